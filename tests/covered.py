@@ -20,12 +20,21 @@ from coverage import Coverage, CoverageData
 ROOT = Path(__file__).parent.parent
 LOW = 70  # percent
 PAGE = ROOT / "docs" / "coverage.md"
-LEFT_OUT = ("e2e", "examples", "hosts", "installers", "torture", "connect/test_real_claude.py")  # of no one module
+LEFT_OUT = (
+    "e2e",
+    "examples",
+    "hosts",
+    "installers",
+    "torture",
+    "agents/claude_code/test_real_claude.py",
+)  # of no one module
 EDITING = (  # what careful editing is for: agents' settings
-    "connect/test_connect_claude_files connect/test_connect_others connect/test_connect_places "
-    "connect/test_hook_import connect/test_import_starchild connect/test_import_x_code"
+    "agents/claude_code/test_claude_code_connector connect/test_connect_others connect/test_connect_places "
+    "agents/claude_code/test_claude_code_hook_import agents/starchild/test_starchild_hook_import agents/x_code/test_x_code_hook_import"
 )
 ELSEWHERE = {  # modules whose tests have another name, or are in another folder
+    "agents/claude_code/source.py": "agents/claude_code/test_claude_code_frontmatter engine/test_foreign_hooks",
+    "agents/placeholders.py": "approvals/test_inspection engine/test_foreign_hooks",
     "app/page_settings.py": "desktop/test_menu",
     "approvals/controls.py": "approvals/test_undo ipc/test_slash_command desktop/test_presenter",
     "cli/autostart.py": "desktop/test_autostart",
@@ -33,9 +42,8 @@ ELSEWHERE = {  # modules whose tests have another name, or are in another folder
     "cli/follow.py": "cli/test_history",
     "cli/requests.py": "ipc/test_terminal test_trouble",
     "cli/views.py": "cli/test_history cli/test_agents test_trouble",
-    "connect/import_claude.py": "connect/test_hook_import",
     "desktop/launcher.py": "desktop/test_opener web/test_browsers",
-    "dialects/claude_rules.py": "engine/test_conditions",
+    "agents/claude_rules.py": "agents/claude_code/test_claude_code_conditions",
     "edit/backups.py": EDITING,
     "edit/file_changes.py": EDITING,
     "edit/json_edit.py": EDITING,
@@ -44,11 +52,9 @@ ELSEWHERE = {  # modules whose tests have another name, or are in another folder
     "engine/replay.py": "cli/test_history",
     "errors.py": "sources/test_configuration",
     "own_environment.py": "test_once",
-    "reading/entries.py": "sources/test_sources_claude_code sources/test_sources_shelley"
-    " sources/test_sources_starchild sources/test_sources_x_code",
+    "reading/entries.py": "agents/claude_code/test_claude_code_settings_hooks agents/shelley/test_shelley_source"
+    " agents/starchild/test_starchild_source agents/x_code/test_x_code_source",
     "settings.py": "sources/test_configuration sources/test_schema",
-    "shell/placeholders.py": "approvals/test_inspection engine/test_foreign_hooks",
-    "sources/claude_files.py": "sources/test_claude_frontmatter engine/test_foreign_hooks",
     "store/copies.py": "store/test_copies store/test_copies_keeping approvals/test_inspection approvals/test_catalog",
     "store/stats.py": "cli/test_history web/test_pages",
     "text/redaction.py": "test_redact",

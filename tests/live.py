@@ -20,7 +20,7 @@ from tray.paths import locate
 
 PYTHON = sys.executable
 PROGRAM = ("-m", "tray")
-PAYLOADS = Path(__file__).parent / "dialects" / "payloads"
+PAYLOADS = Path(__file__).parent / "agents" / "payloads"
 
 
 class Live:

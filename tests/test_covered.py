@@ -13,8 +13,8 @@ import pytest
     [
         ("engine/merge.py", "tests/engine/test_merge.py"),
         ("once.py", "tests/test_once.py"),
-        ("dialects/shelley.py", "tests/dialects/test_shelley.py"),
-        ("sources/x_code.py", "tests/sources/test_sources_x_code.py"),
+        ("agents/shelley.py", "tests/agents/shelley/test_shelley_protocol.py"),
+        ("sources/x_code.py", "tests/agents/x_code/test_x_code_source.py"),
         ("relay.py", "tests/relay/test_relay_failures.py"),
     ],
 )

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from agents.hosts import taken
 from connect.claude import Terminal
 from connect.sites import tree
 from connect.trays import approve_all, by_person, installed, started
 from desk import wait
-from dialects.hosts import taken
 from live import PYTHON, Live
 from plain import Plain, read_only
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from agents.foreign_payloads import Sent, before_tool
 from desk import Desk
-from dialects.foreign_payloads import Sent, before_tool
 from house import PRE_TOOL_USE, House
 from live import Live
 from plain import Plain

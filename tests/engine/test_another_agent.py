@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
+from agents.foreign_payloads import Sent, before_tool, named, sent
 from desk.wait import wait
-from dialects.foreign_payloads import Sent, before_tool, named, sent
 from house import PRE_TOOL_USE, House
 
 from tray.cli.why import report

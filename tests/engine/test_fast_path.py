@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from agents.recordings import FOLDER, address, wire
 from desk.wait import wait
-from dialects.recordings import FOLDER, address, wire
 from house import PRE_TOOL_USE, House
 from hypothesis import given
 from hypothesis import strategies as st

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from dialects.hook_outputs import EVENTS, inner, ran
+from agents.hook_outputs import EVENTS, inner, ran
 from house import House
 
 from tray.engine.output import IGNORED, parse_output

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dialects.recordings import recorded, request_for
+from agents.recordings import recorded, request_for
 from house import PRE_TOOL_USE, House
 
 from tray.agents.protocol import parse

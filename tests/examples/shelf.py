@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from dialects import recordings as recorder
+from agents import recordings as recorder
 from house import House
 
 from tray.agents.protocol import parse

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dialects.recordings import wire
+from agents.recordings import wire
 from examples.shelf import EXAMPLES, Shelf, shelf
 from house import House
 

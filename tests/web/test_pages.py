@@ -8,9 +8,9 @@ import time
 from dataclasses import replace
 
 import pytest
+from agents.foreign_payloads import before_tool
 from chromium import Page
 from desk import wait
-from dialects.foreign_payloads import before_tool
 from web.browsing import address, focus, keep, kept, problems
 from web.site import ROW, Site, status
 

@@ -22,7 +22,7 @@ BUILT_IN: Mapping[str, str] = {  # an id, and the module that has its AGENT
     "x-code": "tray.agents.x_code",
 }
 RECOGNISED: Mapping[str, str] = {  # those that are not supported yet
-    "antigravity": "tray.agents.antigravity",
+    "antigravity": "tray.agents.google_antigravity",
     "codex": "tray.agents.codex",
     "copilot-cli": "tray.agents.copilot_cli",
     "cursor": "tray.agents.cursor",

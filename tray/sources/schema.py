@@ -23,7 +23,7 @@ def schema() -> dict[str, Any]:
     (top, entry), parts = msgspec.json.schema_components([Settings, HookEntry], ref_template="#/$defs/{name}")
     settings, hook = (dict(parts[component["$ref"].rpartition("/")[2]]) for component in (top, entry))
     defs = {name: part for name, part in parts.items() if name not in ("Settings", "HookEntry")}
-    defs["AskOnDesktop"]["properties"]["agents"]["items"]["enum"] = list(AGENTS)
+    defs["AskOnDesktop"]["properties"]["agents"]["items"] = {"enum": list(AGENTS)}
     properties = dict(settings["properties"])
     properties["alerts"] = {**properties["alerts"], "propertyNames": {"enum": list(CLASSES)}}
     rules = {**properties["projects"]["additionalProperties"], "propertyNames": {"enum": list(CLASSES)}}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from dialects.recordings import sampled
-from dialects.test_dialects_pairs import answered
+from agents.recordings import sampled
+from agents.test_protocol_pairs import answered
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

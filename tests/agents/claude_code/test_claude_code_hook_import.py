@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from connect.sites import Person, tree
 
+from tray.agents.claude_code.hook_import import IMPORTER
 from tray.agents.connection import Plan, Site
 from tray.app import build_catalog, open_stores
 from tray.approvals.consent import Consent
 from tray.cli import agents
-from tray.agents.claude_code.hook_import import IMPORTER
 from tray.connect import hook_import
 from tray.errors import HooktrayError
 from tray.sources.configuration import load

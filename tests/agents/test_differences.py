@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from dialects.hook_outputs import inner, ran
-from dialects.recordings import recorded, request_for, sampled
-from dialects.test_dialects_hosts import heard
+from agents.hook_outputs import inner, ran
+from agents.recordings import recorded, request_for, sampled
+from agents.test_protocol_hosts import heard
 from hosts import claude_code, shelley
 
 from tray.agents.protocol import fit, neutral, parse, render, spec
@@ -298,7 +298,7 @@ def test_what_cannot_be_asked_or_rewritten_there_is_refused_there() -> None:
 
 # ---- The table
 
-HERE = "dialects/test_differences.py"
+HERE = "agents/test_differences.py"
 DIFFERENCES: dict[int, tuple[str, tuple[str, ...]]] = {
     1: (
         "who fails open and who aborts",
@@ -318,14 +318,14 @@ DIFFERENCES: dict[int, tuple[str, tuple[str, ...]]] = {
         "seconds and milliseconds",
         (
             f"{HERE}::test_only_x_code_counts_in_milliseconds",
-            "sources/test_sources_claude_code.py::test_time_is_in_seconds_unless_that_cannot_be_meant",
+            "agents/claude_code/test_claude_code_settings_hooks.py::test_time_is_in_seconds_unless_that_cannot_be_meant",
         ),
     ),
     6: (
         "lists, patterns, and patterns that are none",
         (
             f"{HERE}::test_a_matcher_is_a_list_of_names_there_and_a_pattern_here",
-            "sources/test_sources_x_code.py::test_an_invalid_pattern_matches_every_tool_and_is_told",
+            "agents/x_code/test_x_code_source.py::test_an_invalid_pattern_matches_every_tool_and_is_told",
         ),
     ),
     7: ("`Edit|Write`", (f"{HERE}::test_a_matcher_is_a_list_of_names_there_and_a_pattern_here",)),
@@ -334,7 +334,7 @@ DIFFERENCES: dict[int, tuple[str, tuple[str, ...]]] = {
         "never a superset",
         (
             f"{HERE}::test_no_answer_says_more_than_it_means",
-            "dialects/test_dialects_hosts.py::test_whatever_is_decided_the_agent_has_nothing_to_complain_of",
+            "agents/test_protocol_hosts.py::test_whatever_is_decided_the_agent_has_nothing_to_complain_of",
         ),
     ),
     10: ("plain text", (f"{HERE}::test_plain_text_becomes_what_the_agent_makes_of_it",)),
@@ -376,7 +376,7 @@ DIFFERENCES: dict[int, tuple[str, tuple[str, ...]]] = {
         "what a configuration must not hold",
         (
             f"{HERE}::test_a_malformed_handler_takes_its_group_with_it_in_the_agent_and_alone_with_us",
-            "sources/test_sources_claude_code.py::test_a_malformed_entry_is_told_with_its_place_and_takes_no_sibling_down",
+            "agents/claude_code/test_claude_code_settings_hooks.py::test_a_malformed_entry_is_told_with_its_place_and_takes_no_sibling_down",
         ),
     ),
     19: (
@@ -393,7 +393,9 @@ DIFFERENCES: dict[int, tuple[str, tuple[str, ...]]] = {
     21: ("loops", ("engine/test_turns_of_hooks.py::test_after_eight_refusals_in_a_row_the_agent_may_end",)),
     22: (
         "`if` on tools alone",
-        ("sources/test_sources_claude_code.py::test_a_condition_can_only_be_met_on_a_tools_events",),
+        (
+            "agents/claude_code/test_claude_code_settings_hooks.py::test_a_condition_can_only_be_met_on_a_tools_events",
+        ),
     ),
 }
 

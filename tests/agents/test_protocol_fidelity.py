@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import pytest
-from dialects.hook_outputs import ran
-from dialects.recordings import sampled
+from agents.hook_outputs import ran
+from agents.recordings import sampled
 
 from tray.agents.fidelity import FidelityRow, expressible, pairs, rows
 from tray.agents.protocol import fit, neutral, render

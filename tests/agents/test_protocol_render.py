@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from dialects.recordings import recorded, request_for, sampled
+from agents.recordings import recorded, request_for, sampled
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dialects.expected import CONSTRUCTED, EXPECTED
-from dialects.recordings import FOLDER, recorded, request_for, sampled, wire
+from agents.expected import CONSTRUCTED, EXPECTED
+from agents.recordings import FOLDER, recorded, request_for, sampled, wire
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from dialects.hook_outputs import ran
-from dialects.hosts import taken
-from dialects.recordings import sampled
+from agents.hook_outputs import ran
+from agents.hosts import taken
+from agents.recordings import sampled
 
 from tray.agents.fidelity import FidelityRow, rows
 from tray.agents.protocol import neutral, render, spec

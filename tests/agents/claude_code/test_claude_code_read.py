@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from dialects.hook_outputs import NOTHING, allow, ask, deny, failed, ran
-from dialects.recordings import recorded, request_for, sampled
+from agents.hook_outputs import NOTHING, allow, ask, deny, failed, ran
+from agents.recordings import recorded, request_for, sampled
 
 from tray.agents.protocol import parse
 from tray.agents.registry import AGENTS

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from dialects.hook_outputs import NOTHING, failed, ran
-from dialects.recordings import recorded, request_for, wire
+from agents.hook_outputs import NOTHING, failed, ran
+from agents.recordings import recorded, request_for, wire
 
 from tray.agents.protocol import is_known_event, parse, render, spec
 from tray.agents.registry import AGENTS

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from dialects.hosts import meant, taken
-from dialects.recordings import request_for, sampled
+from agents.hosts import meant, taken
+from agents.recordings import request_for, sampled
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

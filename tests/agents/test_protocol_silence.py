@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from dialects.recordings import request_for
+from agents.recordings import request_for
 
 from tray.agents.protocol import fit, neutral, parse, spec
 from tray.agents.registry import AGENTS

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from dialects.hook_outputs import EVENTS, IGNORED, NOTHING, Case, deny, failed, inner, new_input, ran
-from dialects.recordings import request_for, sampled
-from dialects.test_dialects_read_claude import CLAUDE
-from dialects.test_dialects_read_starchild import STARCHILD
+from agents.claude_code.test_claude_code_answers import CLAUDE
+from agents.hook_outputs import EVENTS, IGNORED, NOTHING, Case, deny, failed, inner, new_input, ran
+from agents.recordings import request_for, sampled
+from agents.starchild.test_starchild_answers import STARCHILD
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

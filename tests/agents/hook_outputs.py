@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dialects.recordings import recorded, request_for
+from agents.recordings import recorded, request_for
 
 from tray.agents.protocol import parse
 from tray.model.decision import HookOutput, Result, Rewrite, Target, Verdict

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from dialects.recordings import request_for, sampled
+from agents.recordings import request_for, sampled
 
 from tray.agents.protocol import parse, render
 from tray.model.decision import Answer, Decision, Rewrite, Target, Verdict

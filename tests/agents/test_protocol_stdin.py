@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from dialects.recordings import recorded, request_for, sampled, wire
+from agents.recordings import recorded, request_for, sampled, wire
 
 from tray.agents.protocol import parse
 from tray.agents.registry import AGENTS

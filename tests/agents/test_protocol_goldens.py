@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from dialects import goldens
-from dialects.recordings import wire
+from agents import goldens
+from agents.recordings import wire
 
 from tray.agents.registry import AGENTS
 

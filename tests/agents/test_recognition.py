@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import pytest
-from dialects.foreign_payloads import Sent, named, sent
-from dialects.recordings import FOLDER, address
+from agents.foreign_payloads import Sent, named, sent
+from agents.recordings import FOLDER, address
 from hypothesis import given
 from hypothesis import strategies as st
 

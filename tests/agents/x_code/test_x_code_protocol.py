@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import pytest
-from dialects.hook_outputs import NOTHING, deny, failed, ran
-from dialects.recordings import recorded, sampled
+from agents.hook_outputs import NOTHING, deny, failed, ran
+from agents.recordings import recorded, sampled
 
 from tray.agents.protocol import render
 from tray.agents.registry import AGENTS

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 import yaml
-from dialects.recordings import request_for
-from dialects.test_dialects_hosts import JUDGES, heard
+from agents.recordings import request_for
+from agents.test_protocol_hosts import JUDGES, heard
 from hosts import x_code
 from hosts.process import Exit, Report
 

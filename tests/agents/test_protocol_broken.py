@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from dialects.recordings import sampled
-from dialects.test_dialects_hosts import heard
+from agents.recordings import sampled
+from agents.test_protocol_hosts import heard
 
 from tray.agents.protocol import fit, render, spec
 from tray.agents.registry import AGENTS

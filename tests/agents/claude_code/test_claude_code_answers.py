@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from dialects.hook_outputs import EVENTS, NOTHING, Case, allow, ask, deny, failed, inner, new_input, ran
+from agents.hook_outputs import EVENTS, NOTHING, Case, allow, ask, deny, failed, inner, new_input, ran
 
 from tray.agents.registry import AGENTS
 from tray.model.decision import HookOutput, Result

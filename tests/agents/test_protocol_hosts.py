@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from dialects.recordings import sampled
-from dialects.test_dialects_fit import DECISIONS
+from agents.recordings import sampled
+from agents.test_protocol_fit import DECISIONS
 from hosts import claude_judge, shelley, starchild, x_code
 from hosts.process import Exit, Report
 from hypothesis import given, settings

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from dialects.hook_outputs import EVENTS, IGNORED, NOTHING, deny, failed, inner, ran
-from dialects.recordings import sampled
-from dialects.test_dialects_pairs import answered
+from agents.hook_outputs import EVENTS, IGNORED, NOTHING, deny, failed, inner, ran
+from agents.recordings import sampled
+from agents.test_protocol_pairs import answered
 
 from tray.agents import lenient
 from tray.agents.registry import AGENTS

@@ -12,7 +12,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from dialects import recordings as recorder
+from agents import recordings as recorder
 
 from tray.agents import fidelity
 from tray.agents.fidelity import FidelityRow
