@@ -21,16 +21,10 @@ from tray.store.ledger import ApprovedHook, LedgerState
 PATTERN_LIMIT = 0.05  # seconds; a pattern that runs out of time counts as matching, so its hook runs
 BUDGET = 0.2  # seconds for all patterns of one event
 SLOW_AFTER = 0.01  # of these, until `on_slow` is called
-ENVELOPE = frozenset(  # what an agent says of itself with every event; a matcher is about what happened
-    {
-        "agent_id", "agent_transcript_path", "conversation_id", "cwd", "effort", "hook_event_name", "hostname",
-        "message_id", "permission_mode", "plugin", "prompt_id", "readonly", "session", "session_id", "timestamp",
-        "transcript_path", "turn_id", "user_email",
-    }
-)  # fmt: skip
 _LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
 _LIST_OF_WORDS = re.compile(r"[A-Za-z0-9_|]*")
 
+NO_ENVELOPE: frozenset[str] = frozenset()
 USUAL_RULES = HookRules()
 
 log = logging.getLogger(__name__)
@@ -160,8 +154,9 @@ def texts_of(event: Event) -> tuple[str, ...]:
 def _other_texts(event: Event) -> Iterator[str]:
     """Every text of the payload but its envelope and the event's own name."""
     names = (event.name, event.name.replace("-", "_"))
+    envelope = AGENTS[event.agent].envelope if event.agent in AGENTS else NO_ENVELOPE
     for key, value in event.payload.items():
-        if key not in ENVELOPE and value not in names:
+        if key not in envelope and value not in names:
             yield from _texts(value)
 
 
