@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from tray.agents.agent import Placeholders
-from tray.agents.registry import AGENTS
+from tray.agents.registry import AGENTS, hook_rules
 from tray.model.hook import Command, Hook
 
 
@@ -15,7 +15,7 @@ def declared_values(hook: Hook, command: Command) -> dict[str, str]:
     """What is known of them from the declaration alone. Files found through these are what gets approved."""
     if not command.format:
         return {}
-    names = AGENTS[command.format].rules.placeholders
+    names = hook_rules(command.format).placeholders
     values = _common_values(command, command.plugin, names)
     if names.project and hook.match.project:
         values[names.project] = hook.match.project
@@ -28,7 +28,7 @@ def runtime_values(command: Command, copy: str, cwd: str) -> dict[str, str]:
     """What they are for one event; a plugin's folder is its approved copy."""
     if not command.format:
         return {}
-    names = AGENTS[command.format].rules.placeholders
+    names = hook_rules(command.format).placeholders
     values = _common_values(command, copy, names)
     return values | {names.cwd: cwd} if names.cwd else values
 

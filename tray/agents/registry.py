@@ -8,7 +8,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from tray.agents import others
-from tray.agents.agent import Agent, KnownAgent
+from tray.agents.agent import Agent, HookRules, KnownAgent
 from tray.errors import HooktrayError
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ RECOGNISED: Mapping[str, str] = {  # those that are not supported yet
 }
 OWN_FORMAT = "starchild"  # the format of hooktray.yaml is a superset of this agent's
 CANONICAL = "claude-code"  # the agent whose names of tools and arguments are the canonical ones
+USUAL_RULES = HookRules()
 UNKNOWN = "unknown"  # the agent of a payload that no protocol here understands
 
 SomeAgent = TypeVar("SomeAgent", bound=KnownAgent)
@@ -105,6 +106,11 @@ def known_agents() -> Iterator[KnownAgent]:
 def known_agent(id: str) -> KnownAgent:
     """KeyError when nothing is known of it."""
     return UNSUPPORTED[id] if id in RECOGNISED else AGENTS[id]
+
+
+def hook_rules(id: str) -> HookRules:
+    """The rules for hooks of an agent's format; the usual ones for our own format ("") and an agent that is gone."""
+    return AGENTS[id].rules if id and id in AGENTS else USUAL_RULES
 
 
 @cache

@@ -11,8 +11,7 @@ from typing import Any
 
 import regex
 
-from tray.agents.agent import HookRules
-from tray.agents.registry import AGENTS
+from tray.agents.registry import AGENTS, hook_rules
 from tray.engine import matcher_input, scopes
 from tray.model.event import Event
 from tray.model.hook import Match
@@ -25,7 +24,6 @@ _LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
 _LIST_OF_WORDS = re.compile(r"[A-Za-z0-9_|]*")
 
 NO_ENVELOPE: frozenset[str] = frozenset()
-USUAL_RULES = HookRules()
 
 log = logging.getLogger(__name__)
 
@@ -119,7 +117,7 @@ def matches(match: Match, event: Event, search: EventSearch) -> bool:
 
 def _is_condition_met(match: Match, event: Event, search: EventSearch) -> bool:
     """A format without conditions has none to fail."""
-    is_met = AGENTS[match.format].rules.is_condition_met if match.format else None
+    is_met = hook_rules(match.format).is_condition_met
     return is_met is None or is_met(match, event, matcher_input.candidates(match, event), search.in_text)
 
 
@@ -128,7 +126,7 @@ def _tool_fits(match: Match, event: Event, search: EventSearch) -> bool:
     if wanted in ("", "*"):
         return True
     names = matcher_input.candidates(match, event)
-    rules = AGENTS[match.format].rules if match.format else USUAL_RULES
+    rules = hook_rules(match.format)
     exact = _LIST_OF_WORDS if match.native in rules.word_lists else _LIST_OF_NAMES
     if rules.exact_names and exact.fullmatch(wanted):
         return not names.isdisjoint(name.strip() for name in re.split(r"[|,]", wanted))

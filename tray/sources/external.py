@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tray.agents.agent import HookReader
-from tray.agents.registry import AGENTS, CANONICAL
+from tray.agents.registry import AGENTS, CANONICAL, hook_rules
 from tray.errors import ConfigError
 from tray.model.hook import Hook
 from tray.reading.entries import READABLE_HINT, SourceHooks, read_error, unreadable_source
@@ -105,7 +105,7 @@ def _deduplicated(hooks: Iterable[Hook]) -> tuple[Hook, ...]:
 def _handler_key(hook: Hook) -> tuple[Any, ...]:
     action = hook.action
     path = Path(hook.source.path)
-    rules = AGENTS[hook.source.kind].rules
+    rules = hook_rules(hook.match.format)
     settings = rules.deduplicated and path.suffix == ".json" and path.name not in rules.plugin_files
     if not settings or hook.inactive:
         return (hook.key,)
