@@ -29,7 +29,8 @@ LEFT_OUT = (
     "agents/claude_code/test_real_claude.py",
 )  # of no one module
 EDITING = (  # what careful editing is for: agents' settings
-    "agents/claude_code/test_claude_code_connector connect/test_connect_others connect/test_connect_places "
+    "agents/claude_code/test_claude_code_connector agents/shelley/test_shelley_connector "
+    "agents/starchild/test_starchild_connector agents/x_code/test_x_code_connector connect/test_connect_places "
     "agents/claude_code/test_claude_code_hook_import agents/starchild/test_starchild_hook_import "
     "agents/x_code/test_x_code_hook_import"
 )
