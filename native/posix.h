@@ -307,6 +307,8 @@ static void spin_briefly(stream reader) {
         sched_yield();
         clock_gettime(CLOCK_MONOTONIC, &now);
     } while ((now.tv_sec - from.tv_sec) * 1000000000L + now.tv_nsec - from.tv_nsec < 500000L);
+#else
+    (void)reader;
 #endif
 }
 

@@ -164,7 +164,7 @@ static int read_address(char *text, uint16_t *port, const char **token) {
 /* Beside the program; where it is a command in a `bin`, among the shared files of the same installation. */
 static const char *const table_places[] = {"relay.table", "../share/hooktray/relay.table"};
 
-enum neutral { SILENCE, ECHO, FIXED }; /* FIXED: bytes of the table's own */
+enum neutral { NEUTRAL_SILENCE, NEUTRAL_ECHO, NEUTRAL_BYTES }; /* silence is 0 */
 
 static int is_text(struct piece piece, const char *text) {
     if (piece.size != length(text)) return 0;
@@ -212,16 +212,17 @@ static int read_escaped(struct piece field, struct bytes *text) {
     return 1;
 }
 
-/* The neutral answer that a line of the table has for these words; SILENCE for any other line. */
+/* The neutral answer that a line of the table has for these words; NEUTRAL_SILENCE for any other line. */
 static enum neutral read_row(struct piece line, int count, char **words, struct bytes *fixed) {
     struct piece fields[4] = {{NULL, 0}};
     int found = 0;
     while (line.size && line.at[line.size - 1] == '\r') line.size--;
-    if (!is_text(next_part(&line, '='), "neutral")) return SILENCE;
+    if (!is_text(next_part(&line, '='), "neutral")) return NEUTRAL_SILENCE;
     while (line.at && found < 4) fields[found++] = next_part(&line, '\x1f');
-    if (line.at || !is_among(fields[0], count, words) || !is_among(fields[1], count, words)) return SILENCE;
-    if (found == 3 && is_text(fields[2], "echo")) return ECHO;
-    return found == 4 && is_text(fields[2], "bytes") && read_escaped(fields[3], fixed) ? FIXED : SILENCE;
+    if (line.at || !is_among(fields[0], count, words) || !is_among(fields[1], count, words)) return NEUTRAL_SILENCE;
+    if (found == 3 && is_text(fields[2], "echo")) return NEUTRAL_ECHO;
+    if (found == 4 && is_text(fields[2], "bytes") && read_escaped(fields[3], fixed)) return NEUTRAL_BYTES;
+    return NEUTRAL_SILENCE;
 }
 
 /* The folder of a path, in its place; NULL when it names none. */
@@ -244,9 +245,9 @@ static int read_table(struct bytes *table) {
 
 /* The neutral answer of the agent and event among these words, wherever they stand. */
 static enum neutral find_neutral(int count, char **words, struct bytes *fixed) {
-    enum neutral found = SILENCE;
+    enum neutral found = NEUTRAL_SILENCE;
     struct bytes table = {0};
-    if (!read_table(&table)) return SILENCE;
+    if (!read_table(&table)) return NEUTRAL_SILENCE;
     for (struct piece rest = {table.at, table.size}; rest.at && !found;)
         found = read_row(next_part(&rest, '\n'), count, words, fixed);
     return found;
@@ -260,7 +261,7 @@ static _Noreturn void give_up(void) {
     is_under_way = 1;
     if (!request.is_input_taken) read_input(&request.payload);
     enum neutral found = find_neutral(request.given_count, request.given, &fixed);
-    if (found == ECHO) fixed = request.payload;
+    if (found == NEUTRAL_ECHO) fixed = request.payload;
     if (found) write_output(1, fixed.at, fixed.size);
     leave(0);
 }
@@ -466,7 +467,7 @@ static int relay(int count, char **words) {
     make_event_id();
     if (!ask_tray(place, early, &answer) && !ask_one_shot(place, &answer)) give_up();
     /* What nobody else has any more can only come back from here. */
-    if (request.payload.size > PAYLOAD_LIMIT && find_neutral(request.word_count, request.words, &fixed) == ECHO)
+    if (request.payload.size > PAYLOAD_LIMIT && find_neutral(request.word_count, request.words, &fixed) == NEUTRAL_ECHO)
         answer.out = (struct piece){request.payload.at, request.payload.size};
     write_output(1, answer.out.at, answer.out.size);
     write_output(2, answer.error.at, answer.error.size);

@@ -3,8 +3,8 @@
     relay.py [--home DIR | --state DIR] AGENT [EVENT]     payload on stdin; answer on stdout, stderr, in the exit code
 
 It runs on every event, also as `python -I -S relay.py`, so it imports next to nothing; tray/ipc/frames.py shows the
-wire. Whatever goes wrong here, the agent gets its neutral answer and exit 0: what relay.table beside this file has for
-its words, else silence. tray/agents/relay_table.py shows the table.
+wire. Whatever goes wrong here, the agent gets its neutral answer and exit 0: what relay.table beside this file has
+for its words, else silence. tray/agents/relay_table.py shows the table.
 """
 # ruff: noqa: E402
 

@@ -1,4 +1,4 @@
-"""Writes tray/relay.table, which tells the relays what they cannot know by themselves; both read it beside themselves.
+"""Writes tray/relay.table, which holds what the relays need to know of agents; each reads the one beside itself.
 
     neutral=AGENT␟EVENT␟echo               when nobody else answers, this event's input is given back
     neutral=AGENT␟EVENT␟bytes␟TEXT         … the agent gets TEXT, in which `%` and two hexadecimal digits are a byte
