@@ -76,7 +76,8 @@ class RelayHook(BuildHookInterface):  # type: ignore[type-arg]
         name = os.environ.get("HOOKTRAY_TARGET", "")
         built = self._build(name)
         installed = Path(self.root) / "tray" / "native"
-        table = Path(self.root) / "tray" / "relay.table"
+        # A copy: of a file that is put into two places of the wheel, hatchling leaves the first one out.
+        table = Path(shutil.copy(Path(self.root) / "tray" / "relay.table", self._folder))
         if built is None:
             if version == "editable" and (old := installed / "hooktray-relay").exists():
                 # Agents may run it, so it is not taken away; but it would be taken for what this source makes.
