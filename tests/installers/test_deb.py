@@ -112,12 +112,11 @@ def test_each_of_its_relays_finds_its_table(root: Path) -> None:
         tray / "native" / "relay.table",
         root / HOME / "share" / "hooktray" / "relay.table",
     ]
-    relays = [[sys.executable, "-I", "-S", tray / "relay.py"]]
-    relays += [[path] for path in (tray / "native" / "hooktray-relay", root / HOME / "bin" / "hooktray-relay")]
+    native = [[str(path)] for path in (tray / "native" / "hooktray-relay", root / HOME / "bin" / "hooktray-relay")]
 
     assert {table.read_bytes() for table in tables} == {(ROOT / "tray" / "relay.table").read_bytes()}
-    for relay in relays:
-        argv = [*relay, "--home", root / "nowhere", "shelley", "system-prompt"]
+    for relay in ([sys.executable, "-I", "-S", str(tray / "relay.py")], *native):
+        argv = [*relay, "--home", str(root / "nowhere"), "shelley", "system-prompt"]
         assert subprocess.run(argv, input=b"prompt", capture_output=True, timeout=60, check=True).stdout == b"prompt"
 
 
