@@ -1,7 +1,7 @@
 """Writes tray/relay.table, which holds what the relays need to know of agents; each reads the one beside itself.
 
-    neutral=AGENT␟EVENT␟echo               when nobody else answers, this event's input is given back
-    neutral=AGENT␟EVENT␟bytes␟TEXT         … the agent gets TEXT, in which `%` and two hexadecimal digits are a byte
+    neutral=AGENT␟EVENT␟echo           the input of this event is given back when nobody else answers
+    neutral=AGENT␟EVENT␟bytes␟TEXT     the agent gets TEXT then; `%` and two hexadecimal digits in it are one byte
 
 ␟ is the byte 0x1f. An agent and event without a row get silence, and of several rows the first one counts. A relay
 ignores every line that it does not understand, a damaged row, and a row with more fields, so later versions may add
@@ -27,7 +27,7 @@ READABLE = "".join(map(chr, range(0x20, 0x7F))).replace("%", "")
 
 def text(agents: Iterable[str] = BUILT_IN) -> str:
     """The table of these agents. Raises ValueError for a neutral answer that a row cannot hold."""
-    return HEAD + "".join(f"neutral={BORDER.join(fields)}\n" for agent in agents for fields in _rows(agent))
+    return HEAD + "".join(f"neutral={BORDER.join(row)}\n" for agent in agents for row in _rows(agent))
 
 
 def fields(agent: str, event: str, answers: tuple[Answer, Answer]) -> tuple[str, ...]:
