@@ -158,8 +158,9 @@ class HookRules:
     refusal_stops: bool = False  # the "no" of a model's check ends the turn, unless the hook says otherwise
     refusal_cap_variable: str = ""  # by which its users raise how often an end of turn may be refused
     placeholders: Placeholders = Placeholders()
+    folder_variables: frozenset[str] = frozenset()  # of its hooks: folders that are the same for an approved copy
     # Whether a tool call meets the `condition` of a match; the names are those by which the tool may be meant.
-    is_condition_met: Callable[[Match, Event, Collection[str], PatternSearch], bool] | None = None
+    is_condition_met: Callable[[Match, Event, Callable[[], Collection[str]], PatternSearch], bool] | None = None
     plugin_input: Callable[[bytes, str, str], bytes] | None = None  # stdin with the hook's plugin: id and folder
     main_agent: Callable[[Payload], str] | None = None  # the agent that the whole session was begun as
 
@@ -170,6 +171,16 @@ class ProtectedFiles:
 
     kind: str  # as people read it: "a hook setting of Claude Code"
     pattern: re.Pattern[str]  # of a whole path in lower case with forward slashes
+
+
+# Payload keys by which agents say with every event who and where they are. No hook's pattern looks at their values.
+ENVELOPE = frozenset(
+    {
+        "agent_id", "agent_transcript_path", "conversation_id", "cwd", "effort", "hook_event_name", "hostname",
+        "message_id", "permission_mode", "plugin", "prompt_id", "readonly", "session", "session_id", "timestamp",
+        "transcript_path", "turn_id", "user_email",
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,7 +207,7 @@ class Agent(KnownAgent):
 
     events: Mapping[str, EventSpec]  # by native name, in alphabetical order
     protocol: AgentProtocol
-    envelope: frozenset[str] = frozenset()  # payload keys about the agent itself, which no hook's pattern looks at
+    envelope: frozenset[str] = ENVELOPE
     default_can: Capability = Capability.NOTHING  # what its hooks can answer to an event that it does not have
     extra_can: Mapping[str, Capability] = field(default_factory=dict)  # what hooks can answer besides, by event
     tools: Mapping[str, NativeTool] = field(default_factory=dict)  # by canonical name; the others are called alike

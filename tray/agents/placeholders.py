@@ -41,9 +41,9 @@ def project_placeholders() -> frozenset[str]:
 
 
 @cache
-def plugin_placeholders() -> frozenset[str]:
-    """The names that formats have for a plugin's folder."""
-    return frozenset(filter(None, (known.rules.placeholders.plugin for known in AGENTS.values())))
+def folder_variables() -> frozenset[str]:
+    """Variables of hooks that name a folder which is the same for a script and for its approved copy."""
+    return frozenset().union(*(known.rules.folder_variables for known in AGENTS.values()))
 
 
 def _common_values(command: Command, plugin: str, names: Placeholders) -> dict[str, str]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
 from tray.agents.protocol import fit
-from tray.agents.registry import hook_rules
+from tray.agents.registry import AGENTS
 from tray.engine.merge import merge
 from tray.errors import StoreError
 from tray.model.decision import Decision, Gate, HookOutput, Outcome, Status, Verdict
@@ -74,7 +74,7 @@ class TurnLimits:
             _or_default(lambda: self._sessions.unmark(agent, session, name), None)
             return decision
         number = _or_default(lambda: self._sessions.increment(agent, session, name, turn=True), 0)
-        if number <= _cap(event):
+        if number <= _cap(event.environment):
             return decision
         _or_default(lambda: self._sessions.unmark(agent, session, name), None)
         return fit(event, merge([_ignored_refusal(outcome, number - 1) for outcome in decision.outcomes]))
@@ -106,10 +106,10 @@ def _refusals_key(event: Event) -> str:
     return f"refused:{event.kind.value}:{who if isinstance(who, str) else ''}"
 
 
-def _cap(event: Event) -> int:
-    """A user who raised the agent's own cap means ours, too."""
-    variable = hook_rules(event.agent).refusal_cap_variable
-    raised = event.environment.get(variable, "")
+def _cap(environment: Mapping[str, str]) -> int:
+    """A user who raised an agent's own cap means ours, too."""
+    variables = (known.rules.refusal_cap_variable for known in AGENTS.values())
+    raised = next((environment[name] for name in variables if name in environment), "")
     return min(max(CAP, int(raised)), MAX_CAP) if raised.isascii() and raised.isdigit() and len(raised) < 9 else CAP
 
 

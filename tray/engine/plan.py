@@ -6,11 +6,12 @@ import logging
 import re
 import time
 from collections.abc import Callable, Iterator
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import regex
 
+from tray.agents.agent import ENVELOPE
 from tray.agents.registry import AGENTS, hook_rules
 from tray.engine import matcher_input, scopes
 from tray.model.event import Event
@@ -23,7 +24,6 @@ SLOW_AFTER = 0.01  # of these, until `on_slow` is called
 _LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
 _LIST_OF_WORDS = re.compile(r"[A-Za-z0-9_|]*")
 
-NO_ENVELOPE: frozenset[str] = frozenset()
 
 log = logging.getLogger(__name__)
 
@@ -118,7 +118,7 @@ def matches(match: Match, event: Event, search: EventSearch) -> bool:
 def _is_condition_met(match: Match, event: Event, search: EventSearch) -> bool:
     """A format without conditions has none to fail."""
     is_met = hook_rules(match.format).is_condition_met
-    return is_met is None or is_met(match, event, matcher_input.candidates(match, event), search.in_text)
+    return is_met is None or is_met(match, event, partial(matcher_input.candidates, match, event), search.in_text)
 
 
 def _tool_fits(match: Match, event: Event, search: EventSearch) -> bool:
@@ -152,7 +152,7 @@ def texts_of(event: Event) -> tuple[str, ...]:
 def _other_texts(event: Event) -> Iterator[str]:
     """Every text of the payload but its envelope and the event's own name."""
     names = (event.name, event.name.replace("-", "_"))
-    envelope = AGENTS[event.agent].envelope if event.agent in AGENTS else NO_ENVELOPE
+    envelope = AGENTS[event.agent].envelope if event.agent in AGENTS else ENVELOPE
     for key, value in event.payload.items():
         if key not in envelope and value not in names:
             yield from _texts(value)

@@ -48,8 +48,9 @@ def find_disabled_hooks(texts: Sequence[str], program: str) -> Iterator[Protecti
     for agent in known_agents():
         without_hooks = agent.without_hooks if program in agent.starters else None
         if without_hooks and any(without_hooks.search(text) for text in texts):
+            subject = min(agent.programs, default=program)
             yield ProtectionFinding(
-                Verdict.ASK, "an agent without the user's hooks is for a person to start;", program
+                Verdict.ASK, "an agent without the user's hooks is for a person to start;", subject
             )
 
 

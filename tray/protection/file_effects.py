@@ -93,7 +93,7 @@ def changed_files(
 def created_files(
     texts: Sequence[str], program: str, cwd: str, protected: ProtectedPaths
 ) -> Iterator[ProtectionFinding]:
-    """What is put into a folder under a name that makes it one of ours: `cp -r x/.agent ~/`."""
+    """What is put into a folder under a name that makes it one of ours: `cp -r x/hooktray ~/.config`."""
     if program not in COPIERS:
         return
     *sources, into = [text for text in texts if not text.startswith("-")] or [""]

@@ -23,7 +23,7 @@ LOGIN_FILES = ProtectedFiles(
     pattern=re.compile(r".*/(?:autostart|systemd/user(?:/.*)?|launchagents)/[^/]*hooktray[^/]*"),
 )
 LOGIN_FILE = ".config/autostart/hooktray.desktop"
-OWN_WORDS = ("autostart", "hook", "tray")
+OWN_WORDS = ("autostart", "hook")
 GLOB_SIGNS = re.compile(r"[*?\[{]")
 BRACES = re.compile(r"\{[^{}]*\}")
 

@@ -25,6 +25,7 @@ from tray.text.words import word_set
 
 NAME = "self-protection"
 KINDS = frozenset({EventKind.TOOL_BEFORE, EventKind.PERMISSION_REQUEST})
+HINTS = ("tray", "setting")  # without one of these, or of the words of paths, a text is none of ours
 QUOTES = "'\"\\\n+"
 SHELL_TOOLS = frozenset({"Bash", "PowerShell", "Monitor"})
 WRITE_TOOLS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
@@ -50,7 +51,7 @@ class Protection:
     words: tuple[str, ...] = field(init=False)  # without one of these a text is none of ours
 
     def __post_init__(self) -> None:
-        words = {*hook_words(), *path_words(self.protected_paths)}
+        words = {*HINTS, *hook_words(), *path_words(self.protected_paths)}
         least = sorted(one for one in words if not any(other in one and other != one for other in words))
         object.__setattr__(self, "words", tuple(least))
 

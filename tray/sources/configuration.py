@@ -19,7 +19,7 @@ from tray.sources.hooktray import read as read_hooks
 from tray.sources.sounds import check as check_sounds
 from tray.sources.sounds import files as sound_files
 from tray.sources.starter import STARTER_TEXT
-from tray.strict import Document, load_yaml
+from tray.strict import Document, load_yaml, suggest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ def _check_agents(document: Document, settings: Settings) -> None:
     for index, agent in enumerate(settings.ask_on_desktop.agents):
         if agent not in AGENTS:
             place = ("ask_on_desktop", "agents", index)
-            raise invalid_value(document, place, f"unknown agent `{agent}`", f"write one of: {', '.join(AGENTS)}")
+            raise invalid_value(document, place, f"unknown agent `{agent}`", suggest(agent, AGENTS))
 
 
 def load(paths: Paths) -> Configuration:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from tray.agents import wire
@@ -56,7 +56,9 @@ def _importer() -> HookImporter:
     return IMPORTER
 
 
-def _is_condition_met(match: Match, event: Event, names: Collection[str], search: PatternSearch) -> bool:
+def _is_condition_met(
+    match: Match, event: Event, names: Callable[[], Collection[str]], search: PatternSearch
+) -> bool:
     from tray.agents.claude_code import conditions
 
     return conditions.is_met(match, event, names, search)
@@ -83,21 +85,6 @@ AGENT = Agent(
     events=events.EVENTS,
     default_can=protocol.DEFAULT_CAN,
     protocol=protocol,
-    envelope=frozenset(
-        {
-            "agent_id",
-            "agent_transcript_path",
-            "cwd",
-            "effort",
-            "hook_event_name",
-            "message_id",
-            "permission_mode",
-            "prompt_id",
-            "session_id",
-            "transcript_path",
-            "turn_id",
-        }
-    ),
     tools={"Task": NativeTool("Agent")},  # `Task` stays an alias of `Agent`
     older_tools={"KillBash": "TaskStop", "KillShell": "TaskStop"},
     marks=Marks(is_alike=_is_alike, is_certain=_is_certain, event_names=re.compile(r"[A-Z]\w*")),
@@ -113,6 +100,7 @@ AGENT = Agent(
         placeholders=Placeholders(
             plugin="CLAUDE_PLUGIN_ROOT", storage="CLAUDE_PLUGIN_DATA", project="CLAUDE_PROJECT_DIR"
         ),
+        folder_variables=frozenset({"CLAUDE_PLUGIN_ROOT", "CLAUDE_PROJECT_DIR"}),
         is_condition_met=_is_condition_met,
         main_agent=lambda payload: wire.text(payload, "agent_type"),  # `--agent`, without an agent_id
     ),
@@ -136,7 +124,7 @@ AGENT = Agent(
         ".claude/hooks/guard",
         ".claude/plugins/hooks.json",
     ),
-    path_words=(".claude", "hook", "setting"),
+    path_words=(".claude", "hook", "settings"),
     unconnected_events=events.UNCONNECTED_EVENTS,
     connector=_connector,
     reader=_reader,

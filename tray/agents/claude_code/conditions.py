@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import urlsplit
@@ -25,12 +25,12 @@ MAX_DEPTH = 8
 SIZE = 16 * 1024  # characters of a line; to take apart a longer one takes time that the agent may not give
 
 
-def is_met(match: Match, event: Event, names: Collection[str], search: PatternSearch) -> bool:
-    """`names` are those by which the hook may mean the event's tool."""
+def is_met(match: Match, event: Event, names: Callable[[], Collection[str]], search: PatternSearch) -> bool:
+    """`names` gives those by which the hook may mean the event's tool."""
     rule = permission_rules.parse(match.condition)
     if rule is None or event.tool is None:
         return True
-    if not any(rule.matches_tool(name) for name in names):
+    if not any(rule.matches_tool(name) for name in names()):
         return False
     if not rule.argument or permission_rules.problem(match.condition):
         return True

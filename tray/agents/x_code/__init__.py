@@ -78,7 +78,6 @@ AGENT = Agent(
     events=protocol.EVENTS,
     default_can=protocol.DEFAULT_CAN,
     protocol=protocol,
-    envelope=frozenset({"plugin", "session"}),
     tools=TOOLS,
     marks=Marks(is_alike=_is_alike, event_names=re.compile(r"[A-Z]\w*")),
     rules=HookRules(
@@ -101,7 +100,7 @@ AGENT = Agent(
     ),
     protected_in_home=(ProtectedFiles(kind=PLUGIN, pattern=re.compile(r"/plugins(/.*)?/(hooks|plugin)\.json")),),
     settings_files=(".x-code/plugins/hooks.json", ".x-code/plugins/plugin.json"),
-    path_words=(".x-code", "hook", "setting"),
+    path_words=(".x-code", "hook", "settings"),
     connector=_connector,
     reader=_reader,
     importer=_importer,

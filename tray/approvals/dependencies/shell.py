@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from tray.agents.placeholders import plugin_placeholders, project_placeholders
+from tray.agents.placeholders import folder_variables
 from tray.approvals.dependencies.analysis import (
     InclusionKind,
     Reference,
@@ -122,7 +122,7 @@ def _target(word: str, fixed: Mapping[str, str]) -> str:
 @cache
 def _fixed_place() -> re.Pattern[str]:
     """What begins like this is the same place for a script and for its approved copy."""
-    names = sorted({"HOOK_SOURCE_DIR", "HOME", "PWD", *project_placeholders(), *plugin_placeholders()})
+    names = sorted({"HOOK_SOURCE_DIR", "HOME", "PWD", *folder_variables()})
     return re.compile(rf"\$\{{?(?:{'|'.join(names)})\b|~/|/")
 
 
