@@ -116,6 +116,11 @@ SHELL = {
     ),
     "unknown variable": ('jq -f "$HOOK_DIR/rules.jq"', {"rules.jq": ""}, {"rules.jq"}),
     "assigned": ('RULES="$(dirname "$0")/rules.json"\njq . "$RULES"', {"rules.json": ""}, {"rules.json"}),
+    "the script's own `cwd`": (
+        'cwd=$(dirname "$0")\n. "$cwd/lib.sh"\npython3 "$cwd/a.py"',
+        {"lib.sh": "", "a.py": ""},
+        {"lib.sh", "a.py"},
+    ),
     "bare": ("python3 helper.py", {"helper.py": "import words", "words.py": ""}, {"helper.py", "words.py"}),
     "written": ('date >> "$(dirname "$0")/seen.txt"', {"seen.txt": ""}, set()),
     "tee": ('DIR=$(dirname "$0")\ntee -a "$DIR/seen.txt"', {"seen.txt": ""}, set()),

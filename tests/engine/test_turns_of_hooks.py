@@ -228,6 +228,16 @@ def test_a_user_who_raised_claudes_own_cap_raised_ours(house: House) -> None:
     assert said == [True] * 10 + [False]
 
 
+def test_that_cap_counts_for_every_agent(house: House) -> None:
+    house.hook("more", on="completion_claim", type="rule", decision="deny")
+    payload = {"event": "on_completion_claim", "session_id": "s", "cwd": "/", "goal": "g", "summary": "s"}
+    cap = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "10"}
+
+    said = [house.relay("starchild", "on_completion_claim", payload, environment=cap).stdout for _ in range(11)]
+
+    assert [bool(one) for one in said] == [True] * 10 + [False]
+
+
 def test_a_failing_guard_is_capped_too_and_stays_a_failure(house: House) -> None:
     house.hook("more", on="completion_claim", script="exit 3", failure="block")
     payload = {"event": "on_completion_claim", "session_id": "s", "cwd": "/", "goal": "g", "summary": "s"}

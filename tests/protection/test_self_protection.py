@@ -223,6 +223,7 @@ def test_a_command_is_judged_by_what_it_does(agent: str, tool: str, line: str, e
         "~/.claude/hooks/guard.sh",
         "/home/u/p/x/../.claude/settings.json",
         "/w/config/shell_hooks.yaml",
+        "/w/config/agent.yml",
         "/home/u/.Claude/Settings.json",
     ],
 )
@@ -245,6 +246,22 @@ def test_writing_about_hooks_in_a_file_of_ones_own_is_free() -> None:
     text = "Run `hooktray off`, then edit ~/.claude/settings.json"
 
     assert verdict(event("Write", {"file_path": "/home/u/p/README.md", "content": text})) is Verdict.ABSTAIN
+
+
+def test_an_agent_without_hooks_goes_by_its_name_however_it_is_started() -> None:
+    line = "npx @anthropic-ai/claude-code --settings '{\"disableAllHooks\": true}'"
+
+    assert verdict(event("Bash", {"command": line})) is Verdict.ASK
+    assert verdict(event("Bash", {"command": line}), "claude") is Verdict.ABSTAIN
+
+
+@pytest.mark.parametrize("word", ["a/tray{}.txt", "a/setting{}.txt"])
+def test_code_that_names_many_other_files_hides_no_file_of_ours(word: str) -> None:
+    names = ", ".join(f"'{word.format(number)}'" for number in range(250))
+
+    code = f"[open(one) for one in ({names}, '/w/.claude/settings.json')]"
+
+    assert verdict(event("mcp__python__run", {"code": code})) is Verdict.ASK
 
 
 @pytest.mark.parametrize("allow", ["hooktray pause", "hooktray p*"])
