@@ -99,7 +99,7 @@ def shaped_marks(shape: ClaudeShape) -> Marks:
         return all(wire.text(payload, key) for key in keys)
 
     style = CAPITALISED if all(CAPITALISED.fullmatch(event) for event in shape.events) else UNCAPITALISED
-    return Marks(is_alike=is_alike, event_names=style)
+    return Marks(is_alike=is_alike, shares_shape=True, event_names=style)
 
 
 def shaped_rules(shape: ClaudeShape) -> HookRules:
