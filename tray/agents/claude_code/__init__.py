@@ -22,8 +22,7 @@ from tray.agents.agent import (
     Variables,
 )
 from tray.agents.claude_code import events
-from tray.agents.claude_code.protocol import PROTOCOL
-from tray.agents.claude_code.settings import NAME, SETTINGS
+from tray.agents.claude_code.protocol import NAME, PROTOCOL, SETTINGS
 from tray.agents.claude_shape.shape import DEFAULT_CAN
 from tray.agents.wire import path_parts
 from tray.model.event import Event

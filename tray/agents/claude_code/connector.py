@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tray.agents.claude_code.protocol import SHAPE
-from tray.agents.claude_code.settings import NAME, SETTINGS
+from tray.agents.claude_code.protocol import NAME, SETTINGS, SHAPE
 from tray.agents.claude_shape.connector import ShapedConnector, read_object
 from tray.agents.connection import Site, other_files
 from tray.errors import HooktrayError

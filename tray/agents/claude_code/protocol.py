@@ -1,17 +1,19 @@
-"""Claude Code's hooks, https://code.claude.com/docs/en/hooks: what is its own in the format that others took over."""
+"""Claude Code's hooks, https://code.claude.com/docs/en/hooks: its values in the format that others took over."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from tray.agents import outputs
-from tray.agents.claude_code.events import AGENT, EVENTS, MESSAGES, SEQUENCE, TITLES, TOPICS
+from tray.agents.claude_code.events import AGENT, EVENTS, MESSAGES, SEQUENCE, TITLES, TOPICS, UNCONNECTED_EVENTS
 from tray.agents.claude_code.samples import COMMON, SAMPLES
 from tray.agents.claude_shape.protocol import ShapedProtocol
+from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.shape import PERMISSIONS, TOP, ClaudeShape, RefusalStyle, Types
 from tray.model.decision import Verdict
 from tray.model.event import EventKind
 
+NAME = "Claude Code"
 WATCH: Types = {"watchPaths": (list,)}
 CONTEXT: Types = {"additionalContext": (str,)}
 TITLE: Types = {"sessionTitle": (str,)}
@@ -55,3 +57,16 @@ SHAPE = ClaudeShape(
     sample_common=COMMON,
 )
 PROTOCOL = ShapedProtocol(SHAPE)
+SETTINGS = SettingsFile(
+    folder=".claude",
+    variable="CLAUDE_CONFIG_DIR",
+    off_switch="disableAllHooks",
+    timeouts={"MessageDisplay": 10.0, "UserPromptSubmit": 30.0},
+    milliseconds_from=1000,  # seconds were milliseconds in the first versions
+    handler_types=("command", "agent", "http", "mcp_tool", "prompt"),
+    takes_args=True,
+    unconnected_events=UNCONNECTED_EVENTS,
+    restart_hint=(
+        "Running sessions take it up. In a folder that is new to Claude Code it first asks whether you trust that."
+    ),
+)

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tray.agents.claude_code import http_hooks, permission_rules
-from tray.agents.claude_code.protocol import SHAPE
-from tray.agents.claude_code.settings import NAME, SETTINGS
+from tray.agents.claude_code.protocol import NAME, SETTINGS, SHAPE
 from tray.agents.claude_shape.settings_hooks import SIZE, HandlerOptions, ShapedReader
 from tray.errors import ConfigError
 from tray.model.hook import Action, AsyncMode, Command, Failure

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -188,4 +189,5 @@ def read_object(path: Path) -> Mapping[str, Any]:
 def _argv(handler: Mapping[str, Any]) -> tuple[str, ...]:
     if isinstance(handler.get("args"), list):
         return (handler["command"], *handler["args"])
-    return ("/bin/sh", "-c", handler["command"])
+    command = handler["command"]
+    return ("cmd.exe", "/d", "/c", *shlex.split(command)) if sys.platform == "win32" else ("/bin/sh", "-c", command)
