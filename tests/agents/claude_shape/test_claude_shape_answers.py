@@ -130,3 +130,11 @@ def test_a_new_input_is_under_the_agents_own_key_and_merged_where_the_agent_merg
     assert (rewrite.target, rewrite.value) == (Target.INPUT, value)
     assert said(one, specific(updatedInput={"command": "pwd"})).rewrite is None
     assert said(one, specific(tool_input="pwd")).problem == "output has a tool_input that is no object"
+
+
+@pytest.mark.parametrize("named", [{}, {"hookEventName": "Done"}])
+def test_an_answer_need_not_name_its_event_where_the_agent_does_not_look(named: dict[str, str]) -> None:
+    answer = {"hookSpecificOutput": {"permissionDecision": "deny", **named}}
+
+    assert said(shape(checks_event_name=False), answer).verdict is Verdict.DENY
+    assert said(shape(), answer).problem.endswith("whose hookEventName is not BeforeTool")

@@ -11,7 +11,7 @@ from agents.larch import EVENTS, event, shape
 from tray.agents.claude_shape.protocol import ShapedProtocol
 from tray.agents.claude_shape.shape import ClaudeShape, PayloadKeys, RefusalStyle
 from tray.model.decision import Answer, Decision, Rewrite, Target, Verdict
-from tray.model.event import Event, EventKind, RelayRequest, Tool
+from tray.model.event import Event, EventKind, EventSpec, RelayRequest, Tool
 
 KEYS = PayloadKeys(
     event="hookEventName",
@@ -52,6 +52,18 @@ def test_a_payload_is_read_by_the_agents_own_keys() -> None:
     assert parsed.tool == Tool(name="Bash", input={"a": 1}, call="c", output="done")
     assert (parsed.message, parsed.title) == ("well", "a title")
     assert protocol.session(request, payload) == "s"
+
+
+def test_a_matchers_subject_is_the_topic_unless_it_is_the_tool() -> None:
+    events = {
+        "BeforeTool": EventSpec(kind=EventKind.TOOL_BEFORE, subject="toolName"),
+        "Begin": EventSpec(kind=EventKind.SESSION_START, subject="source"),
+        "Notify": EventSpec(kind=EventKind.NOTIFICATION, subject="sort"),
+    }
+
+    one = ClaudeShape(agent="larch", events=events, keys=KEYS, topics={"Notify": "level"})
+
+    assert one.topic_keys == {"Begin": "source", "Notify": "level"}
 
 
 def test_a_hook_of_the_agent_reads_the_same_keys_and_its_own_output() -> None:

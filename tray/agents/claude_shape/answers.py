@@ -115,7 +115,8 @@ def _problem(shape: ClaudeShape, answer: Mapping[str, Any], hook_event: str) -> 
         return f"has a permissionDecision that is none of {', '.join(sorted(shape.permissions))}"
     if "action" in inner and specific.get("action", "decline") not in ACTIONS:
         return "has an action that is none of accept, cancel, decline"
-    if "hookSpecificOutput" in answer and specific.get("hookEventName") != hook_event:
+    is_named = specific.get("hookEventName") == hook_event or not shape.checks_event_name
+    if "hookSpecificOutput" in answer and not is_named:
         return f"has a hookSpecificOutput whose hookEventName is not {hook_event}"
     return _unknown_key(answer, shape.top) or _unknown_key(specific, inner) if shape.is_closed else ""
 

@@ -99,10 +99,10 @@ def as_it_is(tool: str, input: Mapping[str, Any], text: str) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class ClaudeShape:
-    """One agent's hooks. What it does not say is as in the format that most of these agents took over.
+    """One agent's hooks. What is left out is as in the format that these agents took over.
 
-    Sets of events are told by their kinds; a field is for what no kind says. `samples` are synthetic payloads, as far
-    as those that the kinds give do not do, and `sample_common` is what each begins with.
+    What an event's kind and `can` say needs no field here. `samples` are synthetic payloads of events for which the
+    kind's own does not do; `sample_common` is what each begins with.
     """
 
     agent: str  # its id
@@ -123,6 +123,7 @@ class ClaudeShape:
     top: Types = field(default_factory=lambda: TOP)  # the fields of an answer
     fields: Mapping[str, Types] = field(default_factory=dict)  # of hookSpecificOutput, besides those of `can`
     is_closed: bool = False  # an unknown key makes an answer invalid
+    checks_event_name: bool = True  # hookSpecificOutput has to name its event, else the answer is invalid
     json_on_any_exit: bool = True  # else JSON counts on exit 0
     json_beats_exit_2: bool = False
     exit_2: Exit2 = Exit2.ALWAYS
@@ -151,7 +152,9 @@ class ClaudeShape:
     @cached_property
     def topic_keys(self) -> Mapping[str, str]:
         subjects = {name: spec.subject for name, spec in self.events.items() if spec.subject}
-        return {name: key for name, key in subjects.items() if key not in NO_TOPICS} | dict(self.topics)
+        return {name: key for name, key in subjects.items() if key not in (*NO_TOPICS, self.keys.tool)} | dict(
+            self.topics
+        )
 
     @cached_property
     def failed_tool_events(self) -> frozenset[str]:
