@@ -34,8 +34,19 @@ EDITING = (  # what careful editing is for: agents' settings
     "agents/claude_code/test_claude_code_hook_import agents/starchild/test_starchild_hook_import "
     "agents/x_code/test_x_code_hook_import"
 )
+SHAPED = "agents/claude_shape/test_claude_shape_settings agents/claude_code/"  # what is the same for all of them
 ELSEWHERE = {  # modules whose tests have another name, or are in another folder
     "agents/claude_code/source.py": "agents/claude_code/test_claude_code_frontmatter engine/test_foreign_hooks",
+    "agents/claude_shape/__init__.py": "agents/test_new_agent agents/claude_shape/test_claude_shape_settings",
+    "agents/claude_shape/connector.py": f"{SHAPED}test_claude_code_connector",
+    "agents/claude_shape/hook_import.py": f"{SHAPED}test_claude_code_hook_import",
+    "agents/claude_shape/hook_input.py": "agents/claude_shape/test_claude_shape_protocol agents/test_protocol_stdin",
+    "agents/claude_shape/rewrites.py": "agents/claude_shape/test_claude_shape_answers agents/test_protocol_read",
+    "agents/claude_shape/samples.py": "agents/claude_shape/test_claude_shape_protocol",
+    "agents/claude_shape/settings_edit.py": f"{SHAPED}test_claude_code_connector",
+    "agents/claude_shape/settings_hooks.py": f"{SHAPED}test_claude_code_settings_hooks",
+    "agents/claude_shape/shape.py": "agents/claude_shape/test_claude_shape_answers"
+    " agents/claude_shape/test_claude_shape_protocol",
     "agents/placeholders.py": "approvals/test_inspection engine/test_foreign_hooks",
     "app/page_settings.py": "desktop/test_menu",
     "approvals/controls.py": "approvals/test_undo ipc/test_slash_command desktop/test_presenter",

@@ -27,8 +27,7 @@ FILE = re.compile(r"(?<![\w./-])((?:[\w-]+/)*\w+\.(?:[ch]|md|py))\b(?!/)")
 ELSEWHERE = {  # files that are none of ours
     "docs/plugin-hooks.md",  # X-Code's
     "tNN_name.py",  # a form
-    "tray/connect/pine.py",  # of docs/new-agent.md, which a reader writes
-    "tray/dialects/pine.py",
+    "tray/agents/pine.py",  # of docs/new-agent.md, which a reader writes
 }
 
 

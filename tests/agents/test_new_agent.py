@@ -9,42 +9,78 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from live import Live
+from plain import Plain
 
 import tray
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "docs" / "new-agent.md").read_text()
 PYTHON = f"{shlex.quote(sys.executable)} -m tray"  # not -I: the checkout of the test comes first
+CALL = {"hook_event_name": "PreToolUse", "session_id": "s1", "cwd": "/p", "tool_name": "shell"}
+SETTINGS = """{
+    "model": "big",   "hooks": {"PreToolUse": [
+        {"matcher": "shell", "hooks": [{"type": "command", "command": "./guard.sh", "timeout": 5000}]}]}}
+"""
+# What the two hooks below Hooktray do: Pine's own, and one of hooktray.yaml that reads what Pine's hooks read.
+GUARD = """#!/bin/sh
+if grep -q '"cmd": "make"'; then echo not now >&2; exit 2; fi
+"""
+JUDGE = """#!/bin/sh
+grep -q '"tool_name":"shell","tool_input":{"cmd":"ls' && echo '{"decision":"deny","reason":"no"}'
+"""
+APPROVE = """
+import sys
+from pathlib import Path
+from house import House
+
+house = House(Path(sys.argv[1]))
+house.catalog.refresh()
+for one in house.catalog.states:
+    house.consent.approve(one.key, one.digest, "test")
+    print(one.hook.name, one.hook.source.kind, one.hook.dialect, one.hook.match.native, one.hook.timeout)
+house.close()
+"""
 
 
-@pytest.fixture(scope="module")
-def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Our package, with the page's two files and two rows."""
-    folder = tmp_path_factory.mktemp("new")
-    shutil.copytree(Path(tray.__file__).parent, folder / "tray", ignore=shutil.ignore_patterns("__pycache__"))
-    files = re.findall(r"^## [^\n]*`(tray/\w+/pine\.py)`\n.*?```python\n(.*?)```", PAGE, re.DOTALL | re.MULTILINE)
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """Our package, with the page's file and row, and a home with settings of the new agent's."""
+    shutil.copytree(Path(tray.__file__).parent, tmp_path / "tray", ignore=shutil.ignore_patterns("__pycache__"))
+    (file,) = re.findall(r"^## [^\n]*\n[^#]*?`(tray/agents/pine\.py)`.*?```python\n(.*?)```", PAGE, re.DOTALL | re.M)
     (row,) = re.findall(r"```python\n(    \"pine\".*?)```", PAGE, re.DOTALL)
-    assert len(files) == 2
-    for place, text in files:
-        (folder / place).write_text(text)
-        table = (folder / place).with_name("__init__.py")
-        before = table.read_text()
-        after = before.replace('    "shelley": shelley,\n', f'{row}    "shelley": shelley,\n')
-        table.write_text(after.replace(" import claude_code, ", " import claude_code, pine, "))
-        assert after != before
-    return folder
+    (tmp_path / file[0]).write_text(file[1])
+    table = tmp_path / "tray" / "agents" / "registry.py"
+    before, after = '    "shelley": "tray.agents.shelley",\n', f'{row}    "shelley": "tray.agents.shelley",\n'
+    assert before in table.read_text()
+    table.write_text(table.read_text().replace(before, after))
+    (tmp_path / "user" / ".pine").mkdir(parents=True)
+    return tmp_path
+
+
+@pytest.fixture
+def place(checkout: Path) -> Iterator[Plain]:
+    place = Plain(checkout)
+    place.environment |= environment(checkout)
+    yield place
+    place.close()
+
+
+def environment(checkout: Path) -> dict[str, str]:
+    paths = f"{checkout}{os.pathsep}{ROOT / 'tests'}"
+    home = str(checkout / "user")
+    return {"PATH": os.environ["PATH"], "HOME": home, "PYTHONPATH": paths, "LC_ALL": "C.UTF-8"}
 
 
 def said(checkout: Path, line: str, body: str = "") -> subprocess.CompletedProcess[str]:
-    home = checkout / "home"
-    home.mkdir(exist_ok=True)
-    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": str(checkout), "LC_ALL": "C.UTF-8"}
     return subprocess.run(
-        ["sh", "-c", line.replace("hooktray ", f"{PYTHON} --home h ", 1)],
-        env=environment,
+        ["sh", "-c", line.replace("hooktray ", f"{PYTHON} --home home ", 1)],
+        env=environment(checkout),
         cwd=checkout,
         input=body,
         capture_output=True,
@@ -52,6 +88,21 @@ def said(checkout: Path, line: str, body: str = "") -> subprocess.CompletedProce
         timeout=60,
         check=False,
     )
+
+
+def pine_settings(checkout: Path, text: str = SETTINGS) -> Path:
+    path = checkout / "user" / ".pine" / "settings.json"
+    path.write_text(text)
+    for name, script in (("guard.sh", GUARD), ("judge.sh", JUDGE)):
+        (path.parent / name).write_text(script)
+        (path.parent / name).chmod(0o755)
+    return path
+
+
+def our_line(path: Path, event: str) -> dict[str, Any]:
+    """What `connect` wrote for one event: the last group's handler."""
+    handler: dict[str, Any] = json.loads(path.read_text())["hooks"][event][-1]["hooks"][0]
+    return handler
 
 
 def test_the_pages_session_prints_what_is_shown(checkout: Path) -> None:
@@ -65,27 +116,44 @@ def test_the_pages_session_prints_what_is_shown(checkout: Path) -> None:
         assert [row.rstrip() for row in out.splitlines()] == shown.splitlines(), printed.stderr
 
 
-def test_an_event_of_the_new_agent_is_judged_and_answered_in_its_own_words(checkout: Path) -> None:
-    call = {"name": "before_tool", "id": "s1", "tool": "Bash", "input": {"command": "hooktray off"}}
+def test_connect_writes_the_new_agents_settings_and_disconnect_puts_every_byte_back(checkout: Path) -> None:
+    path = pine_settings(checkout)
 
-    assert said(checkout, "hooktray log").stdout == "No decisions yet.\n"  # it makes the database, as a tray does
+    connected = said(checkout, "hooktray connect pine --yes")
 
-    answered = said(checkout, f"{PYTHON} once --home h pine", json.dumps(call))
-    (row,) = said(checkout, "hooktray log --agent pine --json").stdout.splitlines()
-
-    assert "hooktray off" in json.loads(answered.stdout)["refuse"]
-    assert {key: json.loads(row)[key] for key in ("agent", "event", "verdict")} == {
-        "agent": "pine",
-        "event": "before_tool",
-        "verdict": "deny",
-    }
+    assert "pine: Pine reads it when a session starts." in connected.stdout, connected.stderr
+    assert our_line(path, "SessionEnd")["timeout"] == 5000
+    assert " pine SessionEnd " in our_line(path, "SessionEnd")["command"]
+    (row,) = (row for row in said(checkout, "hooktray agents").stdout.splitlines() if row.startswith("pine "))
+    assert row.split()[1:3] == ["yes", "7"]
+    said(checkout, "hooktray disconnect pine --yes")
+    assert path.read_text() == SETTINGS
 
 
-def test_the_new_agents_name_is_good_in_settings(checkout: Path) -> None:
-    (checkout / "hooktray.yaml").write_text(
-        "hooks:\n- {event: before_tool, agent: pine, dialect: pine, command: /bin/true}\n"
-    )
+def test_events_go_through_the_written_line_and_hooks_of_its_format_work(checkout: Path, place: Plain) -> None:
+    path = pine_settings(checkout)
+    live = Live(place, checkout / "home")
+    live.config.parent.mkdir(parents=True)
+    judge = {"name": "judge", "event": "tool_before", "agent": "claude-code", "dialect": "pine"}
+    hooks = [judge | {"command": str(path.parent / "judge.sh")}]
+    live.configure({"sources": [{"pine": str(path)}], "hooks": hooks})
+    approved = place.run([sys.executable, "-c", APPROVE, checkout], timeout=60)
+    assert approved.stdout.decode().splitlines() == [
+        "judge hooktray pine  20.0",
+        "guard pine pine PreToolUse 5.0",
+    ], approved.stderr
+    said(checkout, "hooktray connect pine --yes")
+    place.start([sys.executable, "-m", "tray", "--home", str(live.home), "run"])
+    place.wait(live.is_running, 20, "the tray answers")
 
-    checked = said(checkout, "hooktray config check hooktray.yaml")
+    def answered(command: str) -> Any:
+        body = json.dumps(CALL | {"tool_input": {"cmd": command}})
+        return said(checkout, our_line(path, "PreToolUse")["command"], body).stdout
 
-    assert checked.returncode == 0, checked.stdout + checked.stderr
+    switched_off = json.loads(answered("hooktray off"))
+    assert (switched_off["decision"], "hooktray off" in switched_off["reason"]) == ("deny", True)
+    assert json.loads(answered("make")) == {"decision": "deny", "reason": "not now"}
+    assert answered("true") == ""
+
+    claude = live.relay("claude-code", "PreToolUse", {**CALL, "tool_name": "Bash", "tool_input": {"command": "ls"}})
+    assert json.loads(claude.stdout)["hookSpecificOutput"]["permissionDecisionReason"] == "no"

@@ -11,7 +11,7 @@ from connect.sites import Person
 from hosts import claude_code, shelley, starchild, x_code
 from hosts.process import Report
 
-from tray.agents.claude_code.connector import settings_path as claude_settings
+from tray.agents.claude_code.connector import CONNECTOR
 from tray.agents.claude_code.events import UNCONNECTED_EVENTS
 from tray.agents.connection import Site
 from tray.agents.registry import AGENTS
@@ -37,7 +37,7 @@ def where(agent: str, site: Site) -> Path:
         return x_code_connector.manifest_path(site).parents[1]
     if agent == "shelley":
         return shelley_connector.hooks_folder(site)
-    return claude_settings(site) if agent == "claude-code" else starchild_connector.settings_path(site)
+    return CONNECTOR.settings_path(site) if agent == "claude-code" else starchild_connector.settings_path(site)
 
 
 @pytest.mark.parametrize("agent", HOSTS)

@@ -116,7 +116,8 @@ class Marks:
     `is_sender` says that nobody else can have sent it; it is called only for payloads with one of `keys`, or with a
     transcript whose path has `transcript` in it. `yields`: it rests on fields that another agent may add one day, so
     a payload that is certainly another's counts as that one's. `is_certain` is such a certainty. `is_alike` says
-    that a payload has this agent's shape. `event_names` is the style of its events' names.
+    that a payload has this agent's shape; with `shares_shape` so have payloads of others, and only the agent whose
+    command it is counts. `event_names` is the style of its events' names.
     """
 
     keys: tuple[str, ...] = ()
@@ -125,6 +126,7 @@ class Marks:
     yields: bool = False
     is_certain: Callable[[Payload, Variables], bool] = is_uncertain
     is_alike: Callable[[Payload], bool] = never
+    shares_shape: bool = False
     event_names: re.Pattern[str] | None = None
     variables: tuple[str, ...] = ()  # of its hooks' environment, and of no other agent's
     event: Callable[[Payload, str], str] = named_in_command  # its name for the event, else the one in the command

@@ -7,7 +7,7 @@ Cursor, Copilot CLI and others read Claude Code's settings and run the hooks in 
 2. A payload that Claude Code has certainly sent: its transcript or its environment names the payload's session.
 3. A payload that looks like Claude Code's but for fields that only one foreign agent adds.
 4. A payload in the shape of the agent in the command; then one in the shape of another supported agent, whose own
-   protocol then answers.
+   protocol then answers, unless several agents have that shape.
 5. Environment marks, when they are of one agent only. An agent that was started in another agent's terminal inherits
    that agent's variables, so they never outweigh a payload of a known shape. CLAUDE_PROJECT_DIR does not
    count: Cursor, Copilot CLI, Gemini CLI and Qwen Code set it too.
@@ -64,7 +64,7 @@ def recognise(via_agent: str, event: str, payload: Payload, environment: Variabl
     if own.is_alike(payload) or own.is_certain(payload, environment):
         return None
     for other in AGENTS.values():
-        if other.marks.is_alike(payload):
+        if other.marks.is_alike(payload) and not other.marks.shares_shape:
             return _recognised(other, via_agent, event, payload)
     if marked := _from_environment(environment):
         return _recognised(marked, via_agent, event, payload)

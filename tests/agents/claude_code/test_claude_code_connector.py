@@ -15,8 +15,8 @@ from connect.sites import RELAY, Person, tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tray.agents.claude_code import connector as claude_code
-from tray.agents.claude_code.settings_edit import add_groups, handlers, remove_handlers
+from tray.agents.claude_code.connector import CONNECTOR
+from tray.agents.claude_shape.settings_edit import add_groups, handlers, parse_handler, remove_handlers
 from tray.agents.registry import AGENTS
 from tray.connect import apply_connect
 from tray.edit.diff import diff
@@ -315,7 +315,7 @@ def in_namespace(person: Person, line: str) -> subprocess.CompletedProcess[str]:
 
 def test_somebody_elses_edit_in_between_is_noticed(person: Person, file: Path) -> None:
     file.write_text(PLAIN)
-    plan = claude_code.connect(person.site)
+    plan = CONNECTOR.connect(person.site)
     file.write_text(PLAIN.replace("opus", "haiku"))
 
     with pytest.raises(HooktrayError, match="changed by somebody else"):
@@ -394,8 +394,8 @@ def test_comments_between_our_entries_stay(person: Person, file: Path, name: str
 
 def test_two_at_once_make_one_entry_and_lose_no_notes(person: Person, file: Path) -> None:
     file.write_text(PLAIN)
-    plans = [claude_code.connect(person.site) for _ in range(2)]
-    other = claude_code.connect(replace(person.site, relay=("/other/hooktray-relay",)))
+    plans = [CONNECTOR.connect(person.site) for _ in range(2)]
+    other = CONNECTOR.connect(replace(person.site, relay=("/other/hooktray-relay",)))
 
     for plan in plans:
         apply_connect(person.site, "claude-code", plan)
@@ -443,7 +443,7 @@ def test_the_difference_counts_lines_from_the_top(person: Person, file: Path) ->
     lines = "".join(f'  "key{n}": {n},\n' for n in range(1000))
     file.write_text("{\n" + lines + '  "last": 1\n}\n')
 
-    shown = diff(claude_code.connect(person.site).changes[0])
+    shown = diff(CONNECTOR.connect(person.site).changes[0])
 
     assert shown.splitlines()[:4] == [f"--- {file}", f"+++ {file}", shown.splitlines()[2], '   "key997": 997,']
     assert shown.splitlines()[2].startswith("@@ -999,5 +999,")
@@ -452,10 +452,10 @@ def test_the_difference_counts_lines_from_the_top(person: Person, file: Path) ->
 def test_comments_which_claude_code_does_not_read_are_told(person: Person, file: Path) -> None:
     file.write_text('{\n  "url": "http://x", // mine\n  "a": 1\n}\n')
 
-    plan = claude_code.connect(person.site)
+    plan = CONNECTOR.connect(person.site)
 
     assert plan.notes == (f"Claude Code reads no settings with comments: remove the one in {file}:2",)
-    assert claude_code.trust(person.site).startswith("off: ")
+    assert CONNECTOR.trust(person.site).startswith("off: ")
 
 
 @pytest.mark.parametrize(
@@ -507,11 +507,12 @@ def test_any_document_keeps_what_is_not_ours(
         value = {**value, "hooks": {}}
     separators = (",", ":") if tight else (", " if indent is None else ",", ": ")
     text = json.dumps(value, indent=indent, separators=separators, ensure_ascii=ascii_only).replace("\n", newline)
-    groups = claude_code.desired_groups(RELAY)
+    groups = CONNECTOR.desired_groups(RELAY)
 
     connected = add_groups(JsonText(text.encode(), "f"), groups)
     document = JsonText(connected, "f")
-    bare = remove_handlers(document, {place for place, one in enumerate(handlers(document)) if one.relay})
+    ours = {place for place, one in enumerate(handlers(document)) if parse_handler(one.value, "claude-code")}
+    bare = remove_handlers(document, ours)
 
     new = json.loads(connected)
     assert {key: new[key] for key in new if key != "hooks"} == {key: value[key] for key in value if key != "hooks"}

@@ -21,7 +21,9 @@ from tray.agents.agent import (
     ProtectedFiles,
     Variables,
 )
-from tray.agents.claude_code import events, protocol
+from tray.agents.claude_code import events
+from tray.agents.claude_code.protocol import NAME, PROTOCOL, SETTINGS
+from tray.agents.claude_shape.shape import DEFAULT_CAN
 from tray.agents.wire import path_parts
 from tray.model.event import Event
 from tray.model.hook import Match
@@ -33,15 +35,15 @@ SETTING = "a hook setting of Claude Code"
 
 
 def _connector() -> Connector:
-    from tray.agents.claude_code import connector
+    from tray.agents.claude_code.connector import CONNECTOR
 
-    return connector
+    return CONNECTOR
 
 
 def _connect_options(site: Site, files: Sequence[str]) -> str:
-    from tray.agents.claude_code import connector
+    from tray.agents.claude_code.connector import CONNECTOR
 
-    return connector.connect_options(site, files)
+    return CONNECTOR.connect_options(site, files)
 
 
 def _reader() -> HookReader:
@@ -81,10 +83,10 @@ def _is_certain(payload: Payload, environment: Variables) -> bool:
 
 AGENT = Agent(
     id=events.AGENT,
-    name="Claude Code",
+    name=NAME,
     events=events.EVENTS,
-    default_can=protocol.DEFAULT_CAN,
-    protocol=protocol,
+    default_can=DEFAULT_CAN,
+    protocol=PROTOCOL,
     tools={"Task": NativeTool("Agent")},  # `Task` stays an alias of `Agent`
     older_tools={"KillBash": "TaskStop", "KillShell": "TaskStop"},
     marks=Marks(is_alike=_is_alike, is_certain=_is_certain, event_names=re.compile(r"[A-Z]\w*")),
@@ -108,7 +110,7 @@ AGENT = Agent(
     variables=frozenset({"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_PROJECT_DIR"}),
     starters=frozenset({"claude", "npx"}),
     without_hooks=re.compile(r"disableAllHooks|^--setting-sources\b|^--bare$"),
-    home_variable="CLAUDE_CONFIG_DIR",
+    home_variable=SETTINGS.variable,
     protected=(
         ProtectedFiles(
             kind=SETTING, pattern=re.compile(r".*/\.claude(?:/settings(?:\.local)?\.json|/hooks(?:/.*)?)?")
@@ -125,7 +127,7 @@ AGENT = Agent(
         ".claude/plugins/hooks.json",
     ),
     path_words=(".claude", "hook", "settings"),
-    unconnected_events=events.UNCONNECTED_EVENTS,
+    unconnected_events=frozenset(SETTINGS.unconnected_events),
     connector=_connector,
     reader=_reader,
     importer=_importer,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tray.model.event import Capability, Event, EventKind, EventSpec
+from tray.model.event import Capability, EventKind, EventSpec
 
 AGENT = "claude-code"
 CAN_ANSWER = Capability.DENY | Capability.STOP | Capability.NOTE
@@ -12,7 +12,7 @@ CAN_REFUSE = Capability.DENY | Capability.NOTE
 CAN_INFORM = Capability.CONTEXT | Capability.NOTE
 CAN_PERMIT = Capability.ALLOW | Capability.ASK
 # A hook there takes the agent's place and has to make the worktree itself: without an opinion there is no answer.
-UNCONNECTED_EVENTS = frozenset({"WorktreeCreate"})
+UNCONNECTED_EVENTS: Mapping[str, str] = {"WorktreeCreate": "takes the agent's place"}
 SEQUENCE = "terminalSequence"  # taken with every JSON answer
 WATCH_EXTRAS = ("watchPaths", SEQUENCE)
 
@@ -116,42 +116,11 @@ EVENTS: Mapping[str, EventSpec] = {
     "WorktreeCreate": EventSpec(kind=EventKind.WORKTREE_CREATE, can=Capability.DENY | Capability.REWRITE_ANSWER),
     "WorktreeRemove": EventSpec(kind=EventKind.WORKTREE_REMOVE),
 }
-# The nearest name for what other agents tell and this one does not, by what can be answered there.
-NEAREST: dict[EventKind, str] = {
-    EventKind.COMPLETION_CLAIM: "Stop",
-    EventKind.CONVERSATION_NEW: "UserPromptSubmit",
-    EventKind.MODEL_BEFORE: "UserPromptSubmit",
-    EventKind.OUTBOUND_MESSAGE: "MessageDisplay",
-    EventKind.RESPONSE_END: "MessageDisplay",
-    EventKind.SLASH_COMMAND: "UserPromptExpansion",
-    EventKind.TOOL_RESULT: "PostToolUse",
-}
-NAMES_BY_KIND: Mapping[EventKind, str] = {spec.kind: name for name, spec in EVENTS.items()} | NEAREST
-
-
-def hook_event_name(event: Event) -> str:
-    """The event's name for a hook of this dialect."""
-    return event.name if event.agent == AGENT else NAMES_BY_KIND.get(event.kind, event.kind.value)
-
-
-# Which field of the payload is an event's topic, message, title or path, where it is not the usual one.
+# Which field of the payload is an event's topic, message or title, where it is not the usual one.
 TOPICS: Mapping[str, str] = {
-    "ConfigChange": "source",
-    "DirectoryAdded": "source",
     "Elicitation": "mode",
     "ElicitationResult": "action",
     "FileChanged": "event",
-    "InstructionsLoaded": "load_reason",
-    "Notification": "notification_type",
-    "PostCompact": "trigger",
-    "PostModelSwitch": "source",
-    "PreCompact": "trigger",
-    "PreModelSwitch": "source",
-    "SessionEnd": "reason",
-    "SessionStart": "source",
-    "Setup": "trigger",
-    "StopFailure": "error",
-    "UserPromptExpansion": "command_name",
     "UserPromptSubmit": "source",
 }
 MESSAGES: Mapping[str, tuple[str, ...]] = {
@@ -170,10 +139,3 @@ TITLES: Mapping[str, tuple[str, ...]] = {
     "TeammateIdle": ("team_name",),
     "WorktreeCreate": ("name",),
 }
-PATHS = ("file_path", "new_cwd", "directory", "worktree_path")
-TEXTS = frozenset(  # the fields that an event's own words come from
-    (*["agent_id", "agent_type", "custom_instructions", "cwd", "last_assistant_message", "message", "model"],
-     *["prompt", "session_id", "session_title", "teammate_name", "title", "to_model"],
-     *["tool_name", "tool_use_id", "url"],
-     *PATHS, *TOPICS.values(), *(key for keys in (*MESSAGES.values(), *TITLES.values()) for key in keys))
-)  # fmt: skip

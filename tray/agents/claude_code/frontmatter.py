@@ -16,7 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tray.agents.claude_code import settings_hooks
+from tray.agents.claude_code.events import AGENT
+from tray.agents.claude_code.settings_hooks import READER
 from tray.agents.protocol import agent_events
 from tray.errors import ConfigError
 from tray.reading.entries import SourceHooks, SourceReader
@@ -38,7 +39,7 @@ def read(
         return SourceHooks(watched=(str(path),))
     reader = SourceReader(
         document,
-        agent_events(settings_hooks.AGENT),
+        agent_events(AGENT),
         agents=agents,
         project=_project(path),
         inactive=inactive,
@@ -46,7 +47,7 @@ def read(
         **_scope(path, document, title),
     )
     with reader.entry():
-        settings_hooks.read_mapping(reader, (), document.value)
+        READER.read_mapping(reader, (), document.value)
     return reader.result()
 
 

@@ -7,13 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from tray.addresses import endpoint
-from tray.agents.claude_code.events import EVENTS
+from tray.agents.claude_code.events import AGENT, EVENTS
 from tray.model.hook import Action, Http, Prompt
 from tray.reading.entries import KeyPath, SourceReader
 from tray.reading.http_hooks import http_action, local_url_problem
 from tray.settings import invalid_value
 
-AGENT = "claude-code"
 TIMEOUTS = {"agent": 60.0, "prompt": 30.0}  # seconds
 NO_HTTP_EVENTS = frozenset({"SessionStart", "Setup"})
 # The events that a model is asked about.

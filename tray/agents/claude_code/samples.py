@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tray.agents import wire
-
 HOME = "/home/dev/project"
 SESSION = "3f0c2a51-7d1e-4b7a-9c52-5d0d0f6f2b11"
 COMMON = {
@@ -104,8 +102,3 @@ SAMPLES: Mapping[str, Mapping[str, Any]] = {
     "WorktreeCreate": {"name": "feature-parser"},
     "WorktreeRemove": {"worktree_path": "/home/dev/worktrees/feature-parser"},
 }
-
-
-def sample(name: str) -> bytes:
-    """Raises KeyError for an event without one."""
-    return wire.dumps_line({**COMMON, "hook_event_name": name, **SAMPLES[name]})

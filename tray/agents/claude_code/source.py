@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from tray.agents.claude_code import frontmatter, settings_hooks
+from tray.agents.claude_code.events import AGENT
+from tray.agents.claude_code.settings_hooks import READER
+from tray.agents.claude_shape.settings_hooks import SIZE
 from tray.agents.protocol import agent_events
 from tray.errors import ConfigError
 from tray.reading.entries import SourceHooks, SourceReader, unreadable_source
@@ -55,8 +58,8 @@ def _plugin(root: Path, agents: Sequence[str]) -> SourceHooks:
 
 def _manifest(path: Path, root: Path, agents: Sequence[str]) -> SourceHooks:
     """The key `hooks` of plugin.json: the hooks themselves, the path of a file that has them, or several of both."""
-    document = load_json(path.read_bytes(), str(path), limit=settings_hooks.SIZE)
-    reader = SourceReader(document, agent_events(settings_hooks.AGENT), agents=agents, plugin=root)
+    document = load_json(path.read_bytes(), str(path), limit=SIZE)
+    reader = SourceReader(document, agent_events(AGENT), agents=agents, plugin=root)
     declared = document.value.get("hooks") if isinstance(document.value, dict) else None
     is_list = isinstance(declared, list)
     files: list[SourceHooks] = []
@@ -68,9 +71,9 @@ def _manifest(path: Path, root: Path, agents: Sequence[str]) -> SourceHooks:
                 if file != root / DEFAULT_FILE:  # it is read in any case
                     files.append(_part(file, partial(settings_hooks.read, file, agents, root)))
             elif isinstance(value, dict) and isinstance(value.get("hooks"), dict):
-                settings_hooks.read_mapping(reader, at, value)
+                READER.read_mapping(reader, at, value)
             elif value is not None:
-                settings_hooks.read_events(reader, at, value)
+                READER.read_events(reader, at, value)
     return _merged([reader.result(), *files])
 
 
@@ -123,9 +126,7 @@ def _root(path: Path) -> Path | None:
 def _plugin_name(root: Path) -> str:
     """The plugin's name, which prefixes the names of its skills and agents."""
     try:
-        name = load_json((root / MANIFEST).read_bytes(), str(root / MANIFEST), limit=settings_hooks.SIZE).value[
-            "name"
-        ]
+        name = load_json((root / MANIFEST).read_bytes(), str(root / MANIFEST), limit=SIZE).value["name"]
     except (OSError, ConfigError, KeyError, TypeError):
         return root.name
     return name if isinstance(name, str) and name else root.name

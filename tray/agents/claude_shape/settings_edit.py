@@ -1,4 +1,4 @@
-"""The hooks of a Claude Code settings file as text: groups join and handlers leave, the rest stays byte for byte."""
+"""The hooks of a settings file as text: groups join and handlers leave, the rest stays byte for byte."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from tray.agents import relay_command
-from tray.agents.claude_code.events import AGENT
 from tray.edit.json_edit import JsonEntry, JsonSpan, JsonText, RawJson, TextEdit
 
 Groups = Mapping[str, Sequence[Any]]  # by event; a group may be RawJson
+KEY = "hooks"  # the member that holds the events; with "" they are at the top
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,25 +22,19 @@ class HandlerSpan:
     handler: JsonSpan
     value: Mapping[str, Any]
 
-    @property
-    def relay(self) -> relay_command.RelayCommand | None:
-        """Its relay command, when it is one of ours."""
-        return parse_handler(self.value)
 
-
-def parse_handler(handler: Mapping[str, Any]) -> relay_command.RelayCommand | None:
-    """The relay command of a handler of ours."""
+def parse_handler(handler: Mapping[str, Any], agent: str) -> relay_command.RelayCommand | None:
+    """The relay command of a handler of ours for this agent."""
     command, args = handler.get("command"), handler.get("args")
     if not isinstance(command, str):
         return None
     relay = relay_command.parse([command, *map(str, args)] if isinstance(args, list) else command)
-    return relay if relay and relay.agent == AGENT else None
+    return relay if relay and relay.agent == agent else None
 
 
-def handlers(document: JsonText) -> Iterator[HandlerSpan]:
-    """Every handler of the file. Raises ConfigError where `hooks` is not built as Claude Code reads it."""
-    hooks = _hooks(document)
-    for event in document.children(hooks.value) if hooks else ():
+def handlers(document: JsonText, key: str = KEY) -> Iterator[HandlerSpan]:
+    """Every handler of the file. Raises ConfigError where its hooks are not built as agents read them."""
+    for event in _events(document, _hooks(document, key), key):
         for group in _list(document, event, f'"{event.key}"'):
             inner = document.member(group.value, "hooks") if document.is_at(group.value, "{") else None
             if inner is None:
@@ -50,48 +44,48 @@ def handlers(document: JsonText) -> Iterator[HandlerSpan]:
                 yield HandlerSpan(event, group, handler, value if isinstance(value, dict) else {})
 
 
-def add_groups(document: JsonText, groups: Groups) -> bytes:
+def add_groups(document: JsonText, groups: Groups, key: str = KEY) -> bytes:
     """The text with these groups behind those that are there."""
     if not document.is_at(document.root, "{"):
         raise document.error(document.root, "expected an object of settings", "nothing was written")
-    hooks = _hooks(document)
+    hooks = _hooks(document, key)
     if hooks is None:
-        edits = document.add(document.root, [("hooks", groups)]) if groups else []
+        edits = document.add(document.root, [(key, groups)]) if groups else []
     else:
         events = {event: document.member(hooks.value, event) for event in groups}
         new: list[JsonEntry] = [(event, groups[event]) for event, span in events.items() if span is None]
         edits = document.add(hooks.value, new)
         for event, span in events.items():
             edits += document.add(span.value, [(None, group) for group in groups[event]]) if span else []
-    expected = _handlers_by_event(document)
+    expected = _handlers_by_event(document, key)
     for event, added in groups.items():
         expected.setdefault(event, []).extend(one for group in added for one in _value(group)["hooks"])
-    return _checked(document, edits, expected)
+    return _checked(document, edits, expected, key)
 
 
-def remove_handlers(document: JsonText, removed: Collection[int]) -> bytes:
+def remove_handlers(document: JsonText, removed: Collection[int], key: str = KEY) -> bytes:
     """Handlers go by their number; a group, an event and `hooks` that are left empty go with them.
 
     They stay if they hold a comment: somebody wrote it.
     """
     taken: set[JsonSpan] = set()
     expected: dict[str, list[Any]] = {}
-    for index, handler in enumerate(handlers(document)):
+    for index, handler in enumerate(handlers(document, key)):
         if index in removed:
             taken.add(handler.handler)
         else:
             expected.setdefault(handler.event.key, []).append(handler.value)
     if not taken:
         return document.apply([])
-    return _checked(document, _cuts(document, taken), expected)
+    return _checked(document, _cuts(document, taken, key), expected, key)
 
 
-def _cuts(document: JsonText, taken: Collection[JsonSpan]) -> list[TextEdit]:
+def _cuts(document: JsonText, taken: Collection[JsonSpan], key: str) -> list[TextEdit]:
     """From the outside in: `hooks`, an event, a group, a handler; what goes as a whole needs no cut inside."""
-    hooks = _hooks(document)
+    hooks = _hooks(document, key)
     edits: list[TextEdit] = []
     empty: list[JsonSpan] = []
-    for event in document.children(hooks.value) if hooks else ():
+    for event in _events(document, hooks, key):
         groups = document.children(event.value)
         emptied, inside = _emptied(document, groups, taken)
         edits += inside
@@ -99,7 +93,12 @@ def _cuts(document: JsonText, taken: Collection[JsonSpan]) -> list[TextEdit]:
             empty.append(event)
         elif emptied:
             edits += document.remove(event.value, emptied)
-    if hooks and len(empty) == len(document.children(hooks.value)) and not document.is_commented(hooks, empty):
+    if (
+        key
+        and hooks
+        and len(empty) == len(document.children(hooks.value))
+        and not document.is_commented(hooks, empty)
+    ):
         return document.remove(document.root, [hooks])
     return edits + document.remove(hooks.value, empty) if hooks and empty else edits
 
@@ -121,19 +120,26 @@ def _emptied(
     return emptied, edits
 
 
-def _checked(document: JsonText, edits: list[TextEdit], expected: Mapping[str, list[Any]]) -> bytes:
+def _checked(document: JsonText, edits: list[TextEdit], expected: Mapping[str, list[Any]], key: str) -> bytes:
     """The edited text, after checking that it holds the expected handlers and nothing else changed."""
     new = JsonText(text := document.apply(edits), document.path)
-    others = [{key: value for key, value in one.value.items() if key != "hooks"} for one in (document, new)]
+    others = [_others(one, key) for one in (document, new)]
     non_empty = {event: values for event, values in expected.items() if values}
-    if others[0] != others[1] or _handlers_by_event(new) != non_empty:
+    if others[0] != others[1] or _handlers_by_event(new, key) != non_empty:
         raise document.error(document.root, "cannot be edited without touching the rest", "nothing was written")
     return text
 
 
-def _handlers_by_event(document: JsonText) -> dict[str, list[Any]]:
+def _others(document: JsonText, key: str) -> dict[str, Any]:
+    """The members that hold no hooks."""
+    return {
+        name: value for name, value in document.value.items() if (name != key if key else not isinstance(value, list))
+    }
+
+
+def _handlers_by_event(document: JsonText, key: str) -> dict[str, list[Any]]:
     by_event: dict[str, list[Any]] = {}
-    for handler in handlers(document):
+    for handler in handlers(document, key):
         by_event.setdefault(handler.event.key, []).append(handler.value)
     return by_event
 
@@ -142,16 +148,23 @@ def _value(group: Any) -> Any:
     return JsonText(group.text.encode(), "group").value if isinstance(group, RawJson) else group
 
 
-def _hooks(document: JsonText) -> JsonSpan | None:
+def _hooks(document: JsonText, key: str) -> JsonSpan | None:
+    """The object that holds the events."""
     if not document.is_at(document.root, "{"):
         return None
-    hooks = document.member(document.root, "hooks")
+    hooks = document.member(document.root, key) if key else JsonSpan(document.root, document.root, document.root)
     if hooks and not document.is_at(hooks.value, "{"):
-        raise document.error(hooks.value, '"hooks" is not an object', "mend it; nothing was written")
+        raise document.error(hooks.value, f'"{key}" is not an object', "mend it; nothing was written")
     if hooks:
         for event in document.children(hooks.value):
             document.member(hooks.value, event.key)  # refuses an event that is given twice
     return hooks
+
+
+def _events(document: JsonText, hooks: JsonSpan | None, key: str) -> list[JsonSpan]:
+    """The events that are there; at the top, other settings are beside them."""
+    events = document.children(hooks.value) if hooks else []
+    return events if key else [event for event in events if document.is_at(event.value, "[")]
 
 
 def _list(document: JsonText, span: JsonSpan, what: str) -> list[JsonSpan]:

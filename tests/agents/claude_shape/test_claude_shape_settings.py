@@ -1,0 +1,240 @@
+"""Settings files of Claude-shaped agents: where they are, how they say times, what is read, connected and moved."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agents.larch import known
+from connect.sites import Person
+
+from tray.agents.agent import Agent
+from tray.agents.claude_shape.settings import SettingsFile
+from tray.agents.connection import Site
+from tray.connect import apply_connect, apply_disconnect
+from tray.errors import HooktrayError
+from tray.model.hook import Command, Hook
+from tray.reading.entries import SourceHooks
+
+PLAIN = SettingsFile(folder=".larch")
+TOP = SettingsFile(folder=".larch", name="hooks.json", key="", off_switch="hooksOff")
+HANDLER = {"type": "command", "command": "./guard.sh"}
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return Person(tmp_path).site
+
+
+def connect(site: Site, agent: Agent) -> tuple[str, ...]:
+    assert agent.connector
+    plan = agent.connector().connect(site)
+    apply_connect(site, "larch", plan)
+    return plan.notes
+
+
+def disconnect(site: Site, agent: Agent) -> None:
+    assert agent.connector
+    apply_disconnect(site, "larch", agent.connector().disconnect(site))
+
+
+def settings(site: Site, file: SettingsFile, value: Any) -> Path:
+    path = site.home / file.path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(value if isinstance(value, str) else json.dumps(value))
+    return path
+
+
+def read(agent: Agent, path: Path) -> SourceHooks:
+    assert agent.reader
+    return agent.reader().read(path, (), {})
+
+
+def one(agent: Agent, site: Site, file: SettingsFile, on: str = "BeforeTool", **handler: Any) -> Hook:
+    path = settings(site, file, {"hooks": {on: [{"matcher": "Bash", "hooks": [HANDLER | handler]}]}})
+    (hook,) = read(agent, path).hooks
+    return hook
+
+
+def test_the_file_is_in_the_folder_that_a_variable_names(site: Site, tmp_path: Path) -> None:
+    moved = replace(site, environment={"LARCH_HOME": str(tmp_path / "moved")})
+    (tmp_path / "moved").mkdir()
+
+    with known(replace(PLAIN, variable="LARCH_HOME")) as agent:
+        assert agent.connector
+        assert [agent.connector().is_installed(where) for where in (site, moved)] == [False, True]
+        connect(moved, agent)
+        (entry, *_) = agent.connector().relay_entries(moved)
+
+    assert Path(entry.path) == tmp_path / "moved" / "settings.json"
+    assert not (site.home / ".larch").exists()
+
+
+@pytest.mark.parametrize(
+    ("limit", "written", "timeouts"),
+    [
+        (0, 1500, {5: 0.005, 5000: 5}),
+        (1000, 1.5, {5: 5, 5000: 5}),
+        (PLAIN.milliseconds_from, 1.5, {5: 5, 5000: 5000}),
+    ],
+)
+def test_a_time_out_is_written_and_read_in_the_agents_unit(
+    site: Site, limit: float, written: float, timeouts: Mapping[int, float]
+) -> None:
+    file = replace(PLAIN, milliseconds_from=limit, timeout=7, timeouts={"Done": 3})
+
+    with known(file) as agent:
+        connect(site, agent)
+        handler = json.loads((site.home / file.path).read_text())["hooks"]["BeforeTool"][0]["hooks"][0]
+        found = {number: one(agent, site, file, timeout=number).timeout for number in timeouts}
+        unnamed = [one(agent, site, file, on=on).timeout for on in ("BeforeTool", "Done")]
+        warned = read(agent, settings(site, file, {"hooks": {"Done": [{"hooks": [HANDLER | {"timeout": 5000}]}]}}))
+
+    assert (handler["timeout"], found, unnamed) == (written, timeouts, [7, 3])
+    assert [": 5000 is read as milliseconds: 5 s" in each for each in warned.warnings] == [True] * (limit == 1000)
+
+
+def test_events_at_the_top_of_the_file_are_connected_and_every_byte_comes_back(site: Site) -> None:
+    text = '{\n  "version": 1, "note": {"by": "you"},\n  "Done": [{"hooks": [{"type":"command","command":"a"}]}]\n}\n'
+    path = settings(site, TOP, text)
+
+    with known(TOP) as agent:
+        connect(site, agent)
+        connected = json.loads(path.read_text())
+        path.write_text(path.read_text().replace('"by": "you"', '"by": "me"'))
+        disconnect(site, agent)
+        hooks = read(agent, path).hooks
+
+    assert len(connected["Done"]) == 2
+    assert (connected["version"], "hooks" in connected, len(connected["Prompt"])) == (1, False, 1)
+    assert path.read_text() == text.replace("you", "me")
+    assert [hook.match.native for hook in hooks] == ["Done"]
+
+
+def test_a_new_file_at_the_top_goes_again(site: Site) -> None:
+    with known(TOP) as agent:
+        connect(site, agent)
+        assert set(json.loads((site.home / TOP.path).read_text())) == set(agent.events)
+        disconnect(site, agent)
+
+    assert not (site.home / TOP.path).exists()
+
+
+def test_events_that_are_left_out_are_not_connected(site: Site) -> None:
+    with known(replace(PLAIN, unconnected_events={"BeforeModel": "comes too often"})) as agent:
+        connect(site, agent)
+
+    assert agent.unconnected_events == {"BeforeModel"}
+    assert "BeforeModel" not in json.loads((site.home / PLAIN.path).read_text())["hooks"]
+
+
+@pytest.mark.parametrize(("value", "off"), [(True, True), (False, False), ("true", False)])
+def test_the_switch_of_the_agent_turns_connection_and_hooks_off(site: Site, value: Any, off: bool) -> None:
+    path = settings(site, TOP, {"hooksOff": value, "Done": [{"hooks": [HANDLER]}]})
+
+    with known(TOP) as agent:
+        assert agent.connector
+        trust = agent.connector().trust(site)
+        (hook,) = read(agent, path).hooks
+
+    assert trust == (f"off: Larch runs no hook: take `hooksOff` out of {path}" if off else "")
+    assert hook.inactive == (f"`hooksOff: true` in {path}" if off else "")
+
+
+@pytest.mark.parametrize("takes", [True, False])
+def test_a_comment_is_a_problem_where_the_agent_cannot_read_it(site: Site, takes: bool) -> None:
+    path = settings(site, PLAIN, '{\n  // mine\n  "hooks": {}\n}\n')
+    problem = f"Larch reads no settings with comments: remove the one in {path}:2"
+
+    with known(replace(PLAIN, takes_comments=takes)) as agent:
+        assert agent.connector
+        notes, trust = connect(site, agent), agent.connector().trust(site)
+
+    assert notes == ((PLAIN.restart_hint,) if takes else (problem,))
+    assert trust == ("" if takes else f"off: {problem}")
+
+
+def test_the_types_and_words_of_a_handler_are_those_of_the_agent(site: Site) -> None:
+    with known(PLAIN) as agent:
+        plain = one(agent, site, PLAIN, args=["a b"])
+        path = settings(site, PLAIN, {"hooks": {"Done": [{"hooks": [HANDLER | {"type": "http"}, HANDLER]}]}})
+        unknown = read(agent, path)
+    file = replace(PLAIN, takes_args=True, handler_types=("command", "http"))
+    with known(file) as agent:
+        split = one(agent, site, file, args=["a b"])
+        typed = one(agent, site, file, type="http")
+
+    assert isinstance(plain.action, Command)
+    assert isinstance(split.action, Command)
+    assert (plain.action.line, plain.action.shell, plain.action.format) == ("./guard.sh", True, "larch")
+    assert (split.action.line, split.action.shell) == ("./guard.sh 'a b'", False)
+    assert (len(unknown.hooks), "unknown type `http`" in unknown.warnings[0]) == (1, True)
+    assert typed.inactive == "hooks of the type `http` are not in this version"
+
+
+def test_hooks_of_a_project_are_for_that_project_alone(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(site.home))
+    in_home = replace(PLAIN, name="hooks/main.json")
+    with known(in_home) as agent:
+        own = one(agent, site, in_home)
+        project = settings(replace(site, home=site.cwd), in_home, (site.home / in_home.path).read_text())
+        (hook,) = read(agent, project).hooks
+        elsewhere = site.cwd / "main.json"
+        elsewhere.write_text(project.read_text())
+        (other,) = read(agent, elsewhere).hooks
+
+    assert [each.match.project for each in (own, hook, other)] == ["", str(site.cwd), ""]
+
+
+def test_hooks_move_below_hooktray_and_back(site: Site) -> None:
+    slow, never = HANDLER | {"timeout": 90}, {"matcher": "Bash", "hooks": [HANDLER]}
+    text = json.dumps(
+        {"hooks": {"BeforeModel": [{"hooks": [HANDLER]}], "BeforeTool": [never, {"hooks": [slow]}]}}, indent=1
+    )
+    file = replace(PLAIN, timeout=1, unconnected_events={"BeforeModel": "comes too often"})
+    path = settings(site, file, text)
+
+    with known(file) as agent:
+        assert agent.importer
+        importer = agent.importer()
+        plan = importer.import_hooks(site, lambda hook: "")
+        apply_connect(site, "larch", plan)
+        left = json.loads(path.read_text())["hooks"]
+        (moved,) = read(agent, site.paths.config.parent / "imported" / "larch" / "settings.json").hooks
+        apply_disconnect(site, "larch", importer.undo_import(site, site.backups))
+
+    assert (left["BeforeModel"], left["BeforeTool"]) == ([{"hooks": [HANDLER]}], [{"hooks": [slow]}])
+    assert (moved.match.tool, moved.match.native) == ("Bash", "BeforeTool")
+    stay = {re.sub(r".*: ", "", note) for note in plan.notes if "stay" in note}
+    assert stay == {
+        "BeforeModel comes too often, so `connect` writes no line of ours there.",
+        "their `timeout` is longer than the 1.5 s that our line has on BeforeTool.",
+    }
+    assert path.read_text() == text
+
+
+def test_nothing_moves_out_of_a_file_that_the_agent_does_not_run(site: Site) -> None:
+    settings(site, TOP, {"hooksOff": True, "Done": [{"hooks": [HANDLER]}]})
+
+    with known(TOP) as agent:
+        assert agent.importer
+        with pytest.raises(HooktrayError, match="Larch runs none of its hooks as it stands"):
+            agent.importer().import_hooks(site, lambda hook: "")
+
+
+def test_the_settings_file_is_protected_wherever_it_is() -> None:
+    file = SettingsFile(folder=".config/Larch", name="hooks/main.json", variable="LARCH_HOME")
+    with known(file) as agent:
+        (anywhere,), (moved,) = agent.protected, agent.protected_in_home
+
+    assert anywhere.kind == "a hook setting of Larch"
+    assert anywhere.pattern.fullmatch("/home/you/.config/larch/hooks/main.json")
+    assert not anywhere.pattern.fullmatch("/home/you/.config/larch/hooks/mainXjson")
+    assert moved.pattern.fullmatch("/moved/hooks/main.json", len("/moved"))
+    assert agent.settings_files == (".config/Larch/hooks/main.json",)
+    assert all(word in agent.settings_files[0].lower() for word in agent.path_words)

@@ -1,0 +1,107 @@
+"""The hooks of agents that took over Claude Code's format, each with small differences: an agent of it is values.
+
+It is no agent itself; Claude Code's own tables are in `tray/agents/claude_code/`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from tray.agents import wire
+from tray.agents.agent import (
+    Agent,
+    Connector,
+    HookImporter,
+    HookReader,
+    HookRules,
+    Marks,
+    NativeTool,
+    Payload,
+    Placeholders,
+    ProtectedFiles,
+)
+from tray.agents.claude_shape.protocol import ShapedProtocol
+from tray.agents.claude_shape.settings import SettingsFile
+from tray.agents.claude_shape.shape import DEFAULT_CAN, ClaudeShape
+
+CAPITALISED = re.compile(r"[A-Z]\w*")
+UNCAPITALISED = re.compile(r"[a-z]\w*")
+
+
+def claude_shaped(
+    *,
+    name: str,
+    shape: ClaudeShape,
+    file: SettingsFile,
+    protocol: ShapedProtocol | None = None,
+    tools: Mapping[str, NativeTool] | None = None,
+    marks: Marks | None = None,
+    rules: HookRules | None = None,
+    programs: frozenset[str] = frozenset(),
+    variables: frozenset[str] = frozenset(),
+    starters: frozenset[str] = frozenset(),
+    without_hooks: re.Pattern[str] | None = None,
+    protected: tuple[ProtectedFiles, ...] = (),
+) -> Agent:
+    """The agent whose hooks these values describe; `dataclasses.replace` puts another connector or reader in place.
+
+    `protected` are files besides the settings file. What is left out follows from `shape` and `file`.
+    """
+
+    def connector() -> Connector:
+        from tray.agents.claude_shape.connector import ShapedConnector
+
+        return ShapedConnector(shape, file, name)
+
+    def reader() -> HookReader:
+        from tray.agents.claude_shape.settings_hooks import ShapedReader
+
+        return ShapedReader(shape, file, name)
+
+    def importer() -> HookImporter:
+        from tray.agents.claude_shape.connector import ShapedConnector
+        from tray.agents.claude_shape.hook_import import GroupImport
+        from tray.agents.claude_shape.settings_hooks import ShapedReader
+
+        return GroupImport(ShapedConnector(shape, file, name), ShapedReader(shape, file, name)).importer()
+
+    return Agent(
+        id=shape.agent,
+        name=name,
+        events=shape.events,
+        default_can=DEFAULT_CAN,
+        protocol=protocol or ShapedProtocol(shape),
+        tools=tools or {},
+        marks=marks or shaped_marks(shape),
+        rules=rules or shaped_rules(shape),
+        programs=programs,
+        variables=variables,
+        starters=starters or programs,
+        without_hooks=without_hooks,
+        home_variable=file.variable,
+        protected=(*file.protected(name), *protected),
+        protected_in_home=file.protected_in_home(name),
+        settings_files=(file.path,),
+        path_words=file.path_words,
+        unconnected_events=frozenset(file.unconnected_events),
+        connector=connector,
+        reader=reader,
+        importer=importer,
+    )
+
+
+def shaped_marks(shape: ClaudeShape) -> Marks:
+    """A payload has the agent's shape when it names event, session and folder under the agent's keys."""
+    keys = (shape.keys.event, shape.keys.session, shape.keys.cwd)
+
+    def is_alike(payload: Payload) -> bool:
+        return all(wire.text(payload, key) for key in keys)
+
+    style = CAPITALISED if all(CAPITALISED.fullmatch(event) for event in shape.events) else UNCAPITALISED
+    return Marks(is_alike=is_alike, shares_shape=True, event_names=style)
+
+
+def shaped_rules(shape: ClaudeShape) -> HookRules:
+    project = next(iter(shape.project_variables), "")
+    return HookRules(text_counts=bool(shape.text_context), placeholders=Placeholders(project=project))

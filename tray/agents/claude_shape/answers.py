@@ -1,0 +1,208 @@
+"""What a hook of a Claude-shaped agent said: JSON, exit 2, plain text, today's and older spellings."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from tray.agents import lenient, wire
+from tray.agents.claude_shape import rewrites
+from tray.agents.claude_shape.shape import ClaudeShape, Exit2, Types
+from tray.model.decision import HookOutput, Result, Rewrite, Target, Verdict
+from tray.model.event import Event, EventKind
+
+# Of `decision`, besides the words that refuse.
+WORDS = ("approve", "continue", "stop")
+BEHAVIORS = {"allow": Verdict.ALLOW, "deny": Verdict.DENY}
+ACTIONS = ("accept", "cancel", "decline")
+REQUEST_KEYS: Mapping[str, Types] = {  # by behavior; a key of the other one is a stranger's
+    "allow": {"updatedInput": (dict,), "updatedPermissions": (list,)},
+    "deny": {"interrupt": (bool,), "message": (str,)},
+}
+NO_TYPES: Types = {}
+
+
+def read(shape: ClaudeShape, event: Event, result: Result, hook_event: str) -> HookOutput:
+    """`hook_event` is the event's name in the hook's input: `hookEventName` has to repeat it."""
+    if problem := wire.exit_problem(result):
+        return HookOutput(problem=problem)
+    start_problem = wire.start_problem(result)
+    if _is_worktree(shape, hook_event) and result.code != 0:  # whatever the exit, it is a refusal
+        return HookOutput(problem=start_problem) if start_problem else _refused(result)
+    output = lenient.text(result.stdout)
+    note, answer = "", None
+    is_read = shape.json_on_any_exit or result.code == 0
+    try:
+        answer = lenient.mapping(output, shape.known_keys) if output.startswith("{") and is_read else None
+    except lenient.TooDeepError as error:
+        return _invalid(shape, result, hook_event, f"is {error}")
+    except ValueError as error:
+        note = "" if hook_event in shape.text_context else f"The hook's output is {error}; taken as plain text."
+    if answer is None:
+        return HookOutput(problem=start_problem) if start_problem else _plain(shape, result, hook_event, output, note)
+    if problem := _problem(shape, answer, hook_event):
+        return _invalid(shape, result, hook_event, problem)
+    hook_output = _hook_output(shape, event, answer, hook_event)
+    if result.code != 2 or hook_event in shape.request_events or shape.json_beats_exit_2:
+        return hook_output
+    return _exited_2(shape, result, hook_event, hook_output)
+
+
+def _is_worktree(shape: ClaudeShape, hook_event: str) -> bool:
+    return hook_event in shape.events and shape.events[hook_event].kind is EventKind.WORKTREE_CREATE
+
+
+def _invalid(shape: ClaudeShape, result: Result, hook_event: str, problem: str) -> HookOutput:
+    return _blocked(shape, result, hook_event) if result.code == 2 else HookOutput(problem=f"output {problem}")
+
+
+def _exited_2(shape: ClaudeShape, result: Result, hook_event: str, hook_output: HookOutput) -> HookOutput:
+    """A refusal, whatever else was said; the reason is that of the answer when it refuses too."""
+    own_reason = hook_output.reason if hook_output.verdict is Verdict.DENY else ""
+    rewrite = hook_output.rewrite if hook_event in shape.events and shape.events[hook_event].after_the_fact else None
+    return replace(hook_output, verdict=Verdict.DENY, reason=own_reason or wire.stderr(result), rewrite=rewrite)
+
+
+def _plain(shape: ClaudeShape, result: Result, hook_event: str, output: str, warning: str) -> HookOutput:
+    if result.code == 2:
+        return _blocked(shape, result, hook_event)
+    if result.code != 0:
+        return HookOutput(problem=f"exit {result.code}")
+    if _is_worktree(shape, hook_event):
+        return _path(output)
+    return HookOutput(context=output if hook_event in shape.text_context else "", warning=warning)
+
+
+def _blocked(shape: ClaudeShape, result: Result, hook_event: str) -> HookOutput:
+    """What exit 2 means by itself."""
+    if hook_event in shape.request_events:
+        return HookOutput(problem="exit 2 without a decision, which a permission request does not heed")
+    if shape.exit_2 is Exit2.WITH_STDERR and not wire.stderr(result):
+        return HookOutput(problem="exit 2 without a reason on stderr, which the agent does not heed")
+    if shape.exit_2 is Exit2.WITH_OUTPUT and not (wire.stderr(result) or lenient.text(result.stdout)):
+        return HookOutput(problem="exit 2 without any output, which the agent does not heed")
+    return _refused(result)
+
+
+def _refused(result: Result) -> HookOutput:
+    return HookOutput(verdict=Verdict.DENY, reason=wire.stderr(result))
+
+
+def _path(output: str) -> HookOutput:
+    """The last line that says something is the path of the worktree that the hook made."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    if not lines:
+        return HookOutput(problem="printed no path")
+    return HookOutput(rewrite=Rewrite(target=Target.ANSWER, value=lines[-1]), plain=True)
+
+
+def _problem(shape: ClaudeShape, answer: Mapping[str, Any], hook_event: str) -> str:
+    """What makes the whole answer invalid, as the agent itself judges."""
+    specific = wire.nested(answer, "hookSpecificOutput")
+    request = wire.nested(specific, "decision") if hook_event in shape.request_events else {}
+    inner = shape.answer_fields.get(hook_event, NO_TYPES)
+    behavior = request.get("behavior", "deny")
+    if not isinstance(behavior, str) or behavior not in BEHAVIORS:
+        return "has a behavior that is none of allow, deny"
+    for fields, types in ((answer, shape.top), (specific, inner), (request, REQUEST_KEYS[behavior])):
+        if problem := _type_problem(fields, types):
+            return problem
+    words = (*shape.refusal_words, *WORDS)
+    if answer.get("decision", words[0]) not in words:
+        return f"has a decision that is none of {', '.join(sorted(words))}"
+    if "permissionDecision" in inner and specific.get("permissionDecision", "deny") not in shape.permissions:
+        return f"has a permissionDecision that is none of {', '.join(sorted(shape.permissions))}"
+    if "action" in inner and specific.get("action", "decline") not in ACTIONS:
+        return "has an action that is none of accept, cancel, decline"
+    is_named = specific.get("hookEventName") == hook_event or not shape.checks_event_name
+    if "hookSpecificOutput" in answer and not is_named:
+        return f"has a hookSpecificOutput whose hookEventName is not {hook_event}"
+    return _unknown_key(answer, shape.top) or _unknown_key(specific, inner) if shape.is_closed else ""
+
+
+def _type_problem(fields: Mapping[str, Any], types: Types) -> str:
+    for key, wanted in types.items():
+        if key in fields and not isinstance(fields[key], wanted):
+            return f"has a {key} that is no {'/'.join(wire.JSON_TYPES.get(each, 'object') for each in wanted)}"
+    return ""
+
+
+def _unknown_key(fields: Mapping[str, Any], known: Collection[str]) -> str:
+    unknown = next((key for key in fields if key not in known and key != "hookEventName"), "")
+    return f"has a key that the agent does not know: {unknown[: wire.NAME_LIMIT]}" if unknown else ""
+
+
+def _hook_output(shape: ClaudeShape, event: Event, answer: Mapping[str, Any], hook_event: str) -> HookOutput:
+    specific = wire.nested(answer, "hookSpecificOutput")
+    if _is_worktree(shape, hook_event):
+        return _path(wire.text(specific, "worktreePath"))
+    is_request = hook_event in shape.request_events
+    request = wire.nested(specific, "decision") if is_request else {}
+    if is_request:
+        verdict, reason = _request_verdict(request)
+    else:
+        verdict, reason = strictest_verdict(shape, answer, specific, hook_event)
+    context = wire.text(specific, "additionalContext") or wire.text(answer, "additionalContext")
+    if hook_event in shape.stop_events and context:  # context at a stop makes the agent go on
+        verdict, reason, context = max(verdict, Verdict.DENY), reason or context, ""
+    return HookOutput(
+        verdict=verdict,
+        reason=reason,
+        rewrite=rewrites.rewrite(shape, event, answer, specific, hook_event),
+        context=context,
+        notes=tuple(wire.non_empty(note=wire.text(answer, "systemMessage")).values()),
+        stop=_stop(shape, answer, request, hook_event),
+        retry=specific.get("retry") is True,
+        extra=_extra(shape, (answer, specific, request), hook_event),
+    )
+
+
+def _request_verdict(decision: Mapping[str, Any]) -> tuple[Verdict, str]:
+    verdict = BEHAVIORS.get(wire.text(decision, "behavior"), Verdict.ABSTAIN)
+    return verdict, wire.text(decision, "message") if verdict is Verdict.DENY else ""
+
+
+def strictest_verdict(
+    shape: ClaudeShape, answer: Mapping[str, Any], specific: Mapping[str, Any], hook_event: str
+) -> tuple[Verdict, str]:
+    """The strictest verdict among all the places where an answer may say one, with its reason."""
+    answers = [(_decision(shape, answer, hook_event), wire.text(answer, "reason"))]
+    if hook_event in shape.permission_events:
+        for fields in (specific, answer):
+            word = shape.permissions.get(wire.text(fields, "permissionDecision"), Verdict.ABSTAIN)
+            answers.append((word, wire.text(fields, "permissionDecisionReason") or wire.text(answer, "reason")))
+    if wire.text(specific, "action") == "decline" and hook_event in shape.form_events:
+        answers.append((Verdict.DENY, ""))
+    verdict = max(each for each, _ in answers)
+    reasons = (reason for each, reason in answers if each is verdict and reason)
+    return verdict, next(reasons, "") if verdict is not Verdict.ABSTAIN else ""
+
+
+def _decision(shape: ClaudeShape, answer: Mapping[str, Any], hook_event: str) -> Verdict:
+    word = wire.text(answer, "decision")
+    if word in shape.refusal_words or (word == "continue" and hook_event in shape.stop_events):  # keep working
+        return Verdict.DENY
+    is_tool = hook_event in shape.events and shape.events[hook_event].kind is EventKind.TOOL_BEFORE
+    return Verdict.ALLOW if word == "approve" and is_tool else Verdict.ABSTAIN
+
+
+def _stop(shape: ClaudeShape, answer: Mapping[str, Any], decision: Mapping[str, Any], hook_event: str) -> str | None:
+    if decision.get("interrupt") is True and decision.get("behavior") == "deny":
+        return wire.text(decision, "message")
+    if hook_event in shape.stop_ignored:
+        return None
+    if answer.get("continue") is False:
+        return wire.text(answer, "stopReason")
+    if wire.text(answer, "decision") == "stop" and hook_event not in shape.stop_events:  # at a stop: let it stop
+        return wire.text(answer, "reason")
+    return None
+
+
+def _extra(shape: ClaudeShape, parts: Iterable[Mapping[str, Any]], hook_event: str) -> tuple[tuple[str, Any], ...]:
+    """An unknown key may bear such a name, too: one of another type would make our own answer invalid."""
+    inner = shape.answer_fields.get(hook_event, NO_TYPES)
+    types = {**shape.top, **inner, **REQUEST_KEYS["allow"], **REQUEST_KEYS["deny"]}
+    fields = {name: value for part in parts for name, value in part.items() if isinstance(value, types.get(name, ()))}
+    extras = shape.events[hook_event].extras if hook_event in shape.events else ()
+    return tuple((name, fields[name]) for name in extras if fields.get(name) not in (None, ""))

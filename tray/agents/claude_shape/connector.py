@@ -1,0 +1,193 @@
+"""A matcher group of our own for each event in a Claude-shaped agent's settings file.
+
+"PreToolUse": [{"hooks": [{"type": "command", "command": "[ -x … ] && exec … || …", "timeout": 600}]}]
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tray.agents import relay_command
+from tray.agents.claude_shape.settings import SettingsFile
+from tray.agents.claude_shape.settings_edit import (
+    HandlerSpan,
+    add_groups,
+    handlers,
+    parse_handler,
+    remove_handlers,
+)
+from tray.agents.claude_shape.shape import ClaudeShape
+from tray.agents.connection import (
+    PROBE_EVENT,
+    Plan,
+    RelayEntry,
+    Site,
+    connect_change,
+    disconnect_change,
+    read_or_empty,
+)
+from tray.edit.file_changes import FileChange
+from tray.edit.json_edit import JsonText, TextEdit, is_blank, new_document
+
+
+@dataclass(frozen=True)
+class ShapedConnector:
+    """A Connector; an agent that does one thing in its own way overrides that function. `name` is for people."""
+
+    shape: ClaudeShape
+    file: SettingsFile
+    name: str
+
+    def folder(self, site: Site) -> Path:
+        """The user's folder."""
+        if not self.file.variable:
+            return site.home / self.file.folder
+        return site.folder(self.file.variable, self.file.folder)
+
+    def settings_path(self, site: Site) -> Path:
+        """The file that our groups go into."""
+        return self.folder(site) / self.file.name
+
+    def settings_paths(self, site: Site) -> tuple[Path, ...]:
+        """That file, and others that have groups of ours."""
+        return (self.settings_path(site),)
+
+    def is_installed(self, site: Site) -> bool:
+        return self.folder(site).is_dir()
+
+    def connect(self, site: Site) -> Plan:
+        paths, groups = self.settings_paths(site), self.desired_groups(site.relay)
+        changes = [self._edited(site, path, groups) for path in paths]
+        problems = tuple(filter(None, map(self.comment_problem, paths)))
+        return Plan(changes=tuple(filter(None, changes)), notes=problems or (self.file.restart_hint,))
+
+    def _edited(self, site: Site, path: Path, groups: Mapping[str, Any]) -> FileChange | None:
+        key = self.file.key
+        return connect_change(
+            site,
+            path,
+            lambda: new_document({key: groups} if key else groups),
+            lambda text: self._add(self._upgrade(text, str(path), groups), str(path), groups),
+            lambda text: self._strip(text, str(path)),
+        )
+
+    def disconnect(self, site: Site) -> Plan:
+        paths = self.settings_paths(site)
+        changes = [
+            disconnect_change(site, self.shape.agent, path, partial(self._strip, path=str(path))) for path in paths
+        ]
+        return Plan(changes=tuple(filter(None, changes)))
+
+    def relay_entries(self, site: Site) -> tuple[RelayEntry, ...]:
+        desired = self.desired_groups(site.relay) if site.relay else {}
+        return tuple(entry for path in self.settings_paths(site) for entry in self.entries_of(path, desired))
+
+    def entries_of(self, path: Path, desired: Mapping[str, Any]) -> Iterator[RelayEntry]:
+        """Our entries in one file."""
+        text = read_or_empty(path)
+        for handler in self._handlers(JsonText(text, str(path))) if not is_blank(text) else ():
+            event = handler.event.key
+            if command := parse_handler(handler.value, self.shape.agent):
+                yield RelayEntry(
+                    event=event,
+                    argv=_argv(handler.value),
+                    path=str(path),
+                    state_folder=command.state_folder,
+                    required_files=command.required_files,
+                    up_to_date=event in desired and handler.value == desired[event][0]["hooks"][0],
+                )
+
+    def trust(self, site: Site) -> str:
+        path = self.settings_path(site)
+        if problem := self.comment_problem(path):
+            return f"off: {problem}"
+        return self.switch_reason(path)
+
+    def switch_reason(self, path: Path) -> str:
+        """That this file turns all hooks off, and what to do; "" when it does not."""
+        if self.file.off_switch and read_object(path).get(self.file.off_switch) is True:
+            return f"off: {self.name} runs no hook: take `{self.file.off_switch}` out of {path}"
+        return ""
+
+    def probe_payload(self, session: str, cwd: str) -> Mapping[str, Any]:
+        keys = self.shape.keys
+        return {keys.session: session, keys.cwd: cwd, keys.event: PROBE_EVENT}
+
+    def comment_problem(self, path: Path) -> str:
+        """What is wrong with a file that has comments, where the agent takes such a file for none at all."""
+        text = b"" if self.file.takes_comments else read_or_empty(path)
+        line = JsonText(text, str(path)).first_comment_line if not is_blank(text) else 0
+        return f"{self.name} reads no settings with comments: remove the one in {path}:{line}" if line else ""
+
+    def desired_groups(self, relay: tuple[str, ...]) -> dict[str, Any]:
+        """Our group for each event; time-outs are the agent's own limits, which our deadlines are made from."""
+        groups = {}
+        for event, spec in self.shape.events.items():
+            if event not in self.file.unconnected_events:
+                command = self._command((*relay, self.shape.agent, event))
+                handler = {"type": "command", **command, "timeout": self.file.in_file_units(spec.timeout)}
+                groups[event] = [{"hooks": [handler]}]
+        return groups
+
+    def _command(self, words: tuple[str, ...]) -> dict[str, Any]:
+        if sys.platform == "win32" and self.file.takes_args:  # by a shell, it would be whichever one is found
+            program, *rest = relay_command.cmd_argv(words)
+            return {"command": program, "args": rest}
+        return {"command": relay_command.shell_line(words)}
+
+    def _add(self, text: bytes, path: str, groups: Mapping[str, Any]) -> bytes:
+        """The text with our groups for the events that have none of ours yet."""
+        document = JsonText(text, path)
+        connected = {handler.event.key for handler in self._handlers(document) if self._is_ours(handler)}
+        missing = {event: group for event, group in groups.items() if event not in connected}
+        return add_groups(document, missing, self.file.key) if missing else text
+
+    def _upgrade(self, text: bytes, path: str, groups: Mapping[str, Any]) -> bytes:
+        """Our entries as they are written today, in their place; duplicates and outdated ones are removed."""
+        document, seen, removed = JsonText(text, path), set[str](), set[int]()
+        edits: list[TextEdit] = []
+        for index, handler in enumerate(self._handlers(document)):
+            event = handler.event.key
+            if not self._is_ours(handler):
+                continue
+            if event in seen or event not in groups:
+                removed.add(index)
+                continue
+            seen.add(event)
+            desired = groups[event][0]["hooks"][0]
+            edits += [] if handler.value == desired else [document.replace(handler.handler, desired)]
+        if not edits and not removed:
+            return text
+        return remove_handlers(JsonText(document.apply(edits), path), removed, self.file.key)
+
+    def _strip(self, text: bytes, path: str) -> bytes:
+        """The text without any entry of ours."""
+        document = JsonText(text, path)
+        ours = {index for index, handler in enumerate(self._handlers(document)) if self._is_ours(handler)}
+        return remove_handlers(document, ours, self.file.key)
+
+    def _handlers(self, document: JsonText) -> Iterator[HandlerSpan]:
+        return handlers(document, self.file.key)
+
+    def _is_ours(self, handler: HandlerSpan) -> bool:
+        return parse_handler(handler.value, self.shape.agent) is not None
+
+
+def read_object(path: Path) -> Mapping[str, Any]:
+    """The object that the file holds; empty when there is none."""
+    text = read_or_empty(path)
+    value = JsonText(text, str(path)).value if not is_blank(text) else {}
+    return value if isinstance(value, dict) else {}
+
+
+def _argv(handler: Mapping[str, Any]) -> tuple[str, ...]:
+    if isinstance(handler.get("args"), list):
+        return (handler["command"], *handler["args"])
+    command = handler["command"]
+    return ("cmd.exe", "/d", "/c", *shlex.split(command)) if sys.platform == "win32" else ("/bin/sh", "-c", command)

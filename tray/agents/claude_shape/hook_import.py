@@ -1,0 +1,104 @@
+"""The hooks of a Claude-shaped agent go below us and come back by whole groups, byte for byte."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tray.agents.claude_shape.connector import ShapedConnector
+from tray.agents.claude_shape.settings_edit import add_groups, handlers, parse_handler, remove_handlers
+from tray.agents.claude_shape.settings_hooks import ShapedReader
+from tray.agents.connection import Extracted, FindProblem, Site
+from tray.agents.settings_import import SettingsImporter
+from tray.edit.json_edit import JsonText, RawJson
+from tray.errors import HooktrayError
+from tray.model.hook import AsyncMode, Hook
+
+UNSUPPORTED = "Hooktray cannot run them there"
+
+
+@dataclass(frozen=True)
+class GroupImport:
+    """Takes groups out of a settings file, and puts them back."""
+
+    connector: ShapedConnector
+    reader: ShapedReader
+
+    def importer(self) -> SettingsImporter:
+        return SettingsImporter(
+            agent=self.connector.shape.agent,
+            file_name=Path(self.connector.file.name).name,
+            settings=self.connector.settings_path,
+            relay_entries=self.connector.relay_entries,
+            extract=self.extract,
+            restore=self.restore,
+            empty=b"{}\n",
+        )
+
+    def extract(self, _site: Site, text: bytes, path: Path, import_path: Path, problem: FindProblem) -> Extracted:
+        """What stays, what goes, how many handlers go, and why each other stays."""
+        document, file = JsonText(text, str(path)), self.connector.file
+        is_off = bool(file.off_switch) and document.value.get(file.off_switch) is True
+        if is_off or (document.first_comment_line and not file.takes_comments):
+            hint = "`hooktray agents` says why"
+            raise HooktrayError(f"{path}: {self.connector.name} runs none of its hooks as it stands", hint=hint)
+        groups, removed, reasons = self._movable(document, import_path, problem)
+        goes = add_groups(JsonText(b"{\n}\n", str(import_path)), groups, file.key)
+        return remove_handlers(document, removed, file.key), goes, len(removed), reasons
+
+    def restore(self, text: bytes, path: Path, imported: bytes, import_path: Path) -> bytes:
+        """The settings with every imported group behind what is there."""
+        document, key = JsonText(imported, str(import_path)), self.connector.file.key
+        spans = handlers(document, key)
+        groups = {(each.event.key, each.group): RawJson(document.source(each.group)) for each in spans}
+        return add_groups(JsonText(text, str(path)), _by_event(groups), key)
+
+    def own_reason(self, event: str, hooks: Sequence[Hook]) -> str:
+        """Why a group stays at this agent in particular."""
+        return ""
+
+    def _movable(
+        self, document: JsonText, import_path: Path, problem: FindProblem
+    ) -> tuple[dict[str, list[RawJson]], set[int], list[str]]:
+        """Groups that move as a whole, their handlers' numbers, and why each other handler stays."""
+        spans, agent = list(handlers(document, self.connector.file.key)), self.connector.shape.agent
+        own = [(index, each) for index, each in enumerate(spans) if not parse_handler(each.value, agent)]
+        mixed = {each.group for each in spans if parse_handler(each.value, agent)}
+        groups = {(each.event.key, each.group): RawJson(document.source(each.group)) for _, each in own}
+        reasons = {
+            group: UNSUPPORTED if group[1] in mixed else self._stay_reason(group[0], raw, import_path, problem)
+            for group, raw in groups.items()
+        }
+        removed = {index for index, each in own if not reasons[each.event.key, each.group]}
+        staying = [reasons[each.event.key, each.group] for index, each in own if index not in removed]
+        return _by_event({group: raw for group, raw in groups.items() if not reasons[group]}), removed, staying
+
+    def _stay_reason(self, event: str, group: RawJson, import_path: Path, problem: FindProblem) -> str:
+        """Why a group stays; "" when all of its hooks would do below us what they do now, without a warning."""
+        if why := self.connector.file.unconnected_events.get(event):
+            return f"{event} {why}, so `connect` writes no line of ours there"
+        text, key = f"{{{json.dumps(event)}: [{group.text}]}}", self.connector.file.key
+        source = self.reader.parse((f"{{{json.dumps(key)}: {text}}}" if key else text).encode(), import_path)
+        if source.warnings or any(hook.inactive for hook in source.hooks):
+            return UNSUPPORTED
+        if why := self.own_reason(event, source.hooks):
+            return why
+        timeout = self.connector.shape.events[event].timeout
+        if any(self._outlasts(hook, event) for hook in source.hooks):
+            return f"their `timeout` is longer than the {timeout:g} s that our line has on {event}"
+        return next(filter(None, map(problem, source.hooks)), "")
+
+    def _outlasts(self, hook: Hook, event: str) -> bool:
+        """Whether the answer would leave before the hook's own time is over; where none waits for it, it runs on."""
+        spec = self.connector.shape.events[event]
+        return hook.timeout > spec.timeout and hook.async_mode is AsyncMode.NO and not spec.observe_only
+
+
+def _by_event(groups: Mapping[tuple[str, Any], RawJson]) -> dict[str, list[RawJson]]:
+    events: dict[str, list[RawJson]] = {}
+    for (event, _), raw in groups.items():
+        events.setdefault(event, []).append(raw)
+    return events

@@ -1,0 +1,207 @@
+"""The protocol of a Claude-shaped agent: a JSON object on stdin, another (or text) on stdout. Pure.
+
+In:  {"session_id":"8599…","transcript_path":"/home/dev/….jsonl","cwd":"/home/dev/project",
+      "hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"rm -rf build"},…}
+Out: {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tray.agents import outputs, wire
+from tray.agents.claude_shape import answers, hook_input, samples
+from tray.agents.claude_shape.shape import MESSAGE_KEYS, PATHS, ClaudeShape
+from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Result, Target, Verdict
+from tray.model.event import Event, EventKind, RelayRequest, Tool
+
+PERMISSION_WORDS = {Verdict.ALLOW: "allow", Verdict.ASK: "ask", Verdict.DENY: "deny"}
+RULES = "updatedPermissions"  # the extra that is beside an allow
+
+
+@dataclass(frozen=True)
+class ShapedProtocol:
+    """An AgentProtocol; an agent that does one thing in its own way overrides that function."""
+
+    shape: ClaudeShape
+
+    def event_name(self, payload: Mapping[str, Any]) -> str:
+        return wire.event_name(payload, self.shape.keys.event)
+
+    def session(self, request: RelayRequest, payload: Mapping[str, Any]) -> str:
+        return wire.text(payload, self.shape.keys.session)
+
+    def tool(self, name: str, payload: Mapping[str, Any]) -> Tool | None:
+        keys = self.shape.keys
+        failed = name in self.shape.failed_tool_events
+        output = keys.error if failed else keys.output
+        return wire.tool(payload, name=keys.tool, input=keys.input, call=keys.call, output=output, failed=failed)
+
+    def parse(self, request: RelayRequest, name: str, payload: Mapping[str, Any]) -> Event:
+        shape = self.shape
+        keys, topics, titles, messages = shape.keys, shape.topic_keys, shape.titles, shape.messages
+        texts = wire.texts(payload, shape.texts)
+        get = texts.get
+        kind = shape.events[name].kind if name in shape.events else wire.UNKNOWN_EVENT.kind
+        # A whole session may have an agent_type; only an agent_id means a subagent.
+        inside = "agent_id" in texts or name in shape.subagent_events
+        return Event(
+            id=request.id,
+            agent=request.agent,
+            payload=payload,
+            body=request.body,
+            environment=request.environment,
+            pid=request.pid,
+            name=name,
+            kind=kind,
+            session=get(keys.session, ""),
+            cwd=get(keys.cwd) or request.cwd,
+            model=get("model") or get("to_model", ""),
+            topic=get(topics[name], "") if name in topics else "",
+            title=_first(texts, titles[name]) if name in titles else get("title") or get("session_title", ""),
+            tool=self.tool(name, payload) if keys.tool in texts else None,
+            prompt=get("prompt") or get("custom_instructions", ""),
+            message=_first(texts, messages.get(name, MESSAGE_KEYS)),
+            url=get("url", ""),
+            path=_first(texts, PATHS),
+            subagent=get("agent_type" if inside else "teammate_name", ""),
+            repeated=payload.get("stop_hook_active") is True,
+            tools=tuple(wire.text(call, keys.tool) for call in _calls(payload)) if "tool_calls" in payload else (),
+        )
+
+    def neutral(self, name: str, body: bytes) -> Answer:
+        return EMPTY_ANSWER
+
+    def rewrite_problem(self, event: Event, decision: Decision) -> str:
+        rewrite = decision.rewrite
+        if rewrite is None:
+            return ""
+        if rewrite.target is Target.ANSWER:
+            return _answer_problem(event, rewrite.value)
+        if rewrite.target is Target.OUTPUT:
+            output = event.tool.output if event.tool else None
+            is_same = outputs.same_shape(output, rewrite.value)
+            return wire.json_problem(rewrite.value) if is_same else "is not of the output's own shape"
+        if rewrite.target is not Target.INPUT:
+            return wire.text_problem(rewrite.value)
+        if not isinstance(rewrite.value, Mapping):
+            return "is no JSON object"
+        if event.kind is EventKind.PERMISSION_REQUEST and decision.verdict is not Verdict.ALLOW:
+            return "comes without an allow"
+        return wire.json_problem(rewrite.value)
+
+    def render(self, event: Event, decision: Decision) -> Answer:
+        if event.kind is EventKind.WORKTREE_CREATE:
+            return _worktree(decision)
+        shape, name = self.shape, event.name
+        denied = decision.verdict is Verdict.DENY
+        halted = decision.stop is not None
+        is_beaten = halted and name in shape.go_on_events  # to refuse would make the agent go on
+        answer: dict[str, Any] = {}
+        if halted and name not in shape.request_events:
+            answer |= {"continue": False} | wire.non_empty(stopReason=decision.stop)
+        if denied and name in shape.block_events and not is_beaten:
+            answer |= {"decision": shape.refusal_words[0], "reason": decision.reason or wire.DEFAULT_REASON}
+        if specific := self._specific(event, decision):
+            answer["hookSpecificOutput"] = {"hookEventName": name} | specific
+        answer |= wire.non_empty(systemMessage=wire.join_notes(decision.notes))
+        answer |= {key: value for key, value in decision.extra if key in shape.top_extras}
+        stdout = wire.dumps_line(answer) if answer else b""
+        if denied and name in shape.exit_2_events and not is_beaten:
+            return Answer(stdout=stdout, stderr=_stderr(decision), code=2)
+        return Answer(stdout=stdout)
+
+    def _specific(self, event: Event, decision: Decision) -> dict[str, Any]:
+        """The fields of hookSpecificOutput."""
+        if event.kind is EventKind.PERMISSION_REQUEST:
+            return self._permission_request(decision)
+        if event.kind is EventKind.PERMISSION_DENIED:
+            return {"retry": True} if decision.retry else {}
+        if event.name in self.shape.form_events:
+            return _form(decision)
+        above = (*self.shape.top_extras, RULES)
+        extra = {key: value for key, value in decision.extra if key not in above}
+        permission = self._permission(event, decision)
+        return permission | self._rewritten(decision) | wire.non_empty(additionalContext=decision.context) | extra
+
+    def _permission(self, event: Event, decision: Decision) -> dict[str, Any]:
+        if event.name not in self.shape.permission_events:
+            return {}
+        verdict = decision.verdict
+        if verdict is Verdict.ABSTAIN and self.shape.rewrite_needs_allow and decision.rewrite:
+            verdict = Verdict.ALLOW
+        if verdict not in PERMISSION_WORDS:
+            return {}
+        reason = decision.reason or (wire.DEFAULT_REASON if verdict is Verdict.DENY else "")
+        return {"permissionDecision": PERMISSION_WORDS[verdict]} | wire.non_empty(permissionDecisionReason=reason)
+
+    def _rewritten(self, decision: Decision) -> dict[str, Any]:
+        rewrite, keys = decision.rewrite, self.shape.rewrite_keys
+        return {keys[rewrite.target]: rewrite.value} if rewrite and rewrite.target in keys else {}
+
+    def _permission_request(self, decision: Decision) -> dict[str, Any]:
+        """An ask, like no opinion, is silence: the agent is about to ask the user anyway."""
+        if decision.stop is not None or decision.verdict is Verdict.DENY:
+            reason = decision.reason or decision.stop or wire.DEFAULT_REASON
+            halt = {"interrupt": True} if decision.stop is not None else {}
+            return {"decision": {"behavior": "deny", "message": reason} | halt}
+        if decision.verdict is not Verdict.ALLOW:
+            return {}
+        rules = {key: value for key, value in decision.extra if key == RULES}
+        return {"decision": {"behavior": "allow"} | self._rewritten(decision) | rules}
+
+    def hook_event_name(self, event: Event) -> str:
+        return hook_input.event_name(self.shape, event)
+
+    def stdin(self, event: Event) -> bytes:
+        return hook_input.stdin(self.shape, event)
+
+    def environment(self, event: Event) -> Mapping[str, str]:
+        return hook_input.environment(self.shape, event)
+
+    def read(self, event: Event, result: Result) -> HookOutput:
+        return answers.read(self.shape, event, result, hook_input.event_name(self.shape, event))
+
+    def sample(self, name: str) -> bytes:
+        """A payload as it comes over the wire. Raises KeyError for an event without one."""
+        return samples.sample(self.shape, name)
+
+
+def _first(texts: Mapping[str, str], keys: Iterable[str]) -> str:
+    for key in keys:
+        if key in texts:
+            return texts[key]
+    return ""
+
+
+def _calls(payload: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    calls = payload.get("tool_calls")
+    return [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
+
+
+def _answer_problem(event: Event, value: Any) -> str:
+    if event.kind is EventKind.WORKTREE_CREATE:
+        problem = wire.text_problem(value, blank=False)
+        return problem or ("is more than one line" if len(value.splitlines()) > 1 else "")
+    if not isinstance(value, Mapping) or value.get("action") not in answers.ACTIONS:
+        return "is no form's answer"
+    return wire.json_problem(value)
+
+
+def _worktree(decision: Decision) -> Answer:
+    if decision.verdict is Verdict.DENY:
+        return Answer(stderr=_stderr(decision), code=1)
+    return Answer(stdout=f"{decision.rewrite.value}\n".encode()) if decision.rewrite else Answer()
+
+
+def _stderr(decision: Decision) -> bytes:
+    return (decision.reason or wire.DEFAULT_REASON).encode("utf-8", "replace") + b"\n"
+
+
+def _form(decision: Decision) -> dict[str, Any]:
+    if decision.verdict is Verdict.DENY:
+        return {"action": "decline"}
+    value = decision.rewrite.value if decision.rewrite else {}
+    return {key: value[key] for key in ("action", "content") if key in value}

@@ -1,0 +1,262 @@
+"""What a Claude-shaped agent sends and what it takes, as values: events, keys of payloads, fields of answers."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from tray.model.decision import Target, Verdict
+from tray.model.event import Capability, EventKind, EventSpec
+
+Types = Mapping[str, tuple[type, ...]]  # the JSON types that a field may have
+
+DEFAULT_CAN = Capability.DENY | Capability.STOP | Capability.NOTE  # what a hook can say of any event
+PATHS = ("file_path", "new_cwd", "directory", "worktree_path")
+MESSAGE_KEYS = ("last_assistant_message", "message")
+COMMON_TEXTS = (
+    *("agent_id", "agent_type", "custom_instructions", "last_assistant_message", "message", "model", "prompt"),
+    *("session_title", "teammate_name", "title", "to_model", "url"),
+)
+TOP: Types = {
+    "continue": (bool,),
+    "decision": (str,),
+    "hookSpecificOutput": (dict,),
+    "reason": (str,),
+    "stopReason": (str,),
+    "suppressOutput": (bool,),
+    "systemMessage": (str,),
+}
+REWRITE_KEYS: Mapping[Target, str] = {
+    Target.INPUT: "updatedInput",
+    Target.MESSAGE: "displayContent",
+    Target.OUTPUT: "updatedToolOutput",
+}
+PERMISSIONS: Mapping[str, Verdict] = {"allow": Verdict.ALLOW, "ask": Verdict.ASK, "deny": Verdict.DENY}
+# The words for what an event is of, by kind. The first stands for a word of another agent's.
+TOPIC_WORDS: Mapping[EventKind, tuple[str, ...]] = {
+    EventKind.COMPACT_AFTER: ("auto", "manual"),
+    EventKind.COMPACT_BEFORE: ("auto", "manual"),
+    EventKind.SESSION_END: ("other", "clear", "logout", "prompt_input_exit"),
+    EventKind.SESSION_START: ("startup", "resume", "clear", "compact"),
+}
+# The kinds that are nearest to one that an agent does not have, by what can be answered there.
+NEAREST: Mapping[EventKind, tuple[EventKind, ...]] = {
+    EventKind.COMPLETION_CLAIM: (EventKind.TURN_END,),
+    EventKind.CONVERSATION_NEW: (EventKind.PROMPT,),
+    EventKind.MODEL_BEFORE: (EventKind.PROMPT,),
+    EventKind.OUTBOUND_MESSAGE: (EventKind.MESSAGE_DISPLAY,),
+    EventKind.PROMPT_EXPANSION: (EventKind.PROMPT,),
+    EventKind.RESPONSE_END: (EventKind.MESSAGE_DISPLAY,),
+    EventKind.SLASH_COMMAND: (EventKind.PROMPT_EXPANSION, EventKind.PROMPT),
+    EventKind.TOOL_FAILED: (EventKind.TOOL_AFTER,),
+    EventKind.TOOL_RESULT: (EventKind.TOOL_AFTER,),
+}
+NO_TOPICS = frozenset({"agent_type", "tool_name"})  # a matcher's subject that the event has a field of its own for
+FORMS = (EventKind.ELICITATION, EventKind.ELICITATION_RESULT)
+STOPS = (EventKind.TURN_END, EventKind.SUBAGENT_END)
+PERMISSION_KINDS = (EventKind.MODEL_SWITCH_BEFORE, EventKind.TOOL_BEFORE)
+# Answered in a way of their own: `decision.behavior`, a form's `action`, the path of a worktree.
+OWN_WAYS = (EventKind.PERMISSION_REQUEST, EventKind.WORKTREE_CREATE, *FORMS)
+PERMIT: Types = {"permissionDecision": (str,), "permissionDecisionReason": (str,)}
+
+
+class RefusalStyle(enum.Enum):
+    """How an answer refuses an event."""
+
+    BLOCK = enum.auto()  # {"decision": "block"} at the top
+    EXIT_2 = enum.auto()  # exit 2 with the reason on stderr, and nothing else
+    PERMISSION = enum.auto()  # {"permissionDecision": "deny"} in hookSpecificOutput
+
+
+class Exit2(enum.Enum):
+    """When a hook's exit code 2 refuses."""
+
+    ALWAYS = enum.auto()
+    WITH_STDERR = enum.auto()  # without a text there it is a failure
+    WITH_OUTPUT = enum.auto()  # without any text it is a failure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PayloadKeys:
+    """The keys of a payload, and of a hook's input."""
+
+    event: str = "hook_event_name"
+    session: str = "session_id"
+    cwd: str = "cwd"
+    tool: str = "tool_name"
+    input: str = "tool_input"
+    call: str = "tool_use_id"
+    output: str = "tool_response"
+    error: str = "error"  # the output of a call that failed
+
+
+def as_it_is(tool: str, input: Mapping[str, Any], text: str) -> Any:
+    return text
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaudeShape:
+    """One agent's hooks. What is left out is as in the format that these agents took over.
+
+    What an event's kind and `can` say needs no field here. `samples` are synthetic payloads of events for which the
+    kind's own does not do; `sample_common` is what each begins with.
+    """
+
+    agent: str  # its id
+    events: Mapping[str, EventSpec]
+
+    keys: PayloadKeys = PayloadKeys()
+    topics: Mapping[str, str] = field(default_factory=dict)  # the event's own sort, where it is not the subject
+    titles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    messages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    refusals: Mapping[str, RefusalStyle] = field(default_factory=dict)  # where an event is refused in an unusual way
+    refusal_words: tuple[str, ...] = ("block",)  # of `decision`; we write the first
+    rewrite_keys: Mapping[Target, str] = field(default_factory=lambda: REWRITE_KEYS)
+    rewrite_needs_allow: bool = False  # a new input counts only beside an allow
+    top_extras: frozenset[str] = frozenset()  # extras that are at the top of an answer
+
+    permissions: Mapping[str, Verdict] = field(default_factory=lambda: PERMISSIONS)
+    top: Types = field(default_factory=lambda: TOP)  # the fields of an answer
+    fields: Mapping[str, Types] = field(default_factory=dict)  # of hookSpecificOutput, besides those of `can`
+    is_closed: bool = False  # an unknown key makes an answer invalid
+    checks_event_name: bool = True  # hookSpecificOutput has to name its event, else the answer is invalid
+    json_on_any_exit: bool = True  # else JSON counts on exit 0
+    json_beats_exit_2: bool = False
+    exit_2: Exit2 = Exit2.ALWAYS
+    merges_input: bool = False  # a hook's new input is merged into the tool's, else it replaces that
+    text_context: frozenset[str] = frozenset()  # events where plain text becomes context
+    stop_ignored: frozenset[str] = frozenset()  # events where `continue: false` means nothing
+
+    topic_words: Mapping[EventKind, tuple[str, ...]] = field(default_factory=dict)  # where they are others
+    older_output_keys: tuple[str, ...] = ()  # of a tool's output as text, besides the one of today
+    output_from_text: Callable[[str, Mapping[str, Any], str], Any] = as_it_is  # as its own tool would have put it
+    project_variables: tuple[str, ...] = ()  # of the environment of its hooks
+    session_variables: tuple[str, ...] = ()
+    samples: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    sample_common: Mapping[str, Any] = field(default_factory=dict)
+
+    def of_kind(self, *kinds: EventKind) -> frozenset[str]:
+        return frozenset(name for name, spec in self.events.items() if spec.kind in kinds)
+
+    @cached_property
+    def texts(self) -> frozenset[str]:
+        """The fields that an event's own words come from."""
+        keys = (self.keys.session, self.keys.cwd, self.keys.tool, self.keys.call)
+        named = (key for each in (*self.messages.values(), *self.titles.values()) for key in each)
+        return frozenset((*COMMON_TEXTS, *PATHS, *keys, *self.topic_keys.values(), *named))
+
+    @cached_property
+    def topic_keys(self) -> Mapping[str, str]:
+        subjects = {name: spec.subject for name, spec in self.events.items() if spec.subject}
+        return {name: key for name, key in subjects.items() if key not in (*NO_TOPICS, self.keys.tool)} | dict(
+            self.topics
+        )
+
+    @cached_property
+    def failed_tool_events(self) -> frozenset[str]:
+        return self.of_kind(EventKind.TOOL_FAILED)
+
+    @cached_property
+    def subagent_events(self) -> frozenset[str]:
+        return self.of_kind(EventKind.SUBAGENT_START, EventKind.SUBAGENT_END)
+
+    @cached_property
+    def stop_events(self) -> frozenset[str]:
+        """Those that end something: context there makes the agent go on."""
+        return self.of_kind(*STOPS)
+
+    @cached_property
+    def go_on_events(self) -> frozenset[str]:
+        """Those whose refusal makes the agent go on, so that a stop beats it."""
+        return self.of_kind(*STOPS, EventKind.TASK_COMPLETED, EventKind.TEAMMATE_IDLE)
+
+    @cached_property
+    def request_events(self) -> frozenset[str]:
+        return self.of_kind(EventKind.PERMISSION_REQUEST)
+
+    @cached_property
+    def form_events(self) -> frozenset[str]:
+        return self.of_kind(*FORMS)
+
+    @cached_property
+    def permission_events(self) -> frozenset[str]:
+        return self._refused_by(RefusalStyle.PERMISSION)
+
+    @cached_property
+    def block_events(self) -> frozenset[str]:
+        return self._refused_by(RefusalStyle.BLOCK)
+
+    @cached_property
+    def exit_2_events(self) -> frozenset[str]:
+        return self._refused_by(RefusalStyle.EXIT_2)
+
+    def _refused_by(self, style: RefusalStyle) -> frozenset[str]:
+        return frozenset(
+            name
+            for name, spec in self.events.items()
+            if Capability.DENY in spec.can
+            and spec.kind not in OWN_WAYS
+            and self.refusals.get(name, _usual_refusal(spec.kind)) is style
+        )
+
+    @cached_property
+    def answer_fields(self) -> Mapping[str, Types]:
+        """The fields of hookSpecificOutput by event; any other key there is unknown."""
+        own = {name: dict(self.fields.get(name, ())) for name in self.events}
+        return {name: types for name in self.events if (types := self._types(name) | own[name])}
+
+    def _types(self, name: str) -> dict[str, tuple[type, ...]]:
+        spec = self.events[name]
+        types: dict[str, tuple[type, ...]] = {}
+        if spec.kind is EventKind.PERMISSION_REQUEST:
+            return {"decision": (dict,)}
+        if spec.kind is EventKind.WORKTREE_CREATE:
+            return {"worktreePath": (str,)}
+        if spec.kind in FORMS:
+            return {"action": (str,), "content": (dict,)}
+        if Capability.CONTEXT in spec.can or name in self.stop_events:
+            types["additionalContext"] = (str,)
+        if name in self.permission_events:
+            types |= PERMIT
+        if Capability.REWRITE_INPUT in spec.can:
+            types[self.rewrite_keys[Target.INPUT]] = (dict,)
+        if Capability.REWRITE_MESSAGE in spec.can:
+            types[self.rewrite_keys[Target.MESSAGE]] = (str,)
+        if Capability.RETRY in spec.can:
+            types["retry"] = (bool,)
+        return types
+
+    @cached_property
+    def known_keys(self) -> frozenset[str]:
+        """Every key of an answer that somebody looks at."""
+        inner = (key for types in self.answer_fields.values() for key in types)
+        return frozenset((*self.top, *LEGACY_KEYS, *inner, *self.rewrite_keys.values(), "hookEventName"))
+
+    @cached_property
+    def names_by_kind(self) -> Mapping[EventKind, str]:
+        """The event of a kind, or the nearest one to it."""
+        own = {spec.kind: name for name, spec in self.events.items()}
+        nearest = {kind: _first(own, kinds) for kind, kinds in NEAREST.items()}
+        return {kind: name for kind, name in nearest.items() if name} | own
+
+
+# Older hooks write these at the top. No agent has such keys there, so a wrong one makes nothing invalid.
+LEGACY_KEYS = (
+    "additionalContext",
+    "permissionDecision",
+    "permissionDecisionReason",
+    "updatedInput",
+    "updatedMCPToolOutput",
+)
+
+
+def _usual_refusal(kind: EventKind) -> RefusalStyle:
+    return RefusalStyle.PERMISSION if kind in PERMISSION_KINDS else RefusalStyle.BLOCK
+
+
+def _first(names: Mapping[EventKind, str], kinds: Iterable[EventKind]) -> str:
+    return next((names[kind] for kind in kinds if kind in names), "")
