@@ -18,7 +18,6 @@ Only keys at the top of a payload count: what is below them was written by a mod
 
 from __future__ import annotations
 
-import contextlib
 from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache, lru_cache
@@ -160,8 +159,10 @@ def _fields(agent: str) -> frozenset[str]:
     known = AGENTS[agent]
     keys: set[str] = set()
     for name, event_spec in known.events.items():
-        with contextlib.suppress(KeyError, ValueError, AgentError):  # an agent of a package may have none
+        try:
             keys |= set() if event_spec.plain else wire.mapping(known.protocol.sample(name)).keys()
+        except (KeyError, ValueError, AgentError):  # an agent of a package may have no sample of it
+            continue
     return frozenset(keys)
 
 
