@@ -179,8 +179,8 @@ class PackagedLive(Live):
         """What a person does, in a process that knows the package."""
         code = (
             "import sys; sys.path.extend(sys.argv[2:]); from pathlib import Path;"
-            " from connect.trays import approve_all; from live import Live; from plain import Plain; folder = Path(sys.argv[1]);"
-            " approve_all(Live(Plain(folder), folder / 'h'))"
+            " from connect.trays import approve_all; from live import Live; from plain import Plain;"
+            " folder = Path(sys.argv[1]); approve_all(Live(Plain(folder), folder / 'h'))"
         )
         tests = Path(__file__).parents[1]
         done = self.place.run([PYTHON, "-c", code, str(self.place.folder), str(tests), str(tests / "agents")])

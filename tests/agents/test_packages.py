@@ -96,8 +96,12 @@ def test_an_agent_of_a_package_stands_behind_those_of_ours(site: Path) -> None:
 
 def test_packages_are_looked_for_once() -> None:
     calls = []
-    agents = SupportedAgents(BUILT_IN, lambda: calls.append(1) or PackagedAgents())  # type: ignore[func-returns-value]
 
+    def find() -> PackagedAgents:
+        calls.append(1)
+        return PackagedAgents()
+
+    agents = SupportedAgents(BUILT_IN, find)
     for _ in range(3):
         assert "oak" not in agents
         assert list(agents.values())
@@ -316,7 +320,7 @@ def test_a_function_of_the_protocol_fails_as_an_error_of_its_package(site: Path,
         lambda: protocol.sample("done"),
     ):
         with pytest.raises(AgentError, match="of the agent pine in the package hooktray-pine"):
-            call()  # type: ignore[no-untyped-call]
+            call()
 
 
 def test_a_working_protocol_is_the_packages_own(site: Path) -> None:
