@@ -10,23 +10,22 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import attrgetter
 
 from tray.agents.agent import Agent
-from tray.agents.agent_check import field_problem
-from tray.agents.guard import guarded
+from tray.model.value import value
 from tray.text import sanitise
 
 GROUP = "hooktray.agents"
 METADATA = {".dist-info": "METADATA", ".egg-info": "PKG-INFO"}  # by how the folder's name ends
-ID = re.compile(r"[a-z][a-z0-9-]*")
-VALUE = re.compile(r"([\w.]+)\s*:\s*([\w.]+)\s*(?:\[.*\])?")  # module:attribute
+ID = r"[a-z][a-z0-9-]*"
+VALUE = r"([\w.]+)\s*:\s*([\w.]+)\s*(?:\[.*\])?"  # module:attribute
 SIZE_LIMIT = 1 << 20  # bytes of a metadata file that are read
 SHOWN = 200  # characters of a foreign text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class EntryPoint:
     """What a package says of an agent."""
 
@@ -40,7 +39,7 @@ class EntryPoint:
         return sanitise(f"{self.distribution} {self.version}", SHOWN)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class BrokenAgent:
     """An agent that is left out: its package, what is wrong with it, and what to do."""
 
@@ -54,7 +53,7 @@ class BrokenAgent:
         return f"the package {self.package} brings an agent that cannot be used: {self.problem}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class PackagedAgents:
     """The agents of packages by id, in alphabetical order, with their packages, and those that are left out."""
 
@@ -161,9 +160,12 @@ def _name_and_version(folder: str, name: str) -> tuple[str, str]:
 
 def _load(point: EntryPoint) -> Agent:
     """Import and check the agent. Raises UnusableAgentError."""
-    if not ID.fullmatch(point.id):
+    from tray.agents.agent_check import field_problem  # most people have no such package
+    from tray.agents.guard import guarded
+
+    if not re.fullmatch(ID, point.id):
         raise UnusableAgentError("its id is not a word of lower-case letters, digits and `-`")
-    place = VALUE.fullmatch(point.value)
+    place = re.fullmatch(VALUE, point.value)
     if place is None:
         raise UnusableAgentError(f"its entry point `{sanitise(point.value, SHOWN)}` is not `module:AGENT`")
     try:
