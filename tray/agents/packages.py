@@ -26,7 +26,7 @@ SHOWN = 200  # characters of a foreign text
 
 
 @value(frozen=True, slots=True, kw_only=True)
-class EntryPoint:
+class AgentEntryPoint:
     """What a package says of an agent."""
 
     id: str
@@ -93,7 +93,7 @@ def packaged_agents(reserved: Collection[str], path: Sequence[str] | None = None
     return PackagedAgents(agents=agents, packages=packages, broken=tuple(broken))
 
 
-def entry_points(path: Sequence[str]) -> Iterator[EntryPoint]:
+def entry_points(path: Sequence[str]) -> Iterator[AgentEntryPoint]:
     """What the packages in these folders say. Of two folders of the same distribution, Python imports the first.
 
     `importlib.metadata` would take 50 ms, longer than most commands; to read the files takes 3 ms.
@@ -106,7 +106,7 @@ def entry_points(path: Sequence[str]) -> Iterator[EntryPoint]:
             if key not in seen:
                 seen.add(key)
                 for id, value in _parse(text):
-                    yield EntryPoint(id=id, value=value, distribution=distribution, version=version)
+                    yield AgentEntryPoint(id=id, value=value, distribution=distribution, version=version)
 
 
 def _declarations(folder: str) -> Iterator[tuple[str, str]]:
@@ -158,7 +158,7 @@ def _name_and_version(folder: str, name: str) -> tuple[str, str]:
     return fields["Name"] or distribution, fields["Version"] or version.partition("-")[0]
 
 
-def _load(point: EntryPoint) -> Agent:
+def _load(point: AgentEntryPoint) -> Agent:
     """Import and check the agent. Raises UnusableAgentError."""
     from tray.agents.agent_check import field_problem  # most people have no such package
     from tray.agents.guard import guarded

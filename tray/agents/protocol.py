@@ -37,11 +37,11 @@ def _parsed(request: RelayRequest, payload: Payload | None) -> Event:
         payload = parse_payload(request) if payload is None else payload
     except ValueError as error:
         return _failed_event(request, str(error))
-    protocol = agent.protocol
+    name = agent.protocol.event_name(payload) or request.event
     try:
-        return protocol.parse(request, protocol.event_name(payload) or request.event, payload)
+        return agent.protocol.parse(request, name, payload)
     except AgentError as error:
-        return _failed_event(request, error.message)
+        return _failed_event(replace(request, event=name), error.message)
 
 
 def parse_payload(request: RelayRequest) -> Payload:
