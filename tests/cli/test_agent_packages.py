@@ -203,6 +203,24 @@ def test_an_event_that_its_package_fails_to_read_gets_past_no_guard_that_blocks(
     assert "`parse` of the agent pine in the package hooktray-pine 1.0 failed" in json.loads(answer.stdout)["refuse"]
 
 
+@pytest.mark.parametrize("sample", ["sample = fail", "def sample(name): raise KeyError(name)"])
+def test_the_doctor_goes_on_when_an_agent_has_no_sample(live: PackagedLive, site: Path, sample: str) -> None:
+    write_package(site, module=f"{PINE}\n{sample}\n")
+    live.script("guard", "exit 0")
+    live.configure({"hooks": [GUARD]})
+    live.approve_all()
+
+    examined = live.cli("doctor", "--json")
+    tested = live.cli("test", "done", "--agent", "pine", "--print")
+
+    rows = {(row["check"], row["name"]): row for row in map(json.loads, examined.stdout.splitlines())}
+    assert ("database", "hooktray.db") in rows
+    assert "not tried" in rows["hook", "guard"]["message"]
+    assert tested.returncode == 1
+    assert b"pine" in tested.stderr
+    assert b"Traceback" not in tested.stderr + examined.stderr
+
+
 def test_once_it_is_uninstalled_its_rows_are_shown_and_its_hooks_named(live: PackagedLive, site: Path) -> None:
     write_package(site)
     live.script("guard", "exit 2")
