@@ -98,6 +98,24 @@ def test_a_tray_judges_it_by_approved_hooks_in_its_format(live: PackagedLive, si
     assert live.relay("pine", "", CALL).stdout.startswith(b'{"refuse":')  # our own files are protected
 
 
+def test_its_settings_and_processes_are_protected_like_those_of_ours(
+    live: PackagedLive, site: Path, tmp_path: Path
+) -> None:
+    protected = r"(ProtectedFiles(kind='a hook of Pine', pattern=re.compile(r'.*/\.pine/hooks\.json')),)"
+    more = f"protected={protected}, settings_files=('.pine/hooks.json',), path_words=('pine',)"
+    imports = "import re\nfrom dataclasses import replace\nfrom tray.agents.agent import ProtectedFiles"
+    write_package(site, module=f"{PINE}\n{imports}\nAGENT = replace(AGENT, {more})\n")
+    live.cli("log")
+    written = {"file_path": str(tmp_path / ".pine" / "hooks.json"), "content": "x"}
+    code = "from tray.agents.registry import program_names; print('pine' in program_names())"
+
+    answer = live.once("claude-code", {**PRE_TOOL_USE, "tool_name": "Write", "tool_input": written})
+
+    assert b'"permissionDecision":"deny"' in answer.stdout
+    assert b"a hook of Pine" in answer.stdout
+    assert live.place.run([sys.executable, "-c", code]).stdout == b"True\n"
+
+
 BROKEN = {
     "cannot be imported": (
         PINE + "\nraise RuntimeError('early')\n",

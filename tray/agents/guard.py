@@ -38,6 +38,7 @@ ABOUT_FILES = (HooktrayError, OSError, ValueError)  # what a connector or a read
 T = TypeVar("T")
 
 log = logging.getLogger(__name__)
+log.addHandler(logging.NullHandler())  # commands, which have no log, show the AgentError without a traceback
 
 
 def guarded(agent: Agent, package: str) -> Agent:
