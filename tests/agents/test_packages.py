@@ -208,7 +208,8 @@ def test_a_package_whose_agent_cannot_be_had_is_left_out(site: Path, module: str
             "protocol=object()",
             "`protocol` of its Agent has to be a module or an object with the functions event_name,",
         ),
-        ("name=' '", "`name` of its Agent has to be a text that is not empty"),
+        ("name=' '", "`name` of its Agent has to be a text on one line"),
+        ("name='Pine\\x1b[2J'", "`name` of its Agent has to be a text on one line"),
         ("programs='pine'", "`programs` of its Agent has to be a frozenset of texts"),
         ("variables={'PINE'}", "`variables` of its Agent has to be a frozenset of texts"),
         ("protected=('.*',)", "`protected` of its Agent has to be a tuple of ProtectedFiles"),
@@ -353,3 +354,12 @@ def test_a_connector_that_fails_is_an_error_of_its_package(site: Path) -> None:
             call(here)  # type: ignore[arg-type]
     with pytest.raises(AgentError):
         pine.reader().read(Path("/x"), (), {})
+
+
+def test_a_package_may_look_at_the_agents_while_it_is_imported(site: Path) -> None:
+    write_package(site, module=f"from tray.agents.registry import AGENTS\nlist(AGENTS.values())\n{PINE}")
+    code = f"import sys; sys.path.insert(0, {str(site)!r}); from tray.agents.registry import AGENTS; print(*AGENTS)"
+
+    found = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, check=False, timeout=60)
+
+    assert found.stdout.split()[-1] == b"pine", found.stderr

@@ -60,7 +60,7 @@ def _is_protocol(value: Any) -> bool:
 
 
 TEXT: Check = (_is_text, "a text")
-WORD: Check = (lambda value: _is_text(value) and value.strip() != "", "a text that is not empty")
+WORD: Check = (lambda value: _is_text(value) and value.strip() != "" and value.isprintable(), "a text on one line")
 FLAG = _instance(bool)
 TEXTS = _collection(tuple, _is_text, "a tuple of texts")
 SET = _collection(frozenset, _is_text, "a frozenset of texts")
