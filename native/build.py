@@ -76,6 +76,8 @@ class RelayHook(BuildHookInterface):  # type: ignore[type-arg]
         name = os.environ.get("HOOKTRAY_TARGET", "")
         built = self._build(name)
         installed = Path(self.root) / "tray" / "native"
+        # A copy: of a file that is put into two places of the wheel, hatchling leaves the first one out.
+        table = Path(shutil.copy(Path(self.root) / "tray" / "relay.table", self._folder))
         if built is None:
             if version == "editable" and (old := installed / "hooktray-relay").exists():
                 # Agents may run it, so it is not taken away; but it would be taken for what this source makes.
@@ -84,12 +86,14 @@ class RelayHook(BuildHookInterface):  # type: ignore[type-arg]
             script.write_text(PORTABLE_SCRIPT)
             build_data["shared_scripts"][str(script)] = "hooktray-relay"
             return
-        build_data["shared_scripts"][str(built)] = built.name
+        build_data["shared_scripts"][str(built)] = built.name  # which finds its table in `share/hooktray`
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{TARGETS[name].tag if name else own_tag()}"
         if version == "editable":
+            install(table, installed / table.name)
             install(built, installed / built.name)
         else:
+            build_data["force_include"][str(table)] = f"tray/native/{table.name}"
             build_data["force_include"][str(built)] = f"tray/native/{built.name}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:

@@ -97,6 +97,9 @@ int lstat(const char *restrict path, struct stat *restrict found) {
 int chmod(const char *path, mode_t mode) {
     return (int)CALL(fchmodat, AT_FDCWD, path, mode, 0);
 }
+ssize_t readlink(const char *restrict path, char *restrict at, size_t size) {
+    return CALL(readlinkat, AT_FDCWD, path, at, size);
+}
 int sched_yield(void) { return (int)CALL(sched_yield, 0, 0, 0, 0); }
 ssize_t recv(int opened, void *at, size_t size, int flags) {
     return call(SYS_recvfrom, opened, (long)at, (long)size, flags, 0, 0);

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 #ifdef __APPLE__
+#include <mach-o/dyld.h>
 #include <pwd.h>
 #include <sys/random.h>
 #elif defined(__linux__)
@@ -23,7 +24,7 @@
 
 typedef int stream; /* a connection, or one end of a pipe */
 
-enum { NO_STREAM = -1, BROKEN = -1, WOULD_BLOCK = -2, DAY = 24 * 3600 * 1000 };
+enum { NO_STREAM = -1, BROKEN = -1, WOULD_BLOCK = -2, DAY = 24 * 3600 * 1000, PATH_ROOM = 16 * 1024, SEPARATOR = '/' };
 
 extern char **environ;
 
@@ -111,7 +112,7 @@ static void add_environment(struct bytes *frame) {
 }
 
 static void add_working_folder(struct bytes *frame) {
-    static char path[16 * 1024];
+    static char path[PATH_ROOM];
     add_line(frame, "cwd=", getcwd(path, sizeof path) ? path : ""); /* removed under the agent's feet */
 }
 
@@ -125,6 +126,23 @@ static int read_file(const char *path, struct bytes *text) {
     }
     if (opened >= 0) close(opened);
     return size == 0;
+}
+
+/* Where this program is, or as it was called where the system does not say; NULL when nobody does. */
+static char *own_path(void) {
+    struct bytes path = {0};
+#ifdef __APPLE__
+    uint32_t size = 0;
+    _NSGetExecutablePath(NULL, &size);
+    reserve(&path, size);
+    return _NSGetExecutablePath((char *)path.at, &size) ? NULL : realpath((char *)path.at, NULL);
+#else
+    reserve(&path, PATH_ROOM);
+    ssize_t size = readlink("/proc/self/exe", (char *)path.at, PATH_ROOM);
+    if (size <= 0) return request.program;
+    path.size = (size_t)size;
+    return text_of(&path);
+#endif
 }
 
 #ifdef __APPLE__
@@ -289,6 +307,8 @@ static void spin_briefly(stream reader) {
         sched_yield();
         clock_gettime(CLOCK_MONOTONIC, &now);
     } while ((now.tv_sec - from.tv_sec) * 1000000000L + now.tv_nsec - from.tv_nsec < 500000L);
+#else
+    (void)reader;
 #endif
 }
 

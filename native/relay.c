@@ -4,7 +4,8 @@
            the payload on stdin, the answer on stdout, stderr and in the exit code
 
    It is tray/relay.py in C, for the speed: the same words, the same waits, the same outcomes, and the same tests.
-   tray/ipc/frames.py shows the wire. Whatever goes wrong here, the agent gets its neutral answer and exit 0.
+   tray/ipc/frames.py shows the wire. Whatever goes wrong here, the agent gets its neutral answer and exit 0: what
+   relay.table has for its words, else silence. tray/agents/relay_table.py shows the table.
 
    This file is the relay; posix.h or windows.h is the system below it. On Linux linux.c stands in for libc, whose start
    would take longer than all that happens here. Memory is never given back: the process lasts some milliseconds. */
@@ -42,13 +43,16 @@ struct answer {
 
 /* What the relay was asked to do, and what it was given. */
 static struct {
+    char *program; /* as it was called; NULL when nobody says */
+    char **given;  /* every word of the command line */
+    int given_count;
     const char *option, *named; /* --home or --state and its folder, as the command line has it; "" when it has none */
     char **words;     /* AGENT [EVENT] */
     int word_count;
     char id[33];
     int64_t started; /* ms */
     struct bytes payload;
-    int is_prompt; /* Shelley's system prompt is echoed, since an empty one ends the conversation */
+    int is_input_taken; /* stdin was read, to its end or as far as that went */
 } request;
 
 static _Noreturn void give_up(void);
@@ -157,20 +161,115 @@ static int read_address(char *text, uint16_t *port, const char **token) {
 #include "posix.h"
 #endif
 
-/* No opinion: silence, and for Shelley its prompt. */
+/* Beside the program; where it is a command in a `bin`, among the shared files of the same installation. */
+static const char *const table_places[] = {"relay.table", "../share/hooktray/relay.table"};
+
+enum neutral { NEUTRAL_SILENCE, NEUTRAL_ECHO, NEUTRAL_BYTES }; /* silence is 0 */
+
+static int is_text(struct piece piece, const char *text) {
+    if (piece.size != length(text)) return 0;
+    for (size_t index = 0; index < piece.size; index++)
+        if (piece.at[index] != (unsigned char)text[index]) return 0;
+    return 1;
+}
+
+static int is_among(struct piece piece, int count, char **words) {
+    for (int index = 0; index < count; index++)
+        if (is_text(piece, words[index])) return 1;
+    return 0;
+}
+
+/* What stands before the next `border`; the rest is what stands behind it, at NULL when there was none. */
+static struct piece next_part(struct piece *rest, unsigned char border) {
+    struct piece part = {rest->at, 0};
+    while (part.size < rest->size && part.at[part.size] != border) part.size++;
+    int is_last = part.size == rest->size;
+    *rest = is_last ? (struct piece){NULL, 0} : (struct piece){part.at + part.size + 1, rest->size - part.size - 1};
+    return part;
+}
+
+/* -1 for what is no hexadecimal digit. */
+static int digit_of(unsigned char sign) {
+    if (sign >= '0' && sign <= '9') return sign - '0';
+    sign |= 0x20;
+    return sign >= 'a' && sign <= 'f' ? sign - 'a' + 10 : -1;
+}
+
+/* The bytes that a field stands for: `%` and two hexadecimal digits for one, any other byte for itself. 0 = damaged. */
+static int read_escaped(struct piece field, struct bytes *text) {
+    text->size = 0;
+    for (size_t at = 0; at < field.size; at++) {
+        unsigned char byte = field.at[at];
+        if (byte == '%') {
+            if (field.size - at < 3) return 0;
+            int high = digit_of(field.at[at + 1]), low = digit_of(field.at[at + 2]);
+            if (high < 0 || low < 0) return 0;
+            byte = (unsigned char)(high << 4 | low);
+            at += 2;
+        }
+        add(text, &byte, 1);
+    }
+    return 1;
+}
+
+/* The neutral answer that a line of the table has for these words; NEUTRAL_SILENCE for any other line. */
+static enum neutral read_row(struct piece line, int count, char **words, struct bytes *fixed) {
+    struct piece fields[4] = {{NULL, 0}};
+    int found = 0;
+    while (line.size && line.at[line.size - 1] == '\r') line.size--;
+    if (!is_text(next_part(&line, '='), "neutral")) return NEUTRAL_SILENCE;
+    while (line.at && found < 4) fields[found++] = next_part(&line, '\x1f');
+    if (line.at || !is_among(fields[0], count, words) || !is_among(fields[1], count, words)) return NEUTRAL_SILENCE;
+    if (found == 3 && is_text(fields[2], "echo")) return NEUTRAL_ECHO;
+    if (found == 4 && is_text(fields[2], "bytes") && read_escaped(fields[3], fixed)) return NEUTRAL_BYTES;
+    return NEUTRAL_SILENCE;
+}
+
+/* The folder of a path, in its place; NULL when it names none. */
+static char *folder_of(char *path) {
+    char *last = NULL;
+    for (char *at = path; at && *at; at++)
+        if (*at == '/' || *at == SEPARATOR) last = at;
+    if (last) *last = 0;
+    return last ? path : NULL;
+}
+
+static int read_table(struct bytes *table) {
+    char *place = folder_of(own_path());
+    for (int index = 0; place && index < 2; index++) {
+        table->size = 0;
+        if (read_file(join_path(place, table_places[index]), table)) return 1;
+    }
+    return 0;
+}
+
+/* The neutral answer of the agent and event among these words, wherever they stand. */
+static enum neutral find_neutral(int count, char **words, struct bytes *fixed) {
+    enum neutral found = NEUTRAL_SILENCE;
+    struct bytes table = {0};
+    if (!read_table(&table)) return NEUTRAL_SILENCE;
+    for (struct piece rest = {table.at, table.size}; rest.at && !found;)
+        found = read_row(next_part(&rest, '\n'), count, words, fixed);
+    return found;
+}
+
+/* No opinion: what the table has for the words of the command line, else silence. */
 static _Noreturn void give_up(void) {
-    if (request.is_prompt) write_output(1, request.payload.at, request.payload.size);
+    static int is_under_way;
+    struct bytes fixed = {0};
+    if (is_under_way) leave(0); /* there is no memory for the table, or for the input */
+    is_under_way = 1;
+    if (!request.is_input_taken) read_input(&request.payload);
+    enum neutral found = find_neutral(request.given_count, request.given, &fixed);
+    if (found == NEUTRAL_ECHO) fixed = request.payload;
+    if (found) write_output(1, fixed.at, fixed.size);
     leave(0);
 }
 
 /* Anything but [--home DIR | --state DIR] AGENT [EVENT] is a usage error, which must not disturb the agent. */
 static int read_arguments(int count, char **words) {
-    int has_shelley = 0, has_prompt = 0;
-    for (int index = 0; index < count; index++) {
-        has_shelley |= is_same(words[index], "shelley");
-        has_prompt |= is_same(words[index], "system-prompt");
-    }
-    request.is_prompt = has_shelley && has_prompt;
+    request.given = words;
+    request.given_count = count;
     request.option = request.named = "";
     static const char *const known[] = {"--home", "--state"};
     for (int index = 0; index < 2 && count && !request.option[0]; index++) {
@@ -350,23 +449,25 @@ static int ask_one_shot(const char *place, struct answer *answer) {
     return exchange(reader, writer, unsent, &received, answer);
 }
 
-/* The whole relay; the exit code. */
+/* The whole relay; the exit code. `words` are those of the command line, the program first. */
 static int relay(int count, char **words) {
     struct answer answer;
+    struct bytes fixed = {0};
     request.started = milliseconds();
     prepare();
+    if (count > 0) request.program = *words++, count--;
     int is_usage = read_arguments(count, words);
-    char *place = is_usage && !request.is_prompt ? folder() : NULL; /* which may give up: a prompt must be there by then */
+    char *place = is_usage ? folder() : NULL;
     stream early = place && is_ours(place) ? connect_early(place) : NO_STREAM;
+    request.is_input_taken = 1;
     if (!read_input(&request.payload) || !is_usage) give_up();
-    if (!place) place = folder();
     /* Closed when the input took too long for the tray. */
     if (early != NO_STREAM && is_peer_closed(early)) close_stream(early), early = NO_STREAM;
     if (early == NO_STREAM && !is_ours(place)) give_up();
     make_event_id();
     if (!ask_tray(place, early, &answer) && !ask_one_shot(place, &answer)) give_up();
-    if (request.payload.size > PAYLOAD_LIMIT && request.word_count == 2 && is_same(request.words[0], "shelley") &&
-        is_same(request.words[1], "system-prompt"))
+    /* What nobody else has any more can only come back from here. */
+    if (request.payload.size > PAYLOAD_LIMIT && find_neutral(request.word_count, request.words, &fixed) == NEUTRAL_ECHO)
         answer.out = (struct piece){request.payload.at, request.payload.size};
     write_output(1, answer.out.at, answer.out.size);
     write_output(2, answer.error.at, answer.error.size);
@@ -376,10 +477,10 @@ static int relay(int count, char **words) {
 #ifdef _WIN32
 int wmain(int count, wchar_t **words) {
     char **argv = arguments_of(count, words);
-    leave(relay(count > 0 ? count - 1 : 0, argv + 1));
+    leave(relay(count, argv));
 }
 #else
 int main(int count, char **words) {
-    leave(relay(count > 0 ? count - 1 : 0, words + 1));
+    leave(relay(count, words));
 }
 #endif

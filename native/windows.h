@@ -9,7 +9,7 @@
 
 typedef intptr_t stream; /* a socket, or the end of a pipe that is read */
 
-enum { NO_STREAM = -1, BROKEN = -1, WOULD_BLOCK = -2, DAY = 24 * 3600 * 1000 };
+enum { NO_STREAM = -1, BROKEN = -1, WOULD_BLOCK = -2, DAY = 24 * 3600 * 1000, PATH_ROOM = 32768, SEPARATOR = '\\' };
 
 static HANDLE answers; /* of `hooktray once`: the one stream that is no socket */
 
@@ -131,9 +131,9 @@ static void add_environment(struct bytes *frame) {
 }
 
 static void add_working_folder(struct bytes *frame) {
-    static wchar_t path[32768];
-    DWORD size = GetCurrentDirectoryW(32768, path);
-    add_line(frame, "cwd=", size && size < 32768 ? narrow(path) : "");
+    static wchar_t path[PATH_ROOM];
+    DWORD size = GetCurrentDirectoryW(PATH_ROOM, path);
+    add_line(frame, "cwd=", size && size < PATH_ROOM ? narrow(path) : "");
 }
 
 static int read_file(const char *path, struct bytes *text) {
@@ -143,6 +143,13 @@ static int read_file(const char *path, struct bytes *text) {
     int is_read = read_whole(opened, text);
     CloseHandle(opened);
     return is_read;
+}
+
+/* Where this program is; NULL when the system does not say. */
+static char *own_path(void) {
+    static wchar_t path[PATH_ROOM];
+    DWORD size = GetModuleFileNameW(NULL, path, PATH_ROOM);
+    return size && size < PATH_ROOM ? narrow(path) : NULL;
 }
 
 static void add_expanded(struct bytes *path, const char *text) {

@@ -29,8 +29,10 @@ LEFT_OUT = (
     "agents/claude_code/test_real_claude.py",
 )  # of no one module
 EDITING = (  # what careful editing is for: agents' settings
-    "agents/claude_code/test_claude_code_connector connect/test_connect_others connect/test_connect_places "
-    "agents/claude_code/test_claude_code_hook_import agents/starchild/test_starchild_hook_import agents/x_code/test_x_code_hook_import"
+    "agents/claude_code/test_claude_code_connector agents/shelley/test_shelley_connector "
+    "agents/starchild/test_starchild_connector agents/x_code/test_x_code_connector connect/test_connect_places "
+    "agents/claude_code/test_claude_code_hook_import agents/starchild/test_starchild_hook_import "
+    "agents/x_code/test_x_code_hook_import"
 )
 ELSEWHERE = {  # modules whose tests have another name, or are in another folder
     "agents/claude_code/source.py": "agents/claude_code/test_claude_code_frontmatter engine/test_foreign_hooks",
@@ -43,7 +45,6 @@ ELSEWHERE = {  # modules whose tests have another name, or are in another folder
     "cli/requests.py": "ipc/test_terminal test_trouble",
     "cli/views.py": "cli/test_history cli/test_agents test_trouble",
     "desktop/launcher.py": "desktop/test_opener web/test_browsers",
-    "agents/claude_rules.py": "agents/claude_code/test_claude_code_conditions",
     "edit/backups.py": EDITING,
     "edit/file_changes.py": EDITING,
     "edit/json_edit.py": EDITING,

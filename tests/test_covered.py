@@ -13,8 +13,8 @@ import pytest
     [
         ("engine/merge.py", "tests/engine/test_merge.py"),
         ("once.py", "tests/test_once.py"),
-        ("agents/shelley.py", "tests/agents/shelley/test_shelley_protocol.py"),
-        ("sources/x_code.py", "tests/agents/x_code/test_x_code_source.py"),
+        ("agents/shelley/protocol.py", "tests/agents/shelley/test_shelley_protocol.py"),
+        ("agents/x_code/source.py", "tests/agents/x_code/test_x_code_source.py"),
         ("relay.py", "tests/relay/test_relay_failures.py"),
     ],
 )

@@ -3,7 +3,8 @@
     relay.py [--home DIR | --state DIR] AGENT [EVENT]     payload on stdin; answer on stdout, stderr, in the exit code
 
 It runs on every event, also as `python -I -S relay.py`, so it imports next to nothing; tray/ipc/frames.py shows the
-wire. Whatever goes wrong here, the agent gets its neutral answer and exit 0.
+wire. Whatever goes wrong here, the agent gets its neutral answer and exit 0: what relay.table beside this file has
+for its words, else silence. tray/agents/relay_table.py shows the table.
 """
 # ruff: noqa: E402
 
@@ -50,8 +51,8 @@ def main(argv: list[str]) -> int:
         if answer is None:
             return _neutral(argv, payload)
         code, stdout, stderr = answer
-        is_dropped = len(payload) > PAYLOAD_LIMIT and words == ["shelley", "system-prompt"]
-        _write_all(1, payload if is_dropped else stdout)
+        is_echo = len(payload) > PAYLOAD_LIMIT and _find_neutral(words)[0]  # nobody else has it any more
+        _write_all(1, payload if is_echo else stdout)
         _write_all(2, stderr)
         return code
     except Exception:
@@ -99,10 +100,43 @@ def _is_ours(path: str) -> bool:
 
 
 def _neutral(argv: list[str], payload: bytearray) -> int:
-    """No opinion: silence. Only Shelley's system prompt is echoed, since an empty one ends the conversation."""
-    if "shelley" in argv and "system-prompt" in argv:
-        _write_all(1, payload)
+    """No opinion: what the table has for the words of the command line, else silence."""
+    is_echo, fixed = _find_neutral(argv)
+    _write_all(1, payload if is_echo else fixed)
     return 0
+
+
+def _find_neutral(words: list[str]) -> tuple[bool, bytes]:
+    """Whether the agent and event among these words, wherever they stand, get the input back; else what they get."""
+    try:
+        given = set(map(os.fsencode, words))
+        with open(os.path.join(os.path.dirname(__file__), "relay.table"), "rb") as file:
+            lines = file.read().split(b"\n")
+    except (OSError, ValueError):
+        return False, b""
+    for line in lines:
+        key, _, row = line.rstrip(b"\r").partition(b"=")
+        fields = row.split(b"\x1f")
+        if key != b"neutral" or not given.issuperset(fields[:2]):
+            continue
+        if fields[2:] == [b"echo"]:
+            return True, b""
+        fixed = _unescaped(fields[3]) if len(fields) == 4 and fields[2] == b"bytes" else None
+        if fixed is not None:
+            return False, fixed
+    return False, b""
+
+
+def _unescaped(field: bytes) -> bytes | None:
+    """The bytes that a field stands for: `%` and two hexadecimal digits for one, any other byte for itself."""
+    head, *parts = field.split(b"%")
+    try:
+        codes = [bytes.fromhex(part[:2].decode("ascii")) for part in parts]
+    except ValueError:
+        return None
+    if not all(codes):  # an end or blanks instead of digits
+        return None
+    return head + b"".join(code + part[2:] for code, part in zip(codes, parts, strict=True))
 
 
 def _ask_tray(place: str, words: list[str], event_id: str, payload: bytearray, started: float) -> Answer | None:

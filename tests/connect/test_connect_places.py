@@ -7,9 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from connect.sites import Person, tree
+from connect.sites import RELAY, Person, tree
 
 from tray import relay_program
+from tray.agents.claude_code import settings_hooks as claude_source
+from tray.agents.starchild import source as starchild_source
 from tray.connect.agent_status import AgentStatus, agent_statuses
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
@@ -113,3 +115,17 @@ def test_of_a_project_alone_the_advice_names_it(tmp_path: Path, scope: str) -> N
     person.site = replace(person.site, scope="", cwd=person.home)
 
     assert f"hooktray connect claude-code --scope {scope} in {person.project} mends them" in of(person).advice[0]
+
+
+@pytest.mark.parametrize("relay", [RELAY, ("/my python/bin/python3", "-I", "-S", "/it's here/tray/relay.py")])
+def test_our_lines_are_no_hooks_where_their_file_is_a_source(tmp_path: Path, relay: tuple[str, ...]) -> None:
+    claude = Person(tmp_path / "c")
+    claude.connect(relay)
+    star = Person(tmp_path / "s", "starchild")
+    star.connect(relay)
+
+    settings = claude_source.read(claude.home / ".claude" / "settings.json", ())
+    hooks_file = starchild_source.read(star.home / "workspace" / "config" / "shell_hooks.yaml", (), {})
+
+    assert {hook.inactive for hook in (*settings.hooks, *hooks_file.hooks)} == {"it is Hooktray's own relay"}
+    assert (settings.warnings, hooks_file.warnings) == ((), ())

@@ -105,6 +105,21 @@ def test_its_relay_answers_neutrally_where_no_tray_is(root: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "")
 
 
+def test_each_of_its_relays_finds_its_table(root: Path) -> None:
+    (tray,) = (root / HOME / "lib").glob("python3*/site-packages/tray")
+    tables = [
+        tray / "relay.table",
+        tray / "native" / "relay.table",
+        root / HOME / "share" / "hooktray" / "relay.table",
+    ]
+    native = [[str(path)] for path in (tray / "native" / "hooktray-relay", root / HOME / "bin" / "hooktray-relay")]
+
+    assert {table.read_bytes() for table in tables} == {(ROOT / "tray" / "relay.table").read_bytes()}
+    for relay in ([sys.executable, "-I", "-S", str(tray / "relay.py")], *native):
+        argv = [*relay, "--home", str(root / "nowhere"), "shelley", "system-prompt"]
+        assert subprocess.run(argv, input=b"prompt", capture_output=True, timeout=60, check=True).stdout == b"prompt"
+
+
 def test_every_module_comes_with_byte_code(root: Path) -> None:
     (tray,) = (root / HOME / "lib").glob("python3*/site-packages/tray")
     modules = list(tray.rglob("*.py"))

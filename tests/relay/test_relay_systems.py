@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tray.agents.registry import known_agents
+
 NATIVE = Path(__file__).parents[2] / "native"
 DEFINED = re.compile(r"^static [^;=]*?\b(\w+)\([^;]*?\) \{", re.MULTILINE)
 
@@ -23,3 +25,12 @@ def test_each_system_has_all_that_the_relay_asks_of_one(system: str) -> None:
 
     assert len(asked) > 15, "the pattern finds them"
     assert asked - defined(system) - {"arguments_of"} == set()  # which wmain alone calls
+
+
+def test_neither_relay_knows_an_agent_by_its_name() -> None:
+    names = {name.lower() for agent in known_agents() for name in (agent.id, agent.name, *agent.programs)}
+    files = [*NATIVE.iterdir(), NATIVE.parent / "tray" / "relay.py"]
+    words = {path.name: set(re.findall(r"[\w-]+", path.read_text().lower())) for path in files if path.is_file()}
+
+    assert {"relay.c", "posix.h", "windows.h", "linux.c", "relay.py"} <= words.keys()
+    assert {name: found & names for name, found in words.items() if found & names} == {}

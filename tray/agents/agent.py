@@ -196,6 +196,7 @@ class Agent(KnownAgent):
 
     events: Mapping[str, EventSpec]  # by native name, in alphabetical order
     protocol: AgentProtocol
+    envelope: frozenset[str] = frozenset()  # payload keys about the agent itself, which no hook's pattern looks at
     default_can: Capability = Capability.NOTHING  # what its hooks can answer to an event that it does not have
     extra_can: Mapping[str, Capability] = field(default_factory=dict)  # what hooks can answer besides, by event
     tools: Mapping[str, NativeTool] = field(default_factory=dict)  # by canonical name; the others are called alike

@@ -92,6 +92,7 @@ AGENT: Mapping[str, Check] = {
     "path_words": TEXTS,
     "events": _mapping(_is_event_spec, "a mapping of names to EventSpec with a kind, a capability and a time-out"),
     "protocol": (_is_protocol, f"a module or an object with the functions {', '.join(PROTOCOL_FUNCTIONS)}"),
+    "envelope": SET,
     "default_can": _instance(Capability),
     "extra_can": _mapping(_instance(Capability)[0], "a mapping of names to Capability"),
     "tools": _mapping(_is_native_tool, "a mapping of canonical names to NativeTool"),

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from tray.agents.agent import Placeholders
-from tray.agents.registry import AGENTS
+from tray.agents.registry import AGENTS, hook_rules
 from tray.model.hook import Command, Hook
 
 
@@ -15,7 +15,7 @@ def declared_values(hook: Hook, command: Command) -> dict[str, str]:
     """What is known of them from the declaration alone. Files found through these are what gets approved."""
     if not command.format:
         return {}
-    names = _names(command.format)
+    names = hook_rules(command.format).placeholders
     values = _common_values(command, command.plugin, names)
     if names.project and hook.match.project:
         values[names.project] = hook.match.project
@@ -28,7 +28,7 @@ def runtime_values(command: Command, copy: str, cwd: str) -> dict[str, str]:
     """What they are for one event; a plugin's folder is its approved copy."""
     if not command.format:
         return {}
-    names = _names(command.format)
+    names = hook_rules(command.format).placeholders
     values = _common_values(command, copy, names)
     return values | {names.cwd: cwd} if names.cwd else values
 
@@ -44,11 +44,6 @@ def project_placeholders() -> frozenset[str]:
 def plugin_placeholders() -> frozenset[str]:
     """The names that formats have for a plugin's folder."""
     return frozenset(filter(None, (known.rules.placeholders.plugin for known in AGENTS.values())))
-
-
-def _names(format: str) -> Placeholders:
-    """Those of the format; none when the package that brought it is gone."""
-    return AGENTS[format].rules.placeholders if format in AGENTS else Placeholders()
 
 
 def _common_values(command: Command, plugin: str, names: Placeholders) -> dict[str, str]:

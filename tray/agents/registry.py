@@ -8,7 +8,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from tray.agents import others
-from tray.agents.agent import Agent, KnownAgent
+from tray.agents.agent import Agent, HookRules, KnownAgent
 
 if TYPE_CHECKING:
     from tray.agents.packages import BrokenAgent, PackagedAgents
@@ -34,6 +34,7 @@ RECOGNISED: Mapping[str, str] = {  # those that are not supported yet
 }
 OWN_FORMAT = "starchild"  # the format of hooktray.yaml is a superset of this agent's
 CANONICAL = "claude-code"  # the agent whose names of tools and arguments are the canonical ones
+USUAL_RULES = HookRules()
 UNKNOWN = "unknown"  # the agent of a payload that no protocol here understands
 # The ids that no package's agent can have: `agent` and `hooktray` have a meaning of their own beside ids.
 RESERVED = frozenset({*BUILT_IN, *RECOGNISED, UNKNOWN, "agent", "hooktray"})
@@ -136,6 +137,11 @@ def known_agents() -> Iterator[KnownAgent]:
 def known_agent(id: str) -> KnownAgent:
     """KeyError when nothing is known of it."""
     return UNSUPPORTED[id] if id in RECOGNISED else AGENTS[id]
+
+
+def hook_rules(id: str) -> HookRules:
+    """The rules for hooks of an agent's format; the usual ones for our own format ("") and an agent that is gone."""
+    return AGENTS[id].rules if id and id in AGENTS else USUAL_RULES
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tray.agents.registry import AGENTS
+from tray.agents.registry import hook_rules
 from tray.model.hook import AsyncMode, Failure, Hook
 from tray.store.ledger import ApprovedHook
 
@@ -34,18 +34,18 @@ def split_async(hooks: Sequence[ApprovedHook]) -> tuple[tuple[ApprovedHook, ...]
 
 
 def _same(one: Hook, other: Hook) -> bool:
-    same_agent = one.source.kind == other.source.kind
-    return same_agent and one.action == other.action and _scope(one) == _scope(other)
+    same_format = one.match.format == other.match.format
+    return same_format and one.action == other.action and _scope(one) == _scope(other)
 
 
 def _is_deduplicated(hook: Hook) -> bool:
-    return hook.source.kind in AGENTS and AGENTS[hook.source.kind].rules.deduplicated
+    return hook_rules(hook.match.format).deduplicated
 
 
 def _scope(hook: Hook) -> str:
     """The plugin's file; "" for one whose handlers may be those of another file, too."""
     path = Path(hook.source.path)
-    return str(path) if path.name in AGENTS[hook.source.kind].rules.plugin_files else ""
+    return str(path) if path.name in hook_rules(hook.match.format).plugin_files else ""
 
 
 def _weight(one: ApprovedHook) -> tuple[bool, bool, bool, bool, float]:

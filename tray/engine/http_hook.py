@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from tray import __version__
 from tray.addresses import endpoint
 from tray.agents import lenient
-from tray.agents.registry import AGENTS
+from tray.agents.registry import AGENTS, hook_rules
 from tray.errors import HooktrayError
 from tray.execution.deadline import Deadline
 from tray.execution.http_client import HttpReply, HttpRequest, Resolve, lookup, send
@@ -60,7 +60,7 @@ def _result(dialect: str, reply: HttpReply) -> Result:
         return Result(cause=f"answered {reply.status}: redirects are not followed")
     if not 200 <= reply.status < 300:
         return Result(cause=f"answered {reply.status}")
-    if AGENTS[dialect].rules.json_over_http and (problem := _object_problem(reply.body)):
+    if hook_rules(dialect).json_over_http and (problem := _object_problem(reply.body)):
         return Result(cause=f"answered {reply.status} with what is {problem}")
     return Result(code=0, stdout=reply.body)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from tray.agents.protocol import fit
-from tray.agents.registry import AGENTS
+from tray.agents.registry import hook_rules
 from tray.engine.merge import merge
 from tray.errors import StoreError
 from tray.model.decision import Decision, Gate, HookOutput, Outcome, Status, Verdict
@@ -108,7 +108,7 @@ def _refusals_key(event: Event) -> str:
 
 def _cap(event: Event) -> int:
     """A user who raised the agent's own cap means ours, too."""
-    variable = AGENTS[event.agent].rules.refusal_cap_variable if event.agent in AGENTS else ""
+    variable = hook_rules(event.agent).refusal_cap_variable
     raised = event.environment.get(variable, "")
     return min(max(CAP, int(raised)), MAX_CAP) if raised.isascii() and raised.isdigit() and len(raised) < 9 else CAP
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tray.agents import wire
 from tray.agents.protocol import spec
-from tray.agents.registry import AGENTS
+from tray.agents.registry import AGENTS, hook_rules
 from tray.agents.tools import canonical, spellings
 from tray.agents.tools import native as native_tool
 from tray.model.event import Event, EventKind
@@ -31,7 +31,7 @@ def candidates(match: Match, event: Event) -> set[str]:
         return set(spellings(event.agent, event.tool.name))
     own = {event.tool.name} if event.agent == match.format else set()
     name = native_tool(match.format, tool)
-    older = {tool, *spellings(match.format, name)} if AGENTS[match.format].rules.older_tool_names else set()
+    older = {tool, *spellings(match.format, name)} if hook_rules(match.format).older_tool_names else set()
     return {name, *own, *older}
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tray.agents import lenient
 from tray.agents.protocol import spec
-from tray.agents.registry import AGENTS
+from tray.agents.registry import AGENTS, hook_rules
 from tray.model.decision import HookOutput, Result, Verdict
 from tray.model.event import Capability, Event
 from tray.model.hook import Failure, Hook
@@ -48,7 +48,7 @@ def _require_answer(hook: Hook, result: Result, output: HookOutput) -> HookOutpu
     is_ours, is_object = hook.source.kind == OWN_SOURCE, lenient.is_object(text)
     if not text or output.plain or (is_object and not (is_ours and output.warning)):
         return output
-    if not is_ours and (AGENTS[hook.dialect].rules.text_counts or not output.warning):
+    if not is_ours and (hook_rules(hook.dialect).text_counts or not output.warning):
         return output
     quoted = sanitise(redact(sanitise(text[:REDACTED_LENGTH], REDACTED_LENGTH)).text, QUOTED)
     return HookOutput(

@@ -11,8 +11,7 @@ from typing import Any
 
 import regex
 
-from tray.agents.agent import HookRules
-from tray.agents.registry import AGENTS
+from tray.agents.registry import AGENTS, hook_rules
 from tray.engine import matcher_input, scopes
 from tray.model.event import Event
 from tray.model.hook import Match
@@ -21,17 +20,10 @@ from tray.store.ledger import ApprovedHook, LedgerState
 PATTERN_LIMIT = 0.05  # seconds; a pattern that runs out of time counts as matching, so its hook runs
 BUDGET = 0.2  # seconds for all patterns of one event
 SLOW_AFTER = 0.01  # of these, until `on_slow` is called
-ENVELOPE = frozenset(  # what an agent says of itself with every event; a matcher is about what happened
-    {
-        "agent_id", "agent_transcript_path", "conversation_id", "cwd", "effort", "hook_event_name", "hostname",
-        "message_id", "permission_mode", "plugin", "prompt_id", "readonly", "session", "session_id", "timestamp",
-        "transcript_path", "turn_id", "user_email",
-    }
-)  # fmt: skip
 _LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
 _LIST_OF_WORDS = re.compile(r"[A-Za-z0-9_|]*")
 
-USUAL_RULES = HookRules()
+NO_ENVELOPE: frozenset[str] = frozenset()
 
 log = logging.getLogger(__name__)
 
@@ -125,7 +117,7 @@ def matches(match: Match, event: Event, search: EventSearch) -> bool:
 
 def _is_condition_met(match: Match, event: Event, search: EventSearch) -> bool:
     """A format without conditions has none to fail."""
-    is_met = AGENTS[match.format].rules.is_condition_met if match.format else None
+    is_met = hook_rules(match.format).is_condition_met
     return is_met is None or is_met(match, event, matcher_input.candidates(match, event), search.in_text)
 
 
@@ -134,7 +126,7 @@ def _tool_fits(match: Match, event: Event, search: EventSearch) -> bool:
     if wanted in ("", "*"):
         return True
     names = matcher_input.candidates(match, event)
-    rules = AGENTS[match.format].rules if match.format else USUAL_RULES
+    rules = hook_rules(match.format)
     exact = _LIST_OF_WORDS if match.native in rules.word_lists else _LIST_OF_NAMES
     if rules.exact_names and exact.fullmatch(wanted):
         return not names.isdisjoint(name.strip() for name in re.split(r"[|,]", wanted))
@@ -160,8 +152,9 @@ def texts_of(event: Event) -> tuple[str, ...]:
 def _other_texts(event: Event) -> Iterator[str]:
     """Every text of the payload but its envelope and the event's own name."""
     names = (event.name, event.name.replace("-", "_"))
+    envelope = AGENTS[event.agent].envelope if event.agent in AGENTS else NO_ENVELOPE
     for key, value in event.payload.items():
-        if key not in ENVELOPE and value not in names:
+        if key not in envelope and value not in names:
             yield from _texts(value)
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from tray.agents import lenient, wire
-from tray.agents.registry import AGENTS
+from tray.agents.registry import AGENTS, hook_rules
 from tray.errors import HooktrayError
 from tray.model.decision import HookOutput, Result, Verdict
 from tray.model.event import Event, EventKind
@@ -64,7 +64,7 @@ def parse_reply(event: Event, hook: Hook, action: Prompt, result: Result) -> Hoo
     except ValueError as error:
         return HookOutput(problem=f"the model's answer is {error}")
     output = _parse_answer(event, answer)
-    stops = hook.match.format and AGENTS[hook.match.format].rules.refusal_stops
+    stops = hook_rules(hook.match.format).refusal_stops
     return _stop_on_refusal(event, action, answer, output) if stops else output
 
 

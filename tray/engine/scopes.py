@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable
 
 from tray.agents import tools
-from tray.agents.registry import AGENTS
+from tray.agents.registry import hook_rules
 from tray.errors import StoreError
 from tray.model.decision import Decision, Verdict
 from tray.model.event import Event, EventKind
@@ -94,7 +94,7 @@ def is_active(names: Iterable[str], skills: Collection[str] | None) -> bool:
 
 def in_subagent(agent: str, event: Event) -> bool:
     """Whether this happens in the agent of that name: a subagent's event, or a session that was begun as it."""
-    main_agent = AGENTS[event.agent].rules.main_agent if event.agent in AGENTS else None
+    main_agent = hook_rules(event.agent).main_agent
     names = (event.subagent, main_agent(event.payload) if main_agent else "")
     return any(_same(agent, name) for name in names if name)
 

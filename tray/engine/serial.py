@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tray.agents.registry import AGENTS
+from tray.agents.registry import hook_rules
 from tray.execution.request_job import AnyJob
 from tray.model.decision import Outcome, Status, Verdict
 from tray.store.ledger import ApprovedHook
@@ -39,5 +39,4 @@ def cancelled_after_deny(
 
 def _queue_key(one: ApprovedHook) -> str:
     """The queue that a hook stands in; "" when it waits for nobody."""
-    kind = one.hook.source.kind
-    return one.hook.source.path if kind in AGENTS and AGENTS[kind].rules.sequential else ""
+    return one.hook.source.path if hook_rules(one.hook.match.format).sequential else ""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tray.agents.agent import Agent, HookReader
-from tray.agents.registry import AGENTS
+from tray.agents.registry import AGENTS, CANONICAL, hook_rules
 from tray.errors import AgentError, ConfigError
 from tray.model.hook import Hook
 from tray.reading.entries import READABLE_HINT, SourceHooks, read_error, unreadable_source
@@ -17,7 +17,6 @@ from tray.settings import invalid_value, unknown_key
 from tray.strict import Document, suggest
 
 KIND_ERRORS = (IsADirectoryError, NotADirectoryError)
-SOURCE_HINT = "write `- claude-code: ~/.claude/settings.json`"
 
 
 def formats(agents: Mapping[str, Agent] = AGENTS) -> list[str]:
@@ -38,15 +37,16 @@ def read(document: Document, environment: Mapping[str, str]) -> SourceHooks:
 
 def _read(document: Document, index: int, entry: Mapping[str, Any], environment: Mapping[str, str]) -> SourceHooks:
     at, known = ("sources", index), formats()
+    hint = f"write `- AGENT: PATH`, where AGENT is one of: {', '.join(known)}"
     for key in entry:
         if key != "agent" and key not in known:
             raise unknown_key(document, at, key, (*known, "agent"))
     kinds = [key for key in entry if key in known]
     if len(kinds) != 1:
-        raise invalid_value(document, at, "a source is one format and one path", SOURCE_HINT)
+        raise invalid_value(document, at, "a source is one format and one path", hint)
     location = entry[kinds[0]]
     if not isinstance(location, str) or not location.strip():
-        raise invalid_value(document, (*at, kinds[0]), "expected a path", SOURCE_HINT)
+        raise invalid_value(document, (*at, kinds[0]), "expected a path", hint)
     agents = _agents(document, (*at, "agent"), entry.get("agent", []))
     folder = Path(document.path).absolute().parent
     path = folder / Path(location).expanduser()
@@ -80,7 +80,7 @@ def _unreadable(document: Document, at: tuple[Any, ...], path: Path, error: OSEr
 def _agents(document: Document, at: tuple[Any, ...], value: Any) -> tuple[str, ...]:
     agents = [value] if isinstance(value, str) else value
     if not isinstance(agents, list):
-        raise invalid_value(document, at, "expected a list of agents", "write `agent: [claude-code]`")
+        raise invalid_value(document, at, "expected a list of agents", f"write `agent: [{CANONICAL}]`")
     for agent in agents:
         if agent not in AGENTS:
             raise invalid_value(document, at, f"unknown agent `{agent}`", suggest(str(agent), AGENTS))
@@ -105,7 +105,7 @@ def _deduplicated(hooks: Iterable[Hook]) -> tuple[Hook, ...]:
 def _handler_key(hook: Hook) -> tuple[Any, ...]:
     action = hook.action
     path = Path(hook.source.path)
-    rules = AGENTS[hook.source.kind].rules
+    rules = hook_rules(hook.match.format)
     settings = rules.deduplicated and path.suffix == ".json" and path.name not in rules.plugin_files
     if not settings or hook.inactive:
         return (hook.key,)

@@ -83,6 +83,21 @@ AGENT = Agent(
     events=events.EVENTS,
     default_can=protocol.DEFAULT_CAN,
     protocol=protocol,
+    envelope=frozenset(
+        {
+            "agent_id",
+            "agent_transcript_path",
+            "cwd",
+            "effort",
+            "hook_event_name",
+            "message_id",
+            "permission_mode",
+            "prompt_id",
+            "session_id",
+            "transcript_path",
+            "turn_id",
+        }
+    ),
     tools={"Task": NativeTool("Agent")},  # `Task` stays an alias of `Agent`
     older_tools={"KillBash": "TaskStop", "KillShell": "TaskStop"},
     marks=Marks(is_alike=_is_alike, is_certain=_is_certain, event_names=re.compile(r"[A-Z]\w*")),

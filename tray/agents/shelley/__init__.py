@@ -39,6 +39,7 @@ AGENT = Agent(
     events=protocol.EVENTS,
     default_can=protocol.DEFAULT_CAN,
     protocol=protocol,
+    envelope=frozenset({"conversation_id", "cwd", "hostname", "readonly", "timestamp", "user_email"}),
     marks=Marks(is_alike=_is_alike, event=_event),
     rules=HookRules(text_counts=True),
     programs=frozenset({"shelley"}),

@@ -46,6 +46,7 @@ AGENT = Agent(
     default_can=protocol.DEFAULT_CAN,
     extra_can={"pre_tool_call": Capability.ALLOW | Capability.ASK},  # its hooks may answer in Claude Code's form
     protocol=protocol,
+    envelope=frozenset({"agent_id", "cwd", "session_id"}),
     tools=TOOLS,
     marks=Marks(is_alike=_is_alike, event_names=re.compile(r"[a-z]\w*")),
     programs=frozenset({"starchild"}),

@@ -78,6 +78,7 @@ AGENT = Agent(
     events=protocol.EVENTS,
     default_can=protocol.DEFAULT_CAN,
     protocol=protocol,
+    envelope=frozenset({"plugin", "session"}),
     tools=TOOLS,
     marks=Marks(is_alike=_is_alike, event_names=re.compile(r"[A-Z]\w*")),
     rules=HookRules(

@@ -1,0 +1,157 @@
+"""Starchild is connected and disconnected without a trace."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+from connect.sites import RELAY, Person, tree
+
+from tray.agents.registry import AGENTS
+from tray.connect import connectors
+from tray.edit.yaml_edit import append, remove
+from tray.errors import HooktrayError
+from tray.strict import load_yaml
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
+
+
+@pytest.fixture
+def starchild(tmp_path: Path) -> Person:
+    return Person(tmp_path, "starchild")
+
+
+ENTRY = "  - event: pre_tool_call   # why\n    matcher: 'rm -rf'\n    command: ./guard.py\n    timeout: 0x10\n"
+SHEETS = {
+    "missing": None,
+    "empty": "",
+    "comments alone": "# nothing yet\n",
+    "an empty list": "hooks: []\n",
+    "no list": "hooks:\n",
+    "no list, with a comment": "hooks:  # to come\nother: 1\n",
+    "another key": "other: {a: 1}   # flow\n",
+    "another key, no line end": "other: 1",
+    "one hook": "hooks:\n" + ENTRY,
+    "hooks and more": "# top\nhooks:\n" + ENTRY + "\n# after\nother:\n    - x\n",
+    "unindented items": "hooks:\n- event: on_stop\n  command: a\nother: 1\n",
+    "deep items": "hooks:\n        -   event: on_stop\n            command: a\n",
+    "flow items": 'hooks: [{event: on_stop, command: "a"}]  # flow\n',
+    "a block text last": "hooks:\n  - event: on_stop\n    command: >-\n      a\n      b\n\nother: 1\n",
+    "CRLF": ("hooks:\n" + ENTRY + "other: 1\n").replace("\n", "\r\n"),
+    "BOM": "\ufeffhooks:\n" + ENTRY,
+    "no line end": ("hooks:\n" + ENTRY).rstrip(),
+    "unicode": "# 日本語\nhooks:\n  - event: on_stop\n    command: 'é 🦊'\n# ende ü\n",
+    "document start": "---\nhooks:\n" + ENTRY,
+}
+BROKEN_SHEETS = {
+    "not YAML": ("hooks:\n  - event: [\n", ":3:"),
+    "tabs": ("hooks:\n\t- event: a\n", ":2:"),
+    "hooks is text": ("hooks: yes please\n", ":1:8:"),
+    "a list": ("- event: a\n", ":1:"),
+    "hooks given twice": ("hooks: []\nhooks: []\n", ":2:"),
+    "anchors": ("a: &x 1\nhooks: []\n", ":1:"),
+    "null in words": ("hooks: null\n", ":"),
+    "two documents": ("hooks: []\n---\nhooks: []\n", ":"),
+}
+
+
+@pytest.mark.parametrize("name", SHEETS)
+@pytest.mark.parametrize("forgotten", [False, True], ids=["noted", "notes lost"])
+def test_starchilds_hooks_come_and_go(starchild: Person, name: str, forgotten: bool) -> None:
+    file = starchild.home / "workspace" / "config" / "shell_hooks.yaml"
+    text = SHEETS[name]
+    if text is not None:
+        file.parent.mkdir(parents=True)
+        file.write_bytes(text.encode())
+    before = tree(starchild.home)
+
+    assert starchild.connect() == 1
+    assert {entry.event for entry in starchild.relay_entries()} == set(AGENTS["starchild"].events)
+    assert starchild.connect() == 0
+    if forgotten:
+        for page in (starchild.site.paths.state / "connections").iterdir():
+            page.unlink()
+    starchild.disconnect()
+
+    assert forgotten or tree(starchild.home) == before
+    if forgotten and text:
+        old, new = (load_yaml(one, "f").value for one in (text.encode(), file.read_bytes()))
+        assert {**new, "hooks": new.get("hooks") or []} == {**old, "hooks": old.get("hooks") or []}
+
+
+@pytest.mark.parametrize("text", ["", "a: 1\n", "hooks:\n" + ENTRY])
+def test_a_comment_between_our_entries_stays(starchild: Person, text: str) -> None:
+    file = starchild.home / "workspace" / "config" / "shell_hooks.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    starchild.connect()
+    ours = '  - event: "on_stop"'
+    file.write_text(file.read_text().replace(ours, f"  # mine: not to be lost\n{ours}"))
+    assert starchild.connect() == 0
+
+    starchild.disconnect()
+
+    left = file.read_text()
+    assert "  # mine: not to be lost\n" in left
+    old, new = (load_yaml(one.encode() or b"{}", "f").value for one in (text, left))
+    assert {**new, "hooks": new.get("hooks")} == {**old, "hooks": old.get("hooks")}
+
+
+@pytest.mark.parametrize("name", BROKEN_SHEETS)
+def test_a_sheet_that_cannot_be_edited_is_refused(starchild: Person, name: str) -> None:
+    text, place = BROKEN_SHEETS[name]
+    file = starchild.home / "workspace" / "config" / "shell_hooks.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    before = tree(starchild.home)
+
+    with pytest.raises(HooktrayError, match=f"shell_hooks.yaml{place}"):
+        starchild.connect()
+
+    assert tree(starchild.home) == before
+
+
+def test_another_relay_takes_the_place_of_the_old_one(starchild: Person) -> None:
+    starchild.connect(("/old/hooktray-relay",))
+    starchild.connect(RELAY)
+
+    entries = starchild.relay_entries()
+
+    assert len(entries) == 12
+    assert {entry.state_folder for entry in entries} == {"/home/you/h/state"}
+    assert all(RELAY[0] in entry.argv[2] for entry in entries)
+
+
+def test_the_lines_to_paste_are_those_in_the_file(starchild: Person) -> None:
+    plan = connectors()["starchild"].connect(starchild.site)
+
+    starchild.connect()
+    pasted = [note.split(" ", 3)[3] for note in plan.notes if note.startswith("/hooks approve")]
+    assert [shlex.split(one) for one in pasted] == [list(entry.argv) for entry in starchild.relay_entries()]
+    assert plan.notes[-1] == "/hooks on"
+
+
+@pytest.mark.parametrize("named", ["elsewhere", ""])
+def test_the_workspace_is_named_or_the_folder_we_are_in(tmp_path: Path, named: str) -> None:
+    person = Person(tmp_path, "starchild", workspace=named)
+    (person.project / "config").mkdir()
+    (person.project / "config" / "agent.yaml").write_text("shell_hooks: {enabled: true}\n")
+
+    person.connect()
+
+    assert (person.project / named / "config" / "shell_hooks.yaml").exists()
+
+
+@pytest.mark.parametrize("name", [name for name in SHEETS if SHEETS[name]])
+def test_a_list_in_yaml_takes_an_item_and_gives_it_back(name: str) -> None:
+    text = str(SHEETS[name]).encode()
+    item = {"event": "on_stop", "command": "ours: # '\"\\ é"}
+
+    taken = append(text, "f", "hooks", [item])
+    back = remove(taken, "f", "hooks", lambda one: one == item)
+
+    assert load_yaml(taken, "f").value["hooks"][-1] == item
+    assert (load_yaml(back, "f").value.get("hooks") or []) == (load_yaml(text, "f").value.get("hooks") or [])
+    assert b"ours" not in back

@@ -1,0 +1,232 @@
+"""The table beside the relay: what it answers where nobody else does, for an agent that only the table knows."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from relays import Agent, opened, run, said
+
+from tray import relay_program
+from tray.agents import relay_table
+from tray.model.decision import Answer
+from tray.model.event import PAYLOAD_LIMIT
+
+PAYLOAD = b"what was asked\n" * 20_000  # more than a pipe holds
+LARGE = b"x" * (PAYLOAD_LIMIT + 1)
+ECHO = b"neutral=pine\x1fprompt\x1fecho\n"
+JSON = b'neutral=pine\x1fprompt\x1fbytes\x1f{"go":true}%0A\n'
+
+
+def copied(relay: Sequence[str], folder: Path) -> list[str]:
+    """The same relay as a file in this folder, with no table beside it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return [*relay[:-1], str(shutil.copy(relay[-1], folder))]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    return tmp_path / "relay" / relay_table.FILE.name
+
+
+@pytest.fixture
+def agent(tmp_path: Path, relay: list[str], table: Path) -> Agent:
+    return Agent(tmp_path / "home", copied(relay, table.parent))
+
+
+def test_an_echo_gives_the_input_back(agent: Agent, table: Path) -> None:
+    table.write_bytes(ECHO)
+
+    assert said(agent.relay("pine", "prompt", payload=PAYLOAD)) == (PAYLOAD, b"", 0)
+    assert said(agent.relay("pine", "stop", payload=PAYLOAD)) == (b"", b"", 0)
+    assert said(agent.relay("fir", "prompt", payload=PAYLOAD)) == (b"", b"", 0)
+    assert said(agent.relay("prompt", payload=PAYLOAD)) == (b"", b"", 0)
+
+
+def test_bytes_of_the_table_are_the_answer(agent: Agent, table: Path) -> None:
+    table.write_bytes(JSON)
+
+    assert said(agent.relay("pine", "prompt", payload=PAYLOAD)) == (b'{"go":true}\n', b"", 0)
+    assert said(agent.relay("pine", "stop", payload=PAYLOAD)) == (b"", b"", 0)
+
+
+def test_every_byte_can_be_said(agent: Agent, table: Path) -> None:
+    every = bytes(range(256))
+    row = relay_table.fields("pine", "prompt", (Answer(stdout=every), Answer(stdout=every)))
+    table.write_text(f"neutral={relay_table.BORDER.join(row)}\n")
+
+    assert agent.relay("pine", "prompt").stdout == every
+
+
+def test_without_a_table_there_is_silence(agent: Agent) -> None:
+    assert said(agent.relay("shelley", "system-prompt", payload=PAYLOAD)) == (b"", b"", 0)
+
+
+MAKE_UNREADABLE: dict[str, Callable[[Path], object]] = {
+    "a folder": Path.mkdir,
+    "a link to nothing": lambda table: table.symlink_to("nowhere"),
+    "an empty file": Path.touch,
+}
+
+
+@pytest.mark.parametrize("case", MAKE_UNREADABLE)
+def test_a_table_that_cannot_be_read_means_silence(agent: Agent, table: Path, case: str) -> None:
+    MAKE_UNREADABLE[case](table)
+
+    assert said(agent.relay("pine", "prompt", payload=PAYLOAD)) == (b"", b"", 0)
+
+
+IGNORED = [
+    b"",
+    b"\0\xff\xfe\0",
+    b"\xef\xbb\xbfneutral=pine\x1fprompt\x1fecho",
+    b"# neutral=pine\x1fprompt\x1fecho",
+    b"deny=pine\x1fprompt\x1fbytes\x1fno",
+    b"neutral",
+    b"neutral=",
+    b"neutral=pine",
+    b"neutral=pine\x1fprompt",
+    b"neutral=pine\x1fprompt\x1f",
+    b"neutral=pine\x1fprompt\x1fecho\x1f",
+    b"neutral=pine\x1fprompt\x1fecho\x1fmore",
+    b"neutral=pine\x1fprompt\x1fbytes",
+    b"neutral=pine\x1fprompt\x1fbytes\x1fa\x1fb",
+    b"neutral=pine\x1fprompt\x1fbytes\x1fa%",
+    b"neutral=pine\x1fprompt\x1fbytes\x1fa%0",
+    b"neutral=pine\x1fprompt\x1fbytes\x1fa%0g",
+    b"neutral=pine\x1fprompt\x1fbytes\x1fa%  ",
+    b"neutral=pine\x1fprompt\x1fbytes\x1fa%+1",
+    b"neutral=pine\x1fprompt\x1fbytes\x1fa%\xc3\xa9",
+    b"neutral=pine\x1fprompt\x1fscript\x1fa",
+    b"neutral =pine\x1fprompt\x1fecho",
+    b"neutral=pin\x1fprompt\x1fecho",
+    b"neutral=pine\0\x1fprompt\x1fecho",
+    b"neutral=\x1f\x1fecho",
+]
+
+
+@pytest.mark.parametrize("line", IGNORED)
+def test_a_line_that_is_not_understood_is_ignored(agent: Agent, table: Path, line: bytes) -> None:
+    table.write_bytes(line)
+    assert said(agent.relay("pine", "prompt")) == (b"", b"", 0)
+
+    table.write_bytes(line + b"\n" + JSON)
+    assert said(agent.relay("pine", "prompt")) == (b'{"go":true}\n', b"", 0)
+
+
+@pytest.mark.parametrize("text", [ECHO + JSON, ECHO.replace(b"\n", b"\r\n"), ECHO.rstrip(), b"\n\n" + ECHO])
+def test_the_first_row_counts_whatever_its_line_ends_with(agent: Agent, table: Path, text: bytes) -> None:
+    table.write_bytes(text)
+
+    assert said(agent.relay("pine", "prompt")) == (b"{}", b"", 0)
+
+
+def test_a_table_may_be_long(agent: Agent, table: Path) -> None:
+    table.write_bytes(b"neutral=fir\x1fprompt\x1fbytes\x1fno\n" * 50_000 + ECHO)
+
+    assert said(agent.relay("pine", "prompt", payload=PAYLOAD)) == (PAYLOAD, b"", 0)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["pine", "prompt", "--verbose"],
+        ["--help", "pine", "prompt"],
+        ["prompt", "x", "pine"],
+        ["--home", "~nobody-of-this-name", "pine", "prompt"],
+        ["--home", "/nonexistent", "pine", "prompt"],
+    ],
+)
+@pytest.mark.parametrize(("text", "answer"), [(ECHO, PAYLOAD), (JSON, b'{"go":true}\n')], ids=["echo", "bytes"])
+def test_a_command_line_that_leads_nowhere_gets_the_answer_of_its_words(
+    agent: Agent, table: Path, words: list[str], text: bytes, answer: bytes
+) -> None:
+    table.write_bytes(text)
+
+    done = run([*agent.words, *words], PAYLOAD, env={"HOOKTRAY_HOME": str(agent.home)})
+
+    assert said(done) == (answer, b"", 0)
+
+
+def test_of_an_input_over_the_limit_only_an_echo_comes_from_the_relay(agent: Agent, table: Path) -> None:
+    with opened(agent):
+        table.write_bytes(ECHO)
+        assert agent.relay("pine", "prompt", payload=LARGE).stdout == LARGE
+        assert agent.relay("pine", "stop", payload=LARGE).stdout == b"out\0\xff"
+        table.write_bytes(JSON)
+        assert agent.relay("pine", "prompt", payload=LARGE).stdout == b"out\0\xff"
+        table.unlink()
+        assert said(agent.relay("pine", "prompt", payload=LARGE)) == (b"out\0\xff", b"err", 2)
+
+
+def test_an_answer_of_the_tray_needs_no_table(agent: Agent, table: Path) -> None:
+    table.write_bytes(ECHO)
+
+    with opened(agent):
+        assert said(agent.relay("pine", "prompt")) == (b"out\0\xff", b"err", 2)
+
+
+@pytest.fixture
+def native() -> list[str]:
+    if trouble := relay_program.problem():
+        pytest.skip(trouble)
+    return [str(relay_program.NATIVE_RELAY)]
+
+
+def test_a_native_relay_has_the_table_of_this_version_beside_it(native: list[str]) -> None:
+    beside = Path(native[0]).with_name(relay_table.FILE.name)
+
+    assert beside.read_text() == relay_table.FILE.read_text(), "run: pip install -e ."
+
+
+def test_a_native_relay_among_the_commands_finds_the_shared_table_also_through_a_link(
+    tmp_path: Path, native: list[str]
+) -> None:
+    (command,) = copied(native, tmp_path / "venv" / "bin")
+    shared = tmp_path / "venv" / "share" / "hooktray" / relay_table.FILE.name
+    shared.parent.mkdir(parents=True)
+    shared.write_bytes(ECHO)
+    link = tmp_path / "linked"
+    link.symlink_to(command)
+
+    for program in (command, str(link)):
+        assert said(run([program, "--home", "/nonexistent", "pine", "prompt"])) == (b"{}", b"", 0)
+
+    Path(command).with_name(relay_table.FILE.name).write_bytes(JSON)
+    assert run([command, "--home", "/nonexistent", "pine", "prompt"]).stdout == b'{"go":true}\n'
+
+
+PARTS = [
+    b"neutral", b"=", b"\x1f", b"pine", b"prompt", b"echo", b"bytes", b"%", b"%41", b"%zz", b"% ", b"\n", b"\r",
+    b"\0", b"#", b"fir", b'{"go":true}', b"\xff", b"", b" ", b"deny", b"\r\n",
+]  # fmt: skip
+ROWS = [ECHO, JSON, ECHO.rstrip() + b"\x1fmore\n", JSON.rstrip() + b"%4\n", b"deny=pine\x1fprompt\x1fno\n", b"x"]
+
+
+def random_table(chance: random.Random) -> bytes:
+    """Rows of every kind, with something put in or taken out here and there."""
+    text = b"".join(chance.choices(ROWS, k=chance.randrange(4)))
+    for _ in range(chance.randrange(4)):
+        at = chance.randrange(len(text) + 1)
+        text = text[:at] + chance.choice(PARTS) + text[at + chance.randrange(2) :]
+    return text
+
+
+def test_both_relays_read_any_table_alike(tmp_path: Path, native: list[str]) -> None:
+    chance, outputs = random.Random(42), set()
+    relays = [copied(native, tmp_path / "one"), copied(relay_program.portable(), tmp_path / "two")]
+    words = ["--home", "/nonexistent", "pine", "prompt"]
+
+    for _ in range(200):
+        text = random_table(chance)
+        for name in ("one", "two"):
+            (tmp_path / name / relay_table.FILE.name).write_bytes(text)
+        one, two = (said(run([*relay, *words], b"input")) for relay in relays)
+        assert one == two, text
+        assert one[1:] == (b"", 0), text
+        outputs.add(one[0])
+
+    assert {b"", b"input", b'{"go":true}\n'} < outputs, "every kind of answer, and altered ones"
