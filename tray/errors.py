@@ -23,3 +23,7 @@ class IpcError(HooktrayError):
 
 class StoreError(HooktrayError):
     """The database cannot be opened or is not one of ours."""
+
+
+class AgentError(HooktrayError):
+    """An agent of a package failed."""

@@ -116,8 +116,17 @@ def test_an_unknown_event_can_carry_nothing() -> None:
 
 PURE = {"__future__", "collections", "dataclasses", "enum", "functools", "json", "math", "re", "typing", "tray"}
 FOLDER = Path(tray.agents.__file__).parent
-# What looks at or writes settings, files and folders; an agent's other modules are its protocol.
-SHARED = {"connection", "placeholders", "registry", "relay_command", "relay_table", "settings_import"}
+# What looks at or writes settings, files and folders, or logs; an agent's other modules are its protocol.
+SHARED = {
+    "connection",
+    "guard",
+    "packages",
+    "placeholders",
+    "registry",
+    "relay_command",
+    "relay_table",
+    "settings_import",
+}
 OWN = {
     "conditions",
     "connector",

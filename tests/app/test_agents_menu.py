@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
+from tray.agents.packages import PackagedAgents
+from tray.agents.registry import AGENTS
 from tray.app.agents_menu import AgentsMenu
 from tray.app.connecting import ConnectService
+from tray.connect import connectors
 from tray.desktop.menu import MenuAgent
 from tray.errors import HooktrayError
 from tray.paths import locate
@@ -58,6 +61,10 @@ def desk() -> Desk:
 
 @pytest.fixture
 def agents(home: Path, desk: Desk) -> AgentsMenu:
+    return new_menu(home, desk)
+
+
+def new_menu(home: Path, desk: Desk) -> AgentsMenu:
     paths = locate(str(home / "h"))
     paths.prepare()
     service = ConnectService(paths, lambda agent: None, desk.opened.append, lambda session: desk.arrives)
@@ -78,6 +85,25 @@ def test_every_agent_has_its_row(agents: AgentsMenu, file: Path) -> None:
         ("Starchild", False, False),
         ("X-Code CLI", False, False),
     ]
+
+
+def test_an_agent_of_a_package_has_a_row_that_names_the_package(
+    home: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pine = replace(AGENTS["shelley"], id="pine", name="Pine")
+    brought = PackagedAgents(agents={"pine": pine}, packages={"pine": "hooktray-pine 1.0"})
+    monkeypatch.setitem(AGENTS.__dict__, "_packaged", brought)
+    connectors.cache_clear()
+
+    try:
+        rows = new_menu(home, desk).rows()
+    finally:
+        connectors.cache_clear()
+
+    assert {one.agent: (one.name, one.package) for one in rows if one.package} == {
+        "pine": ("Pine", "hooktray-pine 1.0")
+    }
+    assert len(rows) == 5
 
 
 def test_an_agent_is_connected_and_disconnected_by_what_was_shown(agents: AgentsMenu, file: Path, desk: Desk) -> None:

@@ -463,6 +463,10 @@ def test_settings_have_rows_for_what_is_there() -> None:
     [
         (replace(CLAUDE, installed=False, connected=False), "Claude Code · not installed"),
         (replace(CLAUDE, connected=False), "Claude Code · not connected"),
+        (
+            replace(CLAUDE, name="Pine", package="hooktray-pine 1.0\x1b[2J"),
+            "Pine · third-party: hooktray-pine 1.0 · connected · never heard of",
+        ),
         (CLAUDE, "Claude Code · connected · never heard of"),
         (replace(CLAUDE, trusted=True, firing=True), "Claude Code · connected · trusted · firing · never heard of"),
         (

@@ -96,6 +96,17 @@ def test_sums_are_those_of_the_journal(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_the_journals_agents_are_those_whose_names_are_plain_words(house: House) -> None:
+    names = ("shelley", "pine", "pine", "", "Pine", "pi ne", "x\n", "1x", "oak-2")
+    write(house.stores.database, [replace(ROW, id=f"r{number}", agent=name) for number, name in enumerate(names)])
+
+    assert Statistics(house.stores.database).agent_names() == ["oak-2", "pine", "shelley"]
+
+
+def test_a_journal_without_rows_has_no_agents(house: House) -> None:
+    assert Statistics(house.stores.database).agent_names() == []
+
+
 def test_an_agent_that_only_our_own_events_spoke_for_was_never_heard_of(house: House) -> None:
     ours = replace(ROW, id="a", at=HOUR, agent="x-code", session="hooktray-probe-1")
     write(house.stores.database, [ours])

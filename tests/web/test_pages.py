@@ -14,6 +14,8 @@ from desk import wait
 from web.browsing import address, focus, keep, kept, problems
 from web.site import ROW, Site, status
 
+from tray.agents.packages import PackagedAgents
+from tray.agents.registry import AGENTS
 from tray.model.decision import Record, Verdict
 from tray.model.hook import ApprovalState
 from tray.web.review_diff import hook_id
@@ -219,6 +221,33 @@ def test_an_agent_without_support_is_shown_as_one_that_is_not_guarded(site: Site
     assert "None: cursor is not supported yet: no hook was asked." in page.text()
     page.go(address(site, "/agents"))
     assert "not supported yet: its tool calls are not guarded" in page.text()
+
+
+def test_an_agent_of_a_package_is_shown_as_third_party(
+    site: Site, page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    brought = PackagedAgents(agents={"pine": AGENTS["shelley"]}, packages={"pine": "hooktray-pine 1.0"})
+    monkeypatch.setitem(AGENTS.__dict__, "_packaged", brought)
+
+    page.go(address(site, "/agents"))
+    assert "pine (third-party: hooktray-pine 1.0)" in page.run(
+        "document.querySelector('#silent').parentNode.innerText"
+    )
+    keep(site, replace(record(1), agent="pine"))
+    page.go(address(site, "/agents"))
+    assert "third-party: hooktray-pine 1.0" in page.run("document.querySelector('.card').innerText")
+
+
+def test_rows_of_an_agent_whose_package_is_gone_are_shown_under_its_id(site: Site, page: Page) -> None:
+    keep(site, replace(record(1), agent="pine"))
+
+    page.go(address(site, "/"))
+    assert "pine" in page.run("document.querySelector('.row').innerText")
+    assert page.run("[...document.querySelectorAll('select[name=agent] option')].some(one => one.value === 'pine')")
+    page.go(address(site, "/?agent=pine"))
+    assert "pine" in page.run("document.querySelector('.row').innerText")
+    page.go(address(site, "/agents"))
+    assert "not known here: its tool calls are not guarded" in page.run("document.querySelector('.card').innerText")
 
 
 def test_one_hook_is_switched_off_and_on(site: Site, page: Page) -> None:

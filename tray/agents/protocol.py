@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 from tray.agents import wire
 from tray.agents.agent import Payload
 from tray.agents.fitting import Fit
 from tray.agents.registry import AGENTS
+from tray.errors import AgentError
 from tray.model.decision import EMPTY_ANSWER, NO_OPINION, Answer, Decision, Verdict
 from tray.model.event import AgentEvents, Capability, Event, EventSpec, RelayRequest
 
@@ -35,8 +37,11 @@ def _parsed(request: RelayRequest, payload: Payload | None) -> Event:
         payload = parse_payload(request) if payload is None else payload
     except ValueError as error:
         return _failed_event(request, str(error))
-    protocol = agent.protocol
-    return protocol.parse(request, protocol.event_name(payload) or request.event, payload)
+    name = agent.protocol.event_name(payload) or request.event
+    try:
+        return agent.protocol.parse(request, name, payload)
+    except AgentError as error:
+        return _failed_event(replace(request, event=name), error.message)
 
 
 def parse_payload(request: RelayRequest) -> Payload:
@@ -115,8 +120,17 @@ def fit(event: Event, decision: Decision) -> Decision:
     return fit_event(decision)
 
 
+def unanswered(event: Event, decision: Decision, error: AgentError) -> Decision:
+    """What is left of a decision that the agent's package failed to put into words."""
+    left = Fit(f"{event.name} of {event.agent}", Capability.NOTHING)(decision)
+    return replace(left, adjustments=(*left.adjustments, error.message))
+
+
 def render(event: Event, decision: Decision) -> Answer:
-    """The agent's own words for a decision; whatever it cannot carry is fitted first."""
+    """The agent's own words for a decision; whatever it cannot carry is fitted first.
+
+    Raises AgentError for an agent of a package that fails.
+    """
     agent = AGENTS.get(event.agent)
     if agent is None or decision is NO_OPINION or decision.silent or spec(event.agent, event.name).observe_only:
         return neutral(event.agent, event.name, event.body)

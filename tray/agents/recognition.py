@@ -27,6 +27,7 @@ from tray.agents.agent import KnownAgent, Payload, Variables
 from tray.agents.protocol import neutral as own_neutral
 from tray.agents.protocol import spec
 from tray.agents.registry import AGENTS, UNKNOWN, UNSUPPORTED
+from tray.errors import AgentError
 from tray.model.decision import EMPTY_ANSWER, Answer, SkipReason
 from tray.model.event import TEST_VARIABLE
 from tray.model.value import value
@@ -156,8 +157,13 @@ def _is_understood(via_agent: str, payload: Payload) -> bool:
 def _fields(agent: str) -> frozenset[str]:
     """The fields that the agent's samples have."""
     known = AGENTS[agent]
-    samples = (known.protocol.sample(name) for name, event_spec in known.events.items() if not event_spec.plain)
-    return frozenset(key for sample in samples for key in wire.mapping(sample))
+    keys: set[str] = set()
+    for name, event_spec in known.events.items():
+        try:
+            keys |= set() if event_spec.plain else wire.mapping(known.protocol.sample(name)).keys()
+        except (KeyError, ValueError, AgentError):  # an agent of a package may have no sample of it
+            continue
+    return frozenset(keys)
 
 
 def _session(payload: Payload) -> str:

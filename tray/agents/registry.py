@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from tray.agents import others
 from tray.agents.agent import Agent, HookRules, KnownAgent
-from tray.errors import HooktrayError
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+    from tray.agents.packages import BrokenAgent, PackagedAgents
 
-GROUP = "hooktray.agents"  # the entry points of packages that bring an agent
 BUILT_IN: Mapping[str, str] = {  # an id, and the module that has its AGENT
     "claude-code": "tray.agents.claude_code",
     "shelley": "tray.agents.shelley",
@@ -38,6 +36,8 @@ OWN_FORMAT = "starchild"  # the format of hooktray.yaml is a superset of this ag
 CANONICAL = "claude-code"  # the agent whose names of tools and arguments are the canonical ones
 USUAL_RULES = HookRules()
 UNKNOWN = "unknown"  # the agent of a payload that no protocol here understands
+# The ids that no package's agent can have: `agent` and `hooktray` have a meaning of their own beside ids.
+RESERVED = frozenset({*BUILT_IN, *RECOGNISED, UNKNOWN, "agent", "hooktray"})
 
 SomeAgent = TypeVar("SomeAgent", bound=KnownAgent)
 
@@ -45,19 +45,10 @@ SomeAgent = TypeVar("SomeAgent", bound=KnownAgent)
 class AgentTable(Mapping[str, SomeAgent], Generic[SomeAgent]):
     """Agents by id. Looking one up imports its module; to list the ids imports nothing."""
 
-    def __init__(self, modules: Mapping[str, str], kind: type[SomeAgent], group: str = "") -> None:
+    def __init__(self, modules: Mapping[str, str], kind: type[SomeAgent]) -> None:
         self._modules = modules
         self._kind = kind
-        self._group = group
         self._loaded: dict[str, SomeAgent] = {}
-
-    @cached_property
-    def _entry_points(self) -> Mapping[str, EntryPoint]:
-        """The agents of packages. One that takes the id of a built-in agent does not count."""
-        from importlib.metadata import entry_points  # takes longer than most commands
-
-        found = entry_points(group=self._group) if self._group else ()
-        return {point.name: point for point in found if point.name not in {*BUILT_IN, *RECOGNISED}}
 
     def __getitem__(self, id: str) -> SomeAgent:
         try:
@@ -66,34 +57,74 @@ class AgentTable(Mapping[str, SomeAgent], Generic[SomeAgent]):
             return self._loaded.setdefault(id, self._load(id))
 
     def __contains__(self, id: object) -> bool:
-        return id in self._modules or id in self._entry_points
+        return id in self._modules
 
     def __iter__(self) -> Iterator[str]:
-        yield from self._modules
-        yield from self._entry_points
+        return iter(self._modules)
 
     def __len__(self) -> int:
-        return len(self._modules) + len(self._entry_points)
-
-    def package(self, id: str) -> str:
-        """The distribution that brings this agent; "" for a built-in one."""
-        if id in self._modules or id not in self._entry_points:
-            return ""
-        distribution = self._entry_points[id].dist
-        return f"{distribution.name} {distribution.version}" if distribution else "a package"
+        return len(self._modules)
 
     def _load(self, id: str) -> SomeAgent:
-        if id in self._modules:
-            agent = importlib.import_module(self._modules[id]).AGENT
-        else:
-            agent = self._entry_points[id].load()  # KeyError: there is no such agent
-        if not isinstance(agent, self._kind) or agent.id != id:
-            hint = f"its entry point has to name a {self._kind.__name__} whose id is `{id}`"
-            raise HooktrayError(f"the agent `{id}` of {self.package(id)} cannot be used", hint=hint)
+        agent = importlib.import_module(self._modules[id]).AGENT
+        assert isinstance(agent, self._kind)
+        assert agent.id == id
         return agent
 
 
-AGENTS = AgentTable(BUILT_IN, Agent, GROUP)
+class SupportedAgents(AgentTable[Agent]):
+    """The built-in agents, then those of packages. To look a built-in one up does not look for packages."""
+
+    def __init__(self, modules: Mapping[str, str], find: Callable[[], PackagedAgents]) -> None:
+        super().__init__(modules, Agent)
+        self._find = find
+
+    @cached_property
+    def _packaged(self) -> PackagedAgents:
+        return self._find()
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._modules or (id not in RESERVED and id in self._packaged.agents)
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._modules
+        yield from self._packaged.agents
+
+    def __len__(self) -> int:
+        return len(self._modules) + len(self._packaged.agents)
+
+    @property
+    def packages(self) -> Mapping[str, str]:
+        """The agents of packages by id, each with its distribution's name and version."""
+        return self._packaged.packages
+
+    @property
+    def broken(self) -> tuple[BrokenAgent, ...]:
+        """The agents of packages that are left out."""
+        return self._packaged.broken
+
+    @property
+    def built_in(self) -> AgentTable[Agent]:
+        """Those of Hooktray itself."""
+        return AgentTable(self._modules, Agent)
+
+    def package(self, id: str) -> str:
+        """The distribution that brings this agent; "" for a built-in one."""
+        return "" if id in self._modules else self.packages.get(id, "")
+
+    def _load(self, id: str) -> Agent:
+        if id in self._modules or id in RESERVED:  # KeyError: an id that no package can have
+            return super()._load(id)
+        return self._packaged.agents[id]
+
+
+def _find_packaged() -> PackagedAgents:
+    from tray.agents.packages import packaged_agents  # not needed for a built-in agent
+
+    return packaged_agents(RESERVED)
+
+
+AGENTS = SupportedAgents(BUILT_IN, _find_packaged)
 UNSUPPORTED = AgentTable(RECOGNISED, KnownAgent)
 
 

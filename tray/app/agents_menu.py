@@ -110,6 +110,7 @@ class AgentsMenu:
         return MenuAgent(
             agent=one.agent,
             name=AGENTS[one.agent].name,
+            package=one.package,
             installed=one.installed,
             connected=one.connected,
             trusted=one.trusted,

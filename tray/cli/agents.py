@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tray.cli import Json, app
-from tray.cli.views import print_agents
+from tray.cli.views import print_agents, print_packages
 from tray.errors import HooktrayError
 from tray.paths import Paths
 from tray.text import printable
@@ -125,6 +125,7 @@ def list_agents(
     workspace: Workspace = "",
 ) -> None:
     """How each agent stands: installed, connected, trusted, firing, last heard of, and what to do."""
+    from tray.agents.registry import AGENTS
     from tray.app import open_stores
     from tray.app.agent_sites import last_events, recorded_sessions, unsupported_agents
     from tray.connect.agent_status import agent_statuses
@@ -139,8 +140,11 @@ def list_agents(
             print(json.dumps({**asdict(one), "connected": one.connected}, ensure_ascii=False))
         for other in foreign:
             print(json.dumps(asdict(other), ensure_ascii=False))
+        for broken in AGENTS.broken:
+            print(json.dumps({**asdict(broken), "supported": False}, ensure_ascii=False))
         return
     print_agents(found, foreign)
+    print_packages(AGENTS)
 
 
 def agent_site(context: typer.Context, scope: str = "", workspace: str = "") -> Site:

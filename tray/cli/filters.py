@@ -49,14 +49,15 @@ def filters(
 ) -> dict[str, Any]:
     """What Journal.recent takes. Raises HooktrayError with the nearest valid word.
 
-    An event or a hook that is no longer declared may still be in the `journal`; `hooks` are the declared ones.
+    What is no longer there may still be in the `journal`; `hooks` are the declared ones.
     """
     from tray.agents.registry import AGENTS, UNKNOWN, UNSUPPORTED
     from tray.model.event import EventKind
 
-    agents = (*AGENTS, *UNSUPPORTED, UNKNOWN)
-    if agent and agent not in agents:
-        raise HooktrayError(f"--agent {agent}: unknown agent", hint=suggest(agent, agents))
+    if agent and agent not in AGENTS and not journal.recent(1, brief=True, agent=agent):
+        agents = (*AGENTS, *UNSUPPORTED, UNKNOWN)
+        if agent not in agents:
+            raise HooktrayError(f"--agent {agent}: unknown agent", hint=suggest(agent, agents))
     words = [one.word for one in Verdict]
     if verdict and verdict not in words:
         raise HooktrayError(f"--verdict {verdict}: there is no such verdict", hint=suggest(verdict, words))

@@ -22,6 +22,7 @@ from tray.model.hook import ApprovalState
 from tray.text import printable, sanitise
 
 if TYPE_CHECKING:
+    from tray.agents.registry import SupportedAgents
     from tray.app.agent_sites import UnsupportedAgent
     from tray.approvals.catalog import HookCatalog, HookState
     from tray.connect.agent_status import AgentStatus
@@ -201,6 +202,15 @@ def print_agents(statuses: Sequence[AgentStatus], foreign: Sequence[UnsupportedA
     for other in foreign:
         where = ", ".join(places.get(other.line, ()))
         print(printable(f"{other.agent}: {other.text}" + (f"; they are in {where}" if where else "")))
+
+
+def print_packages(agents: SupportedAgents) -> None:
+    """The agents that packages bring, and those that are left out."""
+    for agent, package in agents.packages.items():
+        how = "" if agents[agent].connector else f"; `hooktray relay {agent} EVENT` is what it has to run"
+        print(printable(f"{agent}: third-party, of the package {package}{how}"))
+    for one in agents.broken:
+        print(printable(f"{one.agent}: {one.text}; {one.remedy}"))
 
 
 def _trusted(one: AgentStatus) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from tray.agents.connection import RelayEntry, Site
 from tray.agents.registry import AGENTS
 from tray.connect import connectors
-from tray.errors import HooktrayError
+from tray.errors import AgentError, HooktrayError
 from tray.model.event import PROBE_PREFIX, TEST_VARIABLE
 from tray.text import sanitise
 
@@ -49,6 +49,7 @@ class AgentStatus:
     last_event: float | None = None
     problem: str = ""
     advice: tuple[str, ...] = ()
+    package: str = ""  # that brings the agent; "" for a built-in one
 
     @property
     def connected(self) -> bool:
@@ -76,6 +77,7 @@ def agent_status(site: Site, agent: str, last_event: LastEvent, is_recorded: IsR
             last_event=last_event(agent),
             problem=error.message,
             advice=tuple(filter(None, (error.hint,))),
+            package=AGENTS.package(agent),
         )
     events = tuple(dict.fromkeys(entry.event for entry in entries))
     wrong_target = _wrong_target(site, entries)
@@ -95,6 +97,7 @@ def agent_status(site: Site, agent: str, last_event: LastEvent, is_recorded: IsR
         firing=None if is_recorded is None or not entries else not failure and not trust.startswith(OFF),
         last_event=last,
         problem=failure,
+        package=AGENTS.package(agent),
     )
     is_old = bool(result.missing) or not all(entry.up_to_date for entry in entries)
     stale = wrong_target or (OUTDATED if is_old else None)
@@ -157,6 +160,8 @@ def send_probe(site: Site, agent: str, entries: tuple[RelayEntry, ...], is_recor
             timeout=COMMAND_TIMEOUT,
             check=False,
         )
+    except AgentError as error:
+        return error.message
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"{entry.path}: {entry.event}: {sanitise(str(error), 200)}"
     if done.returncode:

@@ -12,6 +12,7 @@ from tray.agents.registry import AGENTS
 from tray.approvals.inspection import CommandResolver
 from tray.engine import output
 from tray.engine.prompt_text import parse_reply
+from tray.errors import HooktrayError
 from tray.execution.deadline import Deadline
 from tray.execution.environment import clean
 from tray.execution.process import Job, StartGate
@@ -38,6 +39,8 @@ class JobBuilder:
 
     def build(self, event: Event, hook: Hook, digest: str, start_gate: StartGate) -> AnyJob:
         """The process, request or question of this hook. Raises HooktrayError when it cannot be."""
+        if hook.dialect not in AGENTS:
+            raise HooktrayError(f"it is written for {hook.dialect}, an agent that is not known here any more")
         action = hook.action
         if isinstance(action, Http):
             return _request(event, hook, action, start_gate)

@@ -10,13 +10,14 @@ from dataclasses import replace
 from functools import partial
 
 from tray.agents.agent import Payload
-from tray.agents.protocol import neutral, render
+from tray.agents.protocol import neutral, render, unanswered
 from tray.agents.recognition import RecognisedCaller
 from tray.engine.limits import TurnLimits
 from tray.engine.parse_event import foreign_event, parse_event
 from tray.engine.ports import FREQUENT_KINDS, Defer, EngineListener, RecordSink, run_now
 from tray.engine.record import make_record, with_times
 from tray.engine.scopes import SkillScopes
+from tray.errors import AgentError
 from tray.model.decision import EMPTY_ANSWER, NO_OPINION, Answer, Decision, Outcome, Verdict
 from tray.model.event import Event, RelayRequest
 
@@ -50,7 +51,7 @@ class Responder:
 
         `journalled` gives the decision to record and announce where that is more than the answer depends on.
         """
-        answer = EMPTY_ANSWER if event.answered else render(event, decision)
+        answer, decision = self._render(event, decision)
         commit = decision.verdict > Verdict.ALLOW or decision.stop is not None or decision.rewrite is not None
         name = f"{event.name} of {event.agent}"
         journalled = journalled or (lambda _: decision)
@@ -64,6 +65,15 @@ class Responder:
         else:
             defer(record_event, soon=True)
         return answer
+
+    def _render(self, event: Event, decision: Decision) -> tuple[Answer, Decision]:
+        """The answer, and the decision that it carries."""
+        if event.answered:
+            return EMPTY_ANSWER, decision
+        try:
+            return render(event, decision), decision
+        except AgentError as error:
+            return neutral(event.agent, event.name, event.body), unanswered(event, decision, error)
 
     def hand_back(self, event: Event, outcomes: Sequence[Outcome], started: float, *, is_gone: bool) -> None:
         """Write down that the tray gave no answer, because it quits or because the agent stopped waiting meanwhile.

@@ -54,8 +54,14 @@ class NullListener:
 
 
 def sample(agent: str, name: str, cwd: str) -> bytes:
-    """The dialect's own sample, of the caller's folder: hooks start where an event is, and that has to be there."""
-    body = AGENTS[agent].protocol.sample(name)
+    """The dialect's own sample, of the caller's folder: hooks start where an event is, and that has to be there.
+
+    Raises HooktrayError for an event without one.
+    """
+    try:
+        body = AGENTS[agent].protocol.sample(name)
+    except KeyError:
+        raise HooktrayError(f"{agent} has no sample of `{name}`", hint="give a payload: --payload FILE") from None
     there = parse(RelayRequest(agent=agent, event=name, id="test", body=body)).cwd
     if not there or not cwd:
         return body

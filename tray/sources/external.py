@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tray.agents.agent import HookReader
+from tray.agents.agent import Agent, HookReader
 from tray.agents.registry import AGENTS, CANONICAL, hook_rules
-from tray.errors import ConfigError
+from tray.errors import AgentError, ConfigError
 from tray.model.hook import Hook
 from tray.reading.entries import READABLE_HINT, SourceHooks, read_error, unreadable_source
 from tray.settings import invalid_value, unknown_key
@@ -19,9 +19,9 @@ from tray.strict import Document, suggest
 KIND_ERRORS = (IsADirectoryError, NotADirectoryError)
 
 
-def formats() -> list[str]:
+def formats(agents: Mapping[str, Agent] = AGENTS) -> list[str]:
     """The agents whose hook files can be read."""
-    return [agent.id for agent in AGENTS.values() if agent.reader]
+    return [agent.id for agent in agents.values() if agent.reader]
 
 
 def read(document: Document, environment: Mapping[str, str]) -> SourceHooks:
@@ -55,7 +55,7 @@ def _read(document: Document, index: int, entry: Mapping[str, Any], environment:
         return reader.read(path, agents, environment)
     except OSError as error:
         return _unreadable(document, (*at, kinds[0]), path, error, reader.EXPECTED)
-    except (ConfigError, ValueError) as error:
+    except (AgentError, ConfigError, ValueError) as error:
         return unreadable_source(path, error)
 
 

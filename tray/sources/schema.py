@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from tray.agents.agent import Agent
 from tray.agents.registry import AGENTS, OWN_FORMAT
 from tray.settings import CLASSES, Settings
 from tray.sources.external import formats
@@ -19,11 +21,12 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 REQUIRED_KEYS = {"agent": "prompt", "http": "url", "prompt": "prompt", "rule": "decision"}  # by type; else `command`
 
 
-def schema() -> dict[str, Any]:
+def schema(agents: Mapping[str, Agent] = AGENTS) -> dict[str, Any]:
+    """With the names of these agents."""
     (top, entry), parts = msgspec.json.schema_components([Settings, HookEntry], ref_template="#/$defs/{name}")
     settings, hook = (dict(parts[component["$ref"].rpartition("/")[2]]) for component in (top, entry))
     defs = {name: part for name, part in parts.items() if name not in ("Settings", "HookEntry")}
-    defs["AskOnDesktop"]["properties"]["agents"]["items"] = {"enum": list(AGENTS)}
+    defs["AskOnDesktop"]["properties"]["agents"]["items"] = {"enum": list(agents)}
     properties = dict(settings["properties"])
     properties["alerts"] = {**properties["alerts"], "propertyNames": {"enum": list(CLASSES)}}
     rules = {**properties["projects"]["additionalProperties"], "propertyNames": {"enum": list(CLASSES)}}
@@ -35,30 +38,30 @@ def schema() -> dict[str, Any]:
         "title": "hooktray.yaml",
         **settings,
         "properties": {"hooks": hooks, **properties},
-        "$defs": {**defs, "Agent": _agent(), "Hook": _hook(hook), "Source": _source()},
+        "$defs": {**defs, "Agent": _agent(agents), "Hook": _hook(hook, agents), "Source": _source(agents)},
     }
 
 
-def text() -> str:
+def text(agents: Mapping[str, Agent] = AGENTS) -> str:
     """As it is written to files."""
-    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(schema(agents), indent=2, ensure_ascii=False) + "\n"
 
 
-def _agent() -> dict[str, Any]:
-    name = {"enum": list(AGENTS)}
+def _agent(agents: Mapping[str, Agent]) -> dict[str, Any]:
+    name = {"enum": list(agents)}
     return {
         "description": "One agent or several; default: every agent.",
         "anyOf": [name, {"type": "array", "items": name}],
     }
 
 
-def _hook(entry: dict[str, Any]) -> dict[str, Any]:
+def _hook(entry: dict[str, Any], agents: Mapping[str, Agent]) -> dict[str, Any]:
     properties = dict(entry["properties"])
-    native = {agent: sorted(name for name in known.events if "<" not in name) for agent, known in AGENTS.items()}
+    native = {agent: sorted(name for name in known.events if "<" not in name) for agent, known in agents.items()}
     known = {"enum": list(dict.fromkeys([*KINDS, *(name for names in native.values() for name in names)]))}
     command = {"pattern": "^slash/."}
     properties["agent"] = {"$ref": "#/$defs/Agent"}
-    properties["dialect"] = {"enum": list(AGENTS), "default": OWN_FORMAT}
+    properties["dialect"] = {"enum": list(agents), "default": OWN_FORMAT}
     properties["event"] = {
         "description": "A canonical name, or with `agent:` one of that agent's own.",
         "type": "string",
@@ -82,12 +85,12 @@ def _hook(entry: dict[str, Any]) -> dict[str, Any]:
     return {**entry, "properties": properties, "allOf": [without, *needs, other]}
 
 
-def _source() -> dict[str, Any]:
+def _source(agents: Mapping[str, Agent]) -> dict[str, Any]:
     path = {"type": "string", "pattern": "\\S"}
     return {
         "description": "Hooks as they stand in another format: one format and its path.",
         "type": "object",
-        "properties": {**dict.fromkeys(formats(), path), "agent": {"$ref": "#/$defs/Agent"}},
+        "properties": {**dict.fromkeys(formats(agents), path), "agent": {"$ref": "#/$defs/Agent"}},
         "additionalProperties": False,
-        "oneOf": [{"required": [name]} for name in formats()],
+        "oneOf": [{"required": [name]} for name in formats(agents)],
     }

@@ -15,6 +15,7 @@ from tray.store.db import Database
 
 MAX_ROWS = 20_000
 MAX_RUN_ROWS = 5_000  # each of them may hold many runs
+MAX_AGENTS = 100  # a caller may name any
 HOUR = 3600.0
 NEWEST = "test = 0 AND seq > (SELECT coalesce(max(seq), 0) FROM journal) - :rows"
 SELECT_RUNS = (
@@ -136,6 +137,15 @@ class Statistics:
             SessionSummary(**{name: row[name] for name in names})
             for row in self._rows(sql, {"rows": MAX_ROWS, "limit": limit})
         ]
+
+    def agent_names(self) -> list[str]:
+        """The agents of all rows, as far as their names are plain words; in alphabetical order."""
+        sql = (  # one look into the index for each, however many rows there are
+            "WITH RECURSIVE found(agent) AS (SELECT min(agent) FROM journal UNION ALL SELECT (SELECT min(agent)"
+            " FROM journal WHERE agent > found.agent) FROM found WHERE found.agent IS NOT NULL LIMIT :limit)"
+            " SELECT agent FROM found WHERE agent GLOB '[a-z]*' AND NOT agent GLOB '*[^a-z0-9-]*'"
+        )
+        return [row["agent"] for row in self._rows(sql, {"limit": MAX_AGENTS})]
 
     def agent_activity(self, agents: Sequence[str], since: float) -> list[AgentActivity]:
         """The agents that ever sent an event, our own events excluded."""

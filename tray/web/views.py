@@ -59,7 +59,7 @@ class PageViews:
         older = urlencode({**wanted.active, "before": rows[PAGE_SIZE - 1].id}) if len(rows) > PAGE_SIZE else ""
         return self._page(
             "decisions", say("Decisions"), rows=rows[:PAGE_SIZE], filter=wanted, older=older,
-            newest=urlencode(wanted.active), before=before, agents=(*AGENTS, *UNSUPPORTED, UNKNOWN),
+            newest=urlencode(wanted.active), before=before, agents=self._agents(),
             verdicts=VERDICTS, live="" if before else urlencode(wanted.active),
         )  # fmt: skip
 
@@ -153,11 +153,11 @@ class PageViews:
         )  # fmt: skip
 
     def agents(self, query: Query, target: str = "") -> str:
-        active = self._services.statistics.agent_activity((*AGENTS, *UNSUPPORTED, UNKNOWN), time.time() - DAY)
+        active = self._services.statistics.agent_activity(self._agents(), time.time() - DAY)
         silent = [agent for agent in AGENTS if agent not in {one.agent for one in active}]
         return self._page(
             "agents", say("Agents"), active_agents=active, silent_agents=silent, unsupported=UNSUPPORTED,
-            connections=self._services.connections(),
+            connections=self._services.connections(), packages=AGENTS.packages, known=(*AGENTS, UNKNOWN),
         )  # fmt: skip
 
     def switch(self, query: Query, target: str = "") -> str:
@@ -172,6 +172,10 @@ class PageViews:
         return self._templates.get_template("refusal.html").render(
             why=say(why), detail=detail, remedy=say(remedy) if remedy else "", has_back_link=has_back_link
         )
+
+    def _agents(self) -> tuple[str, ...]:
+        """Those that are known, then those of which only the journal knows: their packages are gone."""
+        return tuple(dict.fromkeys((*AGENTS, *UNSUPPORTED, UNKNOWN, *self._services.statistics.agent_names())))
 
     def _recent(self, wanted: filters.DecisionFilter, *, limit: int, before: str = "", after: str = "") -> list[Any]:
         names: dict[str, Any] = wanted.active

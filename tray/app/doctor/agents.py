@@ -1,10 +1,11 @@
-"""Each agent: installed, connected, trusted, firing, its last event."""
+"""Each agent: installed, connected, trusted, firing, its last event; and the packages that bring agents."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
 
+from tray.agents.registry import AGENTS
 from tray.app.agent_sites import last_events, recorded_sessions, unsupported_agents
 from tray.app.doctor.context import CheckContext
 from tray.app.doctor.result import CheckResult, attention, broken, ok
@@ -19,10 +20,18 @@ def check(context: CheckContext) -> Iterator[CheckResult]:
     is_recorded = None if context.static else recorded_sessions(journal)
     states = agent_statuses(context.site(), last_events(journal), is_recorded)
     yield from (_result(one) for one in states if one.installed or one.problem)
+    yield from _packages()
     for foreign in unsupported_agents(journal):
         yield attention("agent", foreign.agent, foreign.text, REMEDY)
     if not any(one.connected for one in states):
         yield attention("agents", "agents", "none is connected, so none tells Hooktray anything", "hooktray connect")
+
+
+def _packages() -> Iterator[CheckResult]:
+    for agent, package in AGENTS.packages.items():
+        yield ok("package", agent, f"{AGENTS[agent].name}, a third-party agent, of {package}")
+    for one in AGENTS.broken:
+        yield broken("package", one.agent, one.text, one.remedy)
 
 
 def _result(one: AgentStatus) -> CheckResult:

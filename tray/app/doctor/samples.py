@@ -49,11 +49,12 @@ def sample_event(approved: ApprovedHook, *, environment: Mapping[str, str], cwd:
         return None
     agent, name = found
     folder = match.project or cwd
-    for body in _bodies(match, agent, name, folder):
-        with contextlib.suppress(HooktrayError):  # a condition that is not met makes it another hook's event
-            event = trial.synthetic_event(agent, name, body, environment=environment, cwd=folder)
-            if trial.is_matched(approved, event):
-                return event
+    with contextlib.suppress(HooktrayError):  # an agent of a package may have no sample
+        for body in _bodies(match, agent, name, folder):
+            with contextlib.suppress(HooktrayError):  # a condition that is not met makes it another hook's event
+                event = trial.synthetic_event(agent, name, body, environment=environment, cwd=folder)
+                if trial.is_matched(approved, event):
+                    return event
     return None
 
 

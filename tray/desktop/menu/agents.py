@@ -33,7 +33,8 @@ def connect_rows(state: MenuState) -> Items:
 
 def _agent(one: MenuAgent, now: float) -> Item:
     key = child_id("settings/agents", one.agent)
-    text = " · ".join((clean(one.name, 40), *_state_text(one, now)))
+    package = (say("third-party: {package}", package=clean(one.package, 40)),) if one.package else ()
+    text = " · ".join((clean(one.name, 40), *package, *_state_text(one, now)))
     return submenu(key, text, tuple(_choices(one, key))) if one.installed else label(key, text)
 
 

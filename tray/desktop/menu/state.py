@@ -79,6 +79,7 @@ class MenuAgent:
 
     agent: str
     name: str  # as people call it
+    package: str = ""  # that brings it; "" for a built-in one
     installed: bool = False
     connected: bool = False
     trusted: bool | None = None  # None = its files do not say

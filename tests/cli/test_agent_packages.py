@@ -1,0 +1,273 @@
+"""An agent of an installed package, in real commands, the one-shot engine and a real tray; also broken, also gone."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from agents.packaged import CALL, PINE, PackagedLive, write_package
+from house import PRE_TOOL_USE
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="scripts for a POSIX shell")
+
+LS = {**CALL, "input": {"command": "ls"}}
+GUARD = {"name": "guard", "event": "before_tool", "agent": "pine", "dialect": "pine", "command": "./guard"}
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    (tmp_path / ".pine").mkdir()
+    return tmp_path / "site"
+
+
+@pytest.fixture
+def live(tmp_path: Path, site: Path) -> Iterator[PackagedLive]:
+    live = PackagedLive(tmp_path, site)
+    yield live
+    live.place.close()
+
+
+def out(live: PackagedLive, *argv: str) -> str:
+    done = live.cli(*argv)
+    assert done.returncode in (0, 1), done.stderr.decode()
+    return done.stdout.decode() + done.stderr.decode()
+
+
+def test_agents_doctor_and_schema_show_it_as_third_party(live: PackagedLive, site: Path) -> None:
+    write_package(site)
+
+    rows = {row["agent"]: row for row in live.cli_json("agents")}
+    table = out(live, "agents")
+    checks = [json.loads(line) for line in live.cli("doctor", "--static", "--json").stdout.splitlines()]
+    schema = json.loads(live.cli("schema").stdout)
+
+    assert rows["pine"]["package"] == "hooktray-pine 1.0"
+    assert {row["package"] for name, row in rows.items() if name != "pine"} == {""}
+    assert "pine: third-party, of the package hooktray-pine 1.0" in table.splitlines()
+    assert [(row["name"], row["health"], row["message"]) for row in checks if row["check"] == "package"] == [
+        ("pine", "ok", "Pine, a third-party agent, of hooktray-pine 1.0")
+    ]
+    assert "pine" in schema["$defs"]["Agent"]["anyOf"][0]["enum"]
+    assert "before_tool" in schema["$defs"]["Hook"]["properties"]["event"]["anyOf"][0]["enum"]
+
+
+def test_an_agent_that_nothing_connects_is_shown_with_the_line_that_it_has_to_run(
+    live: PackagedLive, site: Path
+) -> None:
+    write_package(site, module=f"{PINE}\nobject.__setattr__(AGENT, 'connector', None)\n")
+
+    told = out(live, "agents").splitlines()
+
+    assert told[-1] == (
+        "pine: third-party, of the package hooktray-pine 1.0; `hooktray relay pine EVENT` is what it has to run"
+    )
+
+
+def test_the_one_shot_engine_answers_it_in_its_own_words(live: PackagedLive, site: Path) -> None:
+    write_package(site)
+    live.cli("log")  # it makes the database, as a tray does
+
+    refused, let_through = live.once("pine", CALL), live.once("pine", LS)
+    recognised = live.once("claude-code", LS)
+
+    assert "hooktray off" in json.loads(refused.stdout)["refuse"]
+    assert (refused.returncode, let_through.stdout, recognised.stdout) == (0, b"", b"")
+    assert [(row["agent"], row["event"], row["verdict"]) for row in live.log()] == [
+        ("pine", "before_tool", "abstain"),
+        ("pine", "before_tool", "abstain"),
+        ("pine", "before_tool", "deny"),
+    ]
+
+
+def test_a_tray_judges_it_by_approved_hooks_in_its_format(live: PackagedLive, site: Path) -> None:
+    write_package(site)
+    live.script("guard", 'grep -q \'"name":"before_tool"\' && { echo "not here" >&2; exit 2; }')
+    live.configure({"hooks": [GUARD]})
+    live.approve_all()
+    live.start("--headless")
+
+    answer = live.relay("pine", "", LS)
+
+    assert json.loads(answer.stdout) == {"refuse": "not here"}
+    (row,) = live.wait_log(1)
+    assert (row["agent"], row["verdict"]) == ("pine", "deny")
+    assert live.relay("pine", "", CALL).stdout.startswith(b'{"refuse":')  # our own files are protected
+
+
+def test_its_settings_and_processes_are_protected_like_those_of_ours(
+    live: PackagedLive, site: Path, tmp_path: Path
+) -> None:
+    protected = r"(ProtectedFiles(kind='a hook of Pine', pattern=re.compile(r'.*/\.pine/hooks\.json')),)"
+    more = f"protected={protected}, settings_files=('.pine/hooks.json',), path_words=('pine',)"
+    imports = "import re\nfrom dataclasses import replace\nfrom tray.agents.agent import ProtectedFiles"
+    write_package(site, module=f"{PINE}\n{imports}\nAGENT = replace(AGENT, {more})\n")
+    live.cli("log")
+    written = {"file_path": str(tmp_path / ".pine" / "hooks.json"), "content": "x"}
+    code = "from tray.agents.registry import program_names; print('pine' in program_names())"
+
+    answer = live.once("claude-code", {**PRE_TOOL_USE, "tool_name": "Write", "tool_input": written})
+
+    assert b'"permissionDecision":"deny"' in answer.stdout
+    assert b"a hook of Pine" in answer.stdout
+    assert live.place.run([sys.executable, "-c", code]).stdout == b"True\n"
+
+
+BROKEN = {
+    "cannot be imported": (
+        PINE + "\nraise RuntimeError('early')\n",
+        "pine",
+        "cannot be imported: RuntimeError: early",
+    ),
+    "ends the process": ("import os, sys\nsys.exit(0)\n", "pine", "cannot be imported: SystemExit: 0"),
+    "is no Agent": ("AGENT = 'pine'\n", "pine", "names a str, not an Agent"),
+    "has another id": (PINE.replace('id="pine"', 'id="oak"'), "pine", "the Agent has the id 'oak'"),
+    "takes an id of ours": (PINE.replace('id="pine"', 'id="codex"'), "codex", "its id is taken by Hooktray itself"),
+    "is no word": (PINE, "Pine!", "is not a word of lower-case letters, digits and `-`"),
+    "has wrong fields": (PINE + "\nobject.__setattr__(AGENT, 'events', 1)\n", "pine", "`events` of its Agent"),
+}
+
+
+@pytest.mark.parametrize(("module", "id", "problem"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_package_is_named_and_stops_nothing(
+    live: PackagedLive, site: Path, module: str, id: str, problem: str
+) -> None:
+    write_package(site, id=id, value="pine_broken:AGENT", module=module)
+
+    told = [line for line in out(live, "agents").splitlines() if "hooktray-pine 1.0" in line]
+    checks = [json.loads(line) for line in live.cli("doctor", "--static", "--json").stdout.splitlines()]
+    (package,) = [row for row in checks if row["check"] == "package"]
+    answers = [live.once("claude-code", PRE_TOOL_USE), live.once("pine", CALL)]
+
+    assert len(told) == 1
+    assert problem in told[0]
+    assert told[0].endswith("; update or uninstall hooktray-pine")
+    assert (package["health"], package["remedy"]) == ("broken", "update or uninstall hooktray-pine")
+    assert problem in package["message"]
+    assert "hooktray-pine 1.0" in package["message"]
+    (row,) = [row for row in live.cli_json("agents") if row.get("problem")]
+    assert (row["package"], row["supported"]) == ("hooktray-pine 1.0", False)
+    for answer in answers:
+        assert (answer.returncode, answer.stdout, answer.stderr) == (0, b"", b"")
+    assert live.cli("list").returncode == 0
+    assert b'"claude-code"' in live.cli("schema").stdout
+
+
+def test_of_two_packages_with_one_id_neither_is_used(live: PackagedLive, site: Path) -> None:
+    write_package(site)
+    write_package(site, "pine-hooks", version="2", value="pine_hooks:AGENT")
+
+    table = out(live, "agents")
+
+    assert "its id is also that of the agent in pine-hooks 2; uninstall hooktray-pine" in table
+    assert "its id is also that of the agent in hooktray-pine 1.0; uninstall pine-hooks" in table
+    assert "third-party" not in table
+
+
+def test_a_tray_runs_beside_a_broken_package(live: PackagedLive, site: Path) -> None:
+    write_package(site, module="raise SystemExit(1)\n")
+    live.configure({"hooks": [{"event": "tool_before", "type": "rule", "decision": "deny", "reason": "no"}]})
+    live.approve_all()
+    live.start("--headless")
+
+    assert b'"deny"' in live.relay("claude-code", "PreToolUse", PRE_TOOL_USE_JSON).stdout
+    assert live.relay("pine", "before_tool", CALL).stdout == b""
+
+
+PRE_TOOL_USE_JSON = json.dumps(PRE_TOOL_USE).encode()
+FUNCTIONS = ("event_name", "session", "tool", "parse", "render", "neutral", "rewrite_problem")
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, "marks"])
+def test_a_function_that_fails_gives_silence_and_a_record(live: PackagedLive, site: Path, name: str) -> None:
+    marks = "Marks(keys=('name', 'tool_name'), is_sender=fail, is_alike=fail, is_certain=fail, event=fail)"
+    failing = f"AGENT = replace(AGENT, marks={marks})" if name == "marks" else f"{name} = fail"
+    write_package(site, module=f"{PINE}\nfrom dataclasses import replace\n{failing}\n")
+    rule = {"event": "tool_before", "type": "rule", "decision": "deny", "reason": "no", "tool": "Bash"}
+    live.configure({"hooks": [rule]})
+    live.approve_all()
+
+    alone = live.once("pine", CALL, "before_tool"), live.once("claude-code", PRE_TOOL_USE)
+    live.start("--headless")
+    served = live.relay("pine", "before_tool", CALL), live.relay("claude-code", "PreToolUse", PRE_TOOL_USE)
+
+    for pine, other in (alone, served):
+        assert (pine.returncode, pine.stderr) == (0, b"")
+        assert b'"deny"' in other.stdout
+        if name in ("parse", "render"):
+            assert pine.stdout == b""
+    rows = [row for row in live.wait_log(4) if row["agent"] == "pine"]
+    assert len(rows) == 2
+    if name != "neutral":  # it is asked for when nobody has an opinion only
+        assert "of the agent pine in the package hooktray-pine 1.0 failed: RuntimeError" in live.logged()
+    if name == "render":
+        assert {row["verdict"] for row in rows} == {"abstain"}
+        assert all("`render` of the agent pine" in row["adjustments"][-1] for row in rows)
+
+
+def test_an_event_that_its_package_fails_to_read_gets_past_no_guard_that_blocks(
+    live: PackagedLive, site: Path
+) -> None:
+    write_package(site, module=f"{PINE}\nparse = fail\n")
+    live.script("guard", "exit 0")
+    live.configure({"hooks": [{**GUARD, "failure": "block"}]})
+    live.approve_all()
+
+    answer = live.once("pine", LS)
+
+    assert "`parse` of the agent pine in the package hooktray-pine 1.0 failed" in json.loads(answer.stdout)["refuse"]
+
+
+@pytest.mark.parametrize("sample", ["sample = fail", "def sample(name): raise KeyError(name)"])
+def test_the_doctor_goes_on_when_an_agent_has_no_sample(live: PackagedLive, site: Path, sample: str) -> None:
+    write_package(site, module=f"{PINE}\n{sample}\n")
+    live.script("guard", "exit 0")
+    live.configure({"hooks": [GUARD]})
+    live.approve_all()
+
+    examined = live.cli("doctor", "--json")
+    tested = live.cli("test", "done", "--agent", "pine", "--print")
+
+    rows = {(row["check"], row["name"]): row for row in map(json.loads, examined.stdout.splitlines())}
+    assert ("database", "hooktray.db") in rows
+    assert "not tried" in rows["hook", "guard"]["message"]
+    assert tested.returncode == 1
+    assert b"pine" in tested.stderr
+    assert b"Traceback" not in tested.stderr + examined.stderr
+
+
+def test_once_it_is_uninstalled_its_rows_are_shown_and_its_hooks_named(live: PackagedLive, site: Path) -> None:
+    write_package(site)
+    live.script("guard", "exit 2")
+    everywhere = {"name": "everywhere", "event": "tool_before", "dialect": "pine", "command": "./guard"}
+    rule = {"name": "rule", "event": "tool_before", "type": "rule", "decision": "ask", "reason": "sure?"}
+    live.configure({"hooks": [GUARD, everywhere, rule]})
+    live.approve_all()
+    live.once("pine", LS)
+    assert set(live.states().values()) == {"approved"}
+
+    shutil.rmtree(site)
+    listed = out(live, "list")
+    checked = live.cli("config", "check")
+    examined = live.cli("doctor", "--static")
+    still = live.once("pine", LS), live.once("claude-code", PRE_TOOL_USE)
+
+    assert [row["agent"] for row in live.cli_json("log", "--agent", "pine")][-1] == "pine"
+    assert "pine" in out(live, "log")
+    assert "--agent oak: unknown agent" in out(live, "log", "--agent", "oak")
+    assert checked.returncode == examined.returncode == 1
+    assert b"Traceback" not in examined.stderr
+    assert "hooks[0].dialect: unknown dialect `pine`" in checked.stderr.decode()
+    assert "unknown dialect `pine`" in listed
+    assert [answer.returncode for answer in still] == [0, 0]
+    assert still[0].stdout == b""
+    assert b'"permissionDecision":"ask"' in still[1].stdout
+    hooks = {hook["name"]: hook for hook in live.log()[0]["hooks"]}
+    assert hooks["everywhere"]["cause"] == "it is written for pine, an agent that is not known here any more"
+
+    write_package(site)
+    assert set(live.states().values()) == {"approved"}
+    assert json.loads(live.once("pine", LS).stdout)["refuse"]
