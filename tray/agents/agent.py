@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # a connector and a reader are imported when somebody connect
 
 Payload = Mapping[str, Any]
 Variables = Mapping[str, str]
+ToolNames = Callable[[], Collection[str]]  # those by which a hook may mean the event's tool
 PatternSearch = Callable[[str, str], bool]  # whether a pattern is in a text, within the event's time for patterns
 
 
@@ -161,8 +162,8 @@ class HookRules:
     refusal_cap_variable: str = ""  # by which its users raise how often an end of turn may be refused
     placeholders: Placeholders = Placeholders()
     folder_variables: frozenset[str] = frozenset()  # of its hooks: folders that are the same for an approved copy
-    # Whether a tool call meets the `condition` of a match; the names are those by which the tool may be meant.
-    is_condition_met: Callable[[Match, Event, Callable[[], Collection[str]], PatternSearch], bool] | None = None
+    # Whether a tool call meets the `condition` of a match.
+    is_condition_met: Callable[[Match, Event, ToolNames, PatternSearch], bool] | None = None
     plugin_input: Callable[[bytes, str, str], bytes] | None = None  # stdin with the hook's plugin: id and folder
     main_agent: Callable[[Payload], str] | None = None  # the agent that the whole session was begun as
 

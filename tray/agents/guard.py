@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +19,7 @@ from tray.agents.agent import (
     Marks,
     PatternSearch,
     Payload,
+    ToolNames,
     Variables,
 )
 from tray.errors import AgentError, HooktrayError
@@ -246,7 +247,7 @@ def _guarded_rules(rules: HookRules, guard: Guard) -> HookRules:
     """A condition that fails is met: no event gets past a hook."""
     is_met, plugin_input, main_agent = rules.is_condition_met, rules.plugin_input, rules.main_agent
 
-    def is_condition_met(match: Match, event: Event, names: Collection[str], search: PatternSearch) -> bool:
+    def is_condition_met(match: Match, event: Event, names: ToolNames, search: PatternSearch) -> bool:
         return is_met is None or guard.get(
             True, "rules.is_condition_met", lambda: bool(is_met(match, event, names, search))
         )

@@ -19,6 +19,7 @@ from tray.agents.agent import (
     Payload,
     Placeholders,
     ProtectedFiles,
+    ToolNames,
     Variables,
 )
 from tray.agents.claude_code import events
@@ -58,9 +59,7 @@ def _importer() -> HookImporter:
     return IMPORTER
 
 
-def _is_condition_met(
-    match: Match, event: Event, names: Callable[[], Collection[str]], search: PatternSearch
-) -> bool:
+def _is_condition_met(match: Match, event: Event, names: ToolNames, search: PatternSearch) -> bool:
     from tray.agents.claude_code import conditions
 
     return conditions.is_met(match, event, names, search)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import urlsplit
 
-from tray.agents.agent import PatternSearch
+from tray.agents.agent import PatternSearch, ToolNames
 from tray.agents.claude_code import permission_rules
 from tray.agents.claude_code.permission_rules import FILES, SHELLS, PermissionRule
 from tray.agents.tools import canonical_input
@@ -25,8 +25,7 @@ MAX_DEPTH = 8
 SIZE = 16 * 1024  # characters of a line; to take apart a longer one takes time that the agent may not give
 
 
-def is_met(match: Match, event: Event, names: Callable[[], Collection[str]], search: PatternSearch) -> bool:
-    """`names` gives those by which the hook may mean the event's tool."""
+def is_met(match: Match, event: Event, names: ToolNames, search: PatternSearch) -> bool:
     rule = permission_rules.parse(match.condition)
     if rule is None or event.tool is None:
         return True
