@@ -296,6 +296,29 @@ def test_a_function_of_recognition_that_fails_is_no_mark(
     )
 
 
+def test_a_package_that_claims_every_payload_gets_none_that_is_certainly_anothers(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    greedy = "lambda *_: True"
+    marks = f"Marks(keys=('cwd', 'turn_id'), is_sender={greedy}, is_certain={greedy}, is_alike={greedy})"
+    pine = good(site, changed(f"marks={marks}"))
+    found = PackagedAgents(agents={"pine": pine}, packages={"pine": "hooktray-pine 1.0"})
+    monkeypatch.setattr(recognition, "AGENTS", SupportedAgents(BUILT_IN, lambda: found))
+    recognition._marks.cache_clear()
+    claude = {"session_id": "s", "transcript_path": "/h/.claude/projects/p/s.jsonl", "cwd": "/p"}
+    codex = {"hook_event_name": "Stop", "cwd": "/p", "turn_id": "1", "model": "m"}
+
+    try:
+        own = recognition.recognise("claude-code", "Stop", claude | {"hook_event_name": "Stop"}, {})
+        foreign = recognition.recognise("claude-code", "Stop", codex, {})
+    finally:
+        recognition._marks.cache_clear()
+
+    assert own is None
+    assert foreign is not None
+    assert foreign.agent == "codex"
+
+
 @pytest.mark.parametrize("failure", ["fail", "sys.exit", "lambda *_: 1.5"])
 def test_a_function_of_the_protocol_fails_as_an_error_of_its_package(site: Path, failure: str) -> None:
     names = (

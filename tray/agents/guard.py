@@ -21,6 +21,7 @@ from tray.agents.agent import (
     Payload,
     ToolNames,
     Variables,
+    is_uncertain,
 )
 from tray.errors import AgentError, HooktrayError
 from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Result
@@ -226,13 +227,10 @@ class GuardedImporter:
 
 
 def _guarded_marks(marks: Marks, guard: Guard) -> Marks:
-    """A mark that fails is not there."""
+    """A mark that fails is not there; none takes a payload that is certainly another agent's."""
 
     def is_sender(payload: Payload) -> bool:
         return guard.get(False, "marks.is_sender", lambda: bool(marks.is_sender(payload)))
-
-    def is_certain(payload: Payload, environment: Variables) -> bool:
-        return guard.get(False, "marks.is_certain", lambda: bool(marks.is_certain(payload, environment)))
 
     def is_alike(payload: Payload) -> bool:
         return guard.get(False, "marks.is_alike", lambda: bool(marks.is_alike(payload)))
@@ -240,7 +238,7 @@ def _guarded_marks(marks: Marks, guard: Guard) -> Marks:
     def event(payload: Payload, word: str) -> str:
         return guard.get(word, "marks.event", marks.event, payload, word)
 
-    return replace(marks, is_sender=is_sender, is_certain=is_certain, is_alike=is_alike, event=event)
+    return replace(marks, is_sender=is_sender, yields=True, is_certain=is_uncertain, is_alike=is_alike, event=event)
 
 
 def _guarded_rules(rules: HookRules, guard: Guard) -> HookRules:

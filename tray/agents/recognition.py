@@ -96,12 +96,13 @@ def _marks() -> MarkTable:
 
 
 def _sender(payload: Payload) -> KnownAgent | None:
-    """The agent whose marks the payload has; most payloads have no such key, and are not looked at further."""
+    """The agent whose marks the payload has, a package's after the others; most payloads have no such key."""
     marks = _marks()
     found = {agent.id: agent for key in payload.keys() & marks.by_key.keys() for agent in marks.by_key[key]}
     transcript = str(payload.get("transcript_path"))
     found |= {agent.id: agent for word, agent in marks.by_transcript.items() if word in transcript}
-    return next((found[id] for id in sorted(found) if found[id].marks.is_sender(payload)), None)
+    order = sorted(found, key=lambda id: (id in AGENTS.packages, id))
+    return next((found[id] for id in order if found[id].marks.is_sender(payload)), None)
 
 
 def _is_certain(payload: Payload, environment: Variables) -> bool:
