@@ -21,9 +21,8 @@ if TYPE_CHECKING:  # a connector and a reader are imported when somebody connect
 Payload = Mapping[str, Any]
 Variables = Mapping[str, str]
 ToolNames = Callable[[], Collection[str]]  # the names that a matcher may have for the event's tool
-PatternSearch = Callable[
-    [str, str], bool
-]  # whether a pattern matches in a text, within the event's time limit for patterns
+# Whether a pattern matches in a text, within the event's time limit for patterns.
+PatternSearch = Callable[[str, str], bool]
 
 
 class AgentProtocol(Protocol):
@@ -133,9 +132,7 @@ class Marks:
     shares_shape: bool = False
     event_names: re.Pattern[str] | None = None
     variables: tuple[str, ...] = ()  # which only this agent sets for its hooks
-    event: Callable[[Payload, str], str] = (
-        named_in_command  # the agent's name for the event; by default the name in the command
-    )
+    event: Callable[[Payload, str], str] = named_in_command  # its name for the event; default: that in the command
     neutral: Callable[[str], bytes] = no_answer  # by event; only for an agent that is not supported
 
 
@@ -217,12 +214,8 @@ class Agent(KnownAgent):
     protocol: AgentProtocol
     envelope: frozenset[str] = ENVELOPE
     default_can: Capability = Capability.NOTHING  # what its hooks can answer to an event that it does not have
-    extra_can: Mapping[str, Capability] = field(
-        default_factory=dict
-    )  # what hooks can answer beyond the event's `can`, by event
-    tools: Mapping[str, NativeTool] = field(
-        default_factory=dict
-    )  # by canonical name; other tools have their canonical name
+    extra_can: Mapping[str, Capability] = field(default_factory=dict)  # what hooks can answer beyond `can`, by event
+    tools: Mapping[str, NativeTool] = field(default_factory=dict)  # by canonical name; the others have that name
     older_tools: Mapping[str, str] = field(default_factory=dict)  # earlier names of tools, which matchers still take
     rules: HookRules = HookRules()
     unconnected_events: frozenset[str] = frozenset()  # that `connect` writes no entry for

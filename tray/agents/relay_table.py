@@ -3,9 +3,9 @@
     neutral=AGENT␟EVENT␟echo           the relay writes the event's input back when nobody else answers
     neutral=AGENT␟EVENT␟bytes␟TEXT     the relay writes TEXT then; `%` and two hexadecimal digits in it are one byte
 
-␟ is the byte 0x1f. If several rows name the same agent and event, the first one counts; without a row, the answer is
-empty. A relay ignores unknown lines, damaged rows and rows with more fields, so later versions may add keys, kinds and
-fields. `python -m tray.agents.relay_table` writes the file, and a test compares it with the agents.
+␟ is the byte 0x1f. The first row of an agent and event counts; without a row, the answer is empty. A relay ignores
+unknown lines, damaged rows and rows with more fields, so later versions may add keys, kinds and fields.
+`python -m tray.agents.relay_table` writes the file, and a test compares it with the agents.
 """
 
 from __future__ import annotations
