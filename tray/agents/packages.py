@@ -169,9 +169,7 @@ def _load(point: AgentEntryPoint) -> Agent:
     if place is None:
         raise UnusableAgentError(f"its entry point `{sanitise(point.value, SHOWN)}` is not `module:AGENT`")
     try:
-        with contextlib.redirect_stdout(
-            io.StringIO()
-        ):  # what it prints must not become part of an answer to an agent
+        with contextlib.redirect_stdout(io.StringIO()):  # what it prints is not part of an answer to an agent
             agent = attrgetter(place[2])(importlib.import_module(place[1]))
             if problem := field_problem(agent, point.id):
                 raise UnusableAgentError(problem)

@@ -1,4 +1,4 @@
-"""What a hook said, where a Claude-shaped agent reads it in another way than the format's first agent does."""
+"""Reading hooks' answers where a Claude-shaped agent differs from Claude Code."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def specific(on: str = "BeforeTool", **fields: Any) -> dict[str, Any]:
         (Exit2.WITH_OUTPUT, "", b"no", True),
     ],
 )
-def test_exit_2_refuses_with_what_the_agent_wants_beside_it(
+def test_exit_2_refuses_with_the_output_that_the_agent_requires(
     rule: Exit2, stdout: str, stderr: bytes, refuses: bool
 ) -> None:
     output = said(shape(exit_2=rule), stdout, code=2, stderr=stderr)
@@ -60,7 +60,7 @@ def test_json_counts_on_the_exit_codes_that_the_agent_reads_it_on(code: int) -> 
 
 
 @pytest.mark.parametrize(("beats", "verdict"), [(False, Verdict.DENY), (True, Verdict.ALLOW)])
-def test_an_allow_in_json_beats_exit_2_where_the_agent_has_it_so(beats: bool, verdict: Verdict) -> None:
+def test_an_allow_in_json_beats_exit_2_if_the_agent_does_so(beats: bool, verdict: Verdict) -> None:
     answer = specific(permissionDecision="allow")
 
     assert said(shape(json_beats_exit_2=beats), answer, code=2, stderr=b"no").verdict is verdict
