@@ -4,8 +4,8 @@
            the payload on stdin, the answer on stdout, stderr and in the exit code
 
    It is tray/relay.py in C, for the speed: the same words, the same waits, the same outcomes, and the same tests.
-   tray/ipc/frames.py shows the wire. Whatever goes wrong here, the agent gets its neutral answer and exit 0: what
-   relay.table has for its words, else silence. tray/agents/relay_table.py shows the table.
+   tray/ipc/frames.py shows the wire. After any failure here, the agent gets its neutral answer and exit 0: the answer in
+   relay.table for its words, else silence. tray/agents/relay_table.py describes the table.
 
    This file is the relay; posix.h or windows.h is the system below it. On Linux linux.c stands in for libc, whose start
    would take longer than all that happens here. Memory is never given back: the process lasts some milliseconds. */
@@ -43,7 +43,7 @@ struct answer {
 
 /* What the relay was asked to do, and what it was given. */
 static struct {
-    char *program; /* as it was called; NULL when nobody says */
+    char *program; /* as it was called; NULL when the command line is empty */
     char **given;  /* every word of the command line */
     int given_count;
     const char *option, *named; /* --home or --state and its folder, as the command line has it; "" when it has none */
@@ -52,7 +52,7 @@ static struct {
     char id[33];
     int64_t started; /* ms */
     struct bytes payload;
-    int is_input_taken; /* stdin was read, to its end or as far as that went */
+    int is_input_taken; /* stdin was read, to its end or to an error */
 } request;
 
 static _Noreturn void give_up(void);
@@ -161,7 +161,7 @@ static int read_address(char *text, uint16_t *port, const char **token) {
 #include "posix.h"
 #endif
 
-/* Beside the program; where it is a command in a `bin`, among the shared files of the same installation. */
+/* Beside the program; for a program in `bin`, among the shared files of the same installation. */
 static const char *const table_places[] = {"relay.table", "../share/hooktray/relay.table"};
 
 enum neutral { NEUTRAL_SILENCE, NEUTRAL_ECHO, NEUTRAL_BYTES }; /* silence is 0 */
@@ -179,7 +179,7 @@ static int is_among(struct piece piece, int count, char **words) {
     return 0;
 }
 
-/* What stands before the next `border`; the rest is what stands behind it, at NULL when there was none. */
+/* The part before the next `border`. `rest` becomes the part behind it; its `at` is NULL if there was no border. */
 static struct piece next_part(struct piece *rest, unsigned char border) {
     struct piece part = {rest->at, 0};
     while (part.size < rest->size && part.at[part.size] != border) part.size++;
@@ -188,14 +188,14 @@ static struct piece next_part(struct piece *rest, unsigned char border) {
     return part;
 }
 
-/* -1 for what is no hexadecimal digit. */
+/* The value of a hexadecimal digit; -1 for another character. */
 static int digit_of(unsigned char sign) {
     if (sign >= '0' && sign <= '9') return sign - '0';
     sign |= 0x20;
     return sign >= 'a' && sign <= 'f' ? sign - 'a' + 10 : -1;
 }
 
-/* The bytes that a field stands for: `%` and two hexadecimal digits for one, any other byte for itself. 0 = damaged. */
+/* Decodes a field: `%` and two hexadecimal digits are one byte, any other byte is itself. 0 = damaged. */
 static int read_escaped(struct piece field, struct bytes *text) {
     text->size = 0;
     for (size_t at = 0; at < field.size; at++) {
@@ -212,7 +212,7 @@ static int read_escaped(struct piece field, struct bytes *text) {
     return 1;
 }
 
-/* The neutral answer that a line of the table has for these words; NEUTRAL_SILENCE for any other line. */
+/* The neutral answer in a line of the table for these words; NEUTRAL_SILENCE for any other line. */
 static enum neutral read_row(struct piece line, int count, char **words, struct bytes *fixed) {
     struct piece fields[4] = {{NULL, 0}};
     int found = 0;
@@ -225,7 +225,7 @@ static enum neutral read_row(struct piece line, int count, char **words, struct 
     return NEUTRAL_SILENCE;
 }
 
-/* The folder of a path, in its place; NULL when it names none. */
+/* Cuts a path down to its folder, in place; NULL when it has none. */
 static char *folder_of(char *path) {
     char *last = NULL;
     for (char *at = path; at && *at; at++)
@@ -243,7 +243,7 @@ static int read_table(struct bytes *table) {
     return 0;
 }
 
-/* The neutral answer of the agent and event among these words, wherever they stand. */
+/* The neutral answer for the agent and event among these words, in any order. */
 static enum neutral find_neutral(int count, char **words, struct bytes *fixed) {
     enum neutral found = NEUTRAL_SILENCE;
     struct bytes table = {0};
@@ -253,11 +253,11 @@ static enum neutral find_neutral(int count, char **words, struct bytes *fixed) {
     return found;
 }
 
-/* No opinion: what the table has for the words of the command line, else silence. */
+/* No opinion: writes the table's answer for the words of the command line, else nothing. */
 static _Noreturn void give_up(void) {
     static int is_under_way;
     struct bytes fixed = {0};
-    if (is_under_way) leave(0); /* there is no memory for the table, or for the input */
+    if (is_under_way) leave(0); /* out of memory for the table or the input */
     is_under_way = 1;
     if (!request.is_input_taken) read_input(&request.payload);
     enum neutral found = find_neutral(request.given_count, request.given, &fixed);
@@ -449,7 +449,7 @@ static int ask_one_shot(const char *place, struct answer *answer) {
     return exchange(reader, writer, unsent, &received, answer);
 }
 
-/* The whole relay; the exit code. `words` are those of the command line, the program first. */
+/* The whole relay; returns the exit code. `words` is the command line, with the program first. */
 static int relay(int count, char **words) {
     struct answer answer;
     struct bytes fixed = {0};
@@ -466,7 +466,7 @@ static int relay(int count, char **words) {
     if (early == NO_STREAM && !is_ours(place)) give_up();
     make_event_id();
     if (!ask_tray(place, early, &answer) && !ask_one_shot(place, &answer)) give_up();
-    /* What nobody else has any more can only come back from here. */
+    /* Only the relay still has such an input. */
     if (request.payload.size > PAYLOAD_LIMIT && find_neutral(request.word_count, request.words, &fixed) == NEUTRAL_ECHO)
         answer.out = (struct piece){request.payload.at, request.payload.size};
     write_output(1, answer.out.at, answer.out.size);

@@ -1,4 +1,4 @@
-"""No code outside tray/agents/ knows an agent: there is one place for each, and nothing about it elsewhere."""
+"""No code outside tray/agents/ names an agent: everything about an agent is in its own file or folder there."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tray.agents.registry import RECOGNISED, known_agents
 ROOT = Path(__file__).parent.parent
 AGENTS = ROOT / "tray" / "agents"
 MODULES = [path for path in sorted(ROOT.glob("tray/**/*.py")) if not path.is_relative_to(AGENTS)]
-# What is no code: texts that help, the settings file that people begin with, generated files and translations.
+# Not code: the settings file that users start with, which names agents in its comments.
 HELP_MODULES = {"tray/sources/starter.py"}
 OTHER_FILES = [
     path
     for pattern in ("native/*.[ch]", "tray/web/templates/*.html", "tray/web/static/*.js", "tray/language/*.py")
     for path in sorted(ROOT.glob(pattern))
 ]
-# Names that are words of their own, too: `cursor` is one of SQLite's, an `amp` is no agent of ours.
+# Agents' names that are also ordinary words, such as SQLite's `cursor`. They count only as a whole text.
 PLAIN_WORDS = {
     "amp",
     "cline",
@@ -58,7 +58,7 @@ def mentions(text: str) -> set[str]:
 
 
 def words(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Every identifier and every text of a module, but the texts that are given as `help=`."""
+    """Every identifier and every text of a module, except texts in `help=` arguments."""
     helping = {
         part
         for node in ast.walk(tree)

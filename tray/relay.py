@@ -3,8 +3,8 @@
     relay.py [--home DIR | --state DIR] AGENT [EVENT]     payload on stdin; answer on stdout, stderr, in the exit code
 
 It runs on every event, also as `python -I -S relay.py`, so it imports next to nothing; tray/ipc/frames.py shows the
-wire. Whatever goes wrong here, the agent gets its neutral answer and exit 0: what relay.table beside this file has
-for its words, else silence. tray/agents/relay_table.py shows the table.
+wire. After any failure here, the agent gets its neutral answer and exit 0: the answer in relay.table beside this
+file for its words, else silence. tray/agents/relay_table.py describes the table.
 """
 # ruff: noqa: E402
 
@@ -51,7 +51,7 @@ def main(argv: list[str]) -> int:
         if answer is None:
             return _neutral(argv, payload)
         code, stdout, stderr = answer
-        is_echo = len(payload) > PAYLOAD_LIMIT and _find_neutral(words)[0]  # nobody else has it any more
+        is_echo = len(payload) > PAYLOAD_LIMIT and _find_neutral(words)[0]  # only the relay still has it
         _write_all(1, payload if is_echo else stdout)
         _write_all(2, stderr)
         return code
@@ -100,14 +100,14 @@ def _is_ours(path: str) -> bool:
 
 
 def _neutral(argv: list[str], payload: bytearray) -> int:
-    """No opinion: what the table has for the words of the command line, else silence."""
+    """No opinion: writes the table's answer for the words of the command line, else nothing."""
     is_echo, fixed = _find_neutral(argv)
     _write_all(1, payload if is_echo else fixed)
     return 0
 
 
 def _find_neutral(words: list[str]) -> tuple[bool, bytes]:
-    """Whether the agent and event among these words, wherever they stand, get the input back; else what they get."""
+    """Whether the agent and event among these words get the input back, and else the bytes that they get."""
     try:
         given = set(map(os.fsencode, words))
         with open(os.path.join(os.path.dirname(__file__), "relay.table"), "rb") as file:
@@ -128,13 +128,13 @@ def _find_neutral(words: list[str]) -> tuple[bool, bytes]:
 
 
 def _unescaped(field: bytes) -> bytes | None:
-    """The bytes that a field stands for: `%` and two hexadecimal digits for one, any other byte for itself."""
+    """Decodes a field: `%` and two hexadecimal digits are one byte, any other byte is itself. None: it is damaged."""
     head, *parts = field.split(b"%")
     try:
         codes = [bytes.fromhex(part[:2].decode("ascii")) for part in parts]
     except ValueError:
         return None
-    if not all(codes):  # an end or blanks instead of digits
+    if not all(codes):  # the field ends after `%`, or has blanks instead of digits
         return None
     return head + b"".join(code + part[2:] for code, part in zip(codes, parts, strict=True))
 

@@ -1,4 +1,4 @@
-"""Larch: a Claude-shaped agent that nobody has, for what no agent here does yet."""
+"""Larch: an invented Claude-shaped agent, for values that no supported agent uses yet."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def event(name: str = "BeforeTool", **values: Any) -> Event:
 
 @contextmanager
 def known(file: SettingsFile, **values: Any) -> Iterator[Agent]:
-    """Larch is an agent of Hooktray's."""
+    """Larch, which is a supported agent inside the `with` block."""
     agent = claude_shaped(name="Larch", shape=shape(**values), file=file)
     registry.AGENTS._loaded["larch"] = agent
     registry.AGENTS._modules = {**registry.BUILT_IN, "larch": ""}

@@ -1,4 +1,4 @@
-"""Installed packages that bring agents: folders as pip leaves them, and commands and trays that import from there."""
+"""Installed packages that provide agents: folders as pip makes them, and commands and trays that import them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The agents that packages bring: which are found, which are left out and why, and that none breaks anything else."""
+"""The agents of packages: which are found, which are left out and why, and that failures stay contained."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NUMBERS = itertools.count()
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder that modules are imported from."""
+    """A folder on `sys.path`."""
     folder = tmp_path / "site"
     folder.mkdir()
     monkeypatch.syspath_prepend(folder)
@@ -36,7 +36,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def broken(site: Path, module: str = PINE, *, id: str = "pine", value: str = "") -> str:
-    """What is said of a package that brings this agent only."""
+    """The problem of a package that provides this agent only."""
     value = value or f"pine_{next(NUMBERS)}:AGENT"
     write_package(site, id=id, value=value, module=module)
     found = packaged_agents(RESERVED, [str(site)])
@@ -68,7 +68,7 @@ def never_found() -> PackagedAgents:
     raise AssertionError("packages were looked for")
 
 
-def test_to_look_up_an_agent_of_ours_does_not_look_for_packages() -> None:
+def test_looking_up_a_built_in_agent_does_not_search_for_packages() -> None:
     agents = SupportedAgents(BUILT_IN, never_found)
 
     assert [agents[id].id for id in BUILT_IN] == list(BUILT_IN)
@@ -78,7 +78,7 @@ def test_to_look_up_an_agent_of_ours_does_not_look_for_packages() -> None:
         assert agents.get(id) is None
 
 
-def test_an_agent_of_a_package_stands_behind_those_of_ours(site: Path) -> None:
+def test_agents_of_packages_come_after_the_built_in_ones(site: Path) -> None:
     pine = good(site)
     agents = SupportedAgents(
         BUILT_IN, lambda: PackagedAgents(agents={"pine": pine}, packages={"pine": "hooktray-pine 1.0"})
@@ -94,7 +94,7 @@ def test_an_agent_of_a_package_stands_behind_those_of_ours(site: Path) -> None:
     assert list(agents.built_in) == list(BUILT_IN)
 
 
-def test_packages_are_looked_for_once() -> None:
+def test_packages_are_searched_once() -> None:
     calls = []
 
     def find() -> PackagedAgents:
@@ -109,7 +109,7 @@ def test_packages_are_looked_for_once() -> None:
     assert calls == [1]
 
 
-def test_to_find_packages_does_not_import_the_slow_library() -> None:
+def test_finding_packages_does_not_import_the_slow_library() -> None:
     code = (
         "import sys; from tray.agents.registry import AGENTS; list(AGENTS.values()); AGENTS.broken;"
         "sys.exit('importlib.metadata' in sys.modules)"
@@ -121,7 +121,7 @@ def test_to_find_packages_does_not_import_the_slow_library() -> None:
 # ---- what is found
 
 
-def test_what_python_imports_first_counts(site: Path, tmp_path: Path) -> None:
+def test_the_package_that_python_imports_first_counts(site: Path, tmp_path: Path) -> None:
     write_package(site, "Hooktray_Pine", version="2.0")
     write_package(tmp_path / "later", "hooktray-pine", version="1.0")
 
@@ -166,7 +166,7 @@ def test_foreign_metadata_that_is_broken_hides_no_agent(site: Path) -> None:
     assert good(site).name == "Pine"
 
 
-def test_what_a_package_prints_while_it_is_imported_is_no_part_of_an_answer(
+def test_output_of_a_package_during_its_import_is_not_part_of_an_answer(
     site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert good(site, f"{PINE}\nprint('hello')\n").id == "pine"
@@ -193,7 +193,7 @@ def test_what_a_package_prints_while_it_is_imported_is_no_part_of_an_answer(
         (changed("id='oak'"), "is called `pine`, and the Agent has the id 'oak'"),
     ],
 )
-def test_a_package_whose_agent_cannot_be_had_is_left_out(site: Path, module: str, problem: str) -> None:
+def test_a_package_whose_agent_cannot_be_loaded_is_left_out(site: Path, module: str, problem: str) -> None:
     assert problem in broken(site, module)
 
 
@@ -229,7 +229,7 @@ def test_an_agent_with_a_field_of_a_wrong_type_is_left_out(site: Path, field: st
 
 
 @pytest.mark.parametrize("id", [*BUILT_IN, *RECOGNISED, UNKNOWN, "agent", "hooktray"])
-def test_no_package_takes_an_id_of_ours(site: Path, id: str) -> None:
+def test_a_package_cannot_use_a_reserved_id(site: Path, id: str) -> None:
     assert broken(site, PINE.replace('id="pine"', f'id="{id}"'), id=id) == "its id is taken by Hooktray itself"
 
 
@@ -261,7 +261,7 @@ def test_of_two_packages_with_the_same_id_neither_counts(site: Path) -> None:
     ]
 
 
-def test_a_broken_package_does_not_take_another_with_it(site: Path) -> None:
+def test_a_broken_package_does_not_affect_another(site: Path) -> None:
     write_package(site, "hooktray-oak", id="oak", value="pine_oak:AGENT", module="1 / 0\n")
 
     assert good(site).name == "Pine"
@@ -270,7 +270,7 @@ def test_a_broken_package_does_not_take_another_with_it(site: Path) -> None:
 # ---- functions that fail
 
 
-def test_a_function_of_recognition_that_fails_is_no_mark(
+def test_a_mark_whose_function_fails_does_not_count(
     site: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     marks = "Marks(keys=('folder', 'hook_event_name'), is_sender=fail, is_certain=fail, is_alike=fail, event=fail)"
@@ -320,7 +320,7 @@ def test_a_package_that_claims_every_payload_gets_none_that_is_certainly_another
 
 
 @pytest.mark.parametrize("failure", ["fail", "sys.exit", "lambda *_: 1.5"])
-def test_a_function_of_the_protocol_fails_as_an_error_of_its_package(site: Path, failure: str) -> None:
+def test_a_protocol_function_that_fails_raises_an_error_that_names_the_package(site: Path, failure: str) -> None:
     names = (
         "event_name",
         "session",
@@ -362,7 +362,7 @@ def test_a_working_protocol_is_the_packages_own(site: Path) -> None:
     assert replace(pine).marks.is_alike(CALL)
 
 
-def test_a_connector_that_fails_is_an_error_of_its_package(site: Path) -> None:
+def test_a_connector_that_fails_raises_an_error_that_names_the_package(site: Path) -> None:
     pine = good(site, changed("connector=fail, reader=fail, importer=fail, connect_options=fail"))
     assert pine.connector
     assert pine.reader

@@ -1,4 +1,4 @@
-"""The table for the relays: what of an agent's neutral answers it holds."""
+"""The table for the relays: which neutral answers of agents it holds."""
 
 from __future__ import annotations
 

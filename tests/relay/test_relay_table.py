@@ -1,4 +1,4 @@
-"""The table beside the relay: what it answers where nobody else does, for an agent that only the table knows."""
+"""The table beside the relay: the answer for an agent in the table when neither tray nor one-shot engine answers."""
 
 from __future__ import annotations
 
@@ -53,15 +53,15 @@ def test_bytes_of_the_table_are_the_answer(agent: Agent, table: Path) -> None:
     assert said(agent.relay("pine", "stop", payload=PAYLOAD)) == (b"", b"", 0)
 
 
-def test_every_byte_can_be_said(agent: Agent, table: Path) -> None:
+def test_a_row_can_hold_every_byte(agent: Agent, table: Path) -> None:
     every = bytes(range(256))
     row = relay_table.fields("pine", "prompt", (Answer(stdout=every), Answer(stdout=every)))
-    table.write_text(f"neutral={relay_table.BORDER.join(row)}\n")
+    table.write_text(f"neutral={relay_table.SEPARATOR.join(row)}\n")
 
     assert agent.relay("pine", "prompt").stdout == every
 
 
-def test_without_a_table_there_is_silence(agent: Agent) -> None:
+def test_without_a_table_the_relay_is_silent(agent: Agent) -> None:
     assert said(agent.relay("shelley", "system-prompt", payload=PAYLOAD)) == (b"", b"", 0)
 
 
@@ -141,7 +141,7 @@ def test_a_table_may_be_long(agent: Agent, table: Path) -> None:
     ],
 )
 @pytest.mark.parametrize(("text", "answer"), [(ECHO, PAYLOAD), (JSON, b'{"go":true}\n')], ids=["echo", "bytes"])
-def test_a_command_line_that_leads_nowhere_gets_the_answer_of_its_words(
+def test_a_command_line_that_cannot_be_used_gets_the_answer_for_its_words(
     agent: Agent, table: Path, words: list[str], text: bytes, answer: bytes
 ) -> None:
     table.write_bytes(text)
@@ -207,7 +207,7 @@ ROWS = [ECHO, JSON, ECHO.rstrip() + b"\x1fmore\n", JSON.rstrip() + b"%4\n", b"de
 
 
 def random_table(chance: random.Random) -> bytes:
-    """Rows of every kind, with something put in or taken out here and there."""
+    """Rows of every kind, with random insertions and deletions."""
     text = b"".join(chance.choices(ROWS, k=chance.randrange(4)))
     for _ in range(chance.randrange(4)):
         at = chance.randrange(len(text) + 1)

@@ -1,4 +1,4 @@
-"""What Hooktray can know of an agent: values and functions, each with a default. Every agent's place fills one in."""
+"""What Hooktray knows about an agent: values and functions with defaults. Each agent's module fills them in."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ if TYPE_CHECKING:  # a connector and a reader are imported when somebody connect
 
 Payload = Mapping[str, Any]
 Variables = Mapping[str, str]
-ToolNames = Callable[[], Collection[str]]  # those by which a hook may mean the event's tool
-PatternSearch = Callable[[str, str], bool]  # whether a pattern is in a text, within the event's time for patterns
+ToolNames = Callable[[], Collection[str]]  # the names that a matcher may have for the event's tool
+# Whether a pattern matches in a text, within the event's time limit for patterns.
+PatternSearch = Callable[[str, str], bool]
 
 
 class AgentProtocol(Protocol):
     """An agent's wire format: bytes to values and back, pure. A module or an object with these functions.
 
-    Towards the agent: `event_name` is the agent's own name of a payload's event ("" when the payload has none),
-    `session` its session, `tool` the tool call that it is about, if any; `parse` reads a request, `render` writes a
-    fitted decision, `neutral` is the answer when nobody had an opinion or we failed, `rewrite_problem` says why a
-    rewrite of a kind that the event takes cannot be carried all the same ("" when it can).
-    Towards a hook written for this agent, about any agent's event: `hook_event_name` is the event's name for the
-    hook, `stdin` and `environment` are its input, `read` reads what its process left behind. `sample` is a synthetic
-    payload; KeyError for an event without one.
+    For the agent: `event_name` returns the agent's own name for the payload's event ("" when the payload has none),
+    `session` its session, `tool` its tool call, if any. `parse` reads a request, and `render` writes a fitted
+    decision. `neutral` is the answer when no hook had an opinion or Hooktray failed. `rewrite_problem` returns why
+    the agent cannot take this rewrite although its event takes rewrites of that kind ("" when it can).
+    For a hook that was written for this agent, and for any agent's event: `hook_event_name` is the event's name for
+    the hook, `stdin` and `environment` are its input, and `read` reads the result of its process.
+    `sample` returns a synthetic payload. It raises KeyError for an event without one.
     """
 
     def event_name(self, payload: Payload) -> str: ...
@@ -51,11 +52,11 @@ class AgentProtocol(Protocol):
 
 
 class Connector(Protocol):
-    """How our entries get into an agent's settings and out again. It plans; `tray.connect` carries the plans out.
+    """Plans how our entries are added to an agent's settings and removed. `tray.connect` carries out the plans.
 
-    `relay_entries` are our entries in the agent's settings. `trust` is what the agent's own files say of their
-    being run: "trusted", "trusted here", "off: " or "asks: " with what to do, or "" when they say nothing.
-    `probe_payload` is this agent's payload for an event that no hook is for.
+    `relay_entries` returns our entries in the agent's settings. `trust` returns whether the agent runs them, as far
+    as its own files say: "trusted", "trusted here", "off: " or "asks: " and what to do, or "" for no information.
+    `probe_payload` returns this agent's payload for an event that has no hooks.
     """
 
     def is_installed(self, site: Site) -> bool: ...
@@ -67,7 +68,7 @@ class Connector(Protocol):
 
 
 class HookReader(Protocol):
-    """Reads hooks that are declared in the agent's own format. `EXPECTED` says what the path has to name."""
+    """Reads hooks that are declared in the agent's own format. `EXPECTED` is the hint for a wrong path."""
 
     EXPECTED: str
 
@@ -75,7 +76,7 @@ class HookReader(Protocol):
 
 
 class HookImporter(Protocol):
-    """Moves the user's own hooks from an agent's settings below Hooktray, and back. It plans."""
+    """Plans how the user's own hooks move from an agent's settings to Hooktray, and back."""
 
     def import_hooks(self, site: Site, problem: FindProblem) -> Plan: ...
     def undo_import(self, site: Site, backups: Backups) -> Plan: ...
@@ -84,10 +85,10 @@ class HookImporter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class NativeTool:
-    """A tool as one agent knows it: its name, and its spellings of the canonical argument keys that differ."""
+    """One agent's name for a tool, and its names for those argument keys that differ from the canonical ones."""
 
     name: str
-    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the first spelling is the one we write
+    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # Hooktray writes the first one
 
 
 def never(payload: Payload) -> bool:
@@ -112,13 +113,14 @@ def no_options(site: Site, files: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marks:
-    """How to recognise which agent sent a payload. Only keys at the top of a payload count.
+    """How to recognise which agent sent a payload. Only keys at the top level of a payload count.
 
-    `is_sender` says that nobody else can have sent it; it is called only for payloads with one of `keys`, or with a
-    transcript whose path has `transcript` in it. `yields`: it rests on fields that another agent may add one day, so
-    a payload that is certainly another's counts as that one's. `is_certain` is such a certainty. `is_alike` says
-    that a payload has this agent's shape; with `shares_shape` so have payloads of others, and only the agent whose
-    command it is counts. `event_names` is the style of its events' names.
+    `is_sender` returns whether only this agent can have sent the payload. It is called only for payloads that have
+    one of `keys`, or a transcript whose path contains `transcript`. `is_certain` returns whether this agent has
+    certainly sent the payload. With `yields`, `is_sender` relies on fields that other agents may add later, so the
+    `is_certain` of another agent overrides it. `is_alike` returns whether a payload has this agent's shape. With
+    `shares_shape`, other agents send the same shape, so it counts only for the agent in the command.
+    `event_names` matches the names of this agent's events.
     """
 
     keys: tuple[str, ...] = ()
@@ -129,14 +131,14 @@ class Marks:
     is_alike: Callable[[Payload], bool] = never
     shares_shape: bool = False
     event_names: re.Pattern[str] | None = None
-    variables: tuple[str, ...] = ()  # of its hooks' environment, and of no other agent's
-    event: Callable[[Payload, str], str] = named_in_command  # its name for the event, else the one in the command
-    neutral: Callable[[str], bytes] = no_answer  # by event; only for an agent without a protocol here
+    variables: tuple[str, ...] = ()  # which only this agent sets for its hooks
+    event: Callable[[Payload, str], str] = named_in_command  # its name for the event; default: that in the command
+    neutral: Callable[[str], bytes] = no_answer  # by event; only for an agent that is not supported
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placeholders:
-    """The names that a hook format has for these; "" where it has none."""
+    """A hook format's names for these values; "" where it has none."""
 
     plugin: str = ""  # the plugin's folder
     storage: str = ""  # the folder where the plugin keeps its own files
@@ -148,24 +150,24 @@ class Placeholders:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookRules:
-    """What is particular about hooks written for one agent."""
+    """How hooks that were written for one agent differ from others."""
 
-    sequential: bool = False  # hooks of one source run one after another, and a refusal ends the row
-    deduplicated: bool = False  # the same handler in several of its files is asked once
-    plugin_files: tuple[str, ...] = ()  # files whose handlers are the plugin's own, and no other file's
+    sequential: bool = False  # hooks of one source run one after another, and the first refusal ends the sequence
+    deduplicated: bool = False  # the same handler in several of its files runs once
+    plugin_files: tuple[str, ...] = ()  # a handler in one of these is never the same as another file's
     exact_names: bool = True  # a matcher that is a list of names means just these; else each matcher is a pattern
     word_lists: frozenset[str] = frozenset()  # events where a list of names has letters, digits, `_` and `|` only
     older_tool_names: bool = False  # matchers also know the older names of tools
-    text_counts: bool = False  # plain text that its own hooks print means something
+    text_counts: bool = False  # plain text on its hooks' stdout has a meaning
     json_over_http: bool = False  # an HTTP answer that is not a JSON object is a failure
-    refusal_stops: bool = False  # the "no" of a model's check ends the turn, unless the hook says otherwise
-    refusal_cap_variable: str = ""  # by which its users raise how often an end of turn may be refused
+    refusal_stops: bool = False  # a refusal by a model ends the turn, unless the hook says otherwise
+    refusal_cap_variable: str = ""  # with which its users raise the limit of refusals at an end of turn
     placeholders: Placeholders = Placeholders()
-    folder_variables: frozenset[str] = frozenset()  # of its hooks: folders that are the same for an approved copy
+    folder_variables: frozenset[str] = frozenset()  # of its hooks: they name the same folders for an approved copy
     # Whether a tool call meets the `condition` of a match.
     is_condition_met: Callable[[Match, Event, ToolNames, PatternSearch], bool] | None = None
     plugin_input: Callable[[bytes, str, str], bytes] | None = None  # stdin with the hook's plugin: id and folder
-    main_agent: Callable[[Payload], str] | None = None  # the agent that the whole session was begun as
+    main_agent: Callable[[Payload], str] | None = None  # the kind of agent that the whole session was started as
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,7 +178,7 @@ class ProtectedFiles:
     pattern: re.Pattern[str]  # of a whole path in lower case with forward slashes
 
 
-# Payload keys by which agents say with every event who and where they are. No hook's pattern looks at their values.
+# Payload keys that describe the agent and its session on every event. Hooks' patterns do not search their values.
 ENVELOPE = frozenset(
     {
         "agent_id", "agent_transcript_path", "conversation_id", "cwd", "effort", "hook_event_name", "hostname",
@@ -188,39 +190,39 @@ ENVELOPE = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownAgent:
-    """An agent that Hooktray recognises, and keeps away from what protects its user."""
+    """An agent whose payloads and processes Hooktray recognises, and whose settings it protects."""
 
     id: str  # in settings, commands and the journal: "x-code"
     name: str  # as people call it: "X-Code CLI"
     marks: Marks = Marks()
     programs: frozenset[str] = frozenset()  # names of its processes
-    variables: frozenset[str] = frozenset()  # which the processes that it starts inherit, and people do not set
+    variables: frozenset[str] = frozenset()  # which its child processes inherit, and people do not set
     starters: frozenset[str] = frozenset()  # programs that start it
-    without_hooks: re.Pattern[str] | None = None  # of an argument that makes it run none of its user's hooks
-    home_variable: str = ""  # names its folder in place of the usual one
+    without_hooks: re.Pattern[str] | None = None  # of an argument that turns off its user's hooks
+    home_variable: str = ""  # of the environment; names another folder than its usual one
     protected: tuple[ProtectedFiles, ...] = ()
     protected_in_home: tuple[ProtectedFiles, ...] = ()  # below the folder that `home_variable` names
     settings_files: tuple[str, ...] = ()  # examples of `protected`, below a home or a project
-    path_words: tuple[str, ...] = ()  # one of which is in every path of `protected`, in lower case
+    path_words: tuple[str, ...] = ()  # each path of `protected` contains one; in lower case
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent(KnownAgent):
-    """An agent whose hooks Hooktray runs. What is left out does not exist there: no hook files, no own tools."""
+    """An agent whose hooks Hooktray runs. A field that is left out means that the agent has no such thing."""
 
     events: Mapping[str, EventSpec]  # by native name, in alphabetical order
     protocol: AgentProtocol
     envelope: frozenset[str] = ENVELOPE
     default_can: Capability = Capability.NOTHING  # what its hooks can answer to an event that it does not have
-    extra_can: Mapping[str, Capability] = field(default_factory=dict)  # what hooks can answer besides, by event
-    tools: Mapping[str, NativeTool] = field(default_factory=dict)  # by canonical name; the others are called alike
+    extra_can: Mapping[str, Capability] = field(default_factory=dict)  # what hooks can answer beyond `can`, by event
+    tools: Mapping[str, NativeTool] = field(default_factory=dict)  # by canonical name; the others have that name
     older_tools: Mapping[str, str] = field(default_factory=dict)  # earlier names of tools, which matchers still take
     rules: HookRules = HookRules()
     unconnected_events: frozenset[str] = frozenset()  # that `connect` writes no entry for
-    probe_event: str = ""  # that a probe is sent as; "" = any, since the payload names the event
+    probe_event: str = ""  # the event of a probe; "" = any, because the payload names the event
     connector: Callable[[], Connector] | None = None
     reader: Callable[[], HookReader] | None = None
     importer: Callable[[], HookImporter] | None = None
-    import_hint: str = ""  # how its hooks get below Hooktray without an importer
-    # What `hooktray connect AGENT` needs besides, to write the entries in these files again.
+    import_hint: str = ""  # how to import its hooks where it has no importer
+    # The options with which `hooktray connect AGENT` writes the entries in these files again.
     connect_options: Callable[[Site, Sequence[str]], str] = no_options

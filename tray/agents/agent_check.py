@@ -1,4 +1,4 @@
-"""Checks the values of a package's Agent, so that one of a wrong type is left out and breaks nothing later."""
+"""Checks the field types of a package's Agent, so that an agent with a wrong type is left out from the start."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from tray.agents.agent import Agent, AgentProtocol, HookRules, Marks, NativeTool, Placeholders, ProtectedFiles
 from tray.model.event import Capability, EventKind, EventSpec
 
-Check = tuple[Callable[[Any], bool], str]  # whether a value is right, and what it has to be
+Check = tuple[Callable[[Any], bool], str]  # whether a value is valid, and what is expected
 
 PROTOCOL_FUNCTIONS = tuple(name for name in vars(AgentProtocol) if not name.startswith("_"))
 
@@ -129,7 +129,7 @@ RULES: Mapping[str, Check] = {
 
 
 def field_problem(agent: object, id: str) -> str:
-    """What is wrong with the AGENT of the entry point `id`; "" when nothing is."""
+    """The first problem of the AGENT of the entry point `id`; "" when there is none."""
     if not isinstance(agent, Agent):
         return f"its entry point names a {type(agent).__name__}, not an Agent"
     if agent.id != id:

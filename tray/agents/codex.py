@@ -1,4 +1,4 @@
-"""Codex is recognised by Claude Code's shape with turn_id and model; its transcripts are called rollout-….jsonl."""
+"""Codex is recognised by Claude Code's shape with turn_id and model, or by its transcripts: rollout-….jsonl."""
 
 from __future__ import annotations
 

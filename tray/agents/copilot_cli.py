@@ -9,7 +9,7 @@ from __future__ import annotations
 from tray.agents import wire
 from tray.agents.agent import KnownAgent, Marks, Payload
 
-EVENTS_BY_KEY = (  # the first key that is there decides which event it is
+EVENTS_BY_KEY = (  # the first key in the payload decides the event
     ("hookName", "permissionRequest"),
     ("toolResult", "postToolUse"),
     ("error", "postToolUseFailure"),

@@ -21,7 +21,7 @@ def _is_sender(payload: Payload) -> bool:
 
 
 def _neutral(event: str) -> bytes:
-    """Newer versions block when a permission hook answers nothing. After an allow, cursor-agent asks its user."""
+    """Newer versions block if a permission hook prints nothing. After an allow, cursor-agent still asks its user."""
     return b'{"permission":"allow"}' if f"{event[:1].lower()}{event[1:]}" in PERMISSION_EVENTS else b"{}"
 
 

@@ -1,4 +1,4 @@
-"""Gemini CLI is recognised by names of its own events, and by where it keeps its transcripts.
+"""Gemini CLI is recognised by the names of its own events, or by the path of its transcripts.
 
 {"session_id":…,"transcript_path":"….gemini/tmp/…/chats/session-….jsonl","timestamp":"2026-…",…}
 """

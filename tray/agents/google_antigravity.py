@@ -1,4 +1,4 @@
-"""Antigravity is recognised by {"toolCall":{"name":…,"args":{…}},"stepIdx":7}. There a wrong byte denies."""
+"""Antigravity is recognised by {"toolCall":{"name":…,"args":{…}},"stepIdx":7}. There an invalid answer denies."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ NEUTRAL = {
     "PostInvocation": b"{}",
     "PostToolUse": b"{}",
     "PreInvocation": b"{}",
-    "PreToolUse": b'{"decision":"ask"}',  # its user's own policy; `{}` would deny
+    "PreToolUse": b'{"decision":"ask"}',  # the user's own policy applies; `{}` would deny
     "Stop": b'{"decision":""}',
 }
 TOOL_EVENTS, STOP_EVENTS = ("PreToolUse", "PostToolUse"), ("Stop",)
@@ -21,7 +21,7 @@ def _is_sender(payload: Payload) -> bool:
 
 
 def _event(payload: Payload, word: str) -> str:
-    """Only the command names the event; if the payload cannot be of that one, the event is unknown."""
+    """Payloads name no event: it is the one in the command, or "" if the payload cannot be of that event."""
     if "toolCall" in payload:
         return word if word in TOOL_EVENTS else ""
     if not payload.keys().isdisjoint({"executionNum", "fullyIdle", "terminationReason"}):

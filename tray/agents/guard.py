@@ -1,4 +1,4 @@
-"""Keeps the failures of a package's agent to itself: its functions return a default then, or raise AgentError."""
+"""Contains the failures of a package's agent: a function that fails returns a default or raises AgentError."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from tray.edit.backups import Backups
     from tray.reading.entries import SourceHooks
 
-FAILURES = (Exception, SystemExit)  # foreign code may raise anything
-ABOUT_FILES = (HooktrayError, OSError, ValueError)  # what a connector or a reader says of the user's files
+FAILURES = (Exception, SystemExit)  # a package's code may raise anything
+FILE_ERRORS = (HooktrayError, OSError, ValueError)  # what a connector or a reader raises about the user's files
 
 T = TypeVar("T")
 
@@ -44,7 +44,7 @@ log.addHandler(logging.NullHandler())  # commands, which have no log, show the A
 
 
 def guarded(agent: Agent, package: str) -> Agent:
-    """The same agent, whose functions disturb nothing else when they fail."""
+    """The same agent, with functions whose failures are contained."""
     guard = Guard(agent.id, package)
     connector, reader, importer = agent.connector, agent.reader, agent.importer
     return replace(
@@ -75,7 +75,7 @@ class Guard:
         *given: object,
         passes: tuple[type[Exception], ...] = (),
     ) -> T:
-        """What the function returns, which is a `kind`. Raises AgentError, or what `passes` lists."""
+        """Returns the function's result, a `kind`. Raises AgentError, or an exception of a type in `passes`."""
         try:
             found = function(*given)
         except passes:
@@ -87,7 +87,7 @@ class Guard:
         return found
 
     def get(self, default: T, name: str, function: Callable[..., Any], *given: object) -> T:
-        """The same; the default after a failure."""
+        """Returns the function's result, or the default when the function fails."""
         try:
             return self.call(type(default), name, function, *given)
         except AgentError:
@@ -102,7 +102,7 @@ class Guard:
 
 
 class GuardedProtocol:
-    """What recognition and the last resort call has a default; the other functions raise AgentError."""
+    """The functions that recognition and the neutral answer need return a default; the others raise AgentError."""
 
     def __init__(self, protocol: AgentProtocol, guard: Guard) -> None:
         self._protocol = protocol
@@ -148,7 +148,7 @@ class GuardedProtocol:
 
 
 class GuardedConnector:
-    """Made when it is first used. What it says of the user's files passes."""
+    """A connector that is made on first use. Its errors about the user's files reach the caller."""
 
     def __init__(self, make: Callable[[], Connector], guard: Guard) -> None:
         self._make = make
@@ -185,7 +185,7 @@ class GuardedConnector:
 
 
 class GuardedReader:
-    """Its hooks are those of its own agent: no package's reader passes them off as another's."""
+    """A reader that can return hooks of its own agent only."""
 
     def __init__(self, make: Callable[[], HookReader], guard: Guard) -> None:
         self.EXPECTED = guard.get("", "reader", lambda: make().EXPECTED)
@@ -201,11 +201,11 @@ class GuardedReader:
                 raise TypeError(f"hooks of {sorted(wrong)}")
             return found
 
-        return self._guard.call(SourceHooks, "read", read, passes=ABOUT_FILES)
+        return self._guard.call(SourceHooks, "read", read, passes=FILE_ERRORS)
 
 
 class GuardedImporter:
-    """What it says of the user's files passes."""
+    """An importer whose errors about the user's files reach the caller."""
 
     def __init__(self, make: Callable[[], HookImporter], guard: Guard) -> None:
         self._make = make
@@ -227,7 +227,7 @@ class GuardedImporter:
 
 
 def _guarded_marks(marks: Marks, guard: Guard) -> Marks:
-    """A mark that fails is not there; none takes a payload that is certainly another agent's."""
+    """A mark that fails does not count. Every mark yields to an agent that has certainly sent the payload."""
 
     def is_sender(payload: Payload) -> bool:
         return guard.get(False, "marks.is_sender", lambda: bool(marks.is_sender(payload)))
@@ -242,7 +242,7 @@ def _guarded_marks(marks: Marks, guard: Guard) -> Marks:
 
 
 def _guarded_rules(rules: HookRules, guard: Guard) -> HookRules:
-    """A condition that fails is met: no event gets past a hook."""
+    """A condition that fails counts as met, so the hook runs."""
     is_met, plugin_input, main_agent = rules.is_condition_met, rules.plugin_input, rules.main_agent
 
     def is_condition_met(match: Match, event: Event, names: ToolNames, search: PatternSearch) -> bool:

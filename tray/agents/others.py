@@ -1,4 +1,4 @@
-"""Agents of which Hooktray knows only how a process below them looks: nobody is taken for a person there."""
+"""Agents of which Hooktray knows only programs and variables, so that it does not take them for a person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds the agents that installed packages bring by the entry point group `hooktray.agents`, and checks them."""
+"""Finds the agents that installed packages provide in the entry point group `hooktray.agents`, and checks them."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from tray.model.value import value
 from tray.text import sanitise
 
 GROUP = "hooktray.agents"
-METADATA = {".dist-info": "METADATA", ".egg-info": "PKG-INFO"}  # by how the folder's name ends
+METADATA = {".dist-info": "METADATA", ".egg-info": "PKG-INFO"}  # by the suffix of the folder's name
 ID = r"[a-z][a-z0-9-]*"
 VALUE = r"([\w.]+)\s*:\s*([\w.]+)\s*(?:\[.*\])?"  # module:attribute
 SIZE_LIMIT = 1 << 20  # bytes of a metadata file that are read
-SHOWN = 200  # characters of a foreign text
+SHOWN = 200  # characters of a package's text that are shown
 
 
 @value(frozen=True, slots=True, kw_only=True)
 class AgentEntryPoint:
-    """What a package says of an agent."""
+    """An agent as a package declares it."""
 
     id: str
     value: str  # "module:AGENT"
@@ -41,7 +41,7 @@ class AgentEntryPoint:
 
 @value(frozen=True, slots=True, kw_only=True)
 class BrokenAgent:
-    """An agent that is left out: its package, what is wrong with it, and what to do."""
+    """An agent that cannot be used: its package, the problem, and the remedy."""
 
     agent: str
     package: str
@@ -55,7 +55,7 @@ class BrokenAgent:
 
 @value(frozen=True, slots=True, kw_only=True)
 class PackagedAgents:
-    """The agents of packages by id, in alphabetical order, with their packages, and those that are left out."""
+    """The usable agents of packages by id, in alphabetical order, the package of each, and the unusable agents."""
 
     agents: Mapping[str, Agent] = field(default_factory=dict)
     packages: Mapping[str, str] = field(default_factory=dict)
@@ -67,9 +67,9 @@ class UnusableAgentError(Exception):
 
 
 def packaged_agents(reserved: Collection[str], path: Sequence[str] | None = None) -> PackagedAgents:
-    """The agents of all packages in `path`, by default where Python imports from. No package makes it raise.
+    """The agents of all packages in `path` (default: `sys.path`). Never raises because of a package.
 
-    `reserved` are the ids that no package can have.
+    `reserved` are the ids that a package cannot use.
     """
     points = sorted(entry_points(sys.path if path is None else path), key=attrgetter("id", "distribution"))
     count = Counter(point.id for point in points)
@@ -94,9 +94,9 @@ def packaged_agents(reserved: Collection[str], path: Sequence[str] | None = None
 
 
 def entry_points(path: Sequence[str]) -> Iterator[AgentEntryPoint]:
-    """What the packages in these folders say. Of two folders of the same distribution, Python imports the first.
+    """The entry points of the packages in these folders. Python imports the first of two folders of a distribution.
 
-    `importlib.metadata` would take 50 ms, longer than most commands; to read the files takes 3 ms.
+    Reading the files takes 3 ms; `importlib.metadata` takes 50 ms, which is longer than most commands.
     """
     seen = set()
     for folder in dict.fromkeys(filter(None, path)):
@@ -145,7 +145,7 @@ def _parse(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _name_and_version(folder: str, name: str) -> tuple[str, str]:
-    """As the package's metadata has them, else as the folder's name has them."""
+    """The package's name and version from its metadata, else from the folder's name."""
     stem, ending = os.path.splitext(name)  # noqa: PTH122
     fields = dict.fromkeys(("Name", "Version"), "")
     for line in _decode(_read(folder, name, METADATA[ending])).splitlines():
@@ -160,7 +160,7 @@ def _name_and_version(folder: str, name: str) -> tuple[str, str]:
 
 def _load(point: AgentEntryPoint) -> Agent:
     """Import and check the agent. Raises UnusableAgentError."""
-    from tray.agents.agent_check import field_problem  # most people have no such package
+    from tray.agents.agent_check import field_problem  # only imported when a package provides an agent
     from tray.agents.guard import guarded
 
     if not re.fullmatch(ID, point.id):
@@ -169,13 +169,13 @@ def _load(point: AgentEntryPoint) -> Agent:
     if place is None:
         raise UnusableAgentError(f"its entry point `{sanitise(point.value, SHOWN)}` is not `module:AGENT`")
     try:
-        with contextlib.redirect_stdout(io.StringIO()):  # what it prints is no part of an answer to an agent
+        with contextlib.redirect_stdout(io.StringIO()):  # what it prints is not part of an answer to an agent
             agent = attrgetter(place[2])(importlib.import_module(place[1]))
             if problem := field_problem(agent, point.id):
                 raise UnusableAgentError(problem)
             return guarded(agent, point.package)
     except UnusableAgentError:
         raise
-    except (Exception, SystemExit) as error:  # a foreign module may raise anything
+    except (Exception, SystemExit) as error:  # a package's module may raise anything
         text = sanitise(f"{type(error).__name__}: {error}", SHOWN)
         raise UnusableAgentError(f"it cannot be imported: {text}") from error

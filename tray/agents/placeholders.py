@@ -1,4 +1,4 @@
-"""The `${…}` of hook formats: where they point while a hook is reviewed, and where when it runs."""
+"""The values of the placeholders (`${…}`) in hook formats, for a review and for a run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tray.model.hook import Command, Hook
 
 
 def declared_values(hook: Hook, command: Command) -> dict[str, str]:
-    """What is known of them from the declaration alone. Files found through these are what gets approved."""
+    """The values that follow from the declaration only. An approval covers the files that they lead to."""
     if not command.format:
         return {}
     names = hook_rules(command.format).placeholders
@@ -25,7 +25,7 @@ def declared_values(hook: Hook, command: Command) -> dict[str, str]:
 
 
 def runtime_values(command: Command, copy: str, cwd: str) -> dict[str, str]:
-    """What they are for one event; a plugin's folder is its approved copy."""
+    """The values for one event. A plugin's folder is its approved copy."""
     if not command.format:
         return {}
     names = hook_rules(command.format).placeholders
@@ -35,7 +35,7 @@ def runtime_values(command: Command, copy: str, cwd: str) -> dict[str, str]:
 
 @cache
 def project_placeholders() -> frozenset[str]:
-    """The names that formats have for the folder of the event and of the project."""
+    """The formats' names for the folder of the event and of the project."""
     names = (known.rules.placeholders for known in AGENTS.values())
     return frozenset(name for each in names for name in (each.project, each.cwd) if name)
 

@@ -1,4 +1,4 @@
-"""The agents' wire formats: bytes to values and back, pure; fit() makes an answer that can be carried."""
+"""The agents' wire formats, bytes to values and back; `fit` reduces a decision to what an event can carry. Pure."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ SPEC_CACHE_SIZE = 1024  # of events whose specs are remembered; names come from 
 
 
 def parse(request: RelayRequest, ledger: int = 0, payload: Payload | None = None) -> Event:
-    """The event of a request. Never raises: what is wrong with the input is the event's `problem`.
+    """The event of a request. Never raises: the event's `problem` says what is wrong with the input.
 
-    `payload` is what `parse_payload` made of it, where that was done already.
+    `payload` is the result of `parse_payload`, if the caller has it already.
     """
     event = _parsed(request, payload)
     if ledger:  # nobody has seen it yet, so it may be written to; `replace` would take longer than all the rest here
@@ -95,7 +95,7 @@ def is_known_event(agent: str, name: str) -> bool:
 
 
 def neutral(agent: str, name: str, body: bytes) -> Answer:
-    """The answer that changes nothing: for when nobody had an opinion, or we failed."""
+    """The answer that changes nothing, for no opinion and for our own failures."""
     known = AGENTS.get(agent)
     return known.protocol.neutral(name, body) if known else EMPTY_ANSWER
 
@@ -121,15 +121,15 @@ def fit(event: Event, decision: Decision) -> Decision:
 
 
 def unanswered(event: Event, decision: Decision, error: AgentError) -> Decision:
-    """What is left of a decision that the agent's package failed to put into words."""
+    """What is left of a decision that the agent's package failed to render."""
     left = Fit(f"{event.name} of {event.agent}", Capability.NOTHING)(decision)
     return replace(left, adjustments=(*left.adjustments, error.message))
 
 
 def render(event: Event, decision: Decision) -> Answer:
-    """The agent's own words for a decision; whatever it cannot carry is fitted first.
+    """The decision in the agent's own format, fitted first to what the event can carry.
 
-    Raises AgentError for an agent of a package that fails.
+    Raises AgentError when the code of an agent's package fails.
     """
     agent = AGENTS.get(event.agent)
     if agent is None or decision is NO_OPINION or decision.silent or spec(event.agent, event.name).observe_only:

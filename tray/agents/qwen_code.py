@@ -1,4 +1,4 @@
-"""Qwen Code is recognised by Claude Code's shape with a timestamp, and by where it keeps its transcripts.
+"""Qwen Code is recognised by Claude Code's shape with a timestamp, and by the path of its transcripts.
 
 {"hook_event_name":…,"session_id":…,"transcript_path":"….qwen/projects/…/chats/<session>.jsonl","timestamp":"2026-…"}
 """

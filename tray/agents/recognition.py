@@ -1,19 +1,19 @@
-"""Recognises the agent that ran a relay command of ours, as each must get an answer of its own protocol. Pure.
+"""Recognises the agent that ran our relay command, because each agent needs an answer in its own protocol. Pure.
 
 Cursor, Copilot CLI and others read Claude Code's settings and run the hooks in them, so the agent in the command
-(`hooktray relay claude-code …`) does not prove who called. The order, strongest first:
+(`hooktray relay claude-code …`) does not prove which agent ran it. The order, strongest first:
 
-1. A payload that only one foreign agent can send: it names its agent, or has an envelope of its own.
+1. A payload that only one other agent can send: it names its agent, or has fields that no other agent sends.
 2. A payload that Claude Code has certainly sent: its transcript or its environment names the payload's session.
-3. A payload that looks like Claude Code's but for fields that only one foreign agent adds.
+3. A payload that looks like Claude Code's, with fields that only one other agent adds.
 4. A payload in the shape of the agent in the command; then one in the shape of another supported agent, whose own
    protocol then answers, unless several agents have that shape.
-5. Environment marks, when they are of one agent only. An agent that was started in another agent's terminal inherits
-   that agent's variables, so they never outweigh a payload of a known shape. CLAUDE_PROJECT_DIR does not
-   count: Cursor, Copilot CLI, Gemini CLI and Qwen Code set it too.
-6. The agent in the command, unless its protocol knows nothing of what the payload holds.
+5. Environment marks, when they are those of one agent only. An agent that was started in another agent's terminal
+   inherits that agent's variables, so a payload of a known shape always outweighs them. CLAUDE_PROJECT_DIR does
+   not count: Cursor, Copilot CLI, Gemini CLI and Qwen Code set it too.
+6. The agent in the command, unless the payload has neither its event names nor its fields.
 
-Only keys at the top of a payload count: what is below them was written by a model or a user.
+Only keys at the top level of a payload count: a model or a user wrote what is below them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from tray.model.value import value
 
 @value(frozen=True, slots=True, kw_only=True)
 class RecognisedCaller:
-    """Another agent than the command's. `skip_reason` None: it is supported, and its own protocol answers."""
+    """A caller that is not the agent in the command. Its own protocol answers if `skip_reason` is None."""
 
     agent: str
     event: str  # native
@@ -48,14 +48,14 @@ class RecognisedCaller:
 
 @value(frozen=True, slots=True, kw_only=True)
 class MarkTable:
-    """The agents by the keys of their payloads, and by what their transcripts are called."""
+    """The agents by the keys of their payloads, and by the names of their transcripts."""
 
     by_key: Mapping[str, tuple[KnownAgent, ...]]
     by_transcript: Mapping[str, KnownAgent]
 
 
 def recognise(via_agent: str, event: str, payload: Payload, environment: Variables) -> RecognisedCaller | None:
-    """Who ran the command of `via_agent` for `event`; None: that agent itself. Never raises."""
+    """The agent that ran the command of `via_agent` for `event`; None means `via_agent` itself. Never raises."""
     sender = _sender(payload)
     if sender and not (sender.marks.yields and _is_certain(payload, environment)):
         return _recognised(sender, via_agent, event, payload)
@@ -73,7 +73,7 @@ def recognise(via_agent: str, event: str, payload: Payload, environment: Variabl
 
 
 def neutral(via_agent: str, event: str, body: bytes, environment: Variables) -> Answer:
-    """The answer after our own failure: that of the caller, as far as the payload can still be read."""
+    """The neutral answer after our own failure: the caller's if the payload is readable, else that of `via_agent`."""
     try:
         is_plain = spec(via_agent, event).plain
         caller = None if is_plain else recognise(via_agent, event, wire.mapping(body), environment)
@@ -84,7 +84,7 @@ def neutral(via_agent: str, event: str, body: bytes, environment: Variables) -> 
 
 @cache
 def _marks() -> MarkTable:
-    """Of the agents whose payloads show at once who sent them."""
+    """The marks of the agents whose payloads identify their sender."""
     by_key: dict[str, tuple[KnownAgent, ...]] = defaultdict(tuple)
     by_transcript: dict[str, KnownAgent] = {}
     for agent in sorted((*AGENTS.values(), *UNSUPPORTED.values()), key=lambda agent: agent.id):
@@ -96,7 +96,7 @@ def _marks() -> MarkTable:
 
 
 def _sender(payload: Payload) -> KnownAgent | None:
-    """The agent whose marks the payload has, a package's after the others; most payloads have no such key."""
+    """The agent whose marks the payload has. Hooktray's own agents come before those of packages."""
     marks = _marks()
     found = {agent.id: agent for key in payload.keys() & marks.by_key.keys() for agent in marks.by_key[key]}
     transcript = str(payload.get("transcript_path"))
@@ -139,14 +139,17 @@ def _unknown(via_agent: str, word: str, payload: Payload) -> RecognisedCaller:
 
 
 def _from_environment(environment: Variables) -> KnownAgent | None:
-    """The one agent that the environment names. An event of our own commands has only the terminal's environment."""
+    """The agent that the environment names, if it is a single one.
+
+    An event that our own commands send does not count: its environment is the terminal's.
+    """
     agents = (*AGENTS.values(), *UNSUPPORTED.values())
     marked = [agent for agent in agents if not environment.keys().isdisjoint(agent.marks.variables)]
     return marked[0] if len(marked) == 1 and TEST_VARIABLE not in environment else None
 
 
 def _is_understood(via_agent: str, payload: Payload) -> bool:
-    """Whether `via_agent` may have sent it: a name in the style of its events, else mostly fields of its own."""
+    """Whether `via_agent` may have sent it: the event is named like its events, or most fields are its own."""
     agent = AGENTS[via_agent]
     name = agent.protocol.event_name(payload)
     if name and agent.marks.event_names:
@@ -156,13 +159,13 @@ def _is_understood(via_agent: str, payload: Payload) -> bool:
 
 @lru_cache(16)
 def _fields(agent: str) -> frozenset[str]:
-    """The fields that the agent's samples have."""
+    """The fields of the agent's samples."""
     known = AGENTS[agent]
     keys: set[str] = set()
     for name, event_spec in known.events.items():
         try:
             keys |= set() if event_spec.plain else wire.mapping(known.protocol.sample(name)).keys()
-        except (KeyError, ValueError, AgentError):  # an agent of a package may have no sample of it
+        except (KeyError, ValueError, AgentError):  # a package's agent may have no sample for it
             continue
     return frozenset(keys)
 

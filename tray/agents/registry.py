@@ -13,13 +13,13 @@ from tray.agents.agent import Agent, HookRules, KnownAgent
 if TYPE_CHECKING:
     from tray.agents.packages import BrokenAgent, PackagedAgents
 
-BUILT_IN: Mapping[str, str] = {  # an id, and the module that has its AGENT
+BUILT_IN: Mapping[str, str] = {  # by id: the module that has the agent's AGENT
     "claude-code": "tray.agents.claude_code",
     "shelley": "tray.agents.shelley",
     "starchild": "tray.agents.starchild",
     "x-code": "tray.agents.x_code",
 }
-RECOGNISED: Mapping[str, str] = {  # those that are not supported yet
+RECOGNISED: Mapping[str, str] = {  # the agents that are not supported yet
     "antigravity": "tray.agents.google_antigravity",
     "codex": "tray.agents.codex",
     "copilot-cli": "tray.agents.copilot_cli",
@@ -33,17 +33,17 @@ RECOGNISED: Mapping[str, str] = {  # those that are not supported yet
     "windsurf": "tray.agents.windsurf",
 }
 OWN_FORMAT = "starchild"  # the format of hooktray.yaml is a superset of this agent's
-CANONICAL = "claude-code"  # the agent whose names of tools and arguments are the canonical ones
+CANONICAL = "claude-code"  # the agent whose names for tools and arguments are the canonical ones
 USUAL_RULES = HookRules()
-UNKNOWN = "unknown"  # the agent of a payload that no protocol here understands
-# The ids that no package's agent can have: `agent` and `hooktray` have a meaning of their own beside ids.
+UNKNOWN = "unknown"  # the agent of a payload that no supported agent sends
+# The ids that a package's agent cannot have: `agent` is a key in `sources`, `hooktray` the source of our own hooks.
 RESERVED = frozenset({*BUILT_IN, *RECOGNISED, UNKNOWN, "agent", "hooktray"})
 
 SomeAgent = TypeVar("SomeAgent", bound=KnownAgent)
 
 
 class AgentTable(Mapping[str, SomeAgent], Generic[SomeAgent]):
-    """Agents by id. Looking one up imports its module; to list the ids imports nothing."""
+    """Agents by id. A look-up imports the agent's module; listing the ids imports nothing."""
 
     def __init__(self, modules: Mapping[str, str], kind: type[SomeAgent]) -> None:
         self._modules = modules
@@ -73,7 +73,7 @@ class AgentTable(Mapping[str, SomeAgent], Generic[SomeAgent]):
 
 
 class SupportedAgents(AgentTable[Agent]):
-    """The built-in agents, then those of packages. To look a built-in one up does not look for packages."""
+    """The built-in agents, then those of packages. Looking up a built-in agent does not search for packages."""
 
     def __init__(self, modules: Mapping[str, str], find: Callable[[], PackagedAgents]) -> None:
         super().__init__(modules, Agent)
@@ -100,16 +100,16 @@ class SupportedAgents(AgentTable[Agent]):
 
     @property
     def broken(self) -> tuple[BrokenAgent, ...]:
-        """The agents of packages that are left out."""
+        """The agents of packages that cannot be used."""
         return self._packaged.broken
 
     @property
     def built_in(self) -> AgentTable[Agent]:
-        """Those of Hooktray itself."""
+        """The built-in agents only."""
         return AgentTable(self._modules, Agent)
 
     def package(self, id: str) -> str:
-        """The distribution that brings this agent; "" for a built-in one."""
+        """The distribution that provides this agent, with its version; "" for a built-in one."""
         return "" if id in self._modules else self.packages.get(id, "")
 
     def _load(self, id: str) -> Agent:
@@ -129,30 +129,30 @@ UNSUPPORTED = AgentTable(RECOGNISED, KnownAgent)
 
 
 def known_agents() -> Iterator[KnownAgent]:
-    """Every agent of which anything is known."""
+    """Every agent that Hooktray supports or recognises."""
     yield from AGENTS.values()
     yield from UNSUPPORTED.values()
 
 
 def known_agent(id: str) -> KnownAgent:
-    """KeyError when nothing is known of it."""
+    """Raises KeyError for an agent that Hooktray neither supports nor recognises."""
     return UNSUPPORTED[id] if id in RECOGNISED else AGENTS[id]
 
 
 def hook_rules(id: str) -> HookRules:
-    """The rules for hooks of an agent's format; the usual ones for our own format ("") and an agent that is gone."""
+    """The rules for hooks of an agent's format; the default rules for our own format ("") or an unknown agent."""
     return AGENTS[id].rules if id and id in AGENTS else USUAL_RULES
 
 
 @cache
 def program_names() -> frozenset[str]:
-    """What the processes of agents are called."""
+    """The names of agents' processes."""
     return others.PROGRAMS.union(*(agent.programs for agent in known_agents()))
 
 
 @cache
 def inherited_variables() -> frozenset[str]:
-    """The variables that agents set for what they run, and that people do not set for themselves."""
+    """The variables that agents set for their child processes, and that people do not set."""
     return others.VARIABLES.union(*(agent.variables for agent in known_agents()))
 
 

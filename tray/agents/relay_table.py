@@ -1,11 +1,11 @@
-"""Writes tray/relay.table, which holds what the relays need to know of agents; each reads the one beside itself.
+"""Writes tray/relay.table, which holds what the relays need to know about agents. A relay reads the table beside it.
 
-    neutral=AGENT␟EVENT␟echo           the input of this event is given back when nobody else answers
-    neutral=AGENT␟EVENT␟bytes␟TEXT     the agent gets TEXT then; `%` and two hexadecimal digits in it are one byte
+    neutral=AGENT␟EVENT␟echo           the relay writes the event's input back when nobody else answers
+    neutral=AGENT␟EVENT␟bytes␟TEXT     the relay writes TEXT then; `%` and two hexadecimal digits in it are one byte
 
-␟ is the byte 0x1f. An agent and event without a row get silence, and of several rows the first one counts. A relay
-ignores every line that it does not understand, a damaged row, and a row with more fields, so later versions may add
-keys, kinds and fields. `python -m tray.agents.relay_table` writes the file, and a test compares it with the agents.
+␟ is the byte 0x1f. The first row of an agent and event counts; without a row, the answer is empty. A relay ignores
+unknown lines, damaged rows and rows with more fields, so later versions may add keys, kinds and fields.
+`python -m tray.agents.relay_table` writes the file, and a test compares it with the agents.
 """
 
 from __future__ import annotations
@@ -20,18 +20,21 @@ from tray.model.decision import Answer
 
 FILE = Path(__file__).parents[1] / "relay.table"
 HEAD = "# The answers of the relay where nobody else answers; written by tray/agents/relay_table.py.\n"
-BORDER = "\x1f"
-SAMPLES = (b'{"sample":1}\n', b"another sample")  # inputs; what is given back for both is an echo
+SEPARATOR = "\x1f"
+SAMPLES = (b'{"sample":1}\n', b"another sample")  # inputs; an answer that equals each of them is an echo
 READABLE = "".join(map(chr, range(0x20, 0x7F))).replace("%", "")
 
 
 def text(agents: Iterable[str] = BUILT_IN) -> str:
     """The table of these agents. Raises ValueError for a neutral answer that a row cannot hold."""
-    return HEAD + "".join(f"neutral={BORDER.join(row)}\n" for agent in agents for row in _rows(agent))
+    return HEAD + "".join(f"neutral={SEPARATOR.join(row)}\n" for agent in agents for row in _rows(agent))
 
 
 def fields(agent: str, event: str, answers: tuple[Answer, Answer]) -> tuple[str, ...]:
-    """The fields of a row, by the neutral answers to SAMPLES; none for silence. Raises ValueError."""
+    """The fields of the row for these neutral answers to SAMPLES; none for silence.
+
+    Raises ValueError for answers that a row cannot hold.
+    """
     outputs = tuple(answer.stdout for answer in answers)
     if any(answer.stderr or answer.code for answer in answers):
         raise ValueError(f"neutral answer of {agent} to {event}: the relay's table holds no stderr and no exit code")

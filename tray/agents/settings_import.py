@@ -1,6 +1,6 @@
-"""Importing hooks that stand in a settings file: they leave it, and go on in a file of ours that is a source.
+"""Imports hooks from an agent's settings file: moves them to a file of ours that is a source of hooks.
 
-They are kept as they were written, in <config>/imported/AGENT/, in a file that hooktray.yaml names for that agent.
+They stay as they were written, in <config>/imported/AGENT/, in a file that hooktray.yaml names for that agent.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ from tray.errors import HooktrayError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingsImporter:
-    """Moves one agent's hooks. `extract` returns what stays, what goes, how many go, and why each other stays."""
+    """Plans the move of one agent's hooks.
+
+    `extract` returns the text that stays, the text that moves, how many hooks move, and why each other one stays.
+    """
 
     agent: str
     file_name: str  # of the imported hooks; as the agent's own file is called
@@ -31,14 +34,14 @@ class SettingsImporter:
     empty: bytes  # a settings file with nothing in it
 
     def path(self, site: Site) -> Path:
-        """Where the hooks are meanwhile."""
+        """The file with the imported hooks."""
         return site.paths.config.parent / "imported" / self.agent / self.file_name
 
     def has_imported(self, site: Site) -> bool:
         return self.path(site).exists()
 
     def import_hooks(self, site: Site, problem: FindProblem) -> Plan:
-        """Move what can run below us; the rest stays where it is, and the notes say why."""
+        """Move the hooks that Hooktray can run. The others stay in place, and the notes say why."""
         _check_scope(site)
         destination, display_path = self.path(site), self.settings(site)
         path = resolve_links(display_path)
@@ -64,7 +67,7 @@ class SettingsImporter:
         return Plan(changes=tuple(filter(None, changes)), notes=self._notes(site, moved, reasons))
 
     def undo_import(self, site: Site, backups: Backups) -> Plan:
-        """Put them back: the old bytes if nobody edited since, else each hook behind what is there now."""
+        """Put the hooks back: restore the old bytes if nobody edited the file since, else append each hook."""
         _check_scope(site)
         source = self.path(site)
         # The settings may be those of another folder.

@@ -1,4 +1,4 @@
-"""Names of tools and of their arguments: the canonical ones, and how each agent spells them (`Agent.tools`)."""
+"""Translates the names of tools and their arguments between agents, by way of the canonical names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from tray.agents.agent import NativeTool
 from tray.agents.registry import AGENTS, CANONICAL
 
-NO_TOOLS: Mapping[str, NativeTool] = {}  # what has no row (MCP tools, an agent's own) keeps its name
+NO_TOOLS: Mapping[str, NativeTool] = {}  # a tool without a row keeps its name
 
 
 def titles() -> list[str]:
@@ -23,13 +23,13 @@ def canonical(agent: str, name: str) -> str:
 
 
 def native(agent: str, title: str) -> str:
-    """What `agent` calls the tool of this canonical name."""
+    """The name of `agent` for the tool of this canonical name."""
     row = _tools(agent).get(title)
     return row.name if row else title
 
 
 def spellings(agent: str, name: str) -> tuple[str, ...]:
-    """Every name by which a matcher may mean this tool: the agent's, the canonical ones of today and of earlier."""
+    """Every name that a matcher may have for this tool: the agent's, the canonical one, and older ones."""
     title = canonical(agent, name)
     older = (old for old, new in AGENTS[CANONICAL].older_tools.items() if new == title)
     return tuple(dict.fromkeys((name, title, native(CANONICAL, title), *older)))
@@ -46,7 +46,7 @@ def native_input(agent: str, title: str, input: Mapping[str, Any]) -> dict[str, 
 
 
 def translate_input(from_agent: str, to_agent: str, name: str, input: Mapping[str, Any]) -> dict[str, Any]:
-    """A tool's input in another agent's argument keys. No argument is ever lost: a taken key stays as it is."""
+    """A tool's input in another agent's argument keys. A key whose new name is taken keeps its own."""
     keys = _keys(from_agent, to_agent, name, input)
     return {keys[key]: value for key, value in input.items()}
 
@@ -54,7 +54,7 @@ def translate_input(from_agent: str, to_agent: str, name: str, input: Mapping[st
 def translate_back(
     agent: str, hook: str, name: str, original: Mapping[str, Any], answer: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """A hook's new input in the agent's own keys: as `original` spells them, new ones by the table."""
+    """A hook's new input in the agent's own keys: those of `original` as they were, new ones by the table."""
     spelled = {theirs: own for own, theirs in _keys(agent, hook, name, original).items()}
     fresh = {key: value for key, value in answer.items() if key not in spelled}
     added = _keys(hook, agent, native(hook, canonical(agent, name)), fresh)
@@ -71,7 +71,7 @@ def _titles(agent: str) -> Mapping[str, str]:
 
 
 def _keys(from_agent: str, to_agent: str, name: str, input: Mapping[str, Any]) -> dict[str, str]:
-    """For each key of `input` what it is called on the other side."""
+    """The other agent's name for each key of `input`."""
     if from_agent == to_agent:
         return {key: key for key in input}
     title = canonical(from_agent, name)
@@ -87,7 +87,7 @@ def _reverse(title: str, agent: str) -> dict[str, tuple[str, ...]]:
 
 
 def _rename(keys: Iterable[str], table: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-    """New names by `table`, each given once; who comes second, or would take another's name, keeps their own."""
+    """New names by `table`. A key keeps its own name if the new one is in use already."""
     old = list(keys)
     new: dict[str, str] = {}
     for key in old:

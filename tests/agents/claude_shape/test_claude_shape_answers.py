@@ -1,4 +1,4 @@
-"""What a hook said, where a Claude-shaped agent reads it in another way than the format's first agent does."""
+"""Reading hooks' answers where a Claude-shaped agent differs from Claude Code."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def specific(on: str = "BeforeTool", **fields: Any) -> dict[str, Any]:
         (Exit2.WITH_OUTPUT, "", b"no", True),
     ],
 )
-def test_exit_2_refuses_with_what_the_agent_wants_beside_it(
+def test_exit_2_refuses_with_the_output_that_the_agent_requires(
     rule: Exit2, stdout: str, stderr: bytes, refuses: bool
 ) -> None:
     output = said(shape(exit_2=rule), stdout, code=2, stderr=stderr)
@@ -60,7 +60,7 @@ def test_json_counts_on_the_exit_codes_that_the_agent_reads_it_on(code: int) -> 
 
 
 @pytest.mark.parametrize(("beats", "verdict"), [(False, Verdict.DENY), (True, Verdict.ALLOW)])
-def test_an_allow_in_json_beats_exit_2_where_the_agent_has_it_so(beats: bool, verdict: Verdict) -> None:
+def test_an_allow_in_json_beats_exit_2_if_the_agent_does_so(beats: bool, verdict: Verdict) -> None:
     answer = specific(permissionDecision="allow")
 
     assert said(shape(json_beats_exit_2=beats), answer, code=2, stderr=b"no").verdict is verdict
@@ -75,14 +75,14 @@ def test_an_unknown_key_makes_an_answer_invalid_where_the_agents_schema_is_close
     refusing = answer | {"decision": "block", "reason": "no"}
 
     assert said(shape(), refusing, on=on).verdict is Verdict.DENY
-    closed = said(shape(is_closed=True), refusing, on=on)
+    closed = said(shape(rejects_unknown_keys=True), refusing, on=on)
     assert (closed.verdict, "key that the agent does not know" in closed.problem) == (Verdict.ABSTAIN, True)
 
 
 def test_a_known_answer_is_valid_where_the_agents_schema_is_closed() -> None:
     answer = specific(permissionDecision="deny", permissionDecisionReason="no") | {"systemMessage": "look"}
 
-    output = said(shape(is_closed=True), answer)
+    output = said(shape(rejects_unknown_keys=True), answer)
 
     assert (output.verdict, output.reason, output.notes, output.problem) == (Verdict.DENY, "no", ("look",), "")
 

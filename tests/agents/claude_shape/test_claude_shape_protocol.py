@@ -1,4 +1,4 @@
-"""Events and answers of a Claude-shaped agent whose values are not those of the format's first agent."""
+"""Events and answers of a Claude-shaped agent whose values are not those of Claude Code."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_a_hook_of_the_agent_reads_the_same_keys_and_its_own_output() -> None:
         (EventKind.OUTBOUND_MESSAGE, "outbound_message"),
     ],
 )
-def test_a_hook_is_told_the_nearest_event_that_its_agent_has(kind: EventKind, name: str) -> None:
+def test_a_hook_gets_the_nearest_event_of_its_agent(kind: EventKind, name: str) -> None:
     foreign = Event(id="1", agent="other", name="x", kind=kind)
 
     assert ShapedProtocol(shape()).hook_event_name(foreign) == name
@@ -113,7 +113,7 @@ def test_a_topic_is_a_word_that_the_agent_has() -> None:
     assert json.loads(ShapedProtocol(own).stdin(start))["source"] == "warp"
 
 
-def test_the_agents_variables_say_project_and_session() -> None:
+def test_the_agents_variables_name_project_and_session() -> None:
     protocol = ShapedProtocol(shape(project_variables=("A_DIR", "B_DIR"), session_variables=("S",)))
     given = {"B_DIR": "/own", "A_DIR": ""}
 
@@ -144,7 +144,7 @@ def test_the_agents_variables_say_project_and_session() -> None:
         (RefusalStyle.EXIT_2, {}, 2),
     ],
 )
-def test_a_tool_is_refused_as_the_agent_wants_it(style: RefusalStyle, answer: dict[str, Any], code: int) -> None:
+def test_a_tool_is_refused_in_the_agents_own_style(style: RefusalStyle, answer: dict[str, Any], code: int) -> None:
     one = shape(refusals={"BeforeTool": style}, refusal_words=("deny", "block"))
 
     printed, whole = rendered(one, DENIED)
@@ -154,7 +154,7 @@ def test_a_tool_is_refused_as_the_agent_wants_it(style: RefusalStyle, answer: di
 
 
 @pytest.mark.parametrize("style", [RefusalStyle.BLOCK, RefusalStyle.EXIT_2])
-def test_a_tool_that_is_refused_by_a_stop_is_refused_all_the_same(style: RefusalStyle) -> None:
+def test_a_stop_does_not_suppress_the_refusal_of_a_tool(style: RefusalStyle) -> None:
     both = Decision(verdict=Verdict.DENY, reason="no", stop="enough")
 
     printed, whole = rendered(shape(refusals={"BeforeTool": style}), both)
@@ -164,7 +164,7 @@ def test_a_tool_that_is_refused_by_a_stop_is_refused_all_the_same(style: Refusal
 
 
 @pytest.mark.parametrize("style", [RefusalStyle.BLOCK, RefusalStyle.EXIT_2])
-def test_a_stop_beats_a_refusal_that_would_make_the_agent_go_on(style: RefusalStyle) -> None:
+def test_a_stop_beats_a_refusal_that_would_make_the_agent_continue(style: RefusalStyle) -> None:
     both = Decision(verdict=Verdict.DENY, reason="go on", stop="enough")
 
     printed, whole = rendered(shape(refusals={"Done": style}), both, on="Done")

@@ -1,4 +1,4 @@
-"""Settings files of Claude-shaped agents: where they are, how they say times, what is read, connected and moved."""
+"""Settings files of Claude-shaped agents: paths, time units, reading, connecting and importing."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_events_at_the_top_of_the_file_are_connected_and_every_byte_comes_back(s
     assert [hook.match.native for hook in hooks] == ["Done"]
 
 
-def test_a_new_file_at_the_top_goes_again(site: Site) -> None:
+def test_disconnecting_removes_a_new_file_with_events_at_the_top(site: Site) -> None:
     with known(TOP) as agent:
         connect(site, agent)
         assert set(json.loads((site.home / TOP.path).read_text())) == set(agent.events)
@@ -177,7 +177,7 @@ def test_the_types_and_words_of_a_handler_are_those_of_the_agent(site: Site) -> 
     assert typed.inactive == "hooks of the type `http` are not in this version"
 
 
-def test_hooks_of_a_project_are_for_that_project_alone(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hooks_of_a_project_are_for_that_project_only(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(site.home))
     in_home = replace(PLAIN, name="hooks/main.json")
     with known(in_home) as agent:

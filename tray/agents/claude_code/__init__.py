@@ -1,4 +1,4 @@
-"""Claude Code: hooks in settings files, plugins, skills and subagents. Its names of tools are the canonical ones."""
+"""Claude Code: hooks in settings files, plugins, skills and subagents. Its tool names are the canonical ones."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _is_alike(payload: Payload) -> bool:
 
 
 def _is_certain(payload: Payload, environment: Variables) -> bool:
-    """It keeps …/projects/<folder>/<session>.jsonl, and gives its hooks the session as a variable."""
+    """The transcript is …/projects/<folder>/<session>.jsonl, or a variable of its hooks names the session."""
     session = wire.text(payload, "session_id")
     if not session:
         return False

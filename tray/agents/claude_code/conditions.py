@@ -19,10 +19,10 @@ from tray.shell.split import ShellWord, commands, substitutions, words
 from tray.text.words import word_set
 
 PATHS = ("file_path", "notebook_path", "path")
-# These run what their other words name.
+# Commands that run the command in their arguments.
 WRAPPERS = word_set("builtin command doas env exec nice nohup setsid stdbuf sudo time timeout xargs")
 MAX_DEPTH = 8
-SIZE = 16 * 1024  # characters of a line; to take apart a longer one takes time that the agent may not give
+SIZE = 16 * 1024  # characters of a line; splitting a longer one may take more time than the agent allows
 
 
 def is_met(match: Match, event: Event, names: ToolNames, search: PatternSearch) -> bool:
@@ -42,7 +42,7 @@ def is_met(match: Match, event: Event, names: ToolNames, search: PatternSearch) 
 
 
 def _command(rule: PermissionRule, line: Any, search: PatternSearch) -> bool:
-    """Whether the rule matches any command in this line. A line that we cannot take apart counts as met."""
+    """Whether the rule matches any command in this line. A line that we cannot split counts as met."""
     if not isinstance(line, str):
         return True
     pattern = permission_rules.command_pattern(rule.argument)
@@ -90,7 +90,7 @@ def _path(rule: PermissionRule, event: Event, match: Match, given: Mapping[str, 
 
 
 def _below(path: str, folders: set[str]) -> Iterator[str]:
-    """The path as each of the folders sees it, also where links lead; a file outside of all by its name alone."""
+    """The path relative to each folder, also with links resolved; the name only for a file outside of all of them."""
     outside = True
     for folder in folders:
         for one, base in ((path, folder), (real_path(path), real_path(folder))):

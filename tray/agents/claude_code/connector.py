@@ -1,4 +1,4 @@
-"""Claude Code: a matcher group of our own for each event, in the user's, the project's or its local settings."""
+"""Connects Claude Code in the user's settings, the project's or the project's local ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCOPES = {"user": "settings.json", "project": "settings.json", "local": "setting
 
 @dataclass(frozen=True)
 class ScopedConnector(ShapedConnector):
-    """It knows scopes, and which folders the user trusts."""
+    """A connector with scopes and trusted folders."""
 
     def settings_path(self, site: Site) -> Path:
         scope = site.scope or "user"
@@ -26,7 +26,7 @@ class ScopedConnector(ShapedConnector):
         return folder / SCOPES[scope]
 
     def settings_paths(self, site: Site) -> tuple[Path, ...]:
-        """The file of this scope; without a scope the user's, and all others that we wrote."""
+        """The file of this scope; without a scope, the user's file and every other file with our entries."""
         own = self.settings_path(site)
         others = () if site.scope else other_files(site, self.shape.agent, own)
         return (own, *(path for path in others if any(self.entries_of(path, {}))))
@@ -40,9 +40,9 @@ class ScopedConnector(ShapedConnector):
         return f" --scope {scope} in {path.parents[1]}"
 
     def trust(self, site: Site) -> str:
-        """What keeps the agent from running our entries, or that nothing does, as far as its files say.
+        """Whether the agent runs our entries, as far as its files say; else what prevents it.
 
-        Its sessions at a terminal hold all hooks back until the folder is trusted; `claude -p` asks nobody.
+        In a terminal session, no hook runs until the user trusts the folder. `claude -p` does not ask for trust.
         """
         if problem := self.comment_problem(self.settings_path(site)):
             return f"off: {problem}"
@@ -56,7 +56,8 @@ class ScopedConnector(ShapedConnector):
         folders = map(str, (site.cwd, *site.cwd.parents))
         if any(known.get(folder, {}).get("hasTrustDialogAccepted") is True for folder in folders):
             return "trusted here"
-        if str(site.cwd) in known and site.cwd != site.home:  # from home, the menu looks at all folders alike
+        # In the home folder, the menu shows the state for all folders.
+        if str(site.cwd) in known and site.cwd != site.home:
             return f"asks: start `claude` in {site.cwd} and say that you trust it: until then no hook runs"
         return ""
 

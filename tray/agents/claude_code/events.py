@@ -1,4 +1,4 @@
-"""Claude Code's 33 events: what each is, what it can carry back, which of its fields say what."""
+"""Claude Code's 33 events: the kind of each, what an answer can carry, and the fields with its texts."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ CAN_ANSWER = Capability.DENY | Capability.STOP | Capability.NOTE
 CAN_REFUSE = Capability.DENY | Capability.NOTE
 CAN_INFORM = Capability.CONTEXT | Capability.NOTE
 CAN_PERMIT = Capability.ALLOW | Capability.ASK
-# A hook there takes the agent's place and has to make the worktree itself: without an opinion there is no answer.
+# A hook there must make the worktree itself in place of the agent, so no opinion is not a valid answer.
 UNCONNECTED_EVENTS: Mapping[str, str] = {"WorktreeCreate": "takes the agent's place"}
-SEQUENCE = "terminalSequence"  # taken with every JSON answer
+SEQUENCE = "terminalSequence"  # accepted in every JSON answer
 WATCH_EXTRAS = ("watchPaths", SEQUENCE)
 
 # STOP is listed where `continue: false` is honoured; elsewhere a stop becomes a refusal, or is dropped.
@@ -21,7 +21,7 @@ EVENTS: Mapping[str, EventSpec] = {
     "ConfigChange": EventSpec(kind=EventKind.CONFIG_CHANGED, can=CAN_REFUSE, subject="source", extras=(SEQUENCE,)),
     "CwdChanged": EventSpec(kind=EventKind.CWD_CHANGED, can=Capability.NOTE, extras=WATCH_EXTRAS),
     "DirectoryAdded": EventSpec(kind=EventKind.DIRECTORY_ADDED, subject="source"),
-    # Silence lets the user be asked, which is all that an ask wants.
+    # ASK needs no output: without an answer, the agent asks the user.
     "Elicitation": EventSpec(
         kind=EventKind.ELICITATION,
         can=CAN_REFUSE | Capability.ASK | Capability.REWRITE_ANSWER,
@@ -90,7 +90,7 @@ EVENTS: Mapping[str, EventSpec] = {
         extras=("initialUserMessage", "reloadSkills", "sessionTitle", *WATCH_EXTRAS),
     ),
     "Setup": EventSpec(kind=EventKind.SETUP, can=CAN_INFORM, subject="trigger", extras=(SEQUENCE,)),
-    # No CONTEXT at a stop: there it makes the agent go on, so it is read as a refusal.
+    # No CONTEXT at a stop: it makes the agent continue, so it is read as a refusal.
     "Stop": EventSpec(kind=EventKind.TURN_END, can=CAN_ANSWER, extras=(SEQUENCE,)),
     "StopFailure": EventSpec(kind=EventKind.TURN_FAILED, subject="error"),
     "SubagentStart": EventSpec(
@@ -112,7 +112,7 @@ EVENTS: Mapping[str, EventSpec] = {
         timeout=30,
         extras=("sessionTitle", "suppressOriginalPrompt", SEQUENCE),
     ),
-    # A hook here takes the agent's place: it makes the worktree and prints its path; without one there is none.
+    # A hook here makes the worktree in place of the agent and prints its path; otherwise there is no worktree.
     "WorktreeCreate": EventSpec(kind=EventKind.WORKTREE_CREATE, can=Capability.DENY | Capability.REWRITE_ANSWER),
     "WorktreeRemove": EventSpec(kind=EventKind.WORKTREE_REMOVE),
 }

@@ -1,4 +1,4 @@
-"""Claude Code's hooks go below us and come back."""
+"""Imports Claude Code's hooks, and undoes that."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tray.model.hook import Hook
 
 @dataclass(frozen=True)
 class WatchedFilesImport(GroupImport):
-    """A matcher on a changed file also says what is watched."""
+    """Leaves FileChanged hooks with a matcher in place, because Claude Code watches the files that it names."""
 
     def own_reason(self, event: str, hooks: Sequence[Hook]) -> str:
         is_watching = event == "FileChanged" and any(hook.match.tool for hook in hooks)

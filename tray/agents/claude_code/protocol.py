@@ -1,4 +1,4 @@
-"""Claude Code's hooks, https://code.claude.com/docs/en/hooks: its values in the format that others took over."""
+"""The values of Claude Code's hook format, https://code.claude.com/docs/en/hooks. Other agents took it over."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CONTEXT: Types = {"additionalContext": (str,)}
 TITLE: Types = {"sessionTitle": (str,)}
 SUPPRESS: Types = {"suppressOriginalPrompt": (bool,)}
 TRIGGERS = ("auto", "manual")
-# The fields of hookSpecificOutput besides those of what an event can carry.
+# The fields of hookSpecificOutput besides those that follow from what an event can carry.
 FIELDS: Mapping[str, Types] = {
     "CwdChanged": WATCH,
     "FileChanged": WATCH,
@@ -37,11 +37,11 @@ SHAPE = ClaudeShape(
     messages=MESSAGES,
     refusals={"TaskCompleted": RefusalStyle.EXIT_2, "TeammateIdle": RefusalStyle.EXIT_2},
     top_extras=frozenset({SEQUENCE}),
-    permissions={**PERMISSIONS, "defer": Verdict.ASK},  # it pauses the call for a program to decide later
+    permissions={**PERMISSIONS, "defer": Verdict.ASK},  # pauses the call until a program decides
     top={**TOP, SEQUENCE: (str,)},
     fields=FIELDS,
     text_context=frozenset({"SessionStart", "UserPromptExpansion", "UserPromptSubmit"}),
-    # There `continue: false` means nothing; nor does exit 2, or anything outside `decision`, on a PermissionRequest.
+    # `continue: false` has no effect there. On a PermissionRequest, only `decision` has one, and exit 2 has none.
     stop_ignored=frozenset({"SessionStart", "TaskCreated"}),
     topic_words={
         EventKind.COMPACT_AFTER: TRIGGERS,

@@ -23,12 +23,12 @@ from tray.reading.entries import KeyPath, SourceHooks, SourceReader
 from tray.settings import invalid_value
 from tray.strict import load_json
 
-NEVER_FAILS = frozenset({"Stop", "SubagentStop", "TaskCompleted", "TeammateIdle"})  # onFailure means nothing there
+NEVER_FAILS = frozenset({"Stop", "SubagentStop", "TaskCompleted", "TeammateIdle"})  # onFailure has no effect there
 IF_EVENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "PermissionDenied")
 
 
 class HandlerReader(ShapedReader):
-    """Its handlers have conditions, other types than commands, and plugins that they belong to."""
+    """Adds conditions, more types of handlers, and plugins."""
 
     def parse(self, text: bytes, path: Path, agents: Sequence[str] = (), plugin: Path | None = None) -> SourceHooks:
         return super().parse(text, path, agents, plugin or _plugin(path))
@@ -40,11 +40,11 @@ class HandlerReader(ShapedReader):
         return str(folder.parent) if inside else ""
 
     def read_event(self, reader: SourceReader, event: str, at: KeyPath, groups: Any) -> None:
-        """The end of a subagent is an event of its own: what its agent calls its Stop."""
+        """A `Stop` hook of a subagent is for SubagentStop."""
         super().read_event(reader, "SubagentStop" if reader.subagent and event == "Stop" else event, at, groups)
 
     def condition(self, reader: SourceReader, at: KeyPath, fields: Mapping[str, Any]) -> str:
-        """The permission rule under `if`. One that we cannot read is a warning, and its hook runs each time."""
+        """The permission rule under `if`. An invalid rule gives a warning, and the hook runs each time."""
         rule = reader.text(at, fields, "if").strip()
         if rule and (problem := permission_rules.problem(rule)):
             reader.warn((*at, "if"), f"{problem}, so the hook runs whatever it says", "write one rule: `Bash(git *)`")
@@ -127,7 +127,7 @@ def _plugin(path: Path) -> Path | None:
 
 
 def _storage(root: Path) -> Path:
-    """Where the plugin keeps its own files, under its name and market as its place says them."""
+    """Where the plugin keeps its own files. The name comes from the plugin's path."""
     home = Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
     market, name = root.parent.parent, root.parent  # cache/<market>/<name>/<version>
     title = f"{name.name}@{market.name}" if market.parent.name == "cache" else root.name

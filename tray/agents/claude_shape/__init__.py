@@ -1,6 +1,6 @@
-"""The hooks of agents that took over Claude Code's format, each with small differences: an agent of it is values.
+"""Agents that took over Claude Code's hook format with small differences. Values describe each of them.
 
-It is no agent itself; Claude Code's own tables are in `tray/agents/claude_code/`.
+This package is not an agent itself; Claude Code's own tables are in `tray/agents/claude_code/`.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ def claude_shaped(
     without_hooks: re.Pattern[str] | None = None,
     protected: tuple[ProtectedFiles, ...] = (),
 ) -> Agent:
-    """The agent whose hooks these values describe; `dataclasses.replace` puts another connector or reader in place.
+    """The agent whose hooks these values describe. `dataclasses.replace` exchanges its connector, reader or importer.
 
-    `protected` are files besides the settings file. What is left out follows from `shape` and `file`.
+    `protected` are files besides the settings file. A value that is left out follows from `shape` and `file`.
     """
 
     def connector() -> Connector:
@@ -92,7 +92,7 @@ def claude_shaped(
 
 
 def shaped_marks(shape: ClaudeShape) -> Marks:
-    """A payload has the agent's shape when it names event, session and folder under the agent's keys."""
+    """A payload has the agent's shape if it has an event, a session and a folder under the agent's keys."""
     keys = (shape.keys.event, shape.keys.session, shape.keys.cwd)
 
     def is_alike(payload: Payload) -> bool:

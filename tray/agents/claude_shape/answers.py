@@ -1,4 +1,4 @@
-"""What a hook of a Claude-shaped agent said: JSON, exit 2, plain text, today's and older spellings."""
+"""Reads what a hook of a Claude-shaped agent answered: JSON, exit 2 or plain text, with current or older keys."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tray.model.event import Event, EventKind
 WORDS = ("approve", "continue", "stop")
 BEHAVIORS = {"allow": Verdict.ALLOW, "deny": Verdict.DENY}
 ACTIONS = ("accept", "cancel", "decline")
-REQUEST_KEYS: Mapping[str, Types] = {  # by behavior; a key of the other one is a stranger's
+REQUEST_KEYS: Mapping[str, Types] = {  # by behavior; the keys of the other behavior are unknown keys
     "allow": {"updatedInput": (dict,), "updatedPermissions": (list,)},
     "deny": {"interrupt": (bool,), "message": (str,)},
 }
@@ -24,11 +24,11 @@ NO_TYPES: Types = {}
 
 
 def read(shape: ClaudeShape, event: Event, result: Result, hook_event: str) -> HookOutput:
-    """`hook_event` is the event's name in the hook's input: `hookEventName` has to repeat it."""
+    """`hook_event` is the event's name in the hook's input, which `hookEventName` must repeat."""
     if problem := wire.exit_problem(result):
         return HookOutput(problem=problem)
     start_problem = wire.start_problem(result)
-    if _is_worktree(shape, hook_event) and result.code != 0:  # whatever the exit, it is a refusal
+    if _is_worktree(shape, hook_event) and result.code != 0:  # every other exit code is a refusal
         return HookOutput(problem=start_problem) if start_problem else _refused(result)
     output = lenient.text(result.stdout)
     note, answer = "", None
@@ -58,7 +58,7 @@ def _invalid(shape: ClaudeShape, result: Result, hook_event: str, problem: str) 
 
 
 def _exited_2(shape: ClaudeShape, result: Result, hook_event: str, hook_output: HookOutput) -> HookOutput:
-    """A refusal, whatever else was said; the reason is that of the answer when it refuses too."""
+    """Exit 2 refuses whatever the JSON says. The reason comes from the JSON if that refuses too, else from stderr."""
     own_reason = hook_output.reason if hook_output.verdict is Verdict.DENY else ""
     rewrite = hook_output.rewrite if hook_event in shape.events and shape.events[hook_event].after_the_fact else None
     return replace(hook_output, verdict=Verdict.DENY, reason=own_reason or wire.stderr(result), rewrite=rewrite)
@@ -75,7 +75,7 @@ def _plain(shape: ClaudeShape, result: Result, hook_event: str, output: str, war
 
 
 def _blocked(shape: ClaudeShape, result: Result, hook_event: str) -> HookOutput:
-    """What exit 2 means by itself."""
+    """What exit 2 means without JSON."""
     if hook_event in shape.request_events:
         return HookOutput(problem="exit 2 without a decision, which a permission request does not heed")
     if shape.exit_2 is Exit2.WITH_STDERR and not wire.stderr(result):
@@ -90,7 +90,7 @@ def _refused(result: Result) -> HookOutput:
 
 
 def _path(output: str) -> HookOutput:
-    """The last line that says something is the path of the worktree that the hook made."""
+    """The last line that is not blank is the path of the worktree that the hook made."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     if not lines:
         return HookOutput(problem="printed no path")
@@ -98,7 +98,7 @@ def _path(output: str) -> HookOutput:
 
 
 def _problem(shape: ClaudeShape, answer: Mapping[str, Any], hook_event: str) -> str:
-    """What makes the whole answer invalid, as the agent itself judges."""
+    """What makes the agent reject the whole answer; "" when nothing does."""
     specific = wire.nested(answer, "hookSpecificOutput")
     request = wire.nested(specific, "decision") if hook_event in shape.request_events else {}
     inner = shape.answer_fields.get(hook_event, NO_TYPES)
@@ -118,7 +118,7 @@ def _problem(shape: ClaudeShape, answer: Mapping[str, Any], hook_event: str) -> 
     is_named = specific.get("hookEventName") == hook_event or not shape.checks_event_name
     if "hookSpecificOutput" in answer and not is_named:
         return f"has a hookSpecificOutput whose hookEventName is not {hook_event}"
-    return _unknown_key(answer, shape.top) or _unknown_key(specific, inner) if shape.is_closed else ""
+    return _unknown_key(answer, shape.top) or _unknown_key(specific, inner) if shape.rejects_unknown_keys else ""
 
 
 def _type_problem(fields: Mapping[str, Any], types: Types) -> str:
@@ -144,7 +144,7 @@ def _hook_output(shape: ClaudeShape, event: Event, answer: Mapping[str, Any], ho
     else:
         verdict, reason = strictest_verdict(shape, answer, specific, hook_event)
     context = wire.text(specific, "additionalContext") or wire.text(answer, "additionalContext")
-    if hook_event in shape.stop_events and context:  # context at a stop makes the agent go on
+    if hook_event in shape.stop_events and context:  # context at a stop makes the agent continue
         verdict, reason, context = max(verdict, Verdict.DENY), reason or context, ""
     return HookOutput(
         verdict=verdict,
@@ -166,7 +166,7 @@ def _request_verdict(decision: Mapping[str, Any]) -> tuple[Verdict, str]:
 def strictest_verdict(
     shape: ClaudeShape, answer: Mapping[str, Any], specific: Mapping[str, Any], hook_event: str
 ) -> tuple[Verdict, str]:
-    """The strictest verdict among all the places where an answer may say one, with its reason."""
+    """The strictest of all the verdicts in an answer, with its reason."""
     answers = [(_decision(shape, answer, hook_event), wire.text(answer, "reason"))]
     if hook_event in shape.permission_events:
         for fields in (specific, answer):
@@ -200,7 +200,7 @@ def _stop(shape: ClaudeShape, answer: Mapping[str, Any], decision: Mapping[str, 
 
 
 def _extra(shape: ClaudeShape, parts: Iterable[Mapping[str, Any]], hook_event: str) -> tuple[tuple[str, Any], ...]:
-    """An unknown key may bear such a name, too: one of another type would make our own answer invalid."""
+    """The extras of the answer without values of a wrong type, which would make our own answer invalid."""
     inner = shape.answer_fields.get(hook_event, NO_TYPES)
     types = {**shape.top, **inner, **REQUEST_KEYS["allow"], **REQUEST_KEYS["deny"]}
     fields = {name: value for part in parts for name, value in part.items() if isinstance(value, types.get(name, ()))}

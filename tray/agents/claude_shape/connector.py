@@ -1,4 +1,4 @@
-"""A matcher group of our own for each event in a Claude-shaped agent's settings file.
+"""Connects a Claude-shaped agent: adds a matcher group for each event to its settings file.
 
 "PreToolUse": [{"hooks": [{"type": "command", "command": "[ -x … ] && exec … || …", "timeout": 600}]}]
 """
@@ -38,14 +38,14 @@ from tray.edit.json_edit import JsonText, TextEdit, is_blank, new_document
 
 @dataclass(frozen=True)
 class ShapedConnector:
-    """A Connector; an agent that does one thing in its own way overrides that function. `name` is for people."""
+    """A Connector. An agent that differs in one function overrides it. `name` is what people call the agent."""
 
     shape: ClaudeShape
     file: SettingsFile
     name: str
 
     def folder(self, site: Site) -> Path:
-        """The user's folder."""
+        """The folder of the user's settings."""
         if not self.file.variable:
             return site.home / self.file.folder
         return site.folder(self.file.variable, self.file.folder)
@@ -55,7 +55,7 @@ class ShapedConnector:
         return self.folder(site) / self.file.name
 
     def settings_paths(self, site: Site) -> tuple[Path, ...]:
-        """That file, and others that have groups of ours."""
+        """The settings file, and other files that have groups of ours."""
         return (self.settings_path(site),)
 
     def is_installed(self, site: Site) -> bool:
@@ -110,7 +110,7 @@ class ShapedConnector:
         return self.switch_reason(path)
 
     def switch_reason(self, path: Path) -> str:
-        """That this file turns all hooks off, and what to do; "" when it does not."""
+        """Says that this file turns all hooks off, and what to do; "" when it does not."""
         if self.file.off_switch and read_object(path).get(self.file.off_switch) is True:
             return f"off: {self.name} runs no hook: take `{self.file.off_switch}` out of {path}"
         return ""
@@ -120,13 +120,13 @@ class ShapedConnector:
         return {keys.session: session, keys.cwd: cwd, keys.event: PROBE_EVENT}
 
     def comment_problem(self, path: Path) -> str:
-        """What is wrong with a file that has comments, where the agent takes such a file for none at all."""
+        """Where the file has a comment, if the agent ignores a file with comments; else ""."""
         text = b"" if self.file.takes_comments else read_or_empty(path)
         line = JsonText(text, str(path)).first_comment_line if not is_blank(text) else 0
         return f"{self.name} reads no settings with comments: remove the one in {path}:{line}" if line else ""
 
     def desired_groups(self, relay: tuple[str, ...]) -> dict[str, Any]:
-        """Our group for each event; time-outs are the agent's own limits, which our deadlines are made from."""
+        """Our group for each event. The time-outs are the agent's limits; our deadlines are derived from them."""
         groups = {}
         for event, spec in self.shape.events.items():
             if event not in self.file.unconnected_events:
@@ -136,20 +136,20 @@ class ShapedConnector:
         return groups
 
     def _command(self, words: tuple[str, ...]) -> dict[str, Any]:
-        if sys.platform == "win32" and self.file.takes_args:  # by a shell, it would be whichever one is found
+        if sys.platform == "win32" and self.file.takes_args:  # a line would run in whichever shell the agent finds
             program, *rest = relay_command.cmd_argv(words)
             return {"command": program, "args": rest}
         return {"command": relay_command.shell_line(words)}
 
     def _add(self, text: bytes, path: str, groups: Mapping[str, Any]) -> bytes:
-        """The text with our groups for the events that have none of ours yet."""
+        """The text with our groups added for the events that have none."""
         document = JsonText(text, path)
         connected = {handler.event.key for handler in self._handlers(document) if self._is_ours(handler)}
         missing = {event: group for event, group in groups.items() if event not in connected}
         return add_groups(document, missing, self.file.key) if missing else text
 
     def _upgrade(self, text: bytes, path: str, groups: Mapping[str, Any]) -> bytes:
-        """Our entries as they are written today, in their place; duplicates and outdated ones are removed."""
+        """The text with our entries updated in place, and without duplicates and entries of left-out events."""
         document, seen, removed = JsonText(text, path), set[str](), set[int]()
         edits: list[TextEdit] = []
         for index, handler in enumerate(self._handlers(document)):

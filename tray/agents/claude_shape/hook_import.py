@@ -1,4 +1,4 @@
-"""The hooks of a Claude-shaped agent go below us and come back by whole groups, byte for byte."""
+"""Imports the hooks of a Claude-shaped agent, and undoes that, by whole groups and byte for byte."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class GroupImport:
         )
 
     def extract(self, _site: Site, text: bytes, path: Path, import_path: Path, problem: FindProblem) -> Extracted:
-        """What stays, what goes, how many handlers go, and why each other stays."""
+        """The text that stays, the text that moves, how many handlers move, and why each other one stays."""
         document, file = JsonText(text, str(path)), self.connector.file
         is_off = bool(file.off_switch) and document.value.get(file.off_switch) is True
         if is_off or (document.first_comment_line and not file.takes_comments):
@@ -50,14 +50,14 @@ class GroupImport:
         return remove_handlers(document, removed, file.key), goes, len(removed), reasons
 
     def restore(self, text: bytes, path: Path, imported: bytes, import_path: Path) -> bytes:
-        """The settings with every imported group behind what is there."""
+        """The settings with the imported groups appended."""
         document, key = JsonText(imported, str(import_path)), self.connector.file.key
         spans = handlers(document, key)
         groups = {(each.event.key, each.group): RawJson(document.source(each.group)) for each in spans}
         return add_groups(JsonText(text, str(path)), _by_event(groups), key)
 
     def own_reason(self, event: str, hooks: Sequence[Hook]) -> str:
-        """Why a group stays at this agent in particular."""
+        """A reason of this agent why a group stays; "" when there is none."""
         return ""
 
     def _movable(
@@ -77,7 +77,7 @@ class GroupImport:
         return _by_event({group: raw for group, raw in groups.items() if not reasons[group]}), removed, staying
 
     def _stay_reason(self, event: str, group: RawJson, import_path: Path, problem: FindProblem) -> str:
-        """Why a group stays; "" when all of its hooks would do below us what they do now, without a warning."""
+        """Why a group stays; "" when Hooktray can run all of its hooks as the agent does, without a warning."""
         if why := self.connector.file.unconnected_events.get(event):
             return f"{event} {why}, so `connect` writes no line of ours there"
         text, key = f"{{{json.dumps(event)}: [{group.text}]}}", self.connector.file.key
@@ -92,7 +92,7 @@ class GroupImport:
         return next(filter(None, map(problem, source.hooks)), "")
 
     def _outlasts(self, hook: Hook, event: str) -> bool:
-        """Whether the answer would leave before the hook's own time is over; where none waits for it, it runs on."""
+        """Whether our answer is due before the hook's time-out. A hook that nobody waits for keeps running."""
         spec = self.connector.shape.events[event]
         return hook.timeout > spec.timeout and hook.async_mode is AsyncMode.NO and not spec.observe_only
 

@@ -1,4 +1,4 @@
-"""What a hook written for a Claude-shaped agent reads on its stdin, whichever agent's event it is asked about."""
+"""The input of a hook that was written for a Claude-shaped agent, for an event of any agent."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def stdin(shape: ClaudeShape, event: Event) -> bytes:
 
 
 def environment(shape: ClaudeShape, event: Event) -> Mapping[str, str]:
-    """The agent's own variables keep what it gave them."""
+    """The agent's variables. Those that the agent set keep their values."""
     own = event.environment if event.agent == shape.agent else {}
     projects = {name: own.get(name, "") or event.cwd for name in shape.project_variables}
     return wire.variables(**projects, **dict.fromkeys(shape.session_variables, event.session))
 
 
 def _native(shape: ClaudeShape, event: Event) -> bytes:
-    """The agent's own bytes; a tool's output is there under its older names too, behind all that was said."""
+    """The agent's own bytes. A tool's output is appended under its older keys."""
     body = event.body if event.body.endswith(b"\n") else event.body + b"\n"
     if shape.keys.output not in event.payload or not shape.older_output_keys:
         return body
@@ -71,7 +71,7 @@ def _message_fields(event: Event) -> dict[str, Any]:
 
 
 def _topic_fields(shape: ClaudeShape, event: Event) -> dict[str, Any]:
-    """The event's own sort, in words that the agent would use."""
+    """The event's topic, in the agent's words."""
     match event.kind:
         case EventKind.SESSION_START:
             return {"source": _word(shape, event)}

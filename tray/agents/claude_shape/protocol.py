@@ -23,7 +23,7 @@ RULES = "updatedPermissions"  # the extra that is beside an allow
 
 @dataclass(frozen=True)
 class ShapedProtocol:
-    """An AgentProtocol; an agent that does one thing in its own way overrides that function."""
+    """An AgentProtocol. An agent that differs in one function overrides it."""
 
     shape: ClaudeShape
 
@@ -98,7 +98,7 @@ class ShapedProtocol:
         shape, name = self.shape, event.name
         denied = decision.verdict is Verdict.DENY
         halted = decision.stop is not None
-        is_beaten = halted and name in shape.go_on_events  # to refuse would make the agent go on
+        is_beaten = halted and name in shape.continue_events  # a refusal would make the agent continue
         answer: dict[str, Any] = {}
         if halted and name not in shape.request_events:
             answer |= {"continue": False} | wire.non_empty(stopReason=decision.stop)
@@ -142,7 +142,7 @@ class ShapedProtocol:
         return {keys[rewrite.target]: rewrite.value} if rewrite and rewrite.target in keys else {}
 
     def _permission_request(self, decision: Decision) -> dict[str, Any]:
-        """An ask, like no opinion, is silence: the agent is about to ask the user anyway."""
+        """Silence for an ask and for no opinion, because the agent then asks the user itself."""
         if decision.stop is not None or decision.verdict is Verdict.DENY:
             reason = decision.reason or decision.stop or wire.DEFAULT_REASON
             halt = {"interrupt": True} if decision.stop is not None else {}
@@ -165,7 +165,7 @@ class ShapedProtocol:
         return answers.read(self.shape, event, result, hook_input.event_name(self.shape, event))
 
     def sample(self, name: str) -> bytes:
-        """A payload as it comes over the wire. Raises KeyError for an event without one."""
+        """A synthetic payload. Raises KeyError for an event without one."""
         return samples.sample(self.shape, name)
 
 

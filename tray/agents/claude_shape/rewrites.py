@@ -1,4 +1,4 @@
-"""What a hook puts in another's place: a tool's input or output, a message, answers to a form."""
+"""Reads what a hook rewrites: a tool's input or output, a message, the answers to a form."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def rewrite(
 def _input(
     shape: ClaudeShape, event: Event, tool: Tool, answer: Mapping[str, Any], specific: Mapping[str, Any]
 ) -> Rewrite | None:
-    """The inner one replaces the tool's input, unless the agent merges it; the older one at the top is merged."""
+    """A new input replaces the tool's, or is merged where the agent does so. The older key at the top is merged."""
     given, is_merged = specific.get(shape.rewrite_keys[Target.INPUT]), shape.merges_input
     if given is None:
         given, is_merged = answer.get("updatedInput"), True
@@ -47,13 +47,14 @@ def _input(
 def _output(
     shape: ClaudeShape, event: Event, tool: Tool, answer: Mapping[str, Any], specific: Mapping[str, Any]
 ) -> Rewrite | None:
-    """The older updatedMCPToolOutput counts for MCP tools alone, and stood at the top once."""
+    """The older `updatedMCPToolOutput` counts for MCP tools only. Older hooks write it at the top."""
     given = specific.get(shape.rewrite_keys[Target.OUTPUT])
     if given is None and tool.name.startswith("mcp__"):
         given = specific.get("updatedMCPToolOutput", answer.get("updatedMCPToolOutput"))
     if given is None:
         return None
-    plain = event.agent != shape.agent and isinstance(tool.output, str)  # what the hook saw as an object was a text
+    # Another agent's output was text, which the hook may have got as an object.
+    plain = event.agent != shape.agent and isinstance(tool.output, str)
     return Rewrite(target=Target.OUTPUT, value=outputs.as_text(given) if plain else given)
 
 

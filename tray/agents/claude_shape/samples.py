@@ -1,4 +1,4 @@
-"""A synthetic payload for each event of a Claude-shaped agent, as it comes over the wire."""
+"""A synthetic payload for each event of a Claude-shaped agent, as the relay gets it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a Claude-shaped agent has its hooks, and how its settings file says them, as values.
+"""Where a Claude-shaped agent declares its hooks, and in which form, as values.
 
 {"hooks": {"PreToolUse": [{"matcher": "Bash|Write", "hooks": [{"type": "command", "command": "…", "timeout": 10}]}]}}
 """
@@ -17,24 +17,24 @@ DEFAULT_TIMEOUT = 600.0  # seconds
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingsFile:
-    """One agent's file: the user's is below the home, a project's below the project, in a folder of the same name."""
+    """One agent's settings file: the user's in `folder` below the home, a project's in `folder` below the project."""
 
     folder: str  # ".pine"
     name: str = "settings.json"
-    variable: str = ""  # of the environment, names the user's folder in place of that one
+    variable: str = ""  # of the environment; names another folder for the user's file
     key: str = "hooks"  # the member that holds the events; "" = they are at the top of the file
     off_switch: str = ""  # the member that turns all hooks off when it is true
-    takes_comments: bool = False  # else the agent cannot read a file that has one
-    timeout: float = DEFAULT_TIMEOUT  # seconds, of a hook that names none
-    timeouts: Mapping[str, float] = field(default_factory=dict)  # by event, where it is another one
-    milliseconds_from: float = math.inf  # a number from this on is milliseconds, a smaller one seconds; 0 = each is
+    takes_comments: bool = False  # whether the agent can read a file with comments
+    timeout: float = DEFAULT_TIMEOUT  # seconds, for a hook without a time-out
+    timeouts: Mapping[str, float] = field(default_factory=dict)  # seconds, by event, where it differs
+    milliseconds_from: float = math.inf  # from this number on milliseconds, below it seconds; 0 = all milliseconds
     handler_types: tuple[str, ...] = ("command",)
-    takes_args: bool = False  # a handler's words may be apart, as `command` and `args`, without a shell
-    unconnected_events: Mapping[str, str] = field(default_factory=dict)  # that `connect` leaves out, and why
+    takes_args: bool = False  # a handler may have `args` beside `command`, and then runs without a shell
+    unconnected_events: Mapping[str, str] = field(default_factory=dict)  # why `connect` leaves them out
     restart_hint: str = "Running sessions may need a restart to take it up."
 
     def in_file_units(self, seconds: float) -> float:
-        """A time-out as the file says it, without a fraction where it needs none."""
+        """A time-out in the file's unit, as an integer where possible."""
         number = seconds if self.milliseconds_from else seconds * 1000
         return int(number) if number == int(number) else number
 
@@ -43,7 +43,7 @@ class SettingsFile:
 
     @property
     def path(self) -> str:
-        """Below a home or a project."""
+        """The file's path below a home or a project."""
         return f"{self.folder}/{self.name}"
 
     def protected(self, agent: str) -> tuple[ProtectedFiles, ...]:

@@ -1,4 +1,4 @@
-"""The hooks of a settings file as text: groups join and handlers leave, the rest stays byte for byte."""
+"""Adds groups to the text of a settings file and removes handlers; every other byte stays."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def parse_handler(handler: Mapping[str, Any], agent: str) -> relay_command.Relay
 
 
 def handlers(document: JsonText, key: str = KEY) -> Iterator[HandlerSpan]:
-    """Every handler of the file. Raises ConfigError where its hooks are not built as agents read them."""
+    """Every handler of the file. Raises ConfigError if its hooks do not have the structure that agents read."""
     for event in _events(document, _hooks(document, key), key):
         for group in _list(document, event, f'"{event.key}"'):
             inner = document.member(group.value, "hooks") if document.is_at(group.value, "{") else None
@@ -45,7 +45,7 @@ def handlers(document: JsonText, key: str = KEY) -> Iterator[HandlerSpan]:
 
 
 def add_groups(document: JsonText, groups: Groups, key: str = KEY) -> bytes:
-    """The text with these groups behind those that are there."""
+    """The text with these groups appended."""
     if not document.is_at(document.root, "{"):
         raise document.error(document.root, "expected an object of settings", "nothing was written")
     hooks = _hooks(document, key)
@@ -64,9 +64,9 @@ def add_groups(document: JsonText, groups: Groups, key: str = KEY) -> bytes:
 
 
 def remove_handlers(document: JsonText, removed: Collection[int], key: str = KEY) -> bytes:
-    """Handlers go by their number; a group, an event and `hooks` that are left empty go with them.
+    """The text without the handlers of these numbers, and without groups, events and `hooks` that become empty.
 
-    They stay if they hold a comment: somebody wrote it.
+    An empty one stays if it holds a comment.
     """
     taken: set[JsonSpan] = set()
     expected: dict[str, list[Any]] = {}
@@ -81,7 +81,7 @@ def remove_handlers(document: JsonText, removed: Collection[int], key: str = KEY
 
 
 def _cuts(document: JsonText, taken: Collection[JsonSpan], key: str) -> list[TextEdit]:
-    """From the outside in: `hooks`, an event, a group, a handler; what goes as a whole needs no cut inside."""
+    """The cuts, of whole parts where possible: `hooks`, an event, a group, a handler."""
     hooks = _hooks(document, key)
     edits: list[TextEdit] = []
     empty: list[JsonSpan] = []
@@ -162,7 +162,7 @@ def _hooks(document: JsonText, key: str) -> JsonSpan | None:
 
 
 def _events(document: JsonText, hooks: JsonSpan | None, key: str) -> list[JsonSpan]:
-    """The events that are there; at the top, other settings are beside them."""
+    """The events of the file. Without `key`, other settings are beside them, and only lists are events."""
     events = document.children(hooks.value) if hooks else []
     return events if key else [event for event in events if document.is_at(event.value, "[")]
 

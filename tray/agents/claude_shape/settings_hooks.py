@@ -29,7 +29,7 @@ LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandlerOptions:
-    """What one handler says besides its command and its time-out."""
+    """The options of one handler besides its command and its time-out."""
 
     failure: Failure = Failure.ALLOW
     env: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ PLAIN = HandlerOptions()
 
 
 class ShapedReader:
-    """A HookReader; an agent whose handlers can say more overrides what reads them. `name` is for people."""
+    """A HookReader. An agent whose handlers have more keys overrides functions. `name` is for messages."""
 
     def __init__(self, shape: ClaudeShape, file: SettingsFile, name: str) -> None:
         self.shape = shape
@@ -141,11 +141,11 @@ class ShapedReader:
         )
 
     def condition(self, reader: SourceReader, at: KeyPath, fields: Mapping[str, Any]) -> str:
-        """The rule that a tool call has to meet, besides the matcher."""
+        """The rule that a tool call must meet besides the matcher; "" for none."""
         return ""
 
     def condition_problem(self, event: str, condition: str) -> str:
-        """Why the rule can never be met on this event."""
+        """Why the rule can never be met on this event; "" when it can."""
         return ""
 
     def options(
@@ -154,7 +154,7 @@ class ShapedReader:
         return PLAIN
 
     def action(self, reader: SourceReader, at: KeyPath, fields: Mapping[str, Any], kind: str) -> tuple[Action, str]:
-        """What it runs, and what this version does not support of it."""
+        """What the handler runs, and why this version does not support it ("" when it does)."""
         if kind == "command":
             return self.command(reader, at, fields), ""
         folder = self.project(reader.path) or str(reader.path.parent)

@@ -1,4 +1,4 @@
-"""What a Claude-shaped agent sends and what it takes, as values: events, keys of payloads, fields of answers."""
+"""What a Claude-shaped agent sends and accepts, as values: events, keys of payloads, fields of answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tray.model.event import Capability, EventKind, EventSpec
 
 Types = Mapping[str, tuple[type, ...]]  # the JSON types that a field may have
 
-DEFAULT_CAN = Capability.DENY | Capability.STOP | Capability.NOTE  # what a hook can say of any event
+DEFAULT_CAN = Capability.DENY | Capability.STOP | Capability.NOTE  # what a hook can answer to any event
 PATHS = ("file_path", "new_cwd", "directory", "worktree_path")
 MESSAGE_KEYS = ("last_assistant_message", "message")
 COMMON_TEXTS = (
@@ -35,14 +35,14 @@ REWRITE_KEYS: Mapping[Target, str] = {
     Target.OUTPUT: "updatedToolOutput",
 }
 PERMISSIONS: Mapping[str, Verdict] = {"allow": Verdict.ALLOW, "ask": Verdict.ASK, "deny": Verdict.DENY}
-# The words for what an event is of, by kind. The first stands for a word of another agent's.
+# The words for an event's topic, by kind. The first one replaces a word that the agent does not have.
 TOPIC_WORDS: Mapping[EventKind, tuple[str, ...]] = {
     EventKind.COMPACT_AFTER: ("auto", "manual"),
     EventKind.COMPACT_BEFORE: ("auto", "manual"),
     EventKind.SESSION_END: ("other", "clear", "logout", "prompt_input_exit"),
     EventKind.SESSION_START: ("startup", "resume", "clear", "compact"),
 }
-# The kinds that are nearest to one that an agent does not have, by what can be answered there.
+# For a kind that an agent may not have, the kinds that accept the most similar answers, the nearest first.
 NEAREST: Mapping[EventKind, tuple[EventKind, ...]] = {
     EventKind.COMPLETION_CLAIM: (EventKind.TURN_END,),
     EventKind.CONVERSATION_NEW: (EventKind.PROMPT,),
@@ -54,12 +54,12 @@ NEAREST: Mapping[EventKind, tuple[EventKind, ...]] = {
     EventKind.TOOL_FAILED: (EventKind.TOOL_AFTER,),
     EventKind.TOOL_RESULT: (EventKind.TOOL_AFTER,),
 }
-NO_TOPICS = frozenset({"agent_type", "tool_name"})  # a matcher's subject that the event has a field of its own for
+NO_TOPICS = frozenset({"agent_type", "tool_name"})  # subjects of matchers that are fields of Event already
 FORMS = (EventKind.ELICITATION, EventKind.ELICITATION_RESULT)
 STOPS = (EventKind.TURN_END, EventKind.SUBAGENT_END)
 PERMISSION_KINDS = (EventKind.MODEL_SWITCH_BEFORE, EventKind.TOOL_BEFORE)
-# Answered in a way of their own: `decision.behavior`, a form's `action`, the path of a worktree.
-OWN_WAYS = (EventKind.PERMISSION_REQUEST, EventKind.WORKTREE_CREATE, *FORMS)
+# Events with an answer format of their own: `decision.behavior`, a form's `action`, the path of a worktree.
+SPECIAL_KINDS = (EventKind.PERMISSION_REQUEST, EventKind.WORKTREE_CREATE, *FORMS)
 PERMIT: Types = {"permissionDecision": (str,), "permissionDecisionReason": (str,)}
 
 
@@ -75,8 +75,8 @@ class Exit2(enum.Enum):
     """When a hook's exit code 2 refuses."""
 
     ALWAYS = enum.auto()
-    WITH_STDERR = enum.auto()  # without a text there it is a failure
-    WITH_OUTPUT = enum.auto()  # without any text it is a failure
+    WITH_STDERR = enum.auto()  # without text on stderr it is a failure
+    WITH_OUTPUT = enum.auto()  # without text on stdout or stderr it is a failure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,41 +99,41 @@ def as_it_is(tool: str, input: Mapping[str, Any], text: str) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class ClaudeShape:
-    """One agent's hooks. What is left out is as in the format that these agents took over.
+    """One agent's hooks. The defaults are those of the format that these agents took over.
 
-    What an event's kind and `can` say needs no field here. `samples` are synthetic payloads of events for which the
-    kind's own does not do; `sample_common` is what each begins with.
+    What follows from an event's kind and `can` has no field here. `samples` are synthetic payloads of events that the
+    sample of their kind does not fit; `sample_common` are the fields at the beginning of each.
     """
 
     agent: str  # its id
     events: Mapping[str, EventSpec]
 
     keys: PayloadKeys = PayloadKeys()
-    topics: Mapping[str, str] = field(default_factory=dict)  # the event's own sort, where it is not the subject
+    topics: Mapping[str, str] = field(default_factory=dict)  # the key of the topic, where it is not the subject
     titles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     messages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
-    refusals: Mapping[str, RefusalStyle] = field(default_factory=dict)  # where an event is refused in an unusual way
-    refusal_words: tuple[str, ...] = ("block",)  # of `decision`; we write the first
+    refusals: Mapping[str, RefusalStyle] = field(default_factory=dict)  # where not the usual one of the kind
+    refusal_words: tuple[str, ...] = ("block",)  # of `decision`; Hooktray writes the first
     rewrite_keys: Mapping[Target, str] = field(default_factory=lambda: REWRITE_KEYS)
-    rewrite_needs_allow: bool = False  # a new input counts only beside an allow
+    rewrite_needs_allow: bool = False  # a new input counts only together with an allow
     top_extras: frozenset[str] = frozenset()  # extras that are at the top of an answer
 
     permissions: Mapping[str, Verdict] = field(default_factory=lambda: PERMISSIONS)
     top: Types = field(default_factory=lambda: TOP)  # the fields of an answer
-    fields: Mapping[str, Types] = field(default_factory=dict)  # of hookSpecificOutput, besides those of `can`
-    is_closed: bool = False  # an unknown key makes an answer invalid
-    checks_event_name: bool = True  # hookSpecificOutput has to name its event, else the answer is invalid
-    json_on_any_exit: bool = True  # else JSON counts on exit 0
+    fields: Mapping[str, Types] = field(default_factory=dict)  # of hookSpecificOutput, besides those from `can`
+    rejects_unknown_keys: bool = False  # an unknown key makes an answer invalid
+    checks_event_name: bool = True  # an answer is invalid if hookSpecificOutput does not name its event
+    json_on_any_exit: bool = True  # otherwise JSON counts on exit 0 only
     json_beats_exit_2: bool = False
     exit_2: Exit2 = Exit2.ALWAYS
-    merges_input: bool = False  # a hook's new input is merged into the tool's, else it replaces that
+    merges_input: bool = False  # a hook's new input is merged into the tool's; otherwise it replaces it
     text_context: frozenset[str] = frozenset()  # events where plain text becomes context
     stop_ignored: frozenset[str] = frozenset()  # events where `continue: false` means nothing
 
-    topic_words: Mapping[EventKind, tuple[str, ...]] = field(default_factory=dict)  # where they are others
-    older_output_keys: tuple[str, ...] = ()  # of a tool's output as text, besides the one of today
-    output_from_text: Callable[[str, Mapping[str, Any], str], Any] = as_it_is  # as its own tool would have put it
+    topic_words: Mapping[EventKind, tuple[str, ...]] = field(default_factory=dict)  # where they differ
+    older_output_keys: tuple[str, ...] = ()  # older keys of a tool's output, as text
+    output_from_text: Callable[[str, Mapping[str, Any], str], Any] = as_it_is  # in the form of the agent's own tool
     project_variables: tuple[str, ...] = ()  # of the environment of its hooks
     session_variables: tuple[str, ...] = ()
     samples: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -144,7 +144,7 @@ class ClaudeShape:
 
     @cached_property
     def texts(self) -> frozenset[str]:
-        """The fields that an event's own words come from."""
+        """The keys whose texts become fields of Event."""
         keys = (self.keys.session, self.keys.cwd, self.keys.tool, self.keys.call)
         named = (key for each in (*self.messages.values(), *self.titles.values()) for key in each)
         return frozenset((*COMMON_TEXTS, *PATHS, *keys, *self.topic_keys.values(), *named))
@@ -166,12 +166,12 @@ class ClaudeShape:
 
     @cached_property
     def stop_events(self) -> frozenset[str]:
-        """Those that end something: context there makes the agent go on."""
+        """Events at which the agent stops. Context there makes it continue."""
         return self.of_kind(*STOPS)
 
     @cached_property
-    def go_on_events(self) -> frozenset[str]:
-        """Those whose refusal makes the agent go on, so that a stop beats it."""
+    def continue_events(self) -> frozenset[str]:
+        """Events whose refusal makes the agent continue, so a stop outweighs it."""
         return self.of_kind(*STOPS, EventKind.TASK_COMPLETED, EventKind.TEAMMATE_IDLE)
 
     @cached_property
@@ -199,13 +199,13 @@ class ClaudeShape:
             name
             for name, spec in self.events.items()
             if Capability.DENY in spec.can
-            and spec.kind not in OWN_WAYS
+            and spec.kind not in SPECIAL_KINDS
             and self.refusals.get(name, _usual_refusal(spec.kind)) is style
         )
 
     @cached_property
     def answer_fields(self) -> Mapping[str, Types]:
-        """The fields of hookSpecificOutput by event; any other key there is unknown."""
+        """The known fields of hookSpecificOutput, by event."""
         own = {name: dict(self.fields.get(name, ())) for name in self.events}
         return {name: types for name in self.events if (types := self._types(name) | own[name])}
 
@@ -232,19 +232,19 @@ class ClaudeShape:
 
     @cached_property
     def known_keys(self) -> frozenset[str]:
-        """Every key of an answer that somebody looks at."""
+        """Every key of an answer that an agent or Hooktray reads."""
         inner = (key for types in self.answer_fields.values() for key in types)
         return frozenset((*self.top, *LEGACY_KEYS, *inner, *self.rewrite_keys.values(), "hookEventName"))
 
     @cached_property
     def names_by_kind(self) -> Mapping[EventKind, str]:
-        """The event of a kind, or the nearest one to it."""
+        """The event of each kind, or of the nearest kind."""
         own = {spec.kind: name for name, spec in self.events.items()}
         nearest = {kind: _first(own, kinds) for kind, kinds in NEAREST.items()}
         return {kind: name for kind, name in nearest.items() if name} | own
 
 
-# Older hooks write these at the top. No agent has such keys there, so a wrong one makes nothing invalid.
+# Older hooks write these at the top. No agent's schema has them there, so a wrong type makes no answer invalid.
 LEGACY_KEYS = (
     "additionalContext",
     "permissionDecision",
