@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from agents.packaged import CALL, PINE, write_package
 
-from tray.agents import recognition
+from tray.agents import protocol, recognition
 from tray.agents.agent import Agent
 from tray.agents.packages import PackagedAgents, entry_points, packaged_agents
 from tray.agents.registry import BUILT_IN, RECOGNISED, RESERVED, UNKNOWN, SupportedAgents
@@ -294,6 +294,30 @@ def test_a_mark_whose_function_fails_does_not_count(
         )
         == 1
     )
+
+
+def test_a_sender_on_its_own_line_is_itself_and_on_anothers_gets_its_own_neutral_answer(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marks = "marks=Marks(keys=('folder',), is_sender=lambda payload: True)"
+    text = changed(marks).replace(
+        "def neutral(name, body):\n    return Answer()", "def neutral(name, body):\n    return Answer(stdout=b'{}')"
+    )
+    pine = good(site, text)
+    agents = SupportedAgents(BUILT_IN, lambda: PackagedAgents(agents={"pine": pine}))
+    monkeypatch.setattr(recognition, "AGENTS", agents)
+    monkeypatch.setattr(protocol, "AGENTS", agents)
+    recognition._marks.cache_clear()
+    body = b'{"folder": "/", "name": "before_tool"}'
+
+    try:
+        own = recognition.recognise("pine", "before_tool", {"folder": "/", "name": "before_tool"}, {})
+        answer = recognition.neutral("claude-code", "PreToolUse", body, {})
+    finally:
+        recognition._marks.cache_clear()
+
+    assert own is None
+    assert answer.stdout == b"{}"
 
 
 def test_a_package_that_claims_every_payload_gets_none_that_is_certainly_anothers(

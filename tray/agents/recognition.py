@@ -58,7 +58,7 @@ def recognise(via_agent: str, event: str, payload: Payload, environment: Variabl
     """The agent that ran the command of `via_agent` for `event`; None means `via_agent` itself. Never raises."""
     sender = _sender(payload)
     if sender and not (sender.marks.yields and _is_certain(payload, environment)):
-        return _recognised(sender, via_agent, event, payload)
+        return None if sender.id == via_agent else _recognised(sender, via_agent, event, payload)
     if via_agent not in AGENTS:
         return None
     own = AGENTS[via_agent].marks
@@ -79,7 +79,9 @@ def neutral(via_agent: str, event: str, body: bytes, environment: Variables) -> 
         caller = None if is_plain else recognise(via_agent, event, wire.mapping(body), environment)
     except ValueError:
         caller = None
-    return caller.answer if caller else own_neutral(via_agent, event, body)
+    if caller is None:
+        return own_neutral(via_agent, event, body)
+    return caller.answer if caller.skip_reason else own_neutral(caller.agent, caller.event, body)
 
 
 @cache
