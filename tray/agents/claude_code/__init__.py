@@ -25,7 +25,6 @@ from tray.agents.agent import (
 from tray.agents.claude_code import events
 from tray.agents.claude_code.protocol import NAME, PROTOCOL, SETTINGS
 from tray.agents.claude_shape.shape import DEFAULT_CAN
-from tray.agents.wire import path_parts
 from tray.model.event import Event
 from tray.model.hook import Match
 
@@ -75,7 +74,7 @@ def _is_certain(payload: Payload, environment: Variables) -> bool:
     session = wire.text(payload, "session_id")
     if not session:
         return False
-    path = path_parts(payload, "transcript_path")
+    path = wire.path_parts(payload, "transcript_path")
     by_file = path[-1] == f"{session}.jsonl" and path[-3:-2] == ["projects"]
     return by_file or environment.get("CLAUDE_CODE_SESSION_ID") == session
 

@@ -6,7 +6,7 @@ import re
 
 from tray.agents import wire
 from tray.agents.agent import Agent, Connector, HookReader, HookRules, Marks, Payload, ProtectedFiles
-from tray.agents.shelley import protocol
+from tray.agents.shelley import hook_format, protocol
 
 
 def _connector() -> Connector:
@@ -34,7 +34,7 @@ def _event(payload: Payload, word: str) -> str:
 
 
 AGENT = Agent(
-    id=protocol.AGENT,
+    id=hook_format.AGENT,
     name="Shelley",
     events=protocol.EVENTS,
     default_can=protocol.DEFAULT_CAN,

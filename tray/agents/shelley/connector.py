@@ -14,11 +14,11 @@ from typing import Any
 
 from tray.agents import relay_command
 from tray.agents.connection import Plan, RelayEntry, Site, source_change
+from tray.agents.shelley.hook_format import AGENT
 from tray.agents.shelley.protocol import EVENTS
 from tray.edit.file_changes import File, FileChange, FileState, Link, read_state
 from tray.errors import HooktrayError
 
-AGENT = "shelley"
 FIXED_EVENTS = tuple(name for name in EVENTS if "/" not in name)
 COMMAND_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 ECHO_EVENT = "system-prompt"  # silence would end the conversation

@@ -16,7 +16,6 @@ from tray.agents.shelley import hook_format
 from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Result, Target, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec, RelayRequest, Tool
 
-AGENT = "shelley"
 CAN_REWRITE = Capability.DENY | Capability.REWRITE_PROMPT | Capability.CONTEXT  # context becomes part of the text
 EVENTS: Mapping[str, EventSpec] = {
     "chat-message": EventSpec(kind=EventKind.PROMPT, can=CAN_REWRITE, timeout=30),

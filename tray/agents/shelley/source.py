@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tray.agents.protocol import agent_events
+from tray.agents.shelley.hook_format import AGENT
 from tray.model.hook import Command, Failure
 from tray.reading.entries import RELAY_COMMAND, SourceHooks, SourceReader
 from tray.strict import Document
 
-AGENT = "shelley"
 TIMEOUT = 30.0  # seconds, fixed
 NAMES = ("chat-message", "end-of-turn", "new-conversation", "system-prompt")
 SLASH = "slash"

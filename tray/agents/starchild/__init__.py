@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tray.agents.agent import Agent, Connector, HookImporter, HookReader, Marks, NativeTool, Payload, ProtectedFiles
-from tray.agents.starchild import protocol
+from tray.agents.starchild import hook_input, protocol
 from tray.model.event import Capability
 
 FILE = {"file_path": ("path", "file_path", "filename")}  # its own hooks look for all three
@@ -40,7 +40,7 @@ def _is_alike(payload: Payload) -> bool:
 
 
 AGENT = Agent(
-    id=protocol.AGENT,
+    id=hook_input.AGENT,
     name="Starchild",
     events=protocol.EVENTS,
     default_can=protocol.DEFAULT_CAN,

@@ -22,12 +22,12 @@ from tray.agents.connection import (
     other_files,
     read_or_empty,
 )
+from tray.agents.starchild.hook_input import AGENT
 from tray.agents.starchild.protocol import EVENTS
 from tray.edit.file_changes import FileChange
 from tray.edit.yaml_edit import append, items, remove
 from tray.strict import load_yaml
 
-AGENT = "starchild"
 HOOKS_FILE = "shell_hooks.yaml"
 SWITCH_FILE = "agent.yaml"
 

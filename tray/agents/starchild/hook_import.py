@@ -10,7 +10,6 @@ from typing import Any
 from tray.agents.connection import Extracted, FindProblem, Site
 from tray.agents.settings_import import SettingsImporter
 from tray.agents.starchild.connector import (
-    AGENT,
     HOOKS_FILE,
     hooks_enabled,
     parse_entry,
@@ -18,6 +17,7 @@ from tray.agents.starchild.connector import (
     settings_path,
     workspace,
 )
+from tray.agents.starchild.hook_input import AGENT
 from tray.agents.starchild.source import parse
 from tray.edit.yaml_edit import append, items, remove, verbatim_items
 from tray.errors import HooktrayError

@@ -15,7 +15,6 @@ from tray.agents.starchild import answers, hook_input
 from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Result, Target, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec, RelayRequest, Tool
 
-AGENT = "starchild"
 CAN_REFUSE = Capability.DENY | Capability.NOTE
 # 20 s is the agent's default for a hook; it allows at most 120.
 EVENTS: Mapping[str, EventSpec] = {

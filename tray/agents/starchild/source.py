@@ -13,6 +13,7 @@ from typing import Any
 
 from tray.addresses import endpoint
 from tray.agents.protocol import agent_events
+from tray.agents.starchild.hook_input import AGENT
 from tray.errors import ConfigError
 from tray.model.hook import Command, Http
 from tray.reading.entries import KeyPath, SourceHooks, SourceReader, pattern_problem
@@ -20,7 +21,6 @@ from tray.reading.http_hooks import http_action, local_url_problem
 from tray.settings import invalid_value
 from tray.strict import load_yaml
 
-AGENT = "starchild"
 TIMEOUT = 20.0  # seconds
 TIMEOUT_LIMIT = 120.0
 SWITCH_FILE = "agent.yaml"

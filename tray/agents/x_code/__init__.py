@@ -73,7 +73,7 @@ def _is_alike(payload: Payload) -> bool:
 
 
 AGENT = Agent(
-    id=protocol.AGENT,
+    id=hook_format.AGENT,
     name="X-Code CLI",
     events=protocol.EVENTS,
     default_can=protocol.DEFAULT_CAN,

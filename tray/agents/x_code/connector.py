@@ -21,12 +21,12 @@ from tray.agents.connection import (
     disconnect_change,
     read_or_empty,
 )
+from tray.agents.x_code.hook_format import AGENT
 from tray.agents.x_code.protocol import EVENTS
 from tray.edit.file_changes import File, FileChange, read_state, resolve_links
 from tray.edit.json_edit import JsonText, new_document
 from tray.errors import HooktrayError
 
-AGENT = "x-code"
 ID = "hooktray@local"
 VERSION = "1.0.0"  # of the plugin's shape: its folder stays the same when Hooktray is updated
 RESTART_HINT = "Running sessions take it up with `/plugin refresh`, new ones by themselves."

@@ -12,6 +12,7 @@ from typing import Any
 
 from tray.agents.connection import FindProblem, Plan, Site
 from tray.agents.x_code import connector
+from tray.agents.x_code.hook_format import AGENT
 from tray.agents.x_code.source import MANIFESTS, read
 from tray.edit.backups import Backups
 from tray.edit.file_changes import File, FileChange, FileState, read_state, resolve_links
@@ -19,7 +20,6 @@ from tray.edit.json_edit import JsonText, is_blank, new_document
 from tray.edit.yaml_edit import append, items, remove
 from tray.errors import HooktrayError
 
-AGENT = connector.AGENT
 KEY = "enabledPlugins"
 OTHER_PARTS = {
     "skills": ("skills",),

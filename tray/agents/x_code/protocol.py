@@ -16,7 +16,6 @@ from tray.agents.x_code import hook_format
 from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Result, Target, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec, RelayRequest, Tool
 
-AGENT = "x-code"
 # 30 s is the most the agent allows (it refuses a plugin's hooks altogether above that): connect writes it.
 EVENTS: Mapping[str, EventSpec] = {
     "PostCompact": EventSpec(kind=EventKind.COMPACT_AFTER, timeout=30),

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tray.agents.protocol import agent_events
+from tray.agents.x_code.hook_format import AGENT
 from tray.agents.x_code.protocol import EVENTS
 from tray.model.event import EventKind
 from tray.model.hook import Command, Failure
@@ -20,7 +21,6 @@ from tray.reading.entries import KeyPath, SourceHooks, SourceReader, pattern_pro
 from tray.settings import invalid_value
 from tray.strict import Document, load_json
 
-AGENT = "x-code"
 SIZE = 4 * 1024 * 1024  # bytes of a manifest
 TIMEOUT = 5000.0  # milliseconds
 TIMEOUT_LIMIT = 30000.0
