@@ -16,6 +16,7 @@ class Failure(enum.StrEnum):
     """What a failed hook means for the event it was asked about."""
 
     ALLOW = "allow"
+    ASK = "ask"
     BLOCK = "block"
 
 

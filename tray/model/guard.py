@@ -1,0 +1,20 @@
+"""A guard: an approved hook that can refuse a tool call, as the relay knows it when nothing else can judge."""
+
+from __future__ import annotations
+
+from tray.model.hook import Failure
+from tray.model.value import value
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class Guard:
+    """One agent's event that approved hooks guard. All names are the agent's own.
+
+    `names` are the tools that the hooks can match; with `is_exception`, the only tools that they cannot match.
+    """
+
+    agent: str
+    event: str
+    failure: Failure
+    names: tuple[str, ...] = ()
+    is_exception: bool = False
