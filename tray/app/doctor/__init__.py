@@ -36,6 +36,7 @@ CHECKS: Mapping[str, Callable[[CheckContext], Iterable[CheckResult]]] = {
     "hooks": hooks.check,
     "matchers": matchers.check,
     "agents": agents.check,
+    "environment": installation.environment,
     "relay": installation.relay,
     "icon": desktop_services.host,
     "notifications": desktop_services.notifications,

@@ -5,10 +5,12 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Iterator
+from pathlib import PurePath
 
 from tray import relay_program
 from tray.app.doctor.context import CheckContext
 from tray.app.doctor.result import CheckResult, attention, broken, ok
+from tray.execution.startup_files import unexpected_startup_files
 from tray.store.db import damaged_files
 
 FIND_OUT = "find out what deletes it; the menu's first row shows this, too"
@@ -68,6 +70,15 @@ def sources(context: CheckContext) -> Iterator[CheckResult]:
     for warning in context.catalog.configuration.warnings:
         message, _, hint = warning.partition("\n")
         yield attention("source", "sources", message, hint.strip() or "correct that file; its other hooks count")
+
+
+def environment(context: CheckContext) -> Iterator[CheckResult]:
+    """Code that the environment's Python would run at each start, and that no package brought."""
+    for found in unexpected_startup_files():
+        what = "a package brought it, and it was changed since" if found.changed else "no package brought it"
+        message = f"{found.path} runs in each command of Hooktray's environment: {what}"
+        remedy = "look at it, and remove it if you did not write it; the one-shot engine does not run it"
+        yield attention("environment", PurePath(found.path).name, message, remedy)
 
 
 def relay(context: CheckContext) -> Iterator[CheckResult]:
