@@ -24,13 +24,12 @@ from tray.app import (
 )
 from tray.app.agent_sites import connectable_agents
 from tray.app.alert_controller import AlertController, text_file
+from tray.app.checks.live import LiveDoctor, runtime_health
 from tray.app.click_trust import ClickTrust
 from tray.app.database_recovery import DatabaseRecovery
 from tray.app.desktop import build_desktop
-from tray.app.doctor.live import LiveDoctor
 from tray.app.event_bus import EventBus
 from tray.app.file_watch import FileWatch, FolderWatch
-from tray.app.health import runtime_health
 from tray.app.service import TrayService
 from tray.app.shutdown import CLOSE_TIMEOUT, GRACE, GracefulShutdown
 from tray.app.signals import stop_on_signal
