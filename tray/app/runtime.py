@@ -48,7 +48,7 @@ from tray.desktop.icon import Icon, choose_icon
 from tray.desktop.menu import Action, Review, ReviewBatch, ShowReason
 from tray.desktop.opener import Opener
 from tray.engine.turn_end import TurnEndDetector
-from tray.errors import HooktrayError
+from tray.errors import HooktrayError, StoreError
 from tray.execution.command import BackgroundProcesses
 from tray.execution.file_limit import raise_limit
 from tray.execution.orphans import become_subreaper
@@ -208,7 +208,7 @@ class App:
         self._alert_controller = AlertController(
             loop=self._loop.loop,
             post=self._work.post,
-            settings=lambda: mute_classes(self._catalog.configuration.settings, self._stores.switch.muted_classes()),
+            settings=lambda: mute_classes(self._catalog.settings_in_force, self._stores.switch.muted_classes()),
             ask_agents=lambda: guarded_settings.desktop_agents(
                 self._catalog.configuration.settings, self._stores.ledger.state
             ),
@@ -363,11 +363,17 @@ class App:
         self._alert_controller.announce_tampering(self._stores)
         self._database_recovery.refresh()
         batch = {one.key for one in self._controls.batch.hooks}
-        guarded_settings.record_desktop_agents(self._catalog.configuration.settings, self._stores.ledger)
+        if not self._catalog.configuration.problem:
+            with contextlib.suppress(StoreError):  # the next refresh tries again
+                guarded_settings.record_additions(self._catalog.configuration.settings, self._stores.ledger)
         for state in self._catalog.take_new():
             if state.key not in batch:  # those have one alert for all of them
                 self._alerts.hook_waiting(state)
-        self._alerts.withdraw_except({one.key for one in self._catalog.states if one.waiting})
+        settings = [one for one in self._catalog.settings() if one.waiting]
+        for setting in settings:
+            self._alerts.setting_waiting(setting)
+        hooks = {one.key for one in self._catalog.states if one.waiting}
+        self._alerts.withdraw_except({*hooks, *(one.id for one in settings)})
         if self._catalog.configuration.problem not in ("", problem):
             self._alerts.config_broken(self._catalog.configuration.problem)
             log.warning("the configuration is broken: %s", sanitise(self._catalog.configuration.problem, 1000))
