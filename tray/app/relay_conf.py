@@ -1,4 +1,4 @@
-"""Writes what relays do while the tray is not running."""
+"""Writes what relays of earlier layouts do while the tray is not running; the installed relay has it in its table."""
 
 from __future__ import annotations
 

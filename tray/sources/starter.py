@@ -16,7 +16,7 @@ STARTER_TEXT = """\
 #     name: no-rm                   # default: the script's name
 #     dialect: starchild            # what the script speaks; or claude-code, shelley, x-code
 #     timeout: 20                   # seconds
-#     failure: allow                # what a broken hook means; or block
+#     failure: ask                  # what a broken hook means; or allow, block. docs/writing-hooks.md has the default
 #     enabled: true
 #     env: []                       # withheld variables that it shall have
 #     files: []                     # globs of further files that belong to it
