@@ -56,7 +56,6 @@ class EntryChange:
         switched = (one.remedy for one in self.findings if one.cause is Cause.ENTRY_SWITCHED_OFF)
         return "; ".join(dict.fromkeys(switched))
 
-
     @property
     def row(self) -> Mapping[str, object]:
         """For our own commands."""

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 
 from tray import relay_program
+from tray.app import installed_relay
 from tray.app.checks.context import CheckContext
 from tray.app.checks.finding import Cause, Finding
 from tray.store.db import damaged_files
@@ -69,6 +70,8 @@ def sources(context: CheckContext) -> Iterator[Finding]:
 
 
 def relay(context: CheckContext) -> Iterator[Finding]:
+    for one in installed_relay.problems(context.paths, context.stores.database):
+        yield Finding(cause=Cause.RELAY_PLACE, name="relay", values={"problem": one.text})
     why = relay_program.problem()
     if why:
         yield Finding(cause=Cause.RELAY_PORTABLE, name="relay", values={"problem": why})
