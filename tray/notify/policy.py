@@ -50,6 +50,7 @@ __all__ = [
     "question",
     "question_closed",
     "question_key",
+    "setting_waiting",
     "stop_denied",
     "switched",
     "unsupported_agent",
@@ -247,6 +248,12 @@ def approval_pending(name: str, event: str, digest: str, rules: Rules = NO_RULES
     """A hook waits for the user's approval of its exact content."""
     body = say("{name} on {event} waits for your approval ({digest})", name=name, event=event, digest=digest[:8])
     return replace(_own_alert(AlertClass.APPROVAL_PENDING, body, rules, about=name, opens=key), digest=digest)
+
+
+def setting_waiting(text: str, rules: Rules = NO_RULES, *, about: str) -> Alert:
+    """A setting of the file does not count until the user confirms it."""
+    body = say("{setting} does not count until you confirm it under Approvals", setting=text)
+    return _own_alert(AlertClass.APPROVAL_PENDING, body, rules, about=about)
 
 
 def hook_changed(name: str, rules: Rules = NO_RULES, *, key: str = "", digest: str = "") -> Alert:

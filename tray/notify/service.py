@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from tray.agents.registry import display_name
 from tray.approvals.catalog import HookState
+from tray.approvals.guarded_settings import GuardedSetting
 from tray.engine.user_questions import QuestionResult, Resolution, UserQuestion
 from tray.language import count, phrase
 from tray.model.decision import Decision, Record, Verdict
@@ -29,6 +30,7 @@ from tray.notify.policy import (
     question,
     question_closed,
     question_key,
+    setting_waiting,
     source_problems,
     switched,
     trial_failed,
@@ -76,7 +78,7 @@ class AlertService:
         self._announced_early: dict[str, None] = {}
         self._waiting_alerts: dict[tuple[str, str], tuple[str, ...]] = {}  # of each session that needs the user
         self._warned: frozenset[str] = frozenset()
-        self._waiting: dict[str, str] = {}  # hooks that wait for approval -> their alert
+        self._waiting: dict[str, str] = {}  # hooks and settings that wait -> their alert
         self._questions: dict[str, Event] = {}  # open questions
         self._is_first = is_first
         self._unsupported: set[str] = set()  # agents that the user has been notified of
@@ -135,8 +137,15 @@ class AlertService:
         self._waiting[state.key] = alert.key
         self._announce([alert])
 
+    def setting_waiting(self, setting: GuardedSetting) -> None:
+        """A setting waits for its confirmation; announced once as it stands."""
+        if setting.id not in self._waiting:
+            alert = setting_waiting(setting.text, self._rules(), about=setting.key)
+            self._waiting[setting.id] = alert.key
+            self._announce([alert])
+
     def withdraw_except(self, waiting: Collection[str]) -> None:
-        """Only the hooks with these keys still wait: the alerts of the others are withdrawn."""
+        """Only the hooks and settings with these keys still wait: the alerts of the others are withdrawn."""
         stale = [key for key in self._waiting if key not in waiting]
         if stale:
             self._queue.withdraw(tuple(self._waiting.pop(key) for key in stale))
