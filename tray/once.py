@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tray.settings import Llm
 
 PATH_OPTIONS = ("--config", "--state", "--logs")
+NO_ANSWER = 1  # the exit code without a frame
 LOG_LIMIT = 4 * 1024 * 1024  # bytes; the tray, which would begin a new file, is not there
 
 log = logging.getLogger(__name__)
@@ -123,10 +124,9 @@ class OneShotListener:
 def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     """The answer, and its exit code unless it is framed. Our own failure is the neutral answer (law 11).
 
-    `environment` is the agent's, which hooks get; our own process has little of it.
+    To a relay it gives no answer about a tool call then: the relay knows which ones are guarded. `environment` is the
+    agent's, which hooks get; our own process has little of it.
     """
-    from tray.agents.recognition import neutral
-
     call, body, listener = parse(argv), b"", OneShotListener()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # ends hooks that run, too
     try:
@@ -135,13 +135,15 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
         answer = _answer(call, body, environment, listener)
     except HooktrayError as error:  # no database yet, or not one of ours
         log.warning("%r %r: %s", call.agent, call.event, error.message)
-        answer = neutral(call.agent, call.event, body, environment)
+        answer = _failure_answer(call, body, environment)
     except SystemExit:  # told to end, maybe while a hook was being started, which is not registered anywhere yet
         _end_children()
         raise
     except Exception:  # the last place that can answer
         log.exception("%r %r", call.agent, call.event)
-        answer = neutral(call.agent, call.event, body, environment)
+        answer = _failure_answer(call, body, environment)
+    if answer is None:
+        return NO_ANSWER
     with contextlib.suppress(OSError):  # the agent has closed its end
         _write(answer, framed=call.framed)
     listener.write_rows()
@@ -196,6 +198,19 @@ def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str],
         answer = answer.fallback()  # without the tray no person can be asked
     assert answer is not None  # only a tray that quits gives no answer
     return answer
+
+
+def _failure_answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str]) -> Answer | None:
+    """The neutral answer; None for a tool call that a relay reported."""
+    from tray.agents.protocol import parse as parse_request
+    from tray.agents.recognition import neutral
+    from tray.model.guard import GATING_KINDS
+
+    if call.framed:
+        request = RelayRequest(agent=call.agent, event=call.event, id=call.id, body=body)
+        if parse_request(request).kind in GATING_KINDS:
+            return None
+    return neutral(call.agent, call.event, body, environment)
 
 
 def _model(paths: Paths, stores: Stores, environment: Mapping[str, str]) -> Llm | None:
