@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from tray.settings import Llm
 
 PATH_OPTIONS = ("--config", "--state", "--logs")
-NO_ANSWER = 1  # the exit code without a frame
 LOG_LIMIT = 4 * 1024 * 1024  # bytes; the tray, which would begin a new file, is not there
 
 log = logging.getLogger(__name__)
@@ -124,9 +123,11 @@ class OneShotListener:
 def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     """The answer, and its exit code unless it is framed. Our own failure is the neutral answer (law 11).
 
-    To a relay it gives no answer about a tool call then: the relay knows which ones are guarded. `environment` is the
-    agent's, which hooks get; our own process has little of it.
+    But a relay that asks about a tool call gets no answer then, and exit code 1: the guards in its table decide.
+    `environment` is the agent's, which hooks get; our own process has little of it.
     """
+    from tray.agents.recognition import neutral
+
     call, body, listener = parse(argv), b"", OneShotListener()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # ends hooks that run, too
     try:
@@ -135,21 +136,41 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
         answer = _answer(call, body, environment, listener)
     except HooktrayError as error:  # no database yet, or not one of ours
         log.warning("%r %r: %s", call.agent, call.event, error.message)
-        answer = _failure_answer(call, body, environment)
+        if _may_be_guarded(call, body, environment):
+            return 1
+        answer = neutral(call.agent, call.event, body, environment)
     except SystemExit:  # told to end, maybe while a hook was being started, which is not registered anywhere yet
         _end_children()
         raise
     except Exception:  # the last place that can answer
         log.exception("%r %r", call.agent, call.event)
-        answer = _failure_answer(call, body, environment)
-    if answer is None:
-        return NO_ANSWER
+        if _may_be_guarded(call, body, environment):
+            return 1
+        answer = neutral(call.agent, call.event, body, environment)
     with contextlib.suppress(OSError):  # the agent has closed its end
         _write(answer, framed=call.framed)
     listener.write_rows()
     if listener.deferred:
         _detach(listener)
     return 0 if call.framed else answer.code
+
+
+def _may_be_guarded(call: OneShotArguments, body: bytes, environment: Mapping[str, str]) -> bool:
+    """Whether a relay asks about a tool call of an agent that can be guarded."""
+    from tray.agents import wire
+    from tray.agents.protocol import spec
+    from tray.agents.recognition import recognise
+    from tray.model.guard import GATING_KINDS
+
+    if not call.framed:
+        return False
+    try:
+        caller = recognise(call.agent, call.event, wire.mapping(body), environment)
+    except ValueError:
+        caller = None
+    if caller is None:
+        return spec(call.agent, call.event).kind in GATING_KINDS
+    return caller.skip_reason is None and spec(caller.agent, caller.event).kind in GATING_KINDS
 
 
 def parse(argv: Sequence[str]) -> OneShotArguments:
@@ -198,19 +219,6 @@ def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str],
         answer = answer.fallback()  # without the tray no person can be asked
     assert answer is not None  # only a tray that quits gives no answer
     return answer
-
-
-def _failure_answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str]) -> Answer | None:
-    """The neutral answer; None for a tool call that a relay reported."""
-    from tray.agents.protocol import parse as parse_request
-    from tray.agents.recognition import neutral
-    from tray.model.guard import GATING_KINDS
-
-    if call.framed:
-        request = RelayRequest(agent=call.agent, event=call.event, id=call.id, body=body)
-        if parse_request(request).kind in GATING_KINDS:
-            return None
-    return neutral(call.agent, call.event, body, environment)
 
 
 def _model(paths: Paths, stores: Stores, environment: Mapping[str, str]) -> Llm | None:
