@@ -11,7 +11,6 @@ from contextlib import contextmanager
 import pytest
 
 from tray.approvals.callers.ancestry import (
-    ONE_SHOT,
     Ancestor,
     Descent,
     HookAncestry,
@@ -19,8 +18,9 @@ from tray.approvals.callers.ancestry import (
     descends_from_hook,
     is_own_program,
 )
+from tray.execution.isolation import one_shot_command
 
-SAYS_ONCE = Ancestor(5, ("python3", *ONE_SHOT, "claude-code", "Stop"))
+SAYS_ONCE = Ancestor(5, (*one_shot_command(), "--home", "/h", "claude-code", "Stop"))
 
 
 @contextmanager
@@ -44,7 +44,7 @@ def test_a_one_shot_engine_counts_only_when_its_program_is_ours(ours: bool) -> N
 
 @pytest.mark.skipif(sys.platform == "win32", reason="starts `cat`")
 def test_a_program_that_calls_itself_our_engine_is_none() -> None:
-    with running([sys.executable, *ONE_SHOT], executable="/bin/cat") as pid:
+    with running([sys.executable, *one_shot_command()[1:]], executable="/bin/cat") as pid:
         assert not is_own_program(pid)
 
 

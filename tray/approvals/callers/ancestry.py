@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 from pathlib import PurePath
 
+from tray.execution.isolation import base_interpreter, is_isolated
 from tray.execution.orphans import OPENED_VARIABLE
 from tray.execution.procfs import environment, stat
 from tray.files import content
 
-# How relay.conf has the one-shot engine started: PYTHON -I -m tray once …
-ONE_SHOT = ("-I", "-m", "tray", "once")
 DEPTH = 64
 MAX_PARENTS = 1024  # parents of relays
 
@@ -100,14 +99,19 @@ else:
 
 def is_own_program(pid: int) -> bool:
     """Whether it runs the very program that we run: words of a command line are anybody's to choose."""
+    linux = sys.platform == "linux"  # there also a program that was replaced since
     try:
-        if sys.platform == "linux":  # also a program that was replaced since
-            theirs, own = os.stat(f"/proc/{pid}/exe"), os.stat("/proc/self/exe")  # noqa: PTH116
-        else:
-            theirs, own = os.stat(_program(pid)), os.stat(sys.executable)  # noqa: PTH116
+        theirs = os.stat(f"/proc/{pid}/exe" if linux else _program(pid))  # noqa: PTH116
     except OSError:
         return False
-    return os.path.samestat(theirs, own)
+    return any(_is_file(theirs, path) for path in ("/proc/self/exe" if linux else sys.executable, base_interpreter()))
+
+
+def _is_file(found: os.stat_result, path: str) -> bool:
+    try:
+        return os.path.samestat(found, os.stat(path))  # noqa: PTH116
+    except OSError:
+        return False
 
 
 def descends_from(
@@ -148,7 +152,7 @@ def _descent(
 ) -> Descent | None:
     chain = [pid]
     for found in ancestors_of(pid) if pid > 0 else ():
-        is_one_shot = found.command[1:5] == ONE_SHOT and is_own_program_of(found.pid)
+        is_one_shot = is_isolated(found.command, "once") and is_own_program_of(found.pid)
         if found.pid == own or is_one_shot:
             return Descent(tuple(chain), found.pid != own)
         chain.append(found.pid)
@@ -202,4 +206,4 @@ def is_command(command: Sequence[str], verb: str) -> bool:
         return False
     before = command[: command.index(verb)]
     ours = any(PurePath(word).stem == "hooktray" for word in before[:2])
-    return ours or ("-m", "tray") in pairwise(before)
+    return ours or ("-m", "tray") in pairwise(before) or is_isolated(command, verb)
