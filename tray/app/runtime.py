@@ -49,7 +49,7 @@ from tray.ipc.slash_command import HooksCommand
 from tray.ipc.terminal import TerminalPrompt
 from tray.language import say
 from tray.model.decision import Decision, Record
-from tray.model.event import Event
+from tray.model.event import Event, RelayRequest
 from tray.notify.muted import mute_classes
 from tray.notify.policy import state_folder_lost
 from tray.paths import Paths
@@ -57,6 +57,7 @@ from tray.text import sanitise
 from tray.threads import LoopThread, ShutdownState, StopSignal, ThrottledCall, WorkQueue, reduce_latency
 
 REFRESH_SECONDS = 1.0  # seconds between two refreshes of the sources while events come in
+PINNED_AT_START = "noted at start"  # the channel of rows about programs of hooks that were approved before
 SESSION_DAYS = 7.0  # days that a session is remembered whose end was not reported
 
 log = logging.getLogger(__name__)
@@ -116,6 +117,7 @@ class App:
         self._work = WorkQueue("work")
         self._throttled_refresh = ThrottledCall(self._loop.loop, self._changed, REFRESH_SECONDS)
         self._background_processes = BackgroundProcesses()
+        self._program_alerts: dict[str, str] = {}  # by the key of the question
         self._stores = open_stores(
             paths, migrate=True, warn=self._journal_problem, limits=lambda: journal_limits(self._catalog)
         )
@@ -165,7 +167,7 @@ class App:
             lambda batch: write_batch(batch, (), self._stores.copies, os.environ, folder),
         )
         self._hooks_command = HooksCommand(self._controls, requests, self._doctor.summary)
-        self._server = IpcServer(self._paths.socket, TrayService(self._engine, requests, self._agents.record))
+        self._server = IpcServer(self._paths.socket, TrayService(self._engine, requests, self._saw_relay))
         self._shutdown = GracefulShutdown(
             self._server,
             self._shutdown_state,
@@ -234,9 +236,10 @@ class App:
             changed=self._changed,
             stop_signal=self._stop_signal,
         )
+        self._consent = Consent(self._stores.ledger, self._catalog)
         self._controls = Controls(
             switch=self._stores.switch,
-            consent=Consent(self._stores.ledger, self._catalog),
+            consent=self._consent,
             catalog=self._catalog,
             announce=self._alert_controller.switched,
             redraw=self._changed,
@@ -353,6 +356,7 @@ class App:
         self._database_recovery.refresh()
         batch = {one.key for one in self._controls.batch.hooks}
         guarded_settings.record_desktop_agents(self._catalog.configuration.settings, self._stores.ledger)
+        self._consent.pin_earlier(PINNED_AT_START)
         for state in self._catalog.take_new():
             if state.key not in batch:  # those have one alert for all of them
                 self._alerts.hook_waiting(state)
@@ -361,6 +365,7 @@ class App:
             self._alerts.config_broken(self._catalog.configuration.problem)
             log.warning("the configuration is broken: %s", sanitise(self._catalog.configuration.problem, 1000))
         self._alerts.source_warnings(self._catalog.configuration.warnings)
+        self._announce_programs()
         with contextlib.suppress(OSError):  # the folder is gone, and cannot be made anew
             self._write_relay_conf()
         self._watch.watch((self._paths.config, *self._catalog.watched))
@@ -411,6 +416,21 @@ class App:
 
     def _changed(self) -> None:
         self._work.post(self._refresh)
+
+    def _saw_relay(self, request: RelayRequest) -> None:
+        """Who is an agent; its PATH may have the program that a proposed hook lacks."""
+        self._agents.record(request.parent, request.pid)
+        if self._catalog.search.saw_event(request.environment.get("PATH", "")) and self._catalog.misses_program:
+            self._throttled_refresh.request()
+
+    def _announce_programs(self) -> None:
+        """One alert for each program that changed, until it is decided."""
+        waiting = {one.key: one for one in self._catalog.settings() if one.is_program and one.waiting}
+        for key in self._program_alerts.keys() - waiting.keys():
+            self._alerts.withdraw(self._program_alerts.pop(key))
+        for key in waiting.keys() - self._program_alerts.keys():
+            title = say("A program of approved hooks is another one now")
+            self._program_alerts[key] = self._alerts.alarm(title, waiting[key].text)
 
     def _opened(self) -> None:
         self._presenter.opened()

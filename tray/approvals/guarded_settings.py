@@ -10,6 +10,7 @@ import msgspec
 
 from tray.settings import Llm, Settings
 from tray.store.ledger import Ledger, LedgerAction, LedgerState
+from tray.store.pins import PROGRAM
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +27,11 @@ class GuardedSetting:
     @property
     def waiting(self) -> bool:
         return not self.confirmed and not self.denied
+
+    @property
+    def is_program(self) -> bool:
+        """Whether it is a program that hooks use, and no setting."""
+        return self.key.startswith(PROGRAM)
 
 
 def guarded_settings(settings: Settings, ledger_state: LedgerState) -> tuple[GuardedSetting, ...]:

@@ -138,7 +138,7 @@ class HookExecutor:
             return Outcome(hook=hook.name, status=Status.OK, output=output)
         try:
             start_gate = partial(self._switch.starting, event.session, event.agent)
-            return self._builder.build(event, hook, approved.digest, start_gate)
+            return self._builder.build(event, approved, start_gate)
         except HooktrayError as error:
             return failed(hook, error.message)
         except Exception as error:  # the hook's turn: one hook's trouble never takes the others' verdicts away

@@ -49,7 +49,7 @@ def configuration(context: CheckContext) -> Iterator[CheckResult]:
     for setting in context.catalog.settings():
         if setting.waiting:
             name = setting.key.removeprefix("setting:")
-            message = f"`{setting.text}` does not count until it is confirmed"
+            message = setting.text if setting.is_program else f"`{setting.text}` does not count until it is confirmed"
             approve = f"hooktray approve {shlex.quote(name)}"
             remedy = f"tray's menu, Approvals; without an icon: hooktray open, or {approve}"
             yield attention("configuration", name, message, remedy)
