@@ -18,6 +18,7 @@ from tray.approvals.programs import MissingError
 from tray.approvals.search_path import SearchPath
 from tray.errors import HooktrayError
 from tray.model.hook import ApprovalState, Command, Hook
+from tray.settings import Settings
 from tray.sources.configuration import Configuration, file_stamp
 from tray.store.copies import Bundle, Copies, DamagedError
 from tray.store.earlier_approvals import EarlierApprovals
@@ -89,6 +90,7 @@ class HookCatalog:
         self._hooks: tuple[Hook, ...] = ()
         self._new: dict[str, str] = {}  # hooks that newly wait, with what is proposed
         self.configuration = Configuration()
+        self._counted = (self.configuration.settings, -1, self.configuration.settings)
         self.states: tuple[HookState, ...] = ()
 
     def refresh(self) -> None:
@@ -190,6 +192,16 @@ class HookCatalog:
         """The keys of approved commands whose programs were never noted."""
         found = self._ledger.state.approved.items()
         return frozenset(key for key, one in found if one.pins is None and isinstance(one.hook.action, Command))
+
+    @property
+    def settings_in_force(self) -> Settings:
+        """The settings as they count: without what waits for a confirmation."""
+        settings, state = self.configuration.settings, self._ledger.state
+        known, version, counted = self._counted
+        if known is not settings or version != state.version:  # asked at each event
+            counted = guarded_settings.settings_in_force(settings, state)
+            self._counted = (settings, state.version, counted)
+        return counted
 
     def without_tray(self) -> str:
         """What relays shall do without us; `allow` only when a person confirmed it."""

@@ -222,7 +222,9 @@ class UserRequests:
         text = sanitise(setting.text, 1000)
         if yes:
             summary = say("Confirm {setting}", setting=text)
-            question = say("Hooktray: confirm this setting? It loosens a gate.")
+            question = say(
+                "Hooktray: confirm this setting? It loosens a gate, reduces notifications or sends data out."
+            )
             if setting.is_program:
                 question = say("Hooktray: approve this program for the hooks that use it?")
         else:
