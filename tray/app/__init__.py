@@ -141,17 +141,20 @@ def confirmed_llm(paths: Paths, stores: Stores) -> Llm | None:
 def build_catalog(paths: Paths, stores: Stores) -> HookCatalog:
     """What the sources propose, held against the ledger."""
     from tray.approvals.catalog import HookCatalog
+    from tray.approvals.search_path import SearchPath, login_path
     from tray.sources import configuration
     from tray.store import earlier_approvals
     from tray.store.trial_results import TrialResults
 
+    search = SearchPath(os.environ, lambda: login_path(os.environ))
     return HookCatalog(
-        lambda: configuration.load(paths),
+        lambda: configuration.load(paths, search.current),
         lambda: configuration.config_stamp(paths),
         stores.ledger,
         stores.copies,
         TrialResults(paths.state),
         earlier_approvals.read_earlier(paths.database),
+        search,
     )
 
 

@@ -63,7 +63,7 @@ from tray.ipc.slash_command import HooksCommand
 from tray.ipc.terminal import TerminalPrompt
 from tray.language import say
 from tray.model.decision import Decision, Record
-from tray.model.event import Event
+from tray.model.event import Event, RelayRequest
 from tray.model.guard import Guard
 from tray.notify.muted import mute_classes
 from tray.notify.policy import state_folder_lost
@@ -72,6 +72,7 @@ from tray.text import sanitise
 from tray.threads import LoopThread, ShutdownState, StopSignal, ThrottledCall, WorkQueue, reduce_latency
 
 REFRESH_SECONDS = 1.0  # seconds between two refreshes of the sources while events come in
+PINNED_AT_START = "noted at start"  # the channel of rows about programs of hooks that were approved before
 SESSION_DAYS = 7.0  # days that a session is remembered whose end was not reported
 
 log = logging.getLogger(__name__)
@@ -180,7 +181,7 @@ class App:
             lambda batch: write_batch(batch, (), self._stores.copies, os.environ, folder),
         )
         self._hooks_command = HooksCommand(self._controls, requests, self._doctor.summary)
-        self._server = IpcServer(self._paths.socket, TrayService(self._engine, requests, self._agents.record))
+        self._server = IpcServer(self._paths.socket, TrayService(self._engine, requests, self._saw_relay))
         self._shutdown = GracefulShutdown(
             self._server,
             self._shutdown_state,
@@ -249,9 +250,10 @@ class App:
             changed=self._changed,
             stop_signal=self._stop_signal,
         )
+        self._consent = Consent(self._stores.ledger, self._catalog)
         self._controls = Controls(
             switch=self._stores.switch,
-            consent=Consent(self._stores.ledger, self._catalog),
+            consent=self._consent,
             catalog=self._catalog,
             announce=self._alert_controller.switched,
             redraw=self._changed,
@@ -395,6 +397,7 @@ class App:
         if not self._catalog.configuration.problem:
             with contextlib.suppress(StoreError):  # the next refresh tries again
                 guarded_settings.record_additions(self._catalog.configuration.settings, self._stores.ledger)
+                self._consent.pin_earlier(PINNED_AT_START)
         for state in self._catalog.take_new():
             if state.key not in batch:  # those have one alert for all of them
                 self._alerts.hook_waiting(state)
@@ -486,6 +489,12 @@ class App:
 
     def _changed(self) -> None:
         self._work.post(self._refresh)
+
+    def _saw_relay(self, request: RelayRequest) -> None:
+        """Who is an agent; its PATH may have the program that a proposed hook lacks."""
+        self._agents.record(request.parent, request.pid)
+        if self._catalog.search.saw_event(request.environment.get("PATH", "")) and self._catalog.misses_program:
+            self._throttled_refresh.request()
 
     def _opened(self) -> None:
         self._presenter.opened()
