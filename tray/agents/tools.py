@@ -67,7 +67,7 @@ def _tools(agent: str) -> Mapping[str, NativeTool]:
 
 @lru_cache(64)
 def _titles(agent: str) -> Mapping[str, str]:
-    return {tool.name: title for title, tool in _tools(agent).items()}
+    return {name: title for title, tool in _tools(agent).items() for name in (tool.name, *tool.others)}
 
 
 def _keys(from_agent: str, to_agent: str, name: str, input: Mapping[str, Any]) -> dict[str, str]:
