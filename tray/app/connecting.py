@@ -11,8 +11,8 @@ from pathlib import Path
 from tray.agents.connection import Plan, Site
 from tray.agents.registry import AGENTS
 from tray.app.agent_sites import site
+from tray.app.checks.agent_status import AgentStatus, IsRecorded, LastEvent, agent_status, agent_statuses
 from tray.connect import apply_connect, apply_disconnect, connectors
-from tray.connect.agent_status import AgentStatus, IsRecorded, LastEvent, agent_status, agent_statuses
 from tray.connect.hook_import import import_reminder
 from tray.edit.diff import diff
 from tray.language import say

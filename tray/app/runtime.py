@@ -9,19 +9,27 @@ import gc
 import logging
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
-from tray.app import build_catalog, build_engine, confirmed_llm, journal_limits, open_stores, relay_conf, welcome
+from tray.app import (
+    build_catalog,
+    build_engine,
+    confirmed_llm,
+    installed_relay,
+    journal_limits,
+    open_stores,
+    relay_conf,
+    welcome,
+)
 from tray.app.agent_sites import connectable_agents
 from tray.app.alert_controller import AlertController, text_file
+from tray.app.checks.live import LiveDoctor, runtime_health
 from tray.app.click_trust import ClickTrust
 from tray.app.database_recovery import DatabaseRecovery
 from tray.app.desktop import build_desktop
-from tray.app.doctor.live import LiveDoctor
 from tray.app.event_bus import EventBus
 from tray.app.file_watch import FileWatch, FolderWatch
-from tray.app.health import runtime_health
 from tray.app.service import TrayService
 from tray.app.shutdown import CLOSE_TIMEOUT, GRACE, GracefulShutdown
 from tray.app.signals import stop_on_signal
@@ -40,6 +48,7 @@ from tray.desktop.icon import Icon, choose_icon
 from tray.desktop.menu import Action, Review, ReviewBatch, ShowReason
 from tray.desktop.opener import Opener
 from tray.engine.turn_end import TurnEndDetector
+from tray.errors import HooktrayError, StoreError
 from tray.execution.command import BackgroundProcesses
 from tray.execution.file_limit import raise_limit
 from tray.execution.orphans import become_subreaper
@@ -50,6 +59,7 @@ from tray.ipc.terminal import TerminalPrompt
 from tray.language import say
 from tray.model.decision import Decision, Record
 from tray.model.event import Event
+from tray.model.guard import Guard
 from tray.notify.muted import mute_classes
 from tray.notify.policy import state_folder_lost
 from tray.paths import Paths
@@ -198,7 +208,7 @@ class App:
         self._alert_controller = AlertController(
             loop=self._loop.loop,
             post=self._work.post,
-            settings=lambda: mute_classes(self._catalog.configuration.settings, self._stores.switch.muted_classes()),
+            settings=lambda: mute_classes(self._catalog.settings_in_force, self._stores.switch.muted_classes()),
             ask_agents=lambda: guarded_settings.desktop_agents(
                 self._catalog.configuration.settings, self._stores.ledger.state
             ),
@@ -282,6 +292,7 @@ class App:
 
     def run(self) -> None:
         """Start the server, then give the main thread to the icon until someone quits."""
+        self._install_relay()
         self._write_relay_conf()  # before an agent can rely on us: we may be killed at any moment
         self._shutdown.start()
         try:
@@ -352,11 +363,17 @@ class App:
         self._alert_controller.announce_tampering(self._stores)
         self._database_recovery.refresh()
         batch = {one.key for one in self._controls.batch.hooks}
-        guarded_settings.record_desktop_agents(self._catalog.configuration.settings, self._stores.ledger)
+        if not self._catalog.configuration.problem:
+            with contextlib.suppress(StoreError):  # the next refresh tries again
+                guarded_settings.record_additions(self._catalog.configuration.settings, self._stores.ledger)
         for state in self._catalog.take_new():
             if state.key not in batch:  # those have one alert for all of them
                 self._alerts.hook_waiting(state)
-        self._alerts.withdraw_except({one.key for one in self._catalog.states if one.waiting})
+        settings = [one for one in self._catalog.settings() if one.waiting]
+        for setting in settings:
+            self._alerts.setting_waiting(setting)
+        hooks = {one.key for one in self._catalog.states if one.waiting}
+        self._alerts.withdraw_except({*hooks, *(one.id for one in settings)})
         if self._catalog.configuration.problem not in ("", problem):
             self._alerts.config_broken(self._catalog.configuration.problem)
             log.warning("the configuration is broken: %s", sanitise(self._catalog.configuration.problem, 1000))
@@ -378,6 +395,23 @@ class App:
     def _write_relay_conf(self) -> None:
         """Write what relays read when the tray does not answer."""
         relay_conf.write(self._paths, self._catalog.without_tray())
+        if installed_relay.is_installed(self._stores.database):
+            try:
+                self.write_relay_table()
+            except HooktrayError as error:  # the doctor shows it, too
+                log.warning("the relay's table cannot be written: %s", error.message)
+
+    def _install_relay(self) -> None:
+        try:
+            installed_relay.install(self._paths, self._stores.database)
+        except HooktrayError as error:  # the doctor shows it, too
+            log.warning("the relay cannot be installed: %s", error.message)
+
+    def write_relay_table(self, guards: Iterable[Guard] | None = None) -> None:
+        """`guards`: what approved hooks guard now; None = as in the table."""
+        installed_relay.write_table(
+            self._paths, guards, self._stores.database, without_tray=self._catalog.without_tray()
+        )
 
     def _announce_incident(self, incident: Incident) -> None:
         self._alert_controller.announce(state_folder_lost(incident.brief))
