@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from clients.client import session
+from clients.client import Session, session
 from clients.copilot_cli import COPILOT_CLI, EXISTING
 from clients.scenes import SCRIPTS, Scenes, Start
-from clients.client import Session
 from connect.sites import tree
 
 CONTEXTS = {

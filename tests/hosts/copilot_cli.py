@@ -1,9 +1,9 @@
 """A stand-in of Copilot CLI 1.0.102: what it makes of one hook's end, as found with the real program.
 
-    PYTHONPATH=tests python -m hosts.copilot_cli --command 'hooktray relay copilot-cli PreToolUse' PreToolUse < payload.json
+    PYTHONPATH=tests python -m hosts.copilot_cli --command 'hooktray relay copilot-cli PreToolUse' PreToolUse < x.json
 
-It prints one JSON object: verdict, stop, reason, changes, warnings. A payload with `hookEventName` is one of the Local
-harness of VS Code, whose answers are judged by its documentation.
+It prints one JSON object: verdict, stop, reason, changes, warnings. A payload with `hookEventName` is one of the
+Local harness of VS Code, whose answers are judged by its documentation.
 """
 
 from __future__ import annotations

@@ -28,25 +28,28 @@ if TYPE_CHECKING:
 
 HOOK = "a hook file of Copilot CLI"
 SETTING = "a setting of Copilot CLI"
-# The second names of keys, and most names in `others`, are those of VS Code's own tools.
+# The names in `others` are those of hooks under Claude Code's names of events, of further tools, and of VS Code's own
+# tools, whose names for arguments come second.
 FILE = {"file_path": ("path", "filePath")}
 EDIT = {"old_string": ("old_str", "oldString"), "new_string": ("new_str", "newString")}
 TOOLS = {
     "AskUserQuestion": NativeTool("ask_user"),
-    "Bash": NativeTool("bash", others=("powershell", "runInTerminal", "run_in_terminal", "shell")),
+    "Bash": NativeTool("bash", others=("Bash", "powershell", "runInTerminal", "run_in_terminal", "shell")),
     "Edit": NativeTool(
         "edit",
         {**FILE, **EDIT},
-        others=("apply_patch", "editFiles", "insert_edit_into_file", "replace_string_in_file", "str_replace_editor"),
+        others=("Edit", "apply_patch", "editFiles", "replace_string_in_file", "str_replace_editor"),
     ),
-    "Glob": NativeTool("glob"),
-    "Grep": NativeTool("grep"),
-    "Read": NativeTool("view", FILE, others=("readFile", "read_file")),
-    "Task": NativeTool("task", {"subagent_type": ("agent_type",)}),
-    "TodoWrite": NativeTool("update_todo"),
-    "WebFetch": NativeTool("web_fetch"),
-    "WebSearch": NativeTool("web_search"),
-    "Write": NativeTool("create", {**FILE, "content": ("file_text",)}, others=("createFile", "create_file", "write")),
+    "Glob": NativeTool("glob", others=("Glob",)),
+    "Grep": NativeTool("grep", others=("Grep",)),
+    "Read": NativeTool("view", FILE, others=("Read", "readFile", "read_file")),
+    "Task": NativeTool("task", {"subagent_type": ("agent_type",)}, others=("Task",)),
+    "TodoWrite": NativeTool("update_todo", others=("TodoWrite",)),
+    "WebFetch": NativeTool("web_fetch", others=("WebFetch",)),
+    "WebSearch": NativeTool("web_search", others=("WebSearch",)),
+    "Write": NativeTool(
+        "create", {**FILE, "content": ("file_text",)}, others=("Write", "createFile", "create_file", "write")
+    ),
 }
 
 

@@ -14,7 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from tray.agents import relay_command
-from tray.agents.connection import PROBE_EVENT, Plan, RelayEntry, Site, other_files, read_or_empty
+from tray.agents.connection import (
+    PROBE_EVENT,
+    EntryContent,
+    Plan,
+    RelayEntry,
+    Site,
+    other_files,
+    read_or_empty,
+)
 from tray.agents.copilot_cli.events import AGENT, EVENTS, NAMES, UNCONNECTED_EVENTS
 from tray.edit.file_changes import File, FileChange, FileState, read_state, resolve_links
 from tray.edit.json_edit import JsonSpan, JsonText, TextEdit, is_blank, new_document
@@ -192,6 +200,15 @@ def _argv(entry: Mapping[str, Any]) -> tuple[str, ...]:
     return ("cmd.exe", "/d", "/c", *shlex.split(words)) if sys.platform == "win32" else ("/bin/sh", "-c", words)
 
 
+def contents(path: Path, state: FileState) -> tuple[EntryContent, ...]:
+    text = state.text if isinstance(state, File) else b""
+    return tuple(
+        EntryContent(event=NAMES.get(event, event), handler=entry)
+        for event, _, entry in (entries(JsonText(text, str(path))) if not is_blank(text) else ())
+        if parse_entry(entry)
+    )
+
+
 def connect_options(site: Site, files: Sequence[str]) -> str:
     """The scope of these files, unless they are the user's."""
     if not files or str(home(site) / FILE) in files:
@@ -208,6 +225,10 @@ def trust(site: Site) -> str:
         if _object(path).get(OFF_SWITCH) is True:
             return f"off: Copilot CLI runs no hook: take `{OFF_SWITCH}` out of {path}"
     return _trust_note(site) or "trusted"
+
+
+def switch_files(site: Site) -> tuple[Path, ...]:
+    return (home(site) / SETTINGS, home(site) / CONFIG, hook_file(site), *_project_settings(site))
 
 
 def _trust_note(site: Site) -> str:

@@ -81,8 +81,8 @@ def _own_reason(hook: Hook) -> str:
 def _notes(site: Site, moved: list[Path]) -> tuple[str, ...]:
     names = ", ".join(path.name for path in moved)
     note = (
-        f"{names} moved; none of its hooks runs until you have approved it in the tray's menu. Each then runs once on "
-        f"a test event; `hooktray import-hooks {AGENT} --undo` puts all of them back."
+        f"{names} moved; none of its hooks runs until you have approved it in the tray's menu. Each then runs once "
+        f"on a test event; `hooktray import-hooks {AGENT} --undo` puts all of them back."
     )
     unconnected = f"Until `hooktray connect {AGENT}` no event reaches them."
     return (note,) if connector.relay_entries(site) else (note, unconnected)
