@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
+from typing import Any
 
+import pytest
 from clients.client import Session, session
 from clients.copilot_cli import COPILOT_CLI, EXISTING
-from clients.scenes import SCRIPTS, Scenes, Start
+from clients.scenes import REFUSED, REWRITE, SCRIPTS, Scenes, Start
+from clients.wires import Call
 from connect.sites import tree
 
 CONTEXTS = {
@@ -17,6 +21,12 @@ CONTEXTS = {
     "tool_after": "context-after-the-tool",
 }
 SAYING = [{"name": event, "event": event, "command": f"./{event}.sh", "dialect": "copilot-cli"} for event in CONTEXTS]
+
+
+NEVER = {"name": "never", "event": "subagent_end", "type": "rule", "decision": "deny", "reason": "never-end"}
+NEVER_TURN = NEVER | {"event": "turn_end"}
+SUBAGENT = {"agent_type": "general-purpose", "name": "sub", "description": "a step", "prompt": "do it"}
+CAMEL = "preToolUse"  # Copilot's own name of an event, under which somebody may have written our line by hand
 
 
 class TestCopilotCli(Scenes):
@@ -53,3 +63,48 @@ class TestCopilotCli(Scenes):
         assert one.turn().returncode == 0
 
         assert [text for text in CONTEXTS.values() if text not in one.model.told()] == []
+
+    def test_a_projects_line_of_claude_code_is_answered_as_copilot_cli(self, tmp_path: Path) -> None:
+        """Copilot runs the hooks of a trusted project's .claude/settings.json, too."""
+        calls = [self.client.shell_call(line) for line in ("touch forbidden", "touch wanted")]
+        one = session(self.client, tmp_path, calls, [REFUSED], self.scripts)
+        try:
+            argv = one.live.argv("connect", "claude-code", "--scope", "project", "--yes")
+            done = subprocess.run(
+                argv, cwd=one.project, env=dict(one.environment), capture_output=True, timeout=60, check=False
+            )
+            assert done.returncode == 0, done.stderr.decode()
+            (one.home / ".copilot" / "config.json").write_text(json.dumps({"trustedFolders": [str(one.project)]}))
+
+            one.turn()
+
+            assert one.made() == {"wanted"}
+            assert "refused-by-a-rule" in one.model.results()[0]
+            assert [row["verdict"] for row in one.rows("tool_before")] == ["deny", "abstain"]
+        finally:
+            one.close()
+
+    def test_a_line_under_the_agents_own_names_guards_as_well(self, start: Start) -> None:
+        one = start(["touch forbidden", "touch original"], REFUSED, REWRITE)
+        said = json.loads(one.settings.read_text())
+        said["hooks"] = {CAMEL: said["hooks"]["PreToolUse"]}
+        one.settings.write_text(json.dumps(said))
+
+        one.turn()
+
+        assert one.made() == {"rewritten"}
+        assert [(row["event"], row["verdict"]) for row in one.rows()] == [
+            ("PreToolUse", "deny"),
+            ("PreToolUse", "abstain"),
+        ]
+
+    @pytest.mark.parametrize("never", [NEVER, NEVER_TURN], ids=["of a subagent", "of a turn"])
+    def test_an_end_that_is_always_refused_comes_all_the_same(self, start: Start, never: dict[str, Any]) -> None:
+        """Copilot itself limits the refusals of a turn's end, and not those of a subagent's."""
+        one = start([], never)
+        one.model.calls = [Call("task", SUBAGENT)] if never is NEVER else []
+
+        assert one.turn().returncode == 0
+
+        verdicts = [row["verdict"] for row in one.rows(str(never["event"]))]
+        assert verdicts[:9] == [*["deny"] * 8, "abstain"]
