@@ -5,10 +5,13 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Iterator
+from pathlib import PurePath
 
 from tray import relay_program
+from tray.app import installed_relay
 from tray.app.checks.context import CheckContext
 from tray.app.checks.finding import Cause, Finding
+from tray.execution.startup_files import unexpected_startup_files
 from tray.store.db import damaged_files
 
 
@@ -68,7 +71,15 @@ def sources(context: CheckContext) -> Iterator[Finding]:
         yield Finding(cause=Cause.SOURCE_WARNING, name="sources", values=values)
 
 
+def environment(context: CheckContext) -> Iterator[Finding]:
+    for found in unexpected_startup_files():
+        cause = Cause.STARTUP_FILE_CHANGED if found.changed else Cause.STARTUP_FILE
+        yield Finding(cause=cause, name=PurePath(found.path).name, values={"path": found.path})
+
+
 def relay(context: CheckContext) -> Iterator[Finding]:
+    for one in installed_relay.problems(context.paths, context.stores.database):
+        yield Finding(cause=Cause.RELAY_PLACE, name="relay", values={"problem": one.text})
     why = relay_program.problem()
     if why:
         yield Finding(cause=Cause.RELAY_PORTABLE, name="relay", values={"problem": why})
