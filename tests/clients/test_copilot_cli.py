@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from clients.client import Session, session
-from clients.copilot_cli import COPILOT_CLI, EXISTING
-from clients.scenes import REFUSED, REWRITE, SCRIPTS, Scenes, Start
+from clients.client import LONG, Session, session
+from clients.copilot_cli import COPILOT_CLI, EXISTING, program
+from clients.scenes import ASKED, REFUSED, REWRITE, SCRIPTS, Scenes, Start
 from clients.wires import Call
 from connect.sites import tree
+from desk import wait
+from terminal import Terminal
 
 CONTEXTS = {
     "session_start": "context-of-the-start",
@@ -74,7 +76,7 @@ class TestCopilotCli(Scenes):
                 argv, cwd=one.project, env=dict(one.environment), capture_output=True, timeout=60, check=False
             )
             assert done.returncode == 0, done.stderr.decode()
-            (one.home / ".copilot" / "config.json").write_text(json.dumps({"trustedFolders": [str(one.project)]}))
+            trust(one)
 
             one.turn()
 
@@ -108,3 +110,41 @@ class TestCopilotCli(Scenes):
 
         verdicts = [row["verdict"] for row in one.rows(str(never["event"]))]
         assert verdicts[:9] == [*["deny"] * 8, "abstain"]
+
+    def test_a_turn_in_a_terminal(self, start: Start) -> None:
+        """Our question and its own are asked there, and each is notified."""
+        one = start(
+            ["touch forbidden", "touch asked", "touch wanted"], REFUSED, ASKED | {"name": "ask", "matcher": "asked"}
+        )
+        trust(one)
+        terminal = Terminal(list(program()), one.project, dict(one.environment))
+        try:
+            wait(lambda: "Interactive" in terminal.text, LONG, "the prompt")
+            terminal.type("hello")
+            wait(lambda: "hello" in terminal.text, LONG, "the typed text")
+            terminal.type("\r")
+            wait(lambda: "Hook permission request" in terminal.text, LONG, "our question")
+            wait(lambda: "asked-by-a-rule" in terminal.text, LONG, "its reason")
+            wait(lambda: len(one.rows("notification")) == 1, LONG, "the first notification")
+            terminal.type("\r")
+            wait(lambda: "Do you want to run this command?" in terminal.text, LONG, "its own question")
+            wait(lambda: len(one.rows("notification")) == 2, LONG, "the second notification")
+            terminal.type("\r")
+            one.wait_rows("turn_end")
+            terminal.type("/exit")
+            wait(lambda: "/exit" in terminal.text, LONG, "the typed command")
+            terminal.type("\r")
+            one.wait_rows("session_end")
+            terminal.process.wait(LONG)
+        finally:
+            terminal.close()
+
+        assert one.made() == {"asked", "wanted"}
+        assert "Denied by preToolUse hook: refused-by-a-rule" in terminal.text
+        assert [row["verdict"] for row in one.rows("tool_before")] == ["deny", "ask", "abstain"]
+        assert [row["event"] for row in one.rows("permission_request")] == ["PermissionRequest"]
+
+
+def trust(one: Session) -> None:
+    """What its user says in its dialogue, once and for all."""
+    (one.home / ".copilot" / "config.json").write_text(json.dumps({"trustedFolders": [str(one.project)]}))
