@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tray.agents.connection import Plan, Site
 from tray.agents.registry import AGENTS
+from tray.app import installed_relay
 from tray.app.agent_sites import site
 from tray.connect import apply_connect, apply_disconnect, connectors
 from tray.connect.agent_status import AgentStatus, IsRecorded, LastEvent, agent_status, agent_statuses
@@ -101,7 +102,12 @@ class ConnectService:
 
     def apply(self, preview: ConnectPreview) -> None:
         """Write what was shown. Raises HooktrayError when one of its files has changed since."""
-        (apply_connect if preview.connect else apply_disconnect)(self._site(), preview.agent, preview.plan)
+        if preview.connect:
+            installed_relay.prepare_to_connect(self._paths)
+            apply_connect(self._site(), preview.agent, preview.plan)
+        else:
+            apply_disconnect(self._site(), preview.agent, preview.plan)
+            installed_relay.update_after_disconnect(self._paths)
 
     def _open(self, name: str, text: str) -> None:
         folder = self._paths.state / "reviews"

@@ -390,11 +390,19 @@ class App:
     def _write_relay_conf(self) -> None:
         """Write what relays read when the tray does not answer."""
         relay_conf.write(self._paths, self._catalog.without_tray())
-        if installed_relay.is_installed(self._stores.database):
+        if installed_relay.is_installed(self._paths, self._stores.database):
+            self._mend_relay()
             try:
                 self.write_relay_table()
             except HooktrayError as error:  # the doctor shows it, too
                 log.warning("the relay's table cannot be written: %s", error.message)
+
+    def _mend_relay(self) -> None:
+        found = installed_relay.problems(self._paths, self._stores.database)
+        for one in found:
+            log.warning("%s", one.text)
+        if found:
+            self._install_relay()
 
     def _install_relay(self) -> None:
         try:

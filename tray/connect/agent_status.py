@@ -6,6 +6,7 @@ the menu ask here; `send_test_event` sends a real event through the agent's own 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import time
@@ -13,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from tray.agents import relay_table
 from tray.agents.connection import RelayEntry, Site
 from tray.agents.registry import AGENTS
 from tray.connect import connectors
@@ -116,9 +118,18 @@ def _wrong_target(site: Site, entries: tuple[RelayEntry, ...]) -> StaleReason | 
     if missing:
         return f"{missing} is not there any more, so its lines do nothing", "mends them"
     here = {str(site.paths.state), *([] if site.paths.home else [""])}  # older entries do not name the usual folder
-    if not {entry.state_folder for entry in entries} <= here:
+    if not {_state_folder(entry) for entry in entries} <= here:
         return "its lines lead to another Hooktray", "leads them here"
     return None
+
+
+def _state_folder(entry: RelayEntry) -> str:
+    """Where an entry leads: to the folder in its line, else to the one in the table beside its relay."""
+    if entry.state_folder or not entry.required_files:
+        return entry.state_folder
+    with contextlib.suppress(OSError):
+        return relay_table.read(Path(entry.required_files[0]).with_name("relay.table").read_bytes()).state
+    return ""
 
 
 def _advice(site: Site, status: AgentStatus, stale: StaleReason | None) -> list[str]:

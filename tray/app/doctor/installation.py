@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 
 from tray import relay_program
+from tray.app import installed_relay
 from tray.app.doctor.context import CheckContext
 from tray.app.doctor.result import CheckResult, attention, broken, ok
 from tray.store.db import damaged_files
@@ -71,11 +72,14 @@ def sources(context: CheckContext) -> Iterator[CheckResult]:
 
 
 def relay(context: CheckContext) -> Iterator[CheckResult]:
+    found = installed_relay.problems(context.paths, context.stores.database)
+    for one in found:
+        yield broken("relay", "relay", one.text, installed_relay.REMEDIES[one.cause])
     why = relay_program.problem()
     if why:
-        remedy = "install Hooktray with a C compiler there, then `hooktray connect` again"
+        remedy = "install Hooktray with a C compiler there, then start the tray again"
         yield attention("relay", "relay", f"the portable one is used, which is slower. {why}", remedy)
-    else:
+    elif not found:
         yield ok("relay", "relay", "native")
 
 
