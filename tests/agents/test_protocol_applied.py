@@ -59,7 +59,7 @@ def through_us(event: Event, ended: Exit, failure: Failure) -> Report:
         name="hook", source=source, match=Match(event="any"), action=action, failure=failure, dialect="starchild"
     )
     result = Result(code=ended.code, stdout=ended.stdout, stderr=ended.stderr)
-    outcome = make_outcome(hook, AGENTS[event.agent].protocol.read(event, result), timed_out=False, ms=1.0)
+    outcome = make_outcome(event, hook, AGENTS[event.agent].protocol.read(event, result), timed_out=False, ms=1.0)
     return heard(event, render(event, fit(event, merge([outcome]))))
 
 

@@ -79,7 +79,7 @@ def test_nobody_with_an_opinion_says_nothing(house: House) -> None:
     ],
 )
 def test_broken_is_neither_deny_nor_allow(house: House, script: str, cause: str) -> None:
-    house.hook("guard", on="tool_before", script=script)
+    house.hook("guard", on="tool_before", script=script, failure="allow")
 
     assert house.tool() == {}
     assert house.last.hooks[0]["status"] == "failed"
@@ -118,7 +118,7 @@ def test_a_hook_whose_script_is_not_there_cannot_be_approved(house: House) -> No
 def test_a_hook_over_its_time_is_ended_and_says_so(house: House) -> None:
     house.hook("slow", on="tool_before", script="sleep 60", timeout=0.2)
 
-    assert house.tool() == {}
+    assert house.tool()["hookSpecificOutput"]["permissionDecision"] == "ask"
     assert house.last.hooks[0]["status"] == "timed_out"
 
 
@@ -203,13 +203,23 @@ def test_what_a_hook_gets_is_the_dialect_it_speaks(house: House, tmp_path: Path)
     ],
 )
 def test_a_payload_we_cannot_read_gets_the_neutral_answer_and_a_row(house: House, body: bytes, problem: str) -> None:
-    house.hook("guard", on="tool_before", script=DENY)
+    house.hook("guard", on="tool_before", script=DENY, failure="allow")
 
     answer = house.relay("claude-code", "PreToolUse", body)
 
     assert (answer.stdout, answer.code) == (b"", 0)
     assert problem in house.last.problem
     assert house.last.hooks[0]["status"] == "failed"
+
+
+@pytest.mark.parametrize("body", [b"", b"nonsense", b"[1]", b"\xff\xfe{}"])
+def test_the_user_is_asked_about_a_guarded_payload_that_we_cannot_read(house: House, body: bytes) -> None:
+    house.hook("guard", on="tool_before", script=DENY)
+
+    answer = json.loads(house.relay("claude-code", "PreToolUse", body).stdout)["hookSpecificOutput"]
+
+    assert answer["permissionDecision"] == "ask"
+    assert "the hook guard failed: " in answer["permissionDecisionReason"]
 
 
 def test_a_payload_we_cannot_read_is_denied_where_the_user_said_block(house: House) -> None:
@@ -362,7 +372,7 @@ def test_a_damaged_copy_fails_closed_and_the_original_does_not_stand_in(house: H
     house.script("guard.sh", f"touch {tmp_path}/ran; exit 0")
     shutil.rmtree(house.stores.copies.folder / state.digest / SPARE)
 
-    assert house.tool() == {}
+    assert house.tool()["hookSpecificOutput"]["permissionDecision"] == "ask"
     assert not (tmp_path / "ran").exists()
     assert "altered" in house.last.hooks[0]["cause"]
 

@@ -30,8 +30,9 @@ from tray.model.hook import Match
 from tray.text import sanitise
 
 if TYPE_CHECKING:
-    from tray.agents.connection import FindProblem, Plan, RelayEntry, Site
+    from tray.agents.connection import EntryContent, FindProblem, Plan, RelayEntry, Site
     from tray.edit.backups import Backups
+    from tray.edit.file_changes import FileState
     from tray.reading.entries import SourceHooks
 
 FAILURES = (Exception, SystemExit)  # a package's code may raise anything
@@ -174,6 +175,14 @@ class GuardedConnector:
 
     def trust(self, site: Site) -> str:
         return self._guard.call(str, "trust", lambda: self._connector.trust(site), passes=(HooktrayError,))
+
+    def switch_files(self, site: Site) -> tuple[Path, ...]:
+        return self._guard.get((), "switch_files", lambda: tuple(self._connector.switch_files(site)))
+
+    def contents(self, path: Path, state: FileState) -> tuple[EntryContent, ...]:
+        return self._guard.call(
+            tuple, "contents", lambda: self._connector.contents(path, state), passes=(HooktrayError,)
+        )
 
     def probe_payload(self, session: str, cwd: str) -> Payload:
         return self._guard.call(dict, "probe_payload", lambda: dict(self._connector.probe_payload(session, cwd)))

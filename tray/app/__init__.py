@@ -151,5 +151,5 @@ def build_catalog(paths: Paths, stores: Stores) -> HookCatalog:
 
 def journal_limits(catalog: HookCatalog) -> RetentionLimits:
     """How much the journal keeps, as the file says it at this moment."""
-    limits = catalog.configuration.settings.journal
+    limits = catalog.settings_in_force.journal
     return RetentionLimits(days=limits.days, rows=limits.rows, megabytes=limits.megabytes)

@@ -11,8 +11,8 @@ from pathlib import Path
 from tray.agents import relay_command
 from tray.agents.connection import Site
 from tray.agents.registry import UNSUPPORTED
+from tray.app.checks.agent_status import AgentStatus, IsRecorded, agent_statuses
 from tray.connect import connectors
-from tray.connect.agent_status import AgentStatus, IsRecorded, agent_statuses
 from tray.errors import HooktrayError
 from tray.model.decision import SkipReason
 from tray.model.event import PROBE_PREFIX

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tray.agents.registry import AGENTS
+from tray.app.checks.agent_status import AgentStatus
 from tray.app.connecting import ConnectPreview, ConnectService
-from tray.connect.agent_status import AgentStatus
 from tray.desktop.menu import MenuAgent
 from tray.errors import HooktrayError
 from tray.language import say
@@ -102,8 +102,7 @@ class AgentsMenu:
 
     def _row(self, one: AgentStatus) -> MenuAgent:
         probed = self._probed.get(one.agent)
-        unchanged = replace(one, advice=(), last_event=None)
-        is_same = probed and replace(probed, firing=None, problem="", advice=(), last_event=None) == unchanged
+        is_same = probed and _facts(probed) == _facts(one) and probed.stale == one.stale
         digests = {
             connect: preview.digest for (name, connect), preview in self._previews.items() if name == one.agent
         }
@@ -130,3 +129,8 @@ class AgentsMenu:
         self._probed.pop(agent, None)
         for connect in (True, False):
             self._previews.pop((agent, connect), None)
+
+
+def _facts(one: AgentStatus) -> AgentStatus:
+    """What a trial does not change."""
+    return replace(one, firing=None, findings=(), last_event=None)

@@ -12,8 +12,8 @@ from tray.agents.connection import Plan, Site
 from tray.agents.registry import AGENTS
 from tray.app import installed_relay
 from tray.app.agent_sites import site
+from tray.app.checks.agent_status import AgentStatus, IsRecorded, LastEvent, agent_status, agent_statuses
 from tray.connect import apply_connect, apply_disconnect, connectors
-from tray.connect.agent_status import AgentStatus, IsRecorded, LastEvent, agent_status, agent_statuses
 from tray.connect.hook_import import import_reminder
 from tray.edit.diff import diff
 from tray.language import say
@@ -103,7 +103,7 @@ class ConnectService:
     def apply(self, preview: ConnectPreview) -> None:
         """Write what was shown. Raises HooktrayError when one of its files has changed since."""
         if preview.connect:
-            installed_relay.prepare_to_connect(self._paths)
+            installed_relay.prepare_to_connect(self._paths, preview.agent)
             apply_connect(self._site(), preview.agent, preview.plan)
         else:
             apply_disconnect(self._site(), preview.agent, preview.plan)

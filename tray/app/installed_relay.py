@@ -16,7 +16,7 @@ import shlex
 import stat
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,11 +25,14 @@ from tray.agents import relay_table
 from tray.agents.relay_table import TableContent
 from tray.app import relay_conf
 from tray.app.agent_sites import connected_agents
+from tray.engine.guard_summary import guards
 from tray.errors import HooktrayError, StoreError
 from tray.model.guard import Guard
 from tray.paths import Paths, unwritable_error
 from tray.sources.configuration import write_atomic
 from tray.store.db import Database, open_db
+from tray.store.ledger import Ledger
+from tray.store.switch import Switch
 
 RELAY, TABLE = "relay", "relay.table"  # the rows of `meta`
 SAVE = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
@@ -50,14 +53,6 @@ class RelayCause(enum.StrEnum):
     TABLE_MISSING = "is missing, so the relay does not know where the tray is"
     TABLE_ALTERED = "was altered, so the relay may not know where the tray is or which tools are guarded"
     ELSEWHERE = "leads to another Hooktray"
-
-
-MEND = "`hooktray run` or `hooktray connect` installs it again; find out who changes it"
-REMEDIES = {
-    **dict.fromkeys(RelayCause, MEND),
-    RelayCause.OTHER: "start the tray again: it installs the one of this version",
-    RelayCause.ELSEWHERE: "`hooktray connect` leads agents here; nothing else of the other one changes",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,10 +91,10 @@ def is_installed(paths: Paths, database: Database) -> bool:
     return bool(_saved(database)) or _table(paths).state == str(paths.state)
 
 
-def mend(paths: Paths, database: Database, guards: Iterable[Guard] | None = None) -> tuple[RelayProblem, ...]:
+def mend(paths: Paths, database: Database, guarded: Iterable[Guard] | None = None) -> tuple[RelayProblem, ...]:
     """Install relay and table anew; returns what is still wrong."""
     install(paths, database)
-    write_table(paths, guards, database)
+    write_table(paths, guarded, database)
     return problems(paths, database)
 
 
@@ -121,7 +116,7 @@ def install(paths: Paths, database: Database, *, take_over: bool = False) -> boo
 
 def write_table(
     paths: Paths,
-    guards: Iterable[Guard] | None,
+    guarded: Iterable[Guard] | None,
     database: Database,
     *,
     without_tray: str = "",
@@ -129,7 +124,7 @@ def write_table(
 ) -> bool:
     """Write the table beside the relay if it is to say anything else; whether it was written.
 
-    `guards`: what approved hooks guard, for connected agents and while switched on; None keeps those of the last call.
+    `guarded`: what approved hooks guard at connected agents while switched on; None keeps those of the last call.
     `without_tray`: the confirmed setting; "" keeps that of the last call. `take_over`: also when the table leads to
     another Hooktray that is still there, which only a person may decide. Raises HooktrayError.
     """
@@ -137,7 +132,7 @@ def write_table(
         return False
     known = _known_table(paths, database)
     mode = without_tray or known.without_tray or USUAL_WITHOUT_TRAY
-    kept = known.guards if guards is None else tuple(guards)
+    kept = known.guards if guarded is None else tuple(guarded)
     content = TableContent(
         protocol=max(relay_program.PROTOCOL, _table(paths).protocol if paths.relay.exists() else 0),
         state=str(paths.state),
@@ -172,15 +167,15 @@ def remove(paths: Paths, database: Database) -> bool:
     return bool(found)
 
 
-def prepare_to_connect(paths: Paths) -> None:
-    """Install relay and table before an agent's settings name them, with a database if there is none yet.
+def prepare_to_connect(paths: Paths, agent: str) -> None:
+    """Install relay and table before this agent's settings name them, with a database if there is none yet.
 
     So an event before the first start of the tray is judged and journalled by the one-shot engine. Raises
     HooktrayError.
     """
     database = open_db(paths.database, migrate=not paths.database.exists())
     install(paths, database, take_over=True)
-    write_table(paths, None, database, take_over=True)
+    write_table(paths, _guards(database, {*connected_agents(paths), agent}), database, take_over=True)
 
 
 def update_after_disconnect(paths: Paths) -> None:
@@ -190,9 +185,11 @@ def update_after_disconnect(paths: Paths) -> None:
     if not connected:
         remove(paths, database)
     elif is_installed(paths, database):
-        write_table(
-            paths, [guard for guard in _known_table(paths, database).guards if guard.agent in connected], database
-        )
+        write_table(paths, _guards(database, connected), database)
+
+
+def _guards(database: Database, agents: Collection[str]) -> tuple[Guard, ...]:
+    return guards(Ledger(database).state, Switch(database), agents)
 
 
 def ending_command(paths: Paths) -> str:

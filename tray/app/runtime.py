@@ -9,7 +9,7 @@ import gc
 import logging
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from tray.app import (
@@ -22,15 +22,14 @@ from tray.app import (
     relay_conf,
     welcome,
 )
-from tray.app.agent_sites import connectable_agents
+from tray.app.agent_sites import connectable_agents, connected_agents
 from tray.app.alert_controller import AlertController, text_file
+from tray.app.checks.live import LiveDoctor, runtime_health
 from tray.app.click_trust import ClickTrust
 from tray.app.database_recovery import DatabaseRecovery
 from tray.app.desktop import build_desktop
-from tray.app.doctor.live import LiveDoctor
 from tray.app.event_bus import EventBus
 from tray.app.file_watch import FileWatch, FolderWatch
-from tray.app.health import runtime_health
 from tray.app.service import TrayService
 from tray.app.shutdown import CLOSE_TIMEOUT, GRACE, GracefulShutdown
 from tray.app.signals import stop_on_signal
@@ -48,8 +47,9 @@ from tray.approvals.review import write_review
 from tray.desktop.icon import Icon, choose_icon
 from tray.desktop.menu import Action, Review, ReviewBatch, ShowReason
 from tray.desktop.opener import Opener
+from tray.engine.guard_summary import guards
 from tray.engine.turn_end import TurnEndDetector
-from tray.errors import HooktrayError
+from tray.errors import HooktrayError, StoreError
 from tray.execution.command import BackgroundProcesses
 from tray.execution.file_limit import raise_limit
 from tray.execution.orphans import become_subreaper
@@ -60,7 +60,6 @@ from tray.ipc.terminal import TerminalPrompt
 from tray.language import say
 from tray.model.decision import Decision, Record
 from tray.model.event import Event
-from tray.model.guard import Guard
 from tray.notify.muted import mute_classes
 from tray.notify.policy import state_folder_lost
 from tray.paths import Paths
@@ -209,7 +208,7 @@ class App:
         self._alert_controller = AlertController(
             loop=self._loop.loop,
             post=self._work.post,
-            settings=lambda: mute_classes(self._catalog.configuration.settings, self._stores.switch.muted_classes()),
+            settings=lambda: mute_classes(self._catalog.settings_in_force, self._stores.switch.muted_classes()),
             ask_agents=lambda: guarded_settings.desktop_agents(
                 self._catalog.configuration.settings, self._stores.ledger.state
             ),
@@ -326,6 +325,7 @@ class App:
         self._background_processes.close()
         self._page.close()
         self._work.close()
+        self._write_last_relay_table()
         self._presenter.close()
         self._alert_controller.close()
         self._stores.journal.close()
@@ -364,11 +364,17 @@ class App:
         self._alert_controller.announce_tampering(self._stores)
         self._database_recovery.refresh()
         batch = {one.key for one in self._controls.batch.hooks}
-        guarded_settings.record_desktop_agents(self._catalog.configuration.settings, self._stores.ledger)
+        if not self._catalog.configuration.problem:
+            with contextlib.suppress(StoreError):  # the next refresh tries again
+                guarded_settings.record_additions(self._catalog.configuration.settings, self._stores.ledger)
         for state in self._catalog.take_new():
             if state.key not in batch:  # those have one alert for all of them
                 self._alerts.hook_waiting(state)
-        self._alerts.withdraw_except({one.key for one in self._catalog.states if one.waiting})
+        settings = [one for one in self._catalog.settings() if one.waiting]
+        for setting in settings:
+            self._alerts.setting_waiting(setting)
+        hooks = {one.key for one in self._catalog.states if one.waiting}
+        self._alerts.withdraw_except({*hooks, *(one.id for one in settings)})
         if self._catalog.configuration.problem not in ("", problem):
             self._alerts.config_broken(self._catalog.configuration.problem)
             log.warning("the configuration is broken: %s", sanitise(self._catalog.configuration.problem, 1000))
@@ -393,7 +399,7 @@ class App:
         if installed_relay.is_installed(self._paths, self._stores.database):
             self._mend_relay()
             try:
-                self.write_relay_table()
+                self._write_relay_table()
             except HooktrayError as error:  # the doctor shows it, too
                 log.warning("the relay's table cannot be written: %s", error.message)
 
@@ -410,10 +416,18 @@ class App:
         except HooktrayError as error:  # the doctor shows it, too
             log.warning("the relay cannot be installed: %s", error.message)
 
-    def write_relay_table(self, guards: Iterable[Guard] | None = None) -> None:
-        """`guards`: what approved hooks guard now; None = as in the table."""
+    def _write_last_relay_table(self) -> None:
+        """Nobody writes the guards anew when a pause ends while no tray runs."""
+        with contextlib.suppress(HooktrayError, OSError):
+            if installed_relay.is_installed(self._paths, self._stores.database):
+                self._write_relay_table(after_quit=True)
+
+    def _write_relay_table(self, *, after_quit: bool = False) -> None:
+        """The guards of the relay, for when nothing else can judge; they change with approvals, switch and agents."""
+        agents = connected_agents(self._paths)
+        found = guards(self._stores.ledger.state, self._stores.switch, agents, after_quit=after_quit)
         installed_relay.write_table(
-            self._paths, guards, self._stores.database, without_tray=self._catalog.without_tray()
+            self._paths, found, self._stores.database, without_tray=self._catalog.without_tray()
         )
 
     def _announce_incident(self, incident: Incident) -> None:

@@ -15,6 +15,7 @@ from tray.approvals.inspection import Inspection, Stamp, file_stamps, inspect
 from tray.approvals.programs import MissingError
 from tray.errors import HooktrayError
 from tray.model.hook import ApprovalState, Hook
+from tray.settings import Settings
 from tray.sources.configuration import Configuration, file_stamp
 from tray.store.copies import Bundle, Copies, DamagedError
 from tray.store.earlier_approvals import EarlierApprovals
@@ -80,6 +81,7 @@ class HookCatalog:
         self._hooks: tuple[Hook, ...] = ()
         self._new: dict[str, str] = {}  # hooks that newly wait, with what is proposed
         self.configuration = Configuration()
+        self._counted = (self.configuration.settings, -1, self.configuration.settings)
         self.states: tuple[HookState, ...] = ()
 
     def refresh(self) -> None:
@@ -159,6 +161,16 @@ class HookCatalog:
     def settings(self) -> tuple[GuardedSetting, ...]:
         """The settings in the file that need a confirmation."""
         return guarded_settings.guarded_settings(self.configuration.settings, self._ledger.state)
+
+    @property
+    def settings_in_force(self) -> Settings:
+        """The settings as they count: without what waits for a confirmation."""
+        settings, state = self.configuration.settings, self._ledger.state
+        known, version, counted = self._counted
+        if known is not settings or version != state.version:  # asked at each event
+            counted = guarded_settings.settings_in_force(settings, state)
+            self._counted = (settings, state.version, counted)
+        return counted
 
     def without_tray(self) -> str:
         """What relays shall do without us; `allow` only when a person confirmed it."""

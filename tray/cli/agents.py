@@ -57,7 +57,7 @@ def connect(
         raise HooktrayError("no agent was found here", hint=f"name one: {', '.join(connectors())}")
 
     def write(name: str, plan: Plan) -> None:
-        installed_relay.prepare_to_connect(site.paths)
+        installed_relay.prepare_to_connect(site.paths, name)
         apply_connect(site, name, plan)
 
     def one(name: str) -> None:
@@ -141,7 +141,7 @@ def list_agents(
     from tray.agents.registry import AGENTS
     from tray.app import open_stores
     from tray.app.agent_sites import last_events, recorded_sessions, unsupported_agents
-    from tray.connect.agent_status import agent_statuses
+    from tray.app.checks.agent_status import agent_statuses
 
     site = agent_site(context, workspace=workspace)
     journal = open_stores(site.paths, migrate=not site.paths.database.exists()).journal
@@ -150,7 +150,7 @@ def list_agents(
     journal.close()
     if as_json:
         for one in found:
-            print(json.dumps({**asdict(one), "connected": one.connected}, ensure_ascii=False))
+            print(json.dumps(one.row, ensure_ascii=False))
         for other in foreign:
             print(json.dumps(asdict(other), ensure_ascii=False))
         for broken in AGENTS.broken:

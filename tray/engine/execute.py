@@ -88,7 +88,9 @@ class HookExecutor:
     def fail_busy(self, event: Event, hooks: Sequence[ApprovedHook]) -> list[Outcome]:
         """The same without a process: rules still count, a hook that would have to run has failed."""
         pairs = zip(hooks, self._prepare(event, hooks), strict=True)
-        return [turn if isinstance(turn, Outcome) else failed(one.hook, Gate.BUSY.value) for one, turn in pairs]
+        return [
+            turn if isinstance(turn, Outcome) else failed(event, one.hook, Gate.BUSY.value) for one, turn in pairs
+        ]
 
     def skip_all(self, hooks: Sequence[ApprovedHook], switch_gate: Gate) -> list[Outcome]:
         """What comes out while the switch or a pause keeps all of them from running."""
@@ -130,7 +132,7 @@ class HookExecutor:
         if reason is not None:
             return skipped(hook, reason)
         if event.problem and (hook.match.tool or hook.match.pattern or not isinstance(hook.action, Rule)):
-            return failed(hook, event.problem)
+            return failed(event, hook, event.problem)
         if isinstance(hook.action, Rule):
             if not self._limits.claim_once(event, hook):
                 return skipped(hook, Gate.ONCE, ONCE_CAUSE)
@@ -140,10 +142,10 @@ class HookExecutor:
             start_gate = partial(self._switch.starting, event.session, event.agent)
             return self._builder.build(event, hook, approved.digest, start_gate)
         except HooktrayError as error:
-            return failed(hook, error.message)
+            return failed(event, hook, error.message)
         except Exception as error:  # the hook's turn: one hook's trouble never takes the others' verdicts away
             log.exception("%s could not have its turn", hook.name)
-            return failed(hook, f"internal error: {type(error).__name__}")
+            return failed(event, hook, f"internal error: {type(error).__name__}")
 
     def _run_jobs(
         self,
@@ -185,4 +187,4 @@ class HookExecutor:
             log.exception("the output of %s cannot be read", hook.name)
             output = HookOutput(problem=f"internal error: {type(error).__name__}")
         stderr = result.stderr.decode("utf-8", "replace")
-        return make_outcome(hook, output, timed_out=result.timed_out, ms=result.ms, stderr=stderr)
+        return make_outcome(event, hook, output, timed_out=result.timed_out, ms=result.ms, stderr=stderr)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tray.agents.placeholders import runtime_values
 from tray.agents.registry import AGENTS
-from tray.approvals.inspection import CommandResolver
+from tray.approvals.command_resolver import CommandResolver
 from tray.engine import output
 from tray.engine.prompt_text import parse_reply
 from tray.errors import HooktrayError
@@ -65,8 +65,10 @@ class JobBuilder:
         if command.owner and known.rules.plugin_input:
             folder = values.get(known.rules.placeholders.plugin) or command.root
             stdin = known.rules.plugin_input(stdin, command.owner, folder)
+        line = self._resolver.command_line(hook, digest, {**variables, **values} if command.format else {})
         return Job(
-            argv=self._resolver.argv(hook, digest, {**variables, **values} if command.format else {}),
+            argv=line.argv,
+            script=line.script,
             cwd=_folder(event, hook),
             environment=clean(event.environment, wanted=hook.env, extra=extra).environment,
             stdin=stdin,

@@ -13,7 +13,7 @@ from tray.agents.agent import Payload
 from tray.agents.protocol import fit, neutral, parse_payload, spec
 from tray.agents.recognition import RecognisedCaller, recognise
 from tray.approvals.callers.ancestry import HookAncestry
-from tray.approvals.inspection import CommandResolver
+from tray.approvals.command_resolver import CommandResolver
 from tray.engine.async_output import AsyncOutput
 from tray.engine.duplicates import split_async
 from tray.engine.execute import HookExecutor

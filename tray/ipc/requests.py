@@ -215,7 +215,9 @@ class UserRequests:
         text = sanitise(setting.text, 1000)
         if yes:
             summary = say("Confirm {setting}", setting=text)
-            question = say("Hooktray: confirm this setting? It loosens a gate.")
+            question = say(
+                "Hooktray: confirm this setting? It loosens a gate, reduces notifications or sends data out."
+            )
         else:
             summary = say("Deny {setting}", setting=text)
             question = say("Hooktray: turn this setting down?")

@@ -123,6 +123,7 @@ class Outcome:
     ms: float = 0.0
     limit: float = 0.0  # seconds it had; 0 = it was not timed
     stderr: str = ""
+    let_through: bool = False  # it failed, nobody could be asked, and that was its only objection
 
 
 @value(frozen=True, slots=True, kw_only=True)

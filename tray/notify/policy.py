@@ -50,6 +50,7 @@ __all__ = [
     "question",
     "question_closed",
     "question_key",
+    "setting_waiting",
     "stop_denied",
     "switched",
     "unsupported_agent",
@@ -101,7 +102,11 @@ def alerts(
     made = [_event_alert(event, cls, body, rules, urgency) for cls, body, urgency in texts]
     if problems is None:
         problems = [*filter(None, map(find_problem, decision.outcomes))]
-    made += [_problem_alert(event, one, rules) for one in problems]
+    goes_on = decision.verdict < Verdict.ASK and decision.stop is None
+    made += [
+        _let_through(event, one) if one.let_through and goes_on else _problem_alert(event, one, rules)
+        for one in problems
+    ]
     made += [_event_alert(event, cls, body, rules, urgency) for cls, body, urgency in _changes(event, decision)]
     return tuple(alert for alert in made if alert.notify or alert.sound)
 
@@ -245,6 +250,12 @@ def approval_pending(name: str, event: str, digest: str, rules: Rules = NO_RULES
     return replace(_own_alert(AlertClass.APPROVAL_PENDING, body, rules, about=name, opens=key), digest=digest)
 
 
+def setting_waiting(text: str, rules: Rules = NO_RULES, *, about: str) -> Alert:
+    """A setting of the file does not count until the user confirms it."""
+    body = say("{setting} does not count until you confirm it under Approvals", setting=text)
+    return _own_alert(AlertClass.APPROVAL_PENDING, body, rules, about=about)
+
+
 def hook_changed(name: str, rules: Rules = NO_RULES, *, key: str = "", digest: str = "") -> Alert:
     """A hook's files are no longer those that were approved."""
     runs = say("{name} changed since approval; the approved copy goes on running", name=name)
@@ -338,6 +349,18 @@ def _problem_alert(event: Event, one: HookProblem, rules: Rules) -> Alert:
     return replace(
         _event_alert(event, one.cls, describe(one), rules, urgency), key="|".join((APP, one.hook, one.cls))
     )
+
+
+def _let_through(event: Event, one: HookProblem) -> Alert:
+    """A guard failed, the agent cannot ask, and the call went on: no rule of the user's makes this quieter."""
+    text = say(
+        "{hook} failed, and {agent} cannot ask you: {what} was not stopped",
+        hook=sanitise(one.hook, 30),
+        agent=event.agent,
+        what=_subject(event),
+    )
+    alert = _event_alert(event, one.cls, f"{text} · {sanitise(one.cause, DETAIL)}", NO_RULES, Urgency.CRITICAL)
+    return replace(alert, sound=ALARM, key="|".join((APP, one.hook, one.cls)))
 
 
 def _own_alert(

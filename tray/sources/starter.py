@@ -16,7 +16,7 @@ STARTER_TEXT = """\
 #     name: no-rm                   # default: the script's name
 #     dialect: starchild            # what the script speaks; or claude-code, shelley, x-code
 #     timeout: 20                   # seconds
-#     failure: allow                # what a broken hook means; or block
+#     failure: ask                  # what a broken hook means; or allow, block. docs/writing-hooks.md has the default
 #     enabled: true
 #     env: []                       # withheld variables that it shall have
 #     files: []                     # globs of further files that belong to it
@@ -39,7 +39,7 @@ STARTER_TEXT = """\
 ## Hours in which only what is critical is shown, and nothing is heard. Default: none.
 # quiet_hours: {from: "22:00", to: "07:30", days: [mon, tue, wed, thu, fri]}
 ##
-## Whether alerts show the input of a tool, secrets masked, and not only its name.
+## Whether alerts show the input of a tool, secrets masked, and not only its name; counts only once you confirmed it.
 # show_input: false
 ##
 ## Seconds that a turn must have taken to be told of at its end.

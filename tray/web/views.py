@@ -15,7 +15,7 @@ from tray.engine.replay import ReplayComparison
 from tray.errors import HooktrayError
 from tray.language import phrase, say
 from tray.model.decision import Record
-from tray.model.hook import Hook
+from tray.model.hook import Failure, Hook
 from tray.store.stats import HOUR, MAX_ROWS, MAX_RUN_ROWS
 from tray.web import charts, filters
 from tray.web.actions import PageActions, possible_actions
@@ -25,6 +25,7 @@ from tray.web.templating import VERDICTS, templates
 
 PAGE_SIZE = 50  # decisions
 MAX_SESSIONS = 100
+FAILURE_TEXTS: Mapping[str, str] = {Failure.DEFAULT: phrase("ask, or allow where the agent cannot ask")}
 DAY = 24 * HOUR
 DONE_MESSAGES: Mapping[str, str] = {
     "allow": phrase("Done."),
@@ -204,7 +205,7 @@ class PageViews:
             "state": one.state.value,
             "health": one.problem,
             "runs_what": describe_action(hook.action),
-            "failure": hook.failure.value,
+            "failure": say(FAILURE_TEXTS.get(hook.failure, hook.failure.value)),
             "timeout": hook.timeout,
             "durations": durations or charts.HookDurations(),
             "actions": possible_actions(one, self._services.controls.state.hooks_off),

@@ -1,19 +1,23 @@
-"""The doctor inside the running tray: which hooks are broken, and a full report as a text to read."""
+"""The checks inside the running tray: which hooks are broken, a full report, what only it knows."""
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tray.app import Stores
 from tray.approvals.catalog import HookCatalog, HookState
+from tray.desktop.icon import Icon
+from tray.execution.command import BackgroundProcesses
 from tray.paths import Paths
+from tray.store.journal import Journal
 from tray.text import printable
 
 if TYPE_CHECKING:
-    from tray.app.doctor import CheckContext
+    from tray.app.checks import CheckContext
 
 REPORT = "doctor.txt"
 
@@ -36,7 +40,7 @@ class LiveDoctor:
         states = self._catalog.states
         if states is self._examined:
             return
-        from tray.app.doctor import failing_names, hooks
+        from tray.app.checks import failing_names, hooks
 
         self._examined = states
         self.broken = failing_names(hooks.check(self._context())) if states else frozenset()
@@ -47,17 +51,13 @@ class LiveDoctor:
 
     def summary(self) -> str:
         """What is broken or needs attention, for a user who typed `/hooks doctor`."""
-        from tray.app.doctor import Health, hooks, installation, render
+        from tray.app.checks import own_findings, render
 
-        context = self._context()
-        own = (installation.switch, installation.configuration, installation.sources)
-        checks = (*own, hooks.check, installation.database)
-        found = [one for check in checks for one in check(context) if one.health is not Health.OK]
-        return printable(render(found))
+        return printable(render(own_findings(self._context())))
 
     def report(self) -> Path:
         """All checks, written to a file."""
-        from tray.app.doctor import render, run_checks
+        from tray.app.checks import render, run_checks
 
         path = self._paths.state / "reviews" / REPORT
         path.parent.mkdir(mode=0o700, exist_ok=True)
@@ -67,6 +67,20 @@ class LiveDoctor:
         return path
 
     def _context(self) -> CheckContext:
-        from tray.app.doctor import build_context
+        from tray.app.checks import build_context
 
         return build_context(self._paths, self._stores, self._catalog, None, static=True)
+
+
+def runtime_health(
+    icon: Icon, background: BackgroundProcesses, journal: Journal, problems: Mapping[str, object]
+) -> Mapping[str, object]:
+    """`problems` is what went wrong last with notifications and sounds, and which hooks fail."""
+    now = time.monotonic()
+    return {
+        "icon": icon.name if icon.visible else "",
+        "reason": icon.reason,
+        "background": [[group, round(deadline - now, 1)] for group, deadline in background.alive().items()],
+        "late": journal.late_count,
+        **problems,
+    }

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tray.app.doctor.context import CheckContext
-from tray.app.doctor.result import CheckResult, attention
+from tray.app.checks.context import CheckContext
+from tray.app.checks.finding import Cause, Finding
 from tray.model.decision import Record
 from tray.model.hook import Match
 
@@ -13,7 +13,7 @@ ROW_LIMIT = 1000  # events
 MIN_EVENTS = 20  # events of its kind, below which a matcher that found nothing means nothing
 
 
-def check(context: CheckContext) -> Iterator[CheckResult]:
+def check(context: CheckContext) -> Iterator[Finding]:
     """A rare thing may be what a guard waits for; a slip in the pattern looks the same, so it is worth a look."""
     wanted = [one for one in context.stores.ledger.in_order() if one.hook.match.tool or one.hook.match.pattern]
     rows = [row for row in context.stores.journal.recent(ROW_LIMIT) if not row.test] if wanted else []
@@ -27,8 +27,8 @@ def check(context: CheckContext) -> Iterator[CheckResult]:
             for key, value in (("tool", one.hook.match.tool), ("matcher", one.hook.match.pattern))
             if value
         )
-        message = f"{keys} matched none of the latest {len(since)} events of its kind"
-        yield attention("matcher", one.hook.name, message, f"if that is a surprise, correct it in {one.hook.source}")
+        values = {"keys": keys, "n": len(since), "source": one.hook.source}
+        yield Finding(cause=Cause.MATCHER_NEVER, name=one.hook.name, values=values)
 
 
 def _matches(match: Match, row: Record) -> bool:

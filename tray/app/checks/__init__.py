@@ -1,16 +1,17 @@
-"""The doctor: a table of small checks, each a function from a CheckContext to its results."""
+"""The one list of checks, behind the doctor, `hooktray agents`, the menu, the icon and the page."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from tray.app import Stores, build_catalog, open_stores
 from tray.app.agent_sites import site, working_folder
-from tray.app.doctor import agents, desktop_services, hooks, installation, matchers
-from tray.app.doctor.context import CheckContext
-from tray.app.doctor.result import CheckResult, Health, broken, failing_names
+from tray.app.checks import agents, desktop_services, hooks, installation, matchers
+from tray.app.checks.context import CheckContext
+from tray.app.checks.finding import Cause, Finding, Health, failing_names
 from tray.approvals.catalog import HookCatalog
 from tray.errors import HooktrayError, StoreError
 from tray.execution.process import RUN_VARIABLE
@@ -18,8 +19,9 @@ from tray.paths import Paths
 
 __all__ = [
     "CHECKS",
+    "Check",
     "CheckContext",
-    "CheckResult",
+    "Finding",
     "Health",
     "broken_hooks",
     "build_context",
@@ -28,22 +30,32 @@ __all__ = [
     "run_checks",
 ]
 
-CHECKS: Mapping[str, Callable[[CheckContext], Iterable[CheckResult]]] = {
-    "tray": installation.tray,
-    "switch": installation.switch,
-    "configuration": installation.configuration,
-    "sources": installation.sources,
-    "hooks": hooks.check,
-    "matchers": matchers.check,
-    "agents": agents.check,
-    "relay": installation.relay,
-    "icon": desktop_services.host,
-    "notifications": desktop_services.notifications,
-    "sound": desktop_services.sound,
-    "background": desktop_services.background,
-    "journal": installation.journal,
-    "database": installation.database,
-}
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One of the list: a subject, and the function that finds what is wrong with it, and what is well."""
+
+    id: str
+    run: Callable[[CheckContext], Iterable[Finding]]
+    is_own: bool = False  # it is about Hooktray and its hooks, and costs little
+
+
+CHECKS = (
+    Check("tray", installation.tray),
+    Check("switch", installation.switch, is_own=True),
+    Check("configuration", installation.configuration, is_own=True),
+    Check("sources", installation.sources, is_own=True),
+    Check("hooks", hooks.check, is_own=True),
+    Check("matchers", matchers.check),
+    Check("agents", agents.check),
+    Check("relay", installation.relay),
+    Check("icon", desktop_services.host),
+    Check("notifications", desktop_services.notifications),
+    Check("sound", desktop_services.sound),
+    Check("background", desktop_services.background),
+    Check("journal", installation.journal),
+    Check("database", installation.database, is_own=True),
+)
 
 
 def run_checks(
@@ -52,7 +64,7 @@ def run_checks(
     *,
     static: bool = False,
     opened: tuple[Stores, HookCatalog] | None = None,
-) -> Iterator[CheckResult]:
+) -> Iterator[Finding]:
     """All results, as they come. `tray` is what the running tray reports of itself.
 
     The tray passes its own stores and catalog as `opened`, so that no part of them is opened twice in one process.
@@ -66,7 +78,8 @@ def run_checks(
     try:
         stores = open_stores(paths, migrate=not paths.database.exists())
     except StoreError as error:
-        yield broken("database", paths.database.name, error.message, error.hint)
+        values = {"problem": error.message, "remedy": error.hint}
+        yield Finding(cause=Cause.DATABASE_UNREADABLE, name=paths.database.name, values=values)
         return
     try:
         yield from _run(paths, stores, build_catalog(paths, stores), tray, static=static)
@@ -76,11 +89,11 @@ def run_checks(
 
 def _run(
     paths: Paths, stores: Stores, catalog: HookCatalog, tray: Mapping[str, Any] | None, *, static: bool
-) -> Iterator[CheckResult]:
+) -> Iterator[Finding]:
     catalog.refresh()
     context = build_context(paths, stores, catalog, tray, static=static)
-    for check in CHECKS.values():
-        yield from check(context)
+    for check in CHECKS:
+        yield from check.run(context)
 
 
 def broken_hooks(paths: Paths, stores: Stores, catalog: HookCatalog) -> frozenset[str]:
@@ -88,7 +101,12 @@ def broken_hooks(paths: Paths, stores: Stores, catalog: HookCatalog) -> frozense
     return failing_names(hooks.check(build_context(paths, stores, catalog, None, static=True)))
 
 
-def render(results: Iterable[CheckResult]) -> str:
+def own_findings(context: CheckContext) -> list[Finding]:
+    """What is not well with Hooktray and its hooks; nothing is started."""
+    return [one for check in CHECKS if check.is_own for one in check.run(context) if one.health is not Health.OK]
+
+
+def render(results: Iterable[Finding]) -> str:
     """For people: what is broken first."""
     rows = sorted(results, key=lambda one: list(Health).index(one.health), reverse=True)
     lines = []

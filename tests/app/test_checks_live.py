@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from house import House
 
-from tray.app.doctor.live import LiveDoctor
+from tray.app.checks.live import LiveDoctor
 
 
 @pytest.fixture

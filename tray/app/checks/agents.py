@@ -4,41 +4,45 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tray.agents.registry import AGENTS
 from tray.app.agent_sites import last_events, recorded_sessions, unsupported_agents
-from tray.app.doctor.context import CheckContext
-from tray.app.doctor.result import CheckResult, attention, broken, ok
-from tray.connect.agent_status import AgentStatus, agent_statuses
-
-REMEDY = "switch other agents' hooks off in its settings, or do without guards there: docs/connect.md"
+from tray.app.checks.agent_status import AgentStatus, agent_statuses
+from tray.app.checks.context import CheckContext
+from tray.app.checks.finding import Cause, Finding
 
 
-def check(context: CheckContext) -> Iterator[CheckResult]:
+def check(context: CheckContext) -> Iterator[Finding]:
     """Unless nothing may be started, a test event of ours goes through each connected agent's own hook command."""
     journal = context.stores.journal
     is_recorded = None if context.static else recorded_sessions(journal)
     states = agent_statuses(context.site(), last_events(journal), is_recorded)
-    yield from (_result(one) for one in states if one.installed or one.problem)
+    for one in states:
+        if one.installed or one.findings:
+            yield from _report(one)
     yield from _packages()
     for foreign in unsupported_agents(journal):
-        yield attention("agent", foreign.agent, foreign.text, REMEDY)
+        yield Finding(cause=Cause.AGENT_UNSUPPORTED, name=foreign.agent, values={"text": foreign.text})
     if not any(one.connected for one in states):
-        yield attention("agents", "agents", "none is connected, so none tells Hooktray anything", "hooktray connect")
+        yield Finding(cause=Cause.AGENTS_NONE, name="agents")
 
 
-def _packages() -> Iterator[CheckResult]:
+def _packages() -> Iterator[Finding]:
     for agent, package in AGENTS.packages.items():
-        yield ok("package", agent, f"{AGENTS[agent].name}, a third-party agent, of {package}")
+        values = {"agent": AGENTS[agent].name, "package": package}
+        yield Finding(cause=Cause.AGENT_PACKAGE, name=agent, values=values)
     for one in AGENTS.broken:
-        yield broken("package", one.agent, one.text, one.remedy)
+        yield Finding(
+            cause=Cause.AGENT_BROKEN_PACKAGE, name=one.agent, values={"text": one.text, "remedy": one.remedy}
+        )
 
 
-def _result(one: AgentStatus) -> CheckResult:
-    message, advice = _message(one), "; ".join(one.advice)
-    if one.problem:
-        return broken("agent", one.agent, f"{message}: {one.problem}", advice or f"hooktray connect {one.agent}")
-    return attention("agent", one.agent, message, advice) if advice else ok("agent", one.agent, message)
+def _report(one: AgentStatus) -> Iterator[Finding]:
+    """A line for each thing that was found, else one line that all is well."""
+    lead = _message(one)
+    for finding in one.findings or (Finding(cause=Cause.AGENT_CONNECTED, name=one.agent),):
+        yield replace(finding, lead=lead)
 
 
 def _message(one: AgentStatus) -> str:

@@ -7,7 +7,7 @@ import os
 import shutil
 from pathlib import Path
 
-from tray.approvals.inspection import CommandResolver
+from tray.approvals.command_resolver import CommandResolver
 from tray.errors import HooktrayError
 from tray.execution import script
 from tray.model.hook import Command

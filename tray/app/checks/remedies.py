@@ -6,6 +6,7 @@ import contextlib
 import shlex
 from pathlib import Path
 
+from tray.app.checks.finding import LLM_REMEDY, OUTPUT_REMEDY
 from tray.approvals.inspection import program_of
 from tray.errors import HooktrayError
 from tray.model.hook import Command, Hook
@@ -13,8 +14,6 @@ from tray.store.copies import Copies
 from tray.store.ledger import ApprovedHook
 
 APPROVE_AGAIN = "then approve the change"
-OUTPUT_REMEDY = "print JSON or nothing on stdout, and words for people on stderr"
-LLM = "write `llm:` in hooktray.yaml and confirm it in the tray's menu"
 # The first one whose words are in the cause counts.
 REMEDIES = (
     ("exit 127", "a program that the script starts is not there: install it, or write its whole path"),
@@ -26,7 +25,7 @@ REMEDIES = (
     ("is another program than", f"approve the hook again: {{program}} was replaced since, {APPROVE_AGAIN}"),
     ("not found", f"install it, or correct the command in {{source}}, {APPROVE_AGAIN}"),
     ("timed out", "make it quicker, or raise its `timeout:` (now {timeout:g} s) in {source}"),
-    ("no llm configured", LLM),
+    ("no llm configured", LLM_REMEDY),
     ("output", OUTPUT_REMEDY),
     (
         "approved copy",

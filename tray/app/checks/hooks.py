@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from tray.app import build_engine, confirmed_llm
-from tray.app.doctor import remedies
-from tray.app.doctor.context import CheckContext
-from tray.app.doctor.result import CheckResult, attention, broken, ok
-from tray.app.doctor.samples import sample, sample_event
-from tray.app.doctor.startable import start_problem
+from tray.app.checks import remedies
+from tray.app.checks.context import CheckContext
+from tray.app.checks.finding import APPROVALS, Cause, Finding
+from tray.app.checks.samples import sample, sample_event
+from tray.app.checks.startable import start_problem
 from tray.approvals.catalog import HookState
 from tray.approvals.checks import message as problem_message
 from tray.approvals.checks import problems
@@ -24,10 +24,9 @@ from tray.model.hook import ApprovalState, Command, Prompt, Rule
 from tray.store.ledger import ApprovedHook
 
 PARALLEL = 4  # hooks that are tried at the same time
-APPROVALS = "read and decide it in the tray's menu, Approvals, or on the page: hooktray open"
 
 
-def check(context: CheckContext) -> Iterator[CheckResult]:
+def check(context: CheckContext) -> Iterator[Finding]:
     """First what waits or does not count, then every hook in force, in its order."""
     for one in context.catalog.states:
         yield from _state(one)
@@ -36,24 +35,26 @@ def check(context: CheckContext) -> Iterator[CheckResult]:
             yield from found
 
 
-def _state(one: HookState) -> Iterator[CheckResult]:
+def _state(one: HookState) -> Iterator[Finding]:
     name = one.hook.name
     if one.state is ApprovalState.PENDING and not one.digest:
-        yield broken("hook", name, one.health, _remedy(one))
+        yield _finding(Cause.HOOK_BROKEN, name, problem=one.health, remedy=_remedy(one))
     elif one.state is ApprovalState.PENDING:
-        yield attention("hook", name, "waits for your approval and does not run", APPROVALS)
+        yield _finding(Cause.HOOK_WAITS, name)
         yield from _missing(one)
     elif one.state is ApprovalState.CHANGED:
         remedy = APPROVALS if one.digest else _remedy(one)
-        yield attention("hook", name, one.health or "changed since approval; the approved copy runs", remedy)
+        problem = one.health or "changed since approval; the approved copy runs"
+        yield _finding(Cause.HOOK_CHANGED, name, problem=problem, remedy=remedy)
     elif one.state is ApprovalState.INACTIVE:
-        yield attention("hook", name, f"inactive: {one.health}", f"change that in {one.hook.source}, if you want it")
+        yield _finding(Cause.HOOK_INACTIVE, name, problem=one.health, source=one.hook.source)
 
 
-def _missing(one: HookState) -> Iterator[CheckResult]:
+def _missing(one: HookState) -> Iterator[Finding]:
     """What its scripts lack, as far as their files show; nothing has run yet."""
     for problem in problems(one.inspection) if one.inspection else ():
-        yield attention("hook", one.hook.name, problem_message(problem), problem_remedy(problem))
+        words = {"problem": problem_message(problem), "remedy": problem_remedy(problem)}
+        yield _finding(Cause.HOOK_LACKS, one.hook.name, **words)
 
 
 def _remedy(one: HookState) -> str:
@@ -61,39 +62,41 @@ def _remedy(one: HookState) -> str:
     return f"{one.remedy}: {one.hook.source}" if one.remedy else f"correct it in {one.hook.source}"
 
 
-def _approved(context: CheckContext, one: ApprovedHook) -> list[CheckResult]:
+def _approved(context: CheckContext, one: ApprovedHook) -> list[Finding]:
     """At least one line for each hook in force."""
     found = [*_event(one), *_prompt(context, one), *_withheld(context, one)]
     problem = start_problem(context.stores.copies, one)
     if problem:
-        found.append(broken("hook", one.hook.name, problem, remedies.remedy(problem, one.hook)))
+        remedy = remedies.remedy(problem, one.hook)
+        found.append(_finding(Cause.HOOK_BROKEN, one.hook.name, problem=problem, remedy=remedy))
     elif not one.hook.enabled:
-        message = "switched off by its own `enabled: false`"
-        found.append(attention("hook", one.hook.name, message, f"write `enabled: true` in {one.hook.source}"))
-    elif not context.static and not any(result.remedy.startswith("name a known") for result in found):
+        found.append(_finding(Cause.HOOK_DISABLED, one.hook.name, source=one.hook.source))
+    elif not context.static and not any(one.cause is Cause.HOOK_UNKNOWN_EVENT for one in found):
         found.append(_trial(context, one))
-    return found or [ok("hook", one.hook.name, "its approved copy is whole")]
+    return found or [_finding(Cause.HOOK_OK, one.hook.name, text="its approved copy is whole")]
 
 
-def _event(one: ApprovedHook) -> Iterator[CheckResult]:
+def _finding(cause: Cause, name: str, **values: object) -> Finding:
+    return Finding(cause=cause, name=name, values=values)
+
+
+def _event(one: ApprovedHook) -> Iterator[Finding]:
     """What an older or newer Hooktray approved may name an event that this one does not know."""
     match = one.hook.match
     if sample(match) is None:
-        message = f"no agent has the event `{match.event}`, so it is never asked"
-        yield broken("hook", one.hook.name, message, f"name a known event in {one.hook.source}")
+        yield _finding(Cause.HOOK_UNKNOWN_EVENT, one.hook.name, event=match.event, source=one.hook.source)
 
 
-def _prompt(context: CheckContext, one: ApprovedHook) -> Iterator[CheckResult]:
+def _prompt(context: CheckContext, one: ApprovedHook) -> Iterator[Finding]:
     if not isinstance(one.hook.action, Prompt):
         return
     if one.hook.match.event == EventKind.MODEL_BEFORE:
-        message = "asks a model before every call of a model: each costs time and money"
-        yield attention("hook", one.hook.name, message, "declare it for `prompt` or `turn_end`")
+        yield _finding(Cause.HOOK_MODEL_CALLS, one.hook.name)
     if context.static and confirmed_llm(context.paths, context.stores) is None:
-        yield broken("hook", one.hook.name, "no llm configured", remedies.LLM)
+        yield _finding(Cause.HOOK_NO_MODEL, one.hook.name)
 
 
-def _withheld(context: CheckContext, one: ApprovedHook) -> Iterator[CheckResult]:
+def _withheld(context: CheckContext, one: ApprovedHook) -> Iterator[Finding]:
     """Variables that the script names and does not get."""
     if not isinstance(one.hook.action, Command):
         return
@@ -101,11 +104,9 @@ def _withheld(context: CheckContext, one: ApprovedHook) -> Iterator[CheckResult]
     mentioned = mentioned_in(_texts(context, one), names)
     secrets = [name for name in mentioned if not is_injection(name)]
     if secrets:
-        message = f"its script names variables that are withheld: {', '.join(secrets)}"
-        yield attention("hook", one.hook.name, message, f"if it shall have them: `env: [{', '.join(secrets)}]`")
+        yield _finding(Cause.HOOK_WITHHELD, one.hook.name, names=", ".join(secrets))
     if injecting := [name for name in mentioned if is_injection(name)]:
-        message = f"its script names variables that no hook gets: {', '.join(injecting)}"
-        yield attention("hook", one.hook.name, message, "have the script set them itself")
+        yield _finding(Cause.HOOK_INJECTION, one.hook.name, names=", ".join(injecting))
 
 
 def _texts(context: CheckContext, one: ApprovedHook) -> bytes:
@@ -116,7 +117,7 @@ def _texts(context: CheckContext, one: ApprovedHook) -> bytes:
         return b""
 
 
-def _trial(context: CheckContext, one: ApprovedHook) -> CheckResult:
+def _trial(context: CheckContext, one: ApprovedHook) -> Finding:
     """Run its approved copy on a test event; the hook can see that by HOOKTRAY_TEST=1."""
     name, listener = one.hook.name, trial.NullListener()
     engine = build_engine(
@@ -125,20 +126,21 @@ def _trial(context: CheckContext, one: ApprovedHook) -> CheckResult:
     )  # fmt: skip
     sent = sample_event(one, environment=context.environment, cwd=context.cwd)
     if sent is None:
-        return ok("hook", name, "its approved copy is whole; not tried, as no test event meets its matchers")
+        text = "its approved copy is whole; not tried, as no test event meets its matchers"
+        return _finding(Cause.HOOK_OK, name, text=text)
     agent, event = sent.agent, sent.name
     try:
         tried = trial.run(engine, one, sent)
     except HooktrayError as error:
-        return broken("hook", name, error.message, error.hint)
+        return _finding(Cause.HOOK_BROKEN, name, problem=error.message, remedy=error.hint)
     outcome, command = tried.outcome, f"hooktray test {event} --agent {agent} --hook {shlex.quote(name)}"
     if tried.result == "skipped":
-        why = f"not tried: {outcome.cause or outcome.gate}"
-        return attention("hook", name, why, "`hooktray on` switches hooks on")
+        return _finding(Cause.HOOK_NOT_TRIED, name, problem=outcome.cause or outcome.gate)
     if tried.result == "failed":
         cause = remedies.with_user_paths(outcome.cause, one, context.stores.copies)
-        return broken("hook", name, cause, remedies.remedy(cause, one.hook) or f"`{command}` shows all of it")
+        remedy = remedies.remedy(cause, one.hook) or f"`{command}` shows all of it"
+        return _finding(Cause.HOOK_BROKEN, name, problem=cause, remedy=remedy)
     if outcome.output.warning:
-        return attention("hook", name, outcome.output.warning, remedies.OUTPUT_REMEDY)
+        return _finding(Cause.HOOK_UNREADABLE_OUTPUT, name, problem=outcome.output.warning)
     kind = "a rule" if isinstance(one.hook.action, Rule) else f"{outcome.ms:.0f} ms"
-    return ok("hook", name, f"{tried.result} on {agent}'s {event}, {kind}")
+    return _finding(Cause.HOOK_OK, name, text=f"{tried.result} on {agent}'s {event}, {kind}")

@@ -19,9 +19,10 @@ from live import Live
 from plain import Plain
 from store.writing import write
 
-from tray.app.doctor import CHECKS, CheckResult, Health, broken_hooks, failing_names, render, run_checks
-from tray.app.doctor.live import LiveDoctor
-from tray.app.doctor.samples import sample
+from tray.app.checks import CHECKS, Finding, Health, broken_hooks, failing_names, render, run_checks
+from tray.app.checks.finding import EXPLANATIONS, Cause
+from tray.app.checks.live import LiveDoctor
+from tray.app.checks.samples import sample
 from tray.errors import HooktrayError
 from tray.model.decision import Record, Verdict
 from tray.model.event import PROBE_PREFIX
@@ -37,7 +38,7 @@ RECORD = Record(
 APPROVALS = "read and decide it in the tray's menu, Approvals, or on the page: hooktray open"
 
 
-def findings(house: House, check: str, *, static: bool = False) -> list[CheckResult]:
+def findings(house: House, check: str, *, static: bool = False) -> list[Finding]:
     return [one for one in run_checks(house.paths, None, static=static) if one.check == check]
 
 
@@ -372,8 +373,8 @@ def test_a_hook_cannot_have_hooks_tried(house: House, monkeypatch: pytest.Monkey
 
 
 def test_people_read_what_is_broken_first_and_the_counts_last() -> None:
-    good = CheckResult(check="relay", name="relay", health=Health.OK, message="native")
-    bad = CheckResult(check="hook", name="guard", health=Health.BROKEN, message="exit 9", remedy="mend it")
+    good = Finding(cause=Cause.RELAY_OK, name="relay")
+    bad = Finding(cause=Cause.HOOK_BROKEN, name="guard", values={"problem": "exit 9", "remedy": "mend it"})
 
     assert render([good, bad]).splitlines() == [
         "broken     hook: guard: exit 9",
@@ -382,7 +383,8 @@ def test_people_read_what_is_broken_first_and_the_counts_last() -> None:
         "1 broken, 0 attention, 1 ok",
     ]
     assert failing_names([good, bad, bad]) == {"guard"}
-    assert next(iter(CHECKS)) == "tray"
+    assert CHECKS[0].id == "tray"
+    assert set(EXPLANATIONS) == set(Cause)
 
 
 @pytest.fixture
