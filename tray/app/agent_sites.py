@@ -54,6 +54,11 @@ def site(paths: Paths, cwd: Path | None = None, *, scope: str = "", workspace: s
     )
 
 
+def reading_site(paths: Paths) -> Site:
+    """Where the files of the user's agents are, seen from the home. It makes no folder and starts no process."""
+    return Site(paths=paths, relay=(), home=Path.home(), cwd=Path.home(), environment=os.environ, scope="")
+
+
 def last_events(journal: Journal) -> Callable[[str], float | None]:
     """When an agent sent its last event, our own test events not counted."""
 
@@ -93,7 +98,7 @@ def connectable_agents(paths: Paths) -> list[str]:
 
 def connected_agents(paths: Paths) -> list[str]:
     """Agents with lines of ours that lead here; one whose settings cannot be read may have some."""
-    place = site(paths)
+    place = reading_site(paths)
     return [name for name in connectors() if _is_connected(name, place)]
 
 

@@ -13,7 +13,7 @@ from tray.agents.registry import AGENTS
 from tray.app import installed_relay
 from tray.app.agent_sites import site
 from tray.app.checks.agent_status import AgentStatus, IsRecorded, LastEvent, agent_status, agent_statuses
-from tray.connect import apply_connect, apply_disconnect, connectors
+from tray.connect import apply_connect, apply_disconnect, connectors, forget
 from tray.connect.hook_import import import_reminder
 from tray.edit.diff import diff
 from tray.language import say
@@ -107,6 +107,7 @@ class ConnectService:
             apply_connect(self._site(), preview.agent, preview.plan)
         else:
             apply_disconnect(self._site(), preview.agent, preview.plan)
+            forget(self._site(), preview.agent)
             installed_relay.update_after_disconnect(self._paths)
 
     def _open(self, name: str, text: str) -> None:

@@ -8,9 +8,11 @@ import functools
 import gc
 import logging
 import os
+import sys
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 
 from tray.app import (
     build_catalog,
@@ -22,12 +24,13 @@ from tray.app import (
     relay_conf,
     welcome,
 )
-from tray.app.agent_sites import connectable_agents, connected_agents
+from tray.app.agent_sites import connectable_agents, connected_agents, reading_site, site
 from tray.app.alert_controller import AlertController, text_file
 from tray.app.checks.live import LiveDoctor, runtime_health
 from tray.app.click_trust import ClickTrust
 from tray.app.database_recovery import DatabaseRecovery
 from tray.app.desktop import build_desktop
+from tray.app.entry_watch import EntryWatch
 from tray.app.event_bus import EventBus
 from tray.app.file_watch import FileWatch, FolderWatch
 from tray.app.service import TrayService
@@ -45,7 +48,7 @@ from tray.approvals.consent import Consent
 from tray.approvals.controls import Controls
 from tray.approvals.review import write_review
 from tray.desktop.icon import Icon, choose_icon
-from tray.desktop.menu import Action, Review, ReviewBatch, ShowReason
+from tray.desktop.menu import Action, LeaveEntries, PutEntriesBack, Review, ReviewBatch, ShowReason
 from tray.desktop.opener import Opener
 from tray.engine.guard_summary import guards
 from tray.engine.turn_end import TurnEndDetector
@@ -258,6 +261,7 @@ class App:
         self._database_recovery = DatabaseRecovery(
             self._stores, self._controls, reviews, self._alerts, self._opener.open
         )
+        self._make_entry_watch()
         self._presenter, self._menu_controller = build_desktop(
             self._paths,
             self._stores,
@@ -274,6 +278,7 @@ class App:
             show_incident=self._show_incident,
             quit=self.quit,
             recovery=self._database_recovery,
+            entries=self._entry_watch,
         )
         self._events.view = self._presenter
         self._alert_controller.show_review = lambda key, digest: self._menu_controller.act(Review(key, digest))
@@ -281,6 +286,8 @@ class App:
         self._alert_controller.show_reason = lambda record: self._menu_controller.act(ShowReason(record))
         self._alert_controller.show_text = lambda name, text: self._opener.open(text_file(reviews, name, text))
         self._alert_controller.redraw = self._presenter.show
+        self._alert_controller.put_back = lambda agent: self._menu_controller.act(PutEntriesBack(agent))
+        self._alert_controller.leave = lambda agent, digest: self._menu_controller.act(LeaveEntries(agent, digest))
         self._icon: Icon = choose_icon(
             self._loop.loop,
             self._act,
@@ -288,6 +295,18 @@ class App:
             headless=headless,
             environment=os.environ,
             trusts=self._click_trust.is_trusted_host,
+        )
+
+    def _make_entry_watch(self) -> None:
+        self._settings_watch = FileWatch(self._loop.loop, lambda: self._work.post(self._check_entries))
+        self._entry_watch = EntryWatch(
+            partial(reading_site, self._paths),
+            lambda: site(self._paths, Path.home()),
+            self._stores.ledger,
+            self._alerts,
+            recheck=self._settings_watch.schedule,
+            watch=self._settings_watch.watch,
+            changed=lambda: self._presenter.show(),
         )
 
     def run(self) -> None:
@@ -318,6 +337,7 @@ class App:
         self._terminals.close()
         self._server.close()
         self._watch.close()
+        self._settings_watch.close()
         self._folder_watch.close()
         self._turn_end.close()
         self._stop_signal.close()
@@ -383,6 +403,7 @@ class App:
             self._write_relay_conf()
         self._watch.watch((self._paths.config, *self._catalog.watched))
         self._doctor.refresh()
+        self._check_entries()
         self._presenter.show()
         self._throttled_refresh.record_cost(time.monotonic() - started)
 
@@ -392,6 +413,12 @@ class App:
         self._state_recovery.check()
         if self._state_recovery.incident is not before or not self._paths.relay_conf.exists():
             self._refresh()
+        elif sys.platform != "linux":  # nothing else reports a change there
+            self._check_entries()
+
+    def _check_entries(self) -> None:
+        if not self._shutdown_state.begun:
+            self._entry_watch.check()
 
     def _write_relay_conf(self) -> None:
         """Write what relays read when the tray does not answer."""
@@ -484,6 +511,7 @@ class App:
         more = {
             **self._alert_controller.problems,
             "problems": [incident.row] if incident else [],
+            "changes": [one.row for one in self._entry_watch.changes],
             "troubled": sorted(self._doctor.failing_hooks(self._alert_controller.failing_hooks)),
         }
         return runtime_health(self._icon, self._background_processes, self._stores.journal, more)

@@ -95,6 +95,8 @@ def disconnect(
         plan = connectors()[name].disconnect(site)
         plan = replace(plan, notes=tuple(filter(None, (*plan.notes, hook_import.import_reminder(site, name)))))
         _apply(name, plan, "disconnected", partial(write, name, plan), dry_run, yes)
+        if not dry_run and not scope and not workspace and not connectors()[name].disconnect(site).changes:
+            _forget(site, name)
 
     _each(names, one)
 
@@ -176,6 +178,16 @@ def _is_connected(site: Site, agent: str) -> bool:
         return bool(connectors()[agent].disconnect(site).changes)
     except HooktrayError:
         return True
+
+
+def _forget(site: Site, agent: str) -> None:
+    """Entries that somebody took out by hand are not missed once a person has disconnected the agent."""
+    from tray.approvals.callers.ancestry import ancestors
+    from tray.approvals.callers.origin import find_origin
+    from tray.connect import forget
+
+    if not find_origin(os.environ, ancestors(os.getpid())):
+        forget(site, agent)
 
 
 def _each(agents: Sequence[str], work: Callable[[str], None]) -> None:

@@ -24,6 +24,7 @@ from tray.notify.policy import (
     alerts,
     approval_pending,
     config_broken,
+    entries_changed,
     hook_changed,
     hooks_unchanged,
     information,
@@ -212,6 +213,12 @@ class AlertService:
     def alarm(self, title: str, text: str, *, about: str = "") -> str:
         """Announce at once, as critical, what may have taken guards away; returns the alert's key."""
         alert = alarm(title, text, about=about)
+        self._announce([alert])
+        return alert.key
+
+    def entries_changed(self, agent: str, text: str, digest: str, *, critical: bool) -> str:
+        """Announce that an agent no longer asks Hooktray as `connect` wrote; returns the alert's key."""
+        alert = entries_changed(agent, display_name(agent), text, digest, self._rules(), critical=critical)
         self._announce([alert])
         return alert.key
 
