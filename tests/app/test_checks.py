@@ -19,8 +19,8 @@ from live import Live
 from plain import Plain
 from store.writing import write
 
-from tray.app.checks import CHECKS, Finding, Health, broken_hooks, failing_names, render, run_checks
-from tray.app.checks.finding import EXPLANATIONS, Cause
+from tray.app.checks.checklist import CHECKS, broken_hooks, render, run_checks
+from tray.app.checks.finding import EXPLANATIONS, Cause, Finding, Health, failing_names
 from tray.app.checks.live import LiveDoctor
 from tray.app.checks.samples import sample
 from tray.errors import HooktrayError

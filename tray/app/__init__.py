@@ -19,6 +19,7 @@ from tray.engine.ports import EngineListener, RecordSink, Spawn
 from tray.engine.slash_command import CommandAnswers, no_tray
 from tray.engine.user_questions import UserQuestions
 from tray.execution.command import BackgroundProcesses, Hangup
+from tray.execution.hook_runs import HookRuns
 from tray.paths import Paths
 from tray.protection.environments import SITE_NAMES, Environments, find_environments
 from tray.protection.protected_paths import ProtectedPaths, agent_homes
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from tray.approvals.catalog import HookCatalog
     from tray.settings import Llm
 
+HOOK_RUNS = "hook-runs"  # the folder of the hooks that one-shot engines run
+
 log = logging.getLogger(__name__)
 
 
@@ -51,6 +54,7 @@ class Stores:
     copies: Copies
     protected_paths: ProtectedPaths  # what is protected from agents
     sessions: Sessions
+    runs: HookRuns  # of hooks, as every engine of this process knows them
 
 
 def open_stores(
@@ -71,6 +75,7 @@ def open_stores(
         copies=Copies(paths.copies),
         protected_paths=find_protected_paths(paths, os.environ),
         sessions=Sessions(database),
+        runs=HookRuns(paths.state / HOOK_RUNS, publish=offline),
     )
 
 
@@ -105,6 +110,7 @@ def build_engine(
         spawn=spawn,
         background=background,
         llm=llm,
+        runs=stores.runs,
         stop_signal=stop_signal,
         offline=offline,
         questions=questions,
@@ -151,17 +157,20 @@ def confirmed_llm(paths: Paths, stores: Stores) -> Llm | None:
 def build_catalog(paths: Paths, stores: Stores) -> HookCatalog:
     """What the sources propose, held against the ledger."""
     from tray.approvals.catalog import HookCatalog
+    from tray.approvals.search_path import SearchPath, login_path
     from tray.sources import configuration
     from tray.store import earlier_approvals
     from tray.store.trial_results import TrialResults
 
+    search = SearchPath(os.environ, lambda: login_path(os.environ))
     return HookCatalog(
-        lambda: configuration.load(paths),
+        lambda: configuration.load(paths, search.current),
         lambda: configuration.config_stamp(paths),
         stores.ledger,
         stores.copies,
         TrialResults(paths.state),
         earlier_approvals.read_earlier(paths.database),
+        search,
     )
 
 

@@ -20,7 +20,8 @@ def doctor(
     ] = False,
 ) -> None:
     """Try every approved hook and every connected agent; exit 1 when something is broken."""
-    from tray.app.checks import Health, render, run_checks
+    from tray.app.checks.checklist import render, run_checks
+    from tray.app.checks.finding import Health
     from tray.cli.status import tray_health
 
     paths = prepared_paths(context)

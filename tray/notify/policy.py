@@ -44,9 +44,11 @@ __all__ = [
     "alerts",
     "approval_pending",
     "config_broken",
+    "entries_changed",
     "hook_changed",
     "hooks_unchanged",
     "information",
+    "program_changed",
     "question",
     "question_closed",
     "question_key",
@@ -256,6 +258,11 @@ def setting_waiting(text: str, rules: Rules = NO_RULES, *, about: str) -> Alert:
     return _own_alert(AlertClass.APPROVAL_PENDING, body, rules, about=about)
 
 
+def program_changed(text: str, rules: Rules = NO_RULES, *, about: str) -> Alert:
+    """A program of approved hooks is another one now, so that they fail."""
+    return _own_alert(AlertClass.CHANGED, text, rules, about=about)
+
+
 def hook_changed(name: str, rules: Rules = NO_RULES, *, key: str = "", digest: str = "") -> Alert:
     """A hook's files are no longer those that were approved."""
     runs = say("{name} changed since approval; the approved copy goes on running", name=name)
@@ -330,6 +337,23 @@ def alarm(title: str, text: str, *, about: str = "") -> Alert:
         AlertClass.INFORMATION, title, text, key, NO_RULES, urgency=Urgency.CRITICAL, about=about, buttons=buttons
     )
     return replace(made, sound=ALARM)
+
+
+def entries_changed(
+    agent: str, name: str, text: str, digest: str, rules: Rules = NO_RULES, *, critical: bool
+) -> Alert:
+    """Our entries in an agent's settings are not those that `connect` wrote; `name` is what people call the agent.
+
+    No rule of the user's makes it quieter if guards stopped guarding.
+    """
+    title = say("{agent} no longer asks Hooktray as before", agent=name)
+    key = "|".join((APP, agent, "entries"))
+    made = make_alert(
+        AlertClass.INFORMATION, title, text, key, NO_RULES if critical else rules,
+        urgency=Urgency.CRITICAL if critical else Urgency.NORMAL, about=agent, digest=digest,
+        buttons=(Button.PUT_BACK, Button.LEAVE),
+    )  # fmt: skip
+    return replace(made, sound=ALARM) if critical else made
 
 
 def hooks_unchanged(text: str, rules: Rules = NO_RULES, *, about: str) -> Alert:

@@ -24,9 +24,11 @@ from tray.notify.policy import (
     alerts,
     approval_pending,
     config_broken,
+    entries_changed,
     hook_changed,
     hooks_unchanged,
     information,
+    program_changed,
     question,
     question_closed,
     question_key,
@@ -140,7 +142,8 @@ class AlertService:
     def setting_waiting(self, setting: GuardedSetting) -> None:
         """A setting waits for its confirmation; announced once as it stands."""
         if setting.id not in self._waiting:
-            alert = setting_waiting(setting.text, self._rules(), about=setting.key)
+            describe = program_changed if setting.is_program else setting_waiting
+            alert = describe(setting.text, self._rules(), about=setting.key)
             self._waiting[setting.id] = alert.key
             self._announce([alert])
 
@@ -212,6 +215,12 @@ class AlertService:
     def alarm(self, title: str, text: str, *, about: str = "") -> str:
         """Announce at once, as critical, what may have taken guards away; returns the alert's key."""
         alert = alarm(title, text, about=about)
+        self._announce([alert])
+        return alert.key
+
+    def entries_changed(self, agent: str, text: str, digest: str, *, critical: bool) -> str:
+        """Announce that an agent no longer asks Hooktray as `connect` wrote; returns the alert's key."""
+        alert = entries_changed(agent, display_name(agent), text, digest, self._rules(), critical=critical)
         self._announce([alert])
         return alert.key
 

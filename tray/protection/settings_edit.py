@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from tray.agents.registry import known_agents
+from tray.protection.protected_paths import hook_words
 
 SIZE_LIMIT = 1 << 20  # bytes of a settings file that is compared
 GUARDED_KEY = re.compile(r"(?i)hook|plugin|marketplace|^env$|^sandbox$|^extends?$|^include|managed")
-GUARDED_RULE = re.compile(r"(?i)hooktray|tray\b|settings|hook|\.claude|bypass")  # in what permissions allow
+GUARDED_RULE_WORDS = ("bypass", "hooktray")  # in what permissions allow, besides the words of protected files
 
 
 def leaves_hooks(input: Mapping[str, Any], path: str) -> bool:
@@ -81,9 +82,10 @@ def _guarded(members: Mapping[str, Any]) -> str:
     """What must stay as it is: the hooks in their order, what brings or stops hooks, what lets tools reach them."""
     kept = {key: value for key, value in members.items() if GUARDED_KEY.search(key)}
     permissions = members.get("permissions", {})
-    if not isinstance(permissions, dict):
+    allowed = permissions.get("allow", []) if isinstance(permissions, dict) else None
+    if not isinstance(allowed, list):
         return json.dumps([kept, permissions])
-    allowed = permissions.get("allow", [])
-    free = [one for one in allowed if GUARDED_RULE.search(str(one))] if isinstance(allowed, list) else allowed
+    words = (*GUARDED_RULE_WORDS, *hook_words())
+    free = [one for one in allowed if any(word in str(one).lower() for word in words)]
     mode = permissions.get("defaultMode")
     return json.dumps([kept, free, mode if mode in ("bypassPermissions", "dontAsk") else None], sort_keys=False)

@@ -12,6 +12,7 @@ import pytest
 
 from tray.approvals.callers.ancestry import (
     Ancestor,
+    Descent,
     HookAncestry,
     descends_from,
     descends_from_hook,
@@ -59,6 +60,6 @@ def test_a_lineage_says_each_time_what_the_ancestors_say() -> None:
     with running(["/bin/cat"], executable="/bin/cat") as ours:
         below, beside = HookAncestry(os.getpid()), HookAncestry(ours)
 
-        assert [below.from_hook(ours), below.from_hook(ours)] == [True, True]
-        assert [beside.from_hook(os.getpid()), beside.from_hook(os.getpid())] == [False, False]
-    assert not beside.from_hook(ours)
+        assert [below.descent(ours), below.descent(ours)] == [Descent((ours,), is_below_one_shot=False)] * 2
+        assert [beside.descent(os.getpid()), beside.descent(os.getpid())] == [None, None]
+    assert beside.descent(ours) is None

@@ -69,6 +69,7 @@ class Cause(enum.Enum):
     MATCHER_NEVER = enum.auto()
     NOTIFICATIONS_NONE = enum.auto()
     NOTIFICATIONS_OK = enum.auto()
+    PROGRAM_CHANGED = enum.auto()
     RELAY_OK = enum.auto()
     RELAY_PLACE = enum.auto()
     RELAY_PORTABLE = enum.auto()
@@ -161,7 +162,7 @@ EXPLANATIONS: Mapping[Cause, Explanation] = {
     ),
     Cause.ENTRY_SWITCHED_OFF: Explanation("agent", ATTENTION, phrase("the agent runs no hook"), "{remedy}"),
     Cause.ENTRY_UNREADABLE: Explanation(
-        "agent", BROKEN, phrase("{problem}"), phrase("correct that file; `{reconnect}` then looks at it again")
+        "agent", BROKEN, "{problem}", phrase("correct that file; `{reconnect}` then looks at it again")
     ),
     Cause.HOOK_BROKEN: Explanation("hook", BROKEN, "{problem}", "{remedy}"),
     Cause.HOOK_CHANGED: Explanation("hook", ATTENTION, "{problem}", "{remedy}"),
@@ -213,8 +214,13 @@ EXPLANATIONS: Mapping[Cause, Explanation] = {
         "start a notification server (dunst, mako, your desktop's own) in the session of the tray",
     ),
     Cause.NOTIFICATIONS_OK: Explanation("notifications", OK, "a server is there"),
+    Cause.PROGRAM_CHANGED: Explanation(
+        "hook", BROKEN, "{text}", "tray's menu, Approvals; without an icon: hooktray open, or {approve}"
+    ),
     Cause.RELAY_OK: Explanation("relay", OK, "native"),
-    Cause.RELAY_PLACE: Explanation("relay", BROKEN, phrase("{problem}"), phrase("`hooktray run` puts it back")),
+    Cause.RELAY_PLACE: Explanation(
+        "relay", BROKEN, "{problem}", "`hooktray run` or `hooktray connect` puts it back; find out who changes it"
+    ),
     Cause.RELAY_PORTABLE: Explanation(
         "relay", ATTENTION, "the portable one is used, which is slower. {problem}",
         "install Hooktray with a C compiler there, then `hooktray connect` again",

@@ -17,7 +17,7 @@ from tray.store.journal import Journal
 from tray.text import printable
 
 if TYPE_CHECKING:
-    from tray.app.checks import CheckContext
+    from tray.app.checks.context import CheckContext
 
 REPORT = "doctor.txt"
 
@@ -40,7 +40,8 @@ class LiveDoctor:
         states = self._catalog.states
         if states is self._examined:
             return
-        from tray.app.checks import failing_names, hooks
+        from tray.app.checks import hooks
+        from tray.app.checks.finding import failing_names
 
         self._examined = states
         self.broken = failing_names(hooks.check(self._context())) if states else frozenset()
@@ -51,13 +52,13 @@ class LiveDoctor:
 
     def summary(self) -> str:
         """What is broken or needs attention, for a user who typed `/hooks doctor`."""
-        from tray.app.checks import own_findings, render
+        from tray.app.checks.checklist import own_findings, render
 
         return printable(render(own_findings(self._context())))
 
     def report(self) -> Path:
         """All checks, written to a file."""
-        from tray.app.checks import render, run_checks
+        from tray.app.checks.checklist import render, run_checks
 
         path = self._paths.state / "reviews" / REPORT
         path.parent.mkdir(mode=0o700, exist_ok=True)
@@ -67,7 +68,7 @@ class LiveDoctor:
         return path
 
     def _context(self) -> CheckContext:
-        from tray.app.checks import build_context
+        from tray.app.checks.checklist import build_context
 
         return build_context(self._paths, self._stores, self._catalog, None, static=True)
 

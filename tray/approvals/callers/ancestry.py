@@ -24,6 +24,14 @@ class Ancestor:
     command: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Descent:
+    """A process and those above it, nearest first, up to the child of ours or of a one-shot engine."""
+
+    chain: tuple[int, ...]
+    is_below_one_shot: bool
+
+
 def ancestors(pid: int) -> Iterator[Ancestor]:
     """The processes above `pid`, nearest first; ends where the system does not let us see further."""
     for _ in range(DEPTH):
@@ -134,16 +142,27 @@ def _direct_child(
     pid: int, own: int, ancestors_of: Callable[[int], Iterable[Ancestor]], is_own_program_of: Callable[[int], bool]
 ) -> int | None:
     """The one directly below us on the way down to `pid`."""
-    below = pid
+    found = _descent(pid, own, ancestors_of, is_own_program_of)
+    return None if found is None else found.chain[-1]
+
+
+def _descent(
+    pid: int,
+    own: int,
+    ancestors_of: Callable[[int], Iterable[Ancestor]] = ancestors,
+    is_own_program_of: Callable[[int], bool] = is_own_program,
+) -> Descent | None:
+    chain = [pid]
     for found in ancestors_of(pid) if pid > 0 else ():
-        if found.pid == own or (is_isolated(found.command, "once") and is_own_program_of(found.pid)):
-            return below
-        below = found.pid
+        is_one_shot = is_isolated(found.command, "once") and is_own_program_of(found.pid)
+        if found.pid == own or is_one_shot:
+            return Descent(tuple(chain), found.pid != own)
+        chain.append(found.pid)
     return None
 
 
 class HookAncestry:
-    """Whether a relay was started by a hook, asked of each event that has hooks: the kernel's answers are cached.
+    """How a relay descends from a hook, asked of each event that has hooks: the kernel's answers are cached.
 
     A process that does not descend from us never will: the kernel gives orphans to us only from below us. So it is
     enough to know the relay's parent again, which a number alone would not do: numbers come back.
@@ -153,16 +172,17 @@ class HookAncestry:
         self._own = own
         self._unrelated: set[tuple[int, bytes]] = set()
 
-    def from_hook(self, pid: int) -> bool:
+    def descent(self, pid: int) -> Descent | None:
+        """None when neither we nor a one-shot engine is above the relay."""
         parent = _parent_start(pid)
         if parent is not None and parent in self._unrelated:
-            return False
-        is_from_hook = descends_from_hook(pid, self._own)
-        if not is_from_hook and parent is not None and parent == _parent_start(pid):
+            return None
+        found = _descent(pid, self._own)
+        if found is None and parent is not None and parent == _parent_start(pid):
             if len(self._unrelated) >= MAX_PARENTS:
                 self._unrelated.clear()
             self._unrelated.add(parent)
-        return is_from_hook
+        return found
 
 
 def has_variable(pid: int, name: str) -> bool:
