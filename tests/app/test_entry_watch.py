@@ -65,8 +65,9 @@ class Tampered:
         wait(lambda: agent not in self.changes(), LONG, f"{agent} is as it was")
 
     def logged(self) -> list[str]:
-        log = self.live.home / "logs" / "hooktray.log"
-        return [line for line in log.read_text().splitlines() if "WARNING" in line and "entr" in line]
+        logs = (self.live.home / "logs").glob("*.log")
+        lines = [line for log in logs for line in log.read_text().splitlines()]
+        return [line for line in lines if "our entr" in line and "WARNING" in line]
 
     def by_process(self, code: str, *words: str | Path) -> None:
         """Another program writes."""
@@ -104,7 +105,6 @@ CLAUDE = {
     "the type is another": (f"{OURS}['type'] = 'prompt'", "entry_altered"),
     "a key is put in": (f"{OURS}['async'] = True", "entry_altered"),
     "another home": (f"h = {OURS}; h['command'] = h['command'].replace('/h ', '/other ')", "entry_elsewhere"),
-    "the command is another": (f"{OURS}['command'] = 'true'", "entry_gone"),
 }
 
 
@@ -119,6 +119,17 @@ def test_each_change_of_our_entries_is_noticed_and_put_back_byte_for_byte(tamper
         tampered.connect("claude-code")
         assert tampered.settings.read_bytes() == before, name
         tampered.well("claude-code")
+
+
+def test_a_command_in_the_place_of_ours_stays_and_ours_is_beside_it_again(tampered: Tampered) -> None:
+    tampered.edit(tampered.settings, f"{OURS}['command'] = 'true'")
+
+    assert tampered.noticed("claude-code") == ["entry_gone"]
+
+    tampered.connect("claude-code")
+    tampered.well("claude-code")
+    groups = json.loads(tampered.settings.read_text())["hooks"]["PreToolUse"]
+    assert [one["hooks"][0]["command"].split()[0] for one in groups] == ["true", "["]
 
 
 def test_each_agents_files_are_watched(tampered: Tampered) -> None:

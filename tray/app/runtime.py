@@ -10,7 +10,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from tray.app import (
     relay_watch,
     welcome,
 )
-from tray.app.agent_sites import connectable_agents, reading_site, site
+from tray.app.agent_sites import connectable_agents, connected_agents, reading_site, site
 from tray.app.alert_controller import AlertController, text_file
 from tray.app.checks.live import LiveDoctor, runtime_health
 from tray.app.click_trust import ClickTrust
@@ -52,6 +52,7 @@ from tray.approvals.review import write_review
 from tray.desktop.icon import Icon, choose_icon
 from tray.desktop.menu import Action, LeaveEntries, PutEntriesBack, Review, ReviewBatch, ShowReason
 from tray.desktop.opener import Opener
+from tray.engine.guard_summary import guards
 from tray.engine.turn_end import TurnEndDetector
 from tray.errors import HooktrayError, StoreError
 from tray.execution.command import BackgroundProcesses
@@ -64,7 +65,6 @@ from tray.ipc.terminal import TerminalPrompt
 from tray.language import say
 from tray.model.decision import Decision, Record
 from tray.model.event import Event, RelayRequest
-from tray.model.guard import Guard
 from tray.notify.muted import mute_classes
 from tray.notify.policy import state_folder_lost
 from tray.paths import Paths
@@ -356,6 +356,7 @@ class App:
         self._background_processes.close()
         self._page.close()
         self._work.close()
+        self._write_last_relay_table()
         self._presenter.close()
         self._alert_controller.close()
         self._stores.journal.close()
@@ -435,11 +436,19 @@ class App:
     def _write_relay_conf(self) -> None:
         """Write what relays read when the tray does not answer."""
         relay_conf.write(self._paths, self._catalog.without_tray())
-        if installed_relay.is_installed(self._stores.database):
+        if installed_relay.is_installed(self._paths, self._stores.database):
+            self._mend_relay()
             try:
-                self.write_relay_table()
+                self._write_relay_table()
             except HooktrayError as error:  # the doctor shows it, too
                 log.warning("the relay's table cannot be written: %s", error.message)
+
+    def _mend_relay(self) -> None:
+        found = installed_relay.problems(self._paths, self._stores.database)
+        for one in found:
+            log.warning("%s", one.text)
+        if found:
+            self._install_relay()
 
     def _install_relay(self) -> None:
         try:
@@ -447,10 +456,18 @@ class App:
         except HooktrayError as error:  # the doctor shows it, too
             log.warning("the relay cannot be installed: %s", error.message)
 
-    def write_relay_table(self, guards: Iterable[Guard] | None = None) -> None:
-        """`guards`: what approved hooks guard now; None = as in the table."""
+    def _write_last_relay_table(self) -> None:
+        """Nobody writes the guards anew when a pause ends while no tray runs."""
+        with contextlib.suppress(HooktrayError, OSError):
+            if installed_relay.is_installed(self._paths, self._stores.database):
+                self._write_relay_table(after_quit=True)
+
+    def _write_relay_table(self, *, after_quit: bool = False) -> None:
+        """The guards of the relay, for when nothing else can judge; they change with approvals, switch and agents."""
+        agents = connected_agents(self._paths)
+        found = guards(self._stores.ledger.state, self._stores.switch, agents, after_quit=after_quit)
         installed_relay.write_table(
-            self._paths, guards, self._stores.database, without_tray=self._catalog.without_tray()
+            self._paths, found, self._stores.database, without_tray=self._catalog.without_tray()
         )
 
     def _announce_incident(self, incident: Incident) -> None:
