@@ -18,6 +18,7 @@ from tray.engine.ports import EngineListener, RecordSink, Spawn
 from tray.engine.slash_command import CommandAnswers, no_tray
 from tray.engine.user_questions import UserQuestions
 from tray.execution.command import BackgroundProcesses, Hangup
+from tray.execution.hook_runs import HookRuns
 from tray.paths import Paths
 from tray.protection.protected_paths import ProtectedPaths, agent_homes
 from tray.protection.self_protection import Protection
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from tray.approvals.catalog import HookCatalog
     from tray.settings import Llm
 
+HOOK_RUNS = "hook-runs"  # the folder of the hooks that one-shot engines run
+
 log = logging.getLogger(__name__)
 
 
@@ -49,6 +52,7 @@ class Stores:
     copies: Copies
     protected_paths: ProtectedPaths  # what is protected from agents
     sessions: Sessions
+    runs: HookRuns  # of hooks, as every engine of this process knows them
 
 
 def open_stores(
@@ -69,6 +73,7 @@ def open_stores(
         copies=Copies(paths.copies),
         protected_paths=find_protected_paths(paths, os.environ),
         sessions=Sessions(database),
+        runs=HookRuns(paths.state / HOOK_RUNS, publish=offline),
     )
 
 
@@ -103,6 +108,7 @@ def build_engine(
         spawn=spawn,
         background=background,
         llm=llm,
+        runs=stores.runs,
         stop_signal=stop_signal,
         offline=offline,
         questions=questions,

@@ -103,7 +103,7 @@ class EntryWatch:
     def change(self, agent: str) -> EntryChange | None:
         """What was announced of this agent, until it is put back or left."""
         found = self._found.get(agent)
-        return found if found and found.digest != self._left(agent) and not self._is_unconfirmed(found) else None
+        return found if found and found.digest == self._announced_digest(agent) else None
 
     @property
     def changes(self) -> tuple[EntryChange, ...]:
@@ -179,7 +179,7 @@ class EntryWatch:
             if self._left(agent):
                 self._record(LEFT, agent, "", "file")
             return
-        if change.digest == self._left(agent) or change.digest == self._announced.get(agent, ("",))[0]:
+        if change.digest in (self._left(agent), self._announced_digest(agent)):
             self._seen.pop(agent, None)
             return
         if self._is_unconfirmed(change):
@@ -194,10 +194,11 @@ class EntryWatch:
         self._announced[agent] = (change.digest, key)
 
     def _is_unconfirmed(self, change: EntryChange) -> bool:
-        if change.digest == self._announced.get(change.agent, ("",))[0]:
-            return False
         digest, at = self._seen.get(change.agent, ("", 0.0))
         return digest != change.digest or time.monotonic() - at < CONFIRM
+
+    def _announced_digest(self, agent: str) -> str:
+        return self._announced.get(agent, ("", ""))[0]
 
     def _withdraw(self, agent: str) -> None:
         if agent in self._announced:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from tray.app import installed_relay
-from tray.app.installed_relay import RelayCause, RelayProblem
+from tray.app.installed_relay import RelayProblem
 from tray.errors import HooktrayError
 from tray.language import say
 from tray.paths import Paths
@@ -53,7 +53,7 @@ class RelayWatch:
         self.problem = ""  # what could not be mended
 
     def check(self) -> None:
-        """Mend what is ours. A relay that another Hooktray has taken over is only announced."""
+        """Mend what is ours. A relay that leads to another Hooktray, which is still there, is only announced."""
         try:
             found = installed_relay.problems(self._paths, self._database)
         except HooktrayError as error:  # the database cannot be read, which has an alert of its own
@@ -75,8 +75,6 @@ class RelayWatch:
         return time.monotonic() - at >= CONFIRM
 
     def _mend(self, found: tuple[RelayProblem, ...]) -> tuple[RelayProblem, ...]:
-        if any(one.cause is RelayCause.ELSEWHERE for one in found):
-            return found
         try:
             return installed_relay.mend(self._paths, self._database)
         except HooktrayError as error:

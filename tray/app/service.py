@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from tray.agents.protocol import SPEC_CACHE_SIZE, spec
+from tray.agents.protocol import SPEC_CACHE_SIZE, parse, spec
 from tray.agents.recognition import neutral
 from tray.engine.pipeline import Engine
 from tray.engine.ports import Defer
@@ -15,6 +15,7 @@ from tray.ipc.requests import UserRequests
 from tray.ipc.server import DisconnectSignal, PeerCredentials
 from tray.model.decision import Answer
 from tray.model.event import RelayRequest
+from tray.model.guard import GATING_KINDS
 
 
 class TrayService:
@@ -41,8 +42,10 @@ class TrayService:
     def busy_answer(self, request: RelayRequest) -> Answer:
         return self._engine.answer_busy(request)
 
-    def neutral_answer(self, agent: str, event: str, body: bytes) -> Answer:
-        return neutral(agent, event, body, {})
+    def failure_answer(self, agent: str, event: str, body: bytes) -> Answer | None:
+        """Neutral (law 11), but for a tool call: the one-shot engine judges that one."""
+        kind = parse(RelayRequest(agent=agent, event=event, id="", body=body)).kind
+        return None if kind in GATING_KINDS else neutral(agent, event, body, {})
 
     def control(self, request: Mapping[str, Any], peer: PeerCredentials) -> Mapping[str, Any]:
         return self._requests.answer(request, peer)

@@ -77,6 +77,8 @@ class Cause(enum.Enum):
     SOUND_NONE = enum.auto()
     SOUND_OK = enum.auto()
     SOURCE_WARNING = enum.auto()
+    STARTUP_FILE = enum.auto()
+    STARTUP_FILE_CHANGED = enum.auto()
     STATE_LOST = enum.auto()
     STATE_UNSOLVED = enum.auto()
     SWITCH_OFF = enum.auto()
@@ -99,6 +101,7 @@ class Explanation:
 
 OK, ATTENTION, BROKEN = Health.OK, Health.ATTENTION, Health.BROKEN
 APPROVALS = "read and decide it in the tray's menu, Approvals, or on the page: hooktray open"
+STARTUP_REMEDY = "look at it, and remove it if you did not put it there; the one-shot engine does not run it"
 OUTPUT_REMEDY = "print JSON or nothing on stdout, and words for people on stderr"
 LLM_REMEDY = "write `llm:` in hooktray.yaml and confirm it in the tray's menu"
 PUT_BACK = phrase("`{reconnect}` puts them back")
@@ -229,6 +232,13 @@ EXPLANATIONS: Mapping[Cause, Explanation] = {
     ),
     Cause.SOUND_OK: Explanation("sound", OK, "{text}"),
     Cause.SOURCE_WARNING: Explanation("source", ATTENTION, "{problem}", "{remedy}"),
+    Cause.STARTUP_FILE: Explanation(
+        "environment", ATTENTION, "{path} runs at each `hooktray` command, and no package brought it", STARTUP_REMEDY
+    ),
+    Cause.STARTUP_FILE_CHANGED: Explanation(
+        "environment", ATTENTION, "{path} runs at each `hooktray` command, and it was changed since its package came",
+        STARTUP_REMEDY,
+    ),
     Cause.STATE_LOST: Explanation(
         "tray", ATTENTION, "{problem}", "find out what deletes it; the menu's first row shows this, too"
     ),
