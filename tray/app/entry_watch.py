@@ -73,7 +73,8 @@ class ChangeAnnouncer(Protocol):
 class EntryWatch:
     """All of it runs on one thread, the work queue's. `recheck` calls `check` again in so many seconds.
 
-    `look` returns where the files are, `site` also the relay, which costs a process.
+    `look` returns where the files are, `site` also the relay, which costs a process. `changed` is called after each
+    look, which follows a change of the files.
     """
 
     def __init__(
@@ -123,12 +124,10 @@ class EntryWatch:
             self._stamps = _stamps((*self._files, *_records(site)))  # before the files are read: they may change now
             found = {agent: self._look(site, agent) for agent in connectors()}
         self._watch((*self._files, site.paths.state / LOCK))
-        before = self.changes
         self._found = {agent: one for agent, one in found.items() if one}
         for agent in connectors():
             self._judge(agent, self._found.get(agent))
-        if self.changes != before:
-            self._changed()
+        self._changed()
 
     def put_back(self, agent: str) -> str:
         """Write our entries as `connect` does; returns what was done. Raises HooktrayError where nothing could be."""

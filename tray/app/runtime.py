@@ -308,7 +308,7 @@ class App:
             self._alerts,
             recheck=self._settings_watch.schedule,
             watch=lambda files: self._settings_watch.watch((*files, *relay_watch.files(self._paths))),
-            changed=lambda: self._presenter.show(),
+            changed=self._show_agents,
         )
         self._relay_watch = RelayWatch(
             self._paths,
@@ -317,6 +317,11 @@ class App:
             recheck=self._settings_watch.schedule,
             changed=lambda: self._presenter.show(),
         )
+
+    def _show_agents(self) -> None:
+        """Our entries in the agents' settings may be others."""
+        self._presenter.opened()
+        self._presenter.show()
 
     def run(self) -> None:
         """Start the server, then give the main thread to the icon until someone quits."""
