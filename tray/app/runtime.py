@@ -10,7 +10,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from tray.app import (
     relay_watch,
     welcome,
 )
-from tray.app.agent_sites import connectable_agents, reading_site, site
+from tray.app.agent_sites import connectable_agents, connected_agents, reading_site, site
 from tray.app.alert_controller import AlertController, text_file
 from tray.app.checks.live import LiveDoctor, runtime_health
 from tray.app.click_trust import ClickTrust
@@ -52,6 +52,7 @@ from tray.approvals.review import write_review
 from tray.desktop.icon import Icon, choose_icon
 from tray.desktop.menu import Action, LeaveEntries, PutEntriesBack, Review, ReviewBatch, ShowReason
 from tray.desktop.opener import Opener
+from tray.engine.guard_summary import guards
 from tray.engine.turn_end import TurnEndDetector
 from tray.errors import HooktrayError, StoreError
 from tray.execution.command import BackgroundProcesses
@@ -63,8 +64,7 @@ from tray.ipc.slash_command import HooksCommand
 from tray.ipc.terminal import TerminalPrompt
 from tray.language import say
 from tray.model.decision import Decision, Record
-from tray.model.event import Event
-from tray.model.guard import Guard
+from tray.model.event import Event, RelayRequest
 from tray.notify.muted import mute_classes
 from tray.notify.policy import state_folder_lost
 from tray.paths import Paths
@@ -72,6 +72,7 @@ from tray.text import sanitise
 from tray.threads import LoopThread, ShutdownState, StopSignal, ThrottledCall, WorkQueue, reduce_latency
 
 REFRESH_SECONDS = 1.0  # seconds between two refreshes of the sources while events come in
+PINNED_AT_START = "noted at start"  # the channel of rows about programs of hooks that were approved before
 SESSION_DAYS = 7.0  # days that a session is remembered whose end was not reported
 
 log = logging.getLogger(__name__)
@@ -180,7 +181,7 @@ class App:
             lambda batch: write_batch(batch, (), self._stores.copies, os.environ, folder),
         )
         self._hooks_command = HooksCommand(self._controls, requests, self._doctor.summary)
-        self._server = IpcServer(self._paths.socket, TrayService(self._engine, requests, self._agents.record))
+        self._server = IpcServer(self._paths.socket, TrayService(self._engine, requests, self._saw_relay))
         self._shutdown = GracefulShutdown(
             self._server,
             self._shutdown_state,
@@ -249,9 +250,10 @@ class App:
             changed=self._changed,
             stop_signal=self._stop_signal,
         )
+        self._consent = Consent(self._stores.ledger, self._catalog)
         self._controls = Controls(
             switch=self._stores.switch,
-            consent=Consent(self._stores.ledger, self._catalog),
+            consent=self._consent,
             catalog=self._catalog,
             announce=self._alert_controller.switched,
             redraw=self._changed,
@@ -325,6 +327,7 @@ class App:
 
     def run(self) -> None:
         """Start the server, then give the main thread to the icon until someone quits."""
+        self._relay_watch.check_at_start()
         self._install_relay()
         self._write_relay_conf()  # before an agent can rely on us: we may be killed at any moment
         self._shutdown.start()
@@ -359,6 +362,7 @@ class App:
         self._background_processes.close()
         self._page.close()
         self._work.close()
+        self._write_last_relay_table()
         self._presenter.close()
         self._alert_controller.close()
         self._stores.journal.close()
@@ -380,6 +384,7 @@ class App:
         if self._shutdown_state.begun:  # what a person is to read waits for the next start
             return
         self._presenter.attach(self._icon)
+        self._relay_watch.announce_start()
         self._alert_controller.announce_offline(self._stores)
         self._refresh()
         if self._first_start:
@@ -400,6 +405,7 @@ class App:
         if not self._catalog.configuration.problem:
             with contextlib.suppress(StoreError):  # the next refresh tries again
                 guarded_settings.record_additions(self._catalog.configuration.settings, self._stores.ledger)
+                self._consent.pin_earlier(PINNED_AT_START)
         for state in self._catalog.take_new():
             if state.key not in batch:  # those have one alert for all of them
                 self._alerts.hook_waiting(state)
@@ -412,11 +418,11 @@ class App:
             self._alerts.config_broken(self._catalog.configuration.problem)
             log.warning("the configuration is broken: %s", sanitise(self._catalog.configuration.problem, 1000))
         self._alerts.source_warnings(self._catalog.configuration.warnings)
+        self._check_entries()
         with contextlib.suppress(OSError):  # the folder is gone, and cannot be made anew
             self._write_relay_conf()
         self._watch.watch((self._paths.config, *self._catalog.watched))
         self._doctor.refresh()
-        self._check_entries()
         self._presenter.show()
         self._throttled_refresh.record_cost(time.monotonic() - started)
 
@@ -437,9 +443,10 @@ class App:
     def _write_relay_conf(self) -> None:
         """Write what relays read when the tray does not answer."""
         relay_conf.write(self._paths, self._catalog.without_tray())
-        if installed_relay.is_installed(self._stores.database):
+        is_sound = not self._relay_watch.is_pending  # what somebody altered is announced first
+        if is_sound and installed_relay.is_installed(self._paths, self._stores.database):
             try:
-                self.write_relay_table()
+                self._write_relay_table()
             except HooktrayError as error:  # the doctor shows it, too
                 log.warning("the relay's table cannot be written: %s", error.message)
 
@@ -449,10 +456,18 @@ class App:
         except HooktrayError as error:  # the doctor shows it, too
             log.warning("the relay cannot be installed: %s", error.message)
 
-    def write_relay_table(self, guards: Iterable[Guard] | None = None) -> None:
-        """`guards`: what approved hooks guard now; None = as in the table."""
+    def _write_last_relay_table(self) -> None:
+        """Nobody writes the guards anew when a pause ends while no tray runs."""
+        with contextlib.suppress(HooktrayError, OSError):
+            if installed_relay.is_installed(self._paths, self._stores.database):
+                self._write_relay_table(after_quit=True)
+
+    def _write_relay_table(self, *, after_quit: bool = False) -> None:
+        """The guards of the relay, for when nothing else can judge; they change with approvals, switch and agents."""
+        agents = connected_agents(self._paths)
+        found = guards(self._stores.ledger.state, self._stores.switch, agents, after_quit=after_quit)
         installed_relay.write_table(
-            self._paths, guards, self._stores.database, without_tray=self._catalog.without_tray()
+            self._paths, found, self._stores.database, without_tray=self._catalog.without_tray()
         )
 
     def _announce_incident(self, incident: Incident) -> None:
@@ -491,6 +506,12 @@ class App:
 
     def _changed(self) -> None:
         self._work.post(self._refresh)
+
+    def _saw_relay(self, request: RelayRequest) -> None:
+        """Who is an agent; its PATH may have the program that a proposed hook lacks."""
+        self._agents.record(request.parent, request.pid)
+        if self._catalog.search.saw_event(request.environment.get("PATH", "")) and self._catalog.misses_program:
+            self._throttled_refresh.request()
 
     def _opened(self) -> None:
         self._presenter.opened()

@@ -21,10 +21,10 @@ from tray.model.guard import GATING_KINDS
 class TrayService:
     """Passes events to the engine, and requests of our own commands to `requests`.
 
-    `on_relay` gets the process ids of the relay's parent and of the relay.
+    `on_relay` gets each event's request first.
     """
 
-    def __init__(self, engine: Engine, requests: UserRequests, on_relay: Callable[[int, int], None]) -> None:
+    def __init__(self, engine: Engine, requests: UserRequests, on_relay: Callable[[RelayRequest], None]) -> None:
         self._on_relay = on_relay
         self._engine = engine
         self._requests = requests
@@ -36,7 +36,7 @@ class TrayService:
     def handle(
         self, request: RelayRequest, defer: Defer, on_slow: Callable[[], object]
     ) -> EngineResponse | Callable[[DisconnectSignal], EngineResponse]:
-        self._on_relay(request.parent, request.pid)
+        self._on_relay(request)
         return self._engine.begin(request, defer=defer, on_slow=on_slow)
 
     def busy_answer(self, request: RelayRequest) -> Answer:

@@ -143,7 +143,7 @@ class HookExecutor:
             return Outcome(hook=hook.name, status=Status.OK, output=output)
         try:
             start_gate = partial(self._runs.starting, partial(self._switch.starting, event.session, event.agent))
-            job = self._builder.build(event, hook, approved.digest, start_gate)
+            job = self._builder.build(event, approved, start_gate)
             if isinstance(job, Job):
                 place = HookPlace(event.above, event.depth)
                 job = replace(job, on_start=partial(self._runs.add, hook.key, place))

@@ -69,6 +69,7 @@ class Cause(enum.Enum):
     MATCHER_NEVER = enum.auto()
     NOTIFICATIONS_NONE = enum.auto()
     NOTIFICATIONS_OK = enum.auto()
+    PROGRAM_CHANGED = enum.auto()
     RELAY_OK = enum.auto()
     RELAY_PLACE = enum.auto()
     RELAY_PORTABLE = enum.auto()
@@ -213,6 +214,9 @@ EXPLANATIONS: Mapping[Cause, Explanation] = {
         "start a notification server (dunst, mako, your desktop's own) in the session of the tray",
     ),
     Cause.NOTIFICATIONS_OK: Explanation("notifications", OK, "a server is there"),
+    Cause.PROGRAM_CHANGED: Explanation(
+        "hook", BROKEN, "{text}", "tray's menu, Approvals; without an icon: hooktray open, or {approve}"
+    ),
     Cause.RELAY_OK: Explanation("relay", OK, "native"),
     Cause.RELAY_PLACE: Explanation(
         "relay", BROKEN, "{problem}", "`hooktray run` or `hooktray connect` puts it back; find out who changes it"

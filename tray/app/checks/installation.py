@@ -51,7 +51,8 @@ def configuration(context: CheckContext) -> Iterator[Finding]:
         if setting.waiting:
             name = setting.key.removeprefix("setting:")
             values = {"text": setting.text, "approve": f"hooktray approve {shlex.quote(name)}"}
-            yield Finding(cause=Cause.SETTING_WAITS, name=name, values=values)
+            cause = Cause.PROGRAM_CHANGED if setting.is_program else Cause.SETTING_WAITS
+            yield Finding(cause=cause, name=name, values=values)
     if not found.problem:
         text = "good" if context.paths.config.exists() else "not there yet; `hooktray run` makes one"
         yield Finding(cause=Cause.CONFIGURATION_OK, name=context.paths.config.name, values={"text": text})
@@ -78,12 +79,13 @@ def environment(context: CheckContext) -> Iterator[Finding]:
 
 
 def relay(context: CheckContext) -> Iterator[Finding]:
-    for one in installed_relay.problems(context.paths, context.stores.database):
+    found = installed_relay.problems(context.paths, context.stores.database)
+    for one in found:
         yield Finding(cause=Cause.RELAY_PLACE, name="relay", values={"problem": one.text})
     why = relay_program.problem()
     if why:
         yield Finding(cause=Cause.RELAY_PORTABLE, name="relay", values={"problem": why})
-    else:
+    elif not found:
         yield Finding(cause=Cause.RELAY_OK, name="relay")
 
 

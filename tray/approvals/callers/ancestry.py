@@ -99,12 +99,14 @@ else:
 
 def is_own_program(pid: int) -> bool:
     """Whether it runs the very program that we run: words of a command line are anybody's to choose."""
-    linux = sys.platform == "linux"  # there also a program that was replaced since
     try:
-        theirs = os.stat(f"/proc/{pid}/exe" if linux else _program(pid))  # noqa: PTH116
+        if sys.platform == "linux":  # also a program that was replaced since
+            theirs, own = os.stat(f"/proc/{pid}/exe"), "/proc/self/exe"  # noqa: PTH116
+        else:
+            theirs, own = os.stat(_program(pid)), sys.executable  # noqa: PTH116
     except OSError:
         return False
-    return any(_is_file(theirs, path) for path in ("/proc/self/exe" if linux else sys.executable, base_interpreter()))
+    return _is_file(theirs, own) or _is_file(theirs, base_interpreter())
 
 
 def _is_file(found: os.stat_result, path: str) -> bool:
