@@ -26,7 +26,6 @@ LEFT_OUT = (
     "hosts",
     "installers",
     "torture",
-    "agents/claude_code/test_real_claude.py",
 )  # of no one module
 EDITING = (  # what careful editing is for: agents' settings
     "agents/claude_code/test_claude_code_connector agents/shelley/test_shelley_connector "

@@ -69,7 +69,7 @@ def test_the_agent_applies_this_and_through_us_it_has_the_same_effect(agent: str
         event, ended = asked(agent, name, row), said(name, row)
         wanted, ours = row.get("does", {}), row.get("ours", row.get("does", {}))
         native = JUDGES[agent](name, event.body, ended)
-        if "failure" in row:
+        if "failure" in row and agent == "x-code":
             native = x_code.judge(name, event.body, ended, blocks=row["failure"] == "block")
         policy = Failure.BLOCK if agent == "shelley" and name != "end-of-turn" else Failure.ALLOW
 

@@ -22,7 +22,7 @@ BROKEN = {
     "too much": "head -c 1100000 /dev/zero",
 }
 SECONDS = dict.fromkeys(BROKEN, 20.0) | {"out of time": 0.3}
-DIALECTS = ("claude-code", "shelley", "starchild", "x-code")
+DIALECTS = ("claude-code", "copilot-cli", "shelley", "starchild", "x-code")
 
 
 def approve(house: House, agent: str, path: Path) -> None:

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from house import House
 
-from tray.agents.tools import native, titles
+from tray.agents.tools import native_names, titles
 from tray.engine.guard_summary import guards
 from tray.model.guard import Guard
 from tray.model.hook import Failure
 
-EVERYBODY = ("claude-code", "shelley", "starchild", "x-code")
+EVERYBODY = ("claude-code", "copilot-cli", "shelley", "starchild", "x-code")
 
 
 def found(house: House, *agents: str, event: str = "PreToolUse", **more: Any) -> list[Guard]:
@@ -30,7 +30,7 @@ def row(failure: str, *names: str, agent: str = "claude-code", others: bool = Fa
 
 
 def known(*without: str, agent: str = "claude-code") -> set[str]:
-    return {native(agent, title) for title in titles()} - set(without)
+    return {name for title in titles() for name in native_names(agent, title)} - set(without)
 
 
 def covers(guard: Guard, tool: str) -> bool:

@@ -3,9 +3,11 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
+from desk import wait
 from house import PRE_TOOL_USE, House
 
 from tray.engine.trial import synthetic_event
@@ -288,14 +290,28 @@ def test_nothing_that_a_hook_says_is_written_down_with_its_secrets(house: House)
     assert secret not in str(house.last)
 
 
-def test_a_hook_of_a_hook_is_nested_and_runs_nothing(house: House, tmp_path: Path) -> None:
-    house.hook("guard", on="tool_before", script=f"touch {tmp_path}/ran; {DENY}")
-    with subprocess.Popen(["sleep", "60"]) as relay:
-        assert house.tool(pid=relay.pid) == {}
-        relay.kill()
+def test_an_event_from_below_a_hook_does_not_run_that_hook_and_runs_all_others(house: House, tmp_path: Path) -> None:
+    wait_for_go = f"echo $$ >>{tmp_path}/pid; while [ ! -e {tmp_path}/go ]; do sleep 0.02; done"
+    house.hook("outer", on="tool_before", matcher="outer", script=wait_for_go)
+    house.hook("guard", on="tool_before", matcher="inner", script=DENY)
+    outer = threading.Thread(target=house.tool, args=("outer",))
+    outer.start()
+    wait((tmp_path / "pid").exists, 20, "the hook runs")
 
-    assert house.last.hooks[0]["gate"] == "nested"
-    assert not (tmp_path / "ran").exists()
+    answer = house.tool("outer inner", pid=int((tmp_path / "pid").read_text()))
+    row = house.last
+    (tmp_path / "go").touch()
+    outer.join(20)
+
+    assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert [(hook["name"], hook["gate"]) for hook in row.hooks] == [("outer", "nested"), ("guard", "")]
+
+
+def test_an_event_from_below_an_unknown_process_of_ours_runs_every_hook(house: House, tmp_path: Path) -> None:
+    house.hook("guard", on="tool_before", script=DENY)
+    with subprocess.Popen(["sleep", "60"]) as relay:
+        assert house.tool(pid=relay.pid) != {}
+        relay.kill()
 
 
 @pytest.mark.parametrize("cwd", ["/" + "x" * 300, "/proc/1/cwd/x", "\0", "relative"])

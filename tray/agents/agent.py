@@ -94,6 +94,7 @@ class NativeTool:
 
     name: str
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # Hooktray writes the first one
+    others: tuple[str, ...] = ()  # names of further tools of the agent that do the same
 
 
 def never(payload: Payload) -> bool:

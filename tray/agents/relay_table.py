@@ -38,7 +38,7 @@ from tray.agents.protocol import neutral, parse, render, spec
 from tray.agents.registry import AGENTS, BUILT_IN, UNSUPPORTED
 from tray.errors import AgentError
 from tray.model.decision import Answer, Decision, Verdict
-from tray.model.event import Capability, RelayRequest
+from tray.model.event import Capability, EventKind, RelayRequest
 from tray.model.guard import Guard
 from tray.model.hook import Failure
 
@@ -196,7 +196,8 @@ def _place_rows(agent: str, events: Sequence[str]) -> Iterator[tuple[str, ...]]:
         tool = protocol.tool(event, payload)
         return tool.name if tool else ""
 
-    for event in events:
+    # An agent may have another key on other events; without a name a guard counts for every tool.
+    for event in sorted(events, key=lambda event: spec(agent, event).kind is not EventKind.TOOL_BEFORE):
         try:
             sample = wire.mapping(_sample(agent, event))
             tools = [path for path, changed in _probes(sample) if tool_name(event, changed) == PROBE]

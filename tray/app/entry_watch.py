@@ -119,9 +119,9 @@ class EntryWatch:
             if not is_free:
                 self._recheck(BUSY_DELAY)
                 return
-            found = {agent: self._look(site, agent) for agent in connectors()}
             self._files = tuple(file for agent in connectors() for file in watched_files(site, agent))
-            self._stamps = _stamps((*self._files, *_records(site)))
+            self._stamps = _stamps((*self._files, *_records(site)))  # before the files are read: they may change now
+            found = {agent: self._look(site, agent) for agent in connectors()}
         self._watch((*self._files, site.paths.state / LOCK))
         before = self.changes
         self._found = {agent: one for agent, one in found.items() if one}

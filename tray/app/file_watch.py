@@ -138,8 +138,12 @@ class FileWatch:
         self._changed()
 
     def _schedule(self, seconds: float) -> None:
-        if self._timer is None or self._timer.when() <= self._loop.time():
-            self._timer = self._loop.call_later(seconds, self._changed)
+        if self._timer is None:
+            self._timer = self._loop.call_later(seconds, self._report)
+
+    def _report(self) -> None:
+        self._timer = None
+        self._changed()
 
 
 class FolderWatch:

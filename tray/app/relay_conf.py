@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-
-from tray.approvals.callers.ancestry import ONE_SHOT
+from tray.execution.isolation import one_shot_command
 from tray.paths import Paths
 from tray.sources.configuration import write_atomic
 
@@ -15,7 +13,7 @@ def once_command(paths: Paths) -> tuple[str, ...]:
     """The command of the one-shot engine, up to what the relay adds."""
     folders = ("--config", paths.config, "--state", paths.state, "--logs", paths.logs)
     options = paths.relay_options if paths.home else folders
-    return (sys.executable, *ONE_SHOT, *map(str, options))
+    return (*one_shot_command(), *map(str, options))
 
 
 def write(paths: Paths, without_tray: str) -> None:

@@ -22,6 +22,7 @@ from tray.app import (
     journal_limits,
     open_stores,
     relay_conf,
+    relay_watch,
     welcome,
 )
 from tray.app.agent_sites import connectable_agents, connected_agents, reading_site, site
@@ -33,6 +34,7 @@ from tray.app.desktop import build_desktop
 from tray.app.entry_watch import EntryWatch
 from tray.app.event_bus import EventBus
 from tray.app.file_watch import FileWatch, FolderWatch
+from tray.app.relay_watch import RelayWatch
 from tray.app.service import TrayService
 from tray.app.shutdown import CLOSE_TIMEOUT, GRACE, GracefulShutdown
 from tray.app.signals import stop_on_signal
@@ -62,7 +64,7 @@ from tray.ipc.slash_command import HooksCommand
 from tray.ipc.terminal import TerminalPrompt
 from tray.language import say
 from tray.model.decision import Decision, Record
-from tray.model.event import Event
+from tray.model.event import Event, RelayRequest
 from tray.notify.muted import mute_classes
 from tray.notify.policy import state_folder_lost
 from tray.paths import Paths
@@ -70,6 +72,7 @@ from tray.text import sanitise
 from tray.threads import LoopThread, ShutdownState, StopSignal, ThrottledCall, WorkQueue, reduce_latency
 
 REFRESH_SECONDS = 1.0  # seconds between two refreshes of the sources while events come in
+PINNED_AT_START = "noted at start"  # the channel of rows about programs of hooks that were approved before
 SESSION_DAYS = 7.0  # days that a session is remembered whose end was not reported
 
 log = logging.getLogger(__name__)
@@ -178,7 +181,7 @@ class App:
             lambda batch: write_batch(batch, (), self._stores.copies, os.environ, folder),
         )
         self._hooks_command = HooksCommand(self._controls, requests, self._doctor.summary)
-        self._server = IpcServer(self._paths.socket, TrayService(self._engine, requests, self._agents.record))
+        self._server = IpcServer(self._paths.socket, TrayService(self._engine, requests, self._saw_relay))
         self._shutdown = GracefulShutdown(
             self._server,
             self._shutdown_state,
@@ -247,9 +250,10 @@ class App:
             changed=self._changed,
             stop_signal=self._stop_signal,
         )
+        self._consent = Consent(self._stores.ledger, self._catalog)
         self._controls = Controls(
             switch=self._stores.switch,
-            consent=Consent(self._stores.ledger, self._catalog),
+            consent=self._consent,
             catalog=self._catalog,
             announce=self._alert_controller.switched,
             redraw=self._changed,
@@ -274,7 +278,7 @@ class App:
             failing_hooks=lambda: self._doctor.failing_hooks(self._alert_controller.failing_hooks),
             spawn=self._workers.spawn,
             run_doctor=lambda: self._workers.spawn(self._run_doctor),
-            incident=lambda: self._state_recovery.incident.brief if self._state_recovery.incident else "",
+            incident=self._incident_brief,
             show_incident=self._show_incident,
             quit=self.quit,
             recovery=self._database_recovery,
@@ -305,7 +309,14 @@ class App:
             self._stores.ledger,
             self._alerts,
             recheck=self._settings_watch.schedule,
-            watch=self._settings_watch.watch,
+            watch=lambda files: self._settings_watch.watch((*files, *relay_watch.files(self._paths))),
+            changed=lambda: self._presenter.show(),
+        )
+        self._relay_watch = RelayWatch(
+            self._paths,
+            self._stores.database,
+            self._alerts,
+            recheck=self._settings_watch.schedule,
             changed=lambda: self._presenter.show(),
         )
 
@@ -387,6 +398,7 @@ class App:
         if not self._catalog.configuration.problem:
             with contextlib.suppress(StoreError):  # the next refresh tries again
                 guarded_settings.record_additions(self._catalog.configuration.settings, self._stores.ledger)
+                self._consent.pin_earlier(PINNED_AT_START)
         for state in self._catalog.take_new():
             if state.key not in batch:  # those have one alert for all of them
                 self._alerts.hook_waiting(state)
@@ -418,6 +430,7 @@ class App:
 
     def _check_entries(self) -> None:
         if not self._shutdown_state.begun:
+            self._relay_watch.check()
             self._entry_watch.check()
 
     def _write_relay_conf(self) -> None:
@@ -468,6 +481,10 @@ class App:
         self._alert_controller.announce(state_folder_lost(text))
         self._icon.stop()
 
+    def _incident_brief(self) -> str:
+        incident = self._state_recovery.incident
+        return incident.brief if incident else self._relay_watch.problem
+
     def _show_incident(self) -> None:
         """Once it was read, the icon is as usual again."""
         if incident := self._state_recovery.incident:
@@ -489,6 +506,12 @@ class App:
 
     def _changed(self) -> None:
         self._work.post(self._refresh)
+
+    def _saw_relay(self, request: RelayRequest) -> None:
+        """Who is an agent; its PATH may have the program that a proposed hook lacks."""
+        self._agents.record(request.parent, request.pid)
+        if self._catalog.search.saw_event(request.environment.get("PATH", "")) and self._catalog.misses_program:
+            self._throttled_refresh.request()
 
     def _opened(self) -> None:
         self._presenter.opened()

@@ -20,6 +20,7 @@ from tray.approvals.inspection import (
     read_bundle,
     words_of,
 )
+from tray.approvals.program_pins import ProgramChecker
 from tray.approvals.programs import SYSTEM_FOLDERS
 from tray.approvals.script_start import ScriptSource, can_be_sealed, script_source, script_start
 from tray.approvals.shell_hooks import ScriptStart, Starts
@@ -29,6 +30,7 @@ from tray.files import content
 from tray.model.hook import Command, Hook
 from tray.shell.split import fill
 from tray.store.copies import Copies, DamagedError, Manifest
+from tray.store.pins import Pins
 
 MAX_LINES = 128  # command lines that are remembered, each with the descriptor of its script
 NO_PLACEHOLDERS: Mapping[str, str] = MappingProxyType({})
@@ -70,6 +72,7 @@ class CommandResolver:
         self._lines: dict[str, _KnownLine] = {}  # as long as hook and copy are the same
         self._sources: dict[tuple[str, str], ScriptSource] = {}
         self._sealed: dict[str, _SealedHook] = {}
+        self._programs = ProgramChecker()
 
     def argv(self, hook: Hook, name: str, placeholders: Mapping[str, str] = NO_PLACEHOLDERS) -> tuple[str, ...]:
         """The command line on the approved copies. Raises DamagedError; never falls back to the original.
@@ -79,18 +82,18 @@ class CommandResolver:
         if not isinstance(hook.action, Command):
             return ()
         self._check_programs(hook, hook.action, self._intact_manifest(hook, name))
-        return _line(hook, hook.action, self._plain_starts(name), placeholders)
+        return _line(hook, hook.action, self._plain_starts(name), placeholders, NO_PROGRAMS)
 
     def command_line(
         self,
         hook: Hook,
         name: str,
         placeholders: Mapping[str, str] = NO_PLACEHOLDERS,
-        programs: Mapping[str, str] = NO_PROGRAMS,
+        pins: Pins | None = None,
     ) -> CommandLine:
         """The same as it is started: a script that does not use its own place is read from a sealed descriptor.
 
-        `programs` are the pinned interpreters by the names that first lines give them.
+        `pins` are its programs. Raises ProgramChangedError when one of them is another one now.
         """
         command = hook.action
         if not isinstance(command, Command):
@@ -98,7 +101,8 @@ class CommandResolver:
         # A descriptor's bytes are the approved ones, whatever became of the copy.
         sealed = self._sealed.get(name)
         manifest = sealed.manifest if sealed else self._intact_manifest(hook, name)
-        self._check_programs(hook, command, manifest)
+        programs = self._programs.programs(pins, hook.name) if pins else NO_PROGRAMS
+        self._check_programs(hook, command, manifest, pins)
         known = self._lines.get(name)
         is_same = known and known.manifest is manifest and known.programs == programs
         if known and is_same and not placeholders and (sealed or known.hook is hook):
@@ -108,7 +112,9 @@ class CommandResolver:
             starts: Starts = {sealed.path: script_start(sealed.source, programs, sealed.script)}.get
         else:
             starts = self._copied_starts(hook, command, name, programs)
-        line = CommandLine(argv=_line(hook, command, starts, placeholders), script=sealed.script if sealed else None)
+        line = CommandLine(
+            argv=_line(hook, command, starts, placeholders, programs), script=sealed.script if sealed else None
+        )
         if not placeholders and (sealed is None or name in self._sealed):
             if len(self._lines) >= MAX_LINES:
                 self._lines.clear()
@@ -156,9 +162,11 @@ class CommandResolver:
             found = self._sources[name, path] = script_source(hook, command, path, self._copies.paths(name)[path])
         return found
 
-    def _check_programs(self, hook: Hook, command: Command, manifest: Manifest) -> None:
+    def _check_programs(self, hook: Hook, command: Command, manifest: Manifest, pins: Pins | None = None) -> None:
         program = program_of(hook, command)
         for path, pinned in manifest.pinned.items():  # what runs from a copy is not looked for at its old path
+            if pins and path in pins.approved:
+                continue  # one question covers all hooks that use it
             if pinned != self._cached_sha256(path):
                 raise DamagedError(f"{path} is another program than when {hook.name} was approved")
         if program not in (*manifest.files, *manifest.pinned) and not program.startswith(SYSTEM_FOLDERS):
@@ -192,13 +200,15 @@ class CommandResolver:
         return self._cached_sums[stamp]
 
 
-def _line(hook: Hook, command: Command, starts: Starts, placeholders: Mapping[str, str]) -> tuple[str, ...]:
+def _line(
+    hook: Hook, command: Command, starts: Starts, placeholders: Mapping[str, str], programs: Mapping[str, str]
+) -> tuple[str, ...]:
     program = program_of(hook, command)
     if command.shell:
-        return (program, "-c", shell_hooks.rewrite_line(hook, command, starts))
+        return (programs.get(program, program), "-c", shell_hooks.rewrite_line(hook, command, starts))
     first, others = starts(program), list(words_of(hook, command))[1:]
     words = (part for word in others for part in _resolve_word(word, starts, placeholders, command))
-    return (*(first.as_program if first else (program,)), *words)
+    return (*(first.as_program if first else (programs.get(program, program),)), *words)
 
 
 def _resolve_word(

@@ -20,6 +20,7 @@ from tray.approvals.notification_settings import (
 )
 from tray.settings import Llm, Settings
 from tray.store.ledger import Ledger, LedgerAction, LedgerState
+from tray.store.pins import PROGRAM
 
 DATA_KEYS = (
     "fleet",
@@ -52,6 +53,11 @@ class GuardedSetting:
     @property
     def waiting(self) -> bool:
         return not self.confirmed and not self.denied
+
+    @property
+    def is_program(self) -> bool:
+        """Whether it is a program that hooks use, and no setting."""
+        return self.key.startswith(PROGRAM)
 
 
 def guarded_settings(settings: Settings, ledger_state: LedgerState) -> tuple[GuardedSetting, ...]:

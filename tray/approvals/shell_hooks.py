@@ -127,6 +127,16 @@ def uncovered_words(hook: Hook, command: Command) -> tuple[str, ...]:
     return (*names, *unclear, *missing, *(f"$({one})" for one in inside))
 
 
+def bare_commands(hook: Hook, command: Command) -> Iterator[str]:
+    """The names of programs that the shell looks up. Raises ValueError when a quote is not closed."""
+    for group in split.commands(_words(hook, command)):
+        argv = [word.text for word in group]
+        for position, is_script in program_positions(argv, 0):
+            word = group[position]
+            if word.is_literal and not is_script and "/" not in word.text and word.text not in BUILTINS:
+                yield word.text
+
+
 def _exists(word: split.ShellWord, command: Command) -> bool:
     """Whether it is a file now, or a word that cannot be a program: one that is written to, or not plain."""
     return word.is_output or not word.is_literal or os.path.isfile(absolute(word.value, command.folder))  # noqa: PTH113

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from tray.agents.protocol import spec
 from tray.agents.registry import AGENTS
-from tray.agents.tools import native, titles
+from tray.agents.tools import native_names, titles
 from tray.engine.gates import apply_switch
 from tray.engine.plan import EventSearch, exact_names, matches
 from tray.model.decision import Verdict
@@ -151,5 +151,5 @@ def _may_match(match: Match, agent: str, name: str, tool: str) -> bool:
 
 
 def _known_tools(agent: str) -> Iterator[str]:
-    yield from (native(agent, title) for title in titles())
+    yield from (name for title in titles() for name in native_names(agent, title))
     yield from AGENTS[agent].older_tools

@@ -183,6 +183,7 @@ def spawn(
                 stdout=stdout,
                 stderr=stderr,
             )
+            job.on_start(child.pid)
             file_limit.restore_limit(child.pid)
             return child
     except (OSError, ValueError) as error:

@@ -25,6 +25,10 @@ def ignore() -> None:
     """Nothing is done at its end."""
 
 
+def ignore_pid(pid: int) -> None:
+    """Nothing is done at its start."""
+
+
 StartGate = Callable[[], AbstractContextManager[bool]]
 
 
@@ -43,6 +47,7 @@ class Job:
     stdin: bytes = b""
     timeout: float = 20.0  # seconds
     background: float = 600.0  # seconds that descendants may live on after a clean exit; 0 = none
+    on_start: Callable[[int], None] = ignore_pid  # called with its process, while the start gate is held
     on_end: Callable[[], None] = ignore  # called once its process has ended
     start_gate: StartGate = always_open  # whether it may start; held until it has
     script: SealedScript | None = None  # what `argv` names by its descriptor

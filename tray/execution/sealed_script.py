@@ -13,7 +13,7 @@ if sys.platform != "win32":
     import fcntl
 
 LOWEST = 64  # descriptor numbers below are left to what scripts open by number
-# The kernel shows the file as /memfd:hooktray/guard.py: Python puts the folder of that, which is none, on its path.
+# Python puts the folder of the name that the kernel shows, `/memfd:hooktray`, on its path: there is none.
 NAME = "hooktray/{name}"
 
 

@@ -28,6 +28,7 @@ from tray.notify.policy import (
     hook_changed,
     hooks_unchanged,
     information,
+    program_changed,
     question,
     question_closed,
     question_key,
@@ -141,7 +142,8 @@ class AlertService:
     def setting_waiting(self, setting: GuardedSetting) -> None:
         """A setting waits for its confirmation; announced once as it stands."""
         if setting.id not in self._waiting:
-            alert = setting_waiting(setting.text, self._rules(), about=setting.key)
+            describe = program_changed if setting.is_program else setting_waiting
+            alert = describe(setting.text, self._rules(), about=setting.key)
             self._waiting[setting.id] = alert.key
             self._announce([alert])
 

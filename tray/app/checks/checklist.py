@@ -35,6 +35,7 @@ CHECKS = (
     Check("hooks", hooks.check, is_own=True),
     Check("matchers", matchers.check),
     Check("agents", agents.check),
+    Check("environment", installation.environment, is_own=True),
     Check("relay", installation.relay),
     Check("icon", desktop_services.host),
     Check("notifications", desktop_services.notifications),

@@ -69,6 +69,7 @@ class Cause(enum.Enum):
     MATCHER_NEVER = enum.auto()
     NOTIFICATIONS_NONE = enum.auto()
     NOTIFICATIONS_OK = enum.auto()
+    PROGRAM_CHANGED = enum.auto()
     RELAY_OK = enum.auto()
     RELAY_PLACE = enum.auto()
     RELAY_PORTABLE = enum.auto()
@@ -77,6 +78,8 @@ class Cause(enum.Enum):
     SOUND_NONE = enum.auto()
     SOUND_OK = enum.auto()
     SOURCE_WARNING = enum.auto()
+    STARTUP_FILE = enum.auto()
+    STARTUP_FILE_CHANGED = enum.auto()
     STATE_LOST = enum.auto()
     STATE_UNSOLVED = enum.auto()
     SWITCH_OFF = enum.auto()
@@ -99,6 +102,7 @@ class Explanation:
 
 OK, ATTENTION, BROKEN = Health.OK, Health.ATTENTION, Health.BROKEN
 APPROVALS = "read and decide it in the tray's menu, Approvals, or on the page: hooktray open"
+STARTUP_REMEDY = "look at it, and remove it if you did not put it there; the one-shot engine does not run it"
 OUTPUT_REMEDY = "print JSON or nothing on stdout, and words for people on stderr"
 LLM_REMEDY = "write `llm:` in hooktray.yaml and confirm it in the tray's menu"
 PUT_BACK = phrase("`{reconnect}` puts them back")
@@ -158,7 +162,7 @@ EXPLANATIONS: Mapping[Cause, Explanation] = {
     ),
     Cause.ENTRY_SWITCHED_OFF: Explanation("agent", ATTENTION, phrase("the agent runs no hook"), "{remedy}"),
     Cause.ENTRY_UNREADABLE: Explanation(
-        "agent", BROKEN, phrase("{problem}"), phrase("correct that file; `{reconnect}` then looks at it again")
+        "agent", BROKEN, "{problem}", phrase("correct that file; `{reconnect}` then looks at it again")
     ),
     Cause.HOOK_BROKEN: Explanation("hook", BROKEN, "{problem}", "{remedy}"),
     Cause.HOOK_CHANGED: Explanation("hook", ATTENTION, "{problem}", "{remedy}"),
@@ -210,8 +214,13 @@ EXPLANATIONS: Mapping[Cause, Explanation] = {
         "start a notification server (dunst, mako, your desktop's own) in the session of the tray",
     ),
     Cause.NOTIFICATIONS_OK: Explanation("notifications", OK, "a server is there"),
+    Cause.PROGRAM_CHANGED: Explanation(
+        "hook", BROKEN, "{text}", "tray's menu, Approvals; without an icon: hooktray open, or {approve}"
+    ),
     Cause.RELAY_OK: Explanation("relay", OK, "native"),
-    Cause.RELAY_PLACE: Explanation("relay", BROKEN, phrase("{problem}"), phrase("`hooktray run` puts it back")),
+    Cause.RELAY_PLACE: Explanation(
+        "relay", BROKEN, "{problem}", "`hooktray run` or `hooktray connect` puts it back; find out who changes it"
+    ),
     Cause.RELAY_PORTABLE: Explanation(
         "relay", ATTENTION, "the portable one is used, which is slower. {problem}",
         "install Hooktray with a C compiler there, then `hooktray connect` again",
@@ -227,6 +236,13 @@ EXPLANATIONS: Mapping[Cause, Explanation] = {
     ),
     Cause.SOUND_OK: Explanation("sound", OK, "{text}"),
     Cause.SOURCE_WARNING: Explanation("source", ATTENTION, "{problem}", "{remedy}"),
+    Cause.STARTUP_FILE: Explanation(
+        "environment", ATTENTION, "{path} runs at each `hooktray` command, and no package brought it", STARTUP_REMEDY
+    ),
+    Cause.STARTUP_FILE_CHANGED: Explanation(
+        "environment", ATTENTION, "{path} runs at each `hooktray` command, and it was changed since its package came",
+        STARTUP_REMEDY,
+    ),
     Cause.STATE_LOST: Explanation(
         "tray", ATTENTION, "{problem}", "find out what deletes it; the menu's first row shows this, too"
     ),

@@ -5,11 +5,13 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Iterator
+from pathlib import PurePath
 
 from tray import relay_program
 from tray.app import installed_relay
 from tray.app.checks.context import CheckContext
 from tray.app.checks.finding import Cause, Finding
+from tray.execution.startup_files import unexpected_startup_files
 from tray.store.db import damaged_files
 
 
@@ -49,7 +51,8 @@ def configuration(context: CheckContext) -> Iterator[Finding]:
         if setting.waiting:
             name = setting.key.removeprefix("setting:")
             values = {"text": setting.text, "approve": f"hooktray approve {shlex.quote(name)}"}
-            yield Finding(cause=Cause.SETTING_WAITS, name=name, values=values)
+            cause = Cause.PROGRAM_CHANGED if setting.is_program else Cause.SETTING_WAITS
+            yield Finding(cause=cause, name=name, values=values)
     if not found.problem:
         text = "good" if context.paths.config.exists() else "not there yet; `hooktray run` makes one"
         yield Finding(cause=Cause.CONFIGURATION_OK, name=context.paths.config.name, values={"text": text})
@@ -67,6 +70,12 @@ def sources(context: CheckContext) -> Iterator[Finding]:
         remedy = hint.strip() or "correct that file; its other hooks count"
         values = {"problem": message, "remedy": remedy}
         yield Finding(cause=Cause.SOURCE_WARNING, name="sources", values=values)
+
+
+def environment(context: CheckContext) -> Iterator[Finding]:
+    for found in unexpected_startup_files():
+        cause = Cause.STARTUP_FILE_CHANGED if found.changed else Cause.STARTUP_FILE
+        yield Finding(cause=cause, name=PurePath(found.path).name, values={"path": found.path})
 
 
 def relay(context: CheckContext) -> Iterator[Finding]:
