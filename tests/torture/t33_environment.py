@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -87,7 +88,7 @@ class Place:
         """The environment as it was installed; the relay at its stable place stays."""
         for path in self.folder.parent.glob(f"{self.folder.name}*"):
             shutil.rmtree(path)
-        shutil.copytree(self._pristine, self.folder, symlinks=True)
+        shutil.copytree(self._pristine, self.folder, symlinks=True, copy_function=os.link)
 
     def install(self) -> None:
         self.renew()
