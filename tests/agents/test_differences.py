@@ -246,7 +246,13 @@ def test_another_host_that_runs_an_agents_hooks_does_not_change_the_dialect(sign
 def test_only_x_codes_rounds_are_no_ends_of_turns() -> None:
     ends = {agent: [n for n, s in d.events.items() if s.kind is EventKind.TURN_END] for agent, d in AGENTS.items()}
 
-    assert ends == {"claude-code": ["Stop"], "shelley": ["end-of-turn"], "starchild": ["on_stop"], "x-code": []}
+    assert ends == {
+        "claude-code": ["Stop"],
+        "codex": ["Stop"],
+        "shelley": ["end-of-turn"],
+        "starchild": ["on_stop"],
+        "x-code": [],
+    }
     assert spec("x-code", "TurnComplete").kind is EventKind.ROUND_END
 
 

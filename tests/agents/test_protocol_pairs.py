@@ -1,4 +1,4 @@
-"""All sixteen pairs of agent and hook dialect: what a hook says in its words reaches the agent in the agent's."""
+"""All pairs of agent and hook dialect: what a hook says in its words reaches the agent in the agent's."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ HEARD_BY_X_CODE = ("PostToolUse", "PreToolUse", "UserPromptSubmit")
 def refusal(dialect: str, row: FidelityRow) -> Result | None:
     """How a hook of this dialect refuses there; None when its dialect knows no way."""
     if dialect == "claude-code":
+        return ran(0, ASKED) if row.hook_event_names[dialect] == "PermissionRequest" else ran(2, err="no")
+    if dialect == "codex":
         return ran(0, ASKED) if row.hook_event_names[dialect] == "PermissionRequest" else ran(2, err="no")
     if dialect == "starchild":
         return ran(0, '{"decision":"block","reason":"no"}')

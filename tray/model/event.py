@@ -36,6 +36,7 @@ class EventKind(enum.StrEnum):
     NOTIFICATION = "notification"
     TURN_END = "turn_end"
     TURN_FAILED = "turn_failed"
+    TURN_INTERRUPTED = "turn_interrupted"
     ROUND_END = "round_end"
     SUBAGENT_START = "subagent_start"
     SUBAGENT_END = "subagent_end"
