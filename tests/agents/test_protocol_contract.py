@@ -26,6 +26,8 @@ TIMEOUTS = {
     ("codex", "Interrupt"): 3,
     ("codex", "PreToolUse"): 600,
     ("codex", "SessionEnd"): 3,
+    ("copilot-cli", "PreToolUse"): 600,
+    ("copilot-cli", "SessionEnd"): 30,
     ("shelley", "end-of-turn"): 30,
     ("shelley", "chat-message"): 30,
     ("shelley", "new-conversation"): 30,
@@ -35,7 +37,7 @@ TIMEOUTS = {
     ("x-code", "PreToolUse"): 30,
     ("foo", "Stop"): 30,
 }
-COUNTS = {"claude-code": 33, "codex": 12, "shelley": 5, "starchild": 12, "x-code": 10}
+COUNTS = {"claude-code": 33, "codex": 12, "copilot-cli": 14, "shelley": 5, "starchild": 12, "x-code": 10}
 EVENTS = [(agent, name) for agent, each in AGENTS.items() for name in each.events]
 OBSERVED = {
     "claude-code": {
@@ -48,6 +50,7 @@ OBSERVED = {
         "WorktreeRemove",
     },
     "codex": {"Interrupt", "SessionEnd"},
+    "copilot-cli": {"ErrorOccurred", "PreCompact", "SessionEnd"},
     "shelley": {"end-of-turn"},
     "starchild": {"on_session_end", "post_llm_call", "post_tool_call"},
     "x-code": {
@@ -63,7 +66,7 @@ OBSERVED = {
 
 
 def test_the_dialects_stand_in_alphabetical_order() -> None:
-    assert list(AGENTS) == ["claude-code", "codex", "shelley", "starchild", "x-code"]
+    assert list(AGENTS) == ["claude-code", "codex", "copilot-cli", "shelley", "starchild", "x-code"]
     assert all(list(known.events) == sorted(known.events) for known in AGENTS.values())
 
 
@@ -77,7 +80,7 @@ def test_these_events_are_observed_only(agent: str) -> None:
     assert {name for name, each in AGENTS[agent].events.items() if each.observe_only} == OBSERVED[agent]
 
 
-def test_only_these_events_can_be_told_allow() -> None:
+def test_only_these_agents_can_be_told_allow() -> None:
     able = {
         (agent, name)
         for agent, each in AGENTS.items()
@@ -85,8 +88,11 @@ def test_only_these_events_can_be_told_allow() -> None:
         if Capability.ALLOW in spec(agent, name).can
     }
 
-    claude = {("claude-code", name) for name in ("PermissionRequest", "PreModelSwitch", "PreToolUse")}
-    assert able == claude | {("codex", "PermissionRequest")}
+    assert able == {
+        *(("claude-code", name) for name in ("PermissionRequest", "PreModelSwitch", "PreToolUse")),
+        ("codex", "PermissionRequest"),
+        *(("copilot-cli", name) for name in ("PermissionRequest", "PreToolUse")),
+    }
 
 
 @pytest.mark.parametrize(("agent", "count"), COUNTS.items())

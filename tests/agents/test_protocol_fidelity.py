@@ -64,6 +64,7 @@ SILENT_ASKS = {
     ("claude-code", "Elicitation", "ask"),
     ("claude-code", "PermissionRequest", "ask"),
     ("codex", "PermissionRequest", "ask"),
+    ("copilot-cli", "PermissionRequest", "ask"),
 }
 SPOKEN = [(row, word) for row in ROWS for word in row.carried if (row.agent, row.event, word) not in SILENT_ASKS]
 
@@ -84,12 +85,15 @@ def test_every_event_has_a_row_whose_words_are_the_same_everywhere() -> None:
     assert len(words) == 1
 
 
+KEYS = {"claude-code": "hook_event_name", "copilot-cli": "hook_event_name", "starchild": "event", "x-code": "event"}
+
+
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.agent}-{row.event}")
 def test_the_name_that_a_hook_hears_is_in_what_it_reads(row: FidelityRow) -> None:
     event = sampled(row.agent, row.event)
 
     assert row.hook_event_names[row.agent] == row.event
-    for dialect, key in (("claude-code", "hook_event_name"), ("starchild", "event"), ("x-code", "event")):
+    for dialect, key in KEYS.items():
         if dialect != row.agent:
             assert json.loads(AGENTS[dialect].protocol.stdin(event))[key] == row.hook_event_names[dialect]
 
@@ -117,6 +121,11 @@ SAYING = {
     "codex": {
         "deny": ran(2, err="no"),
         "note": ran(0, '{"systemMessage":"n"}'),
+        "stop": ran(0, '{"continue":false}'),
+    },
+    "copilot-cli": {
+        "deny": ran(0, '{"decision":"block"}'),
+        "note": ran(0, "x"),
         "stop": ran(0, '{"continue":false}'),
     },
     "shelley": {"deny": ran(0, '{"message":"x"}'), "note": ran(0, "x"), "stop": ran(0, "")},
@@ -147,6 +156,7 @@ def test_of_an_event_that_its_agent_does_not_have_a_hook_can_say_this(dialect: s
 UNHEARD = {
     "claude-code": "post_llm_call",
     "codex": "ConfigChange",
+    "copilot-cli": "ConfigChange",
     "shelley": "ConfigChange",
     "starchild": "ConfigChange",
     "x-code": "ConfigChange",

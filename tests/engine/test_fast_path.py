@@ -114,6 +114,8 @@ FAST = {
     ("claude-code", "PreToolUse"),
     ("codex", "PostToolUse"),
     ("codex", "PreToolUse"),
+    ("copilot-cli", "PostToolUse"),
+    ("copilot-cli", "PreToolUse"),
     ("starchild", "post_llm_call"),
     ("starchild", "post_tool_call"),
     ("starchild", "pre_tool_call"),

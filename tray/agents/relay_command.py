@@ -35,8 +35,11 @@ def relay_argv(paths: Paths) -> tuple[str, ...]:
     return tuple(relay_program.argv(paths.relay_options))
 
 
-def shell_line(words: Sequence[str], *, otherwise: str = "cat >/dev/null") -> str:
+def shell_line(words: Sequence[str], *, otherwise: str = "cat >/dev/null", replaces_shell: bool = True) -> str:
     """For an agent that gives it to a shell. Without Hooktray it reads its input to the end and prints nothing.
+
+    Without `replaces_shell` the shell waits for the relay, so that the line exits 0 even when the system cannot start
+    it: a shell exits 126 then, which some agents take for a refusal.
 
     CPython exits 2 for a script that is not there, which agents take for a refusal: so it is looked for first.
     """
@@ -44,7 +47,8 @@ def shell_line(words: Sequence[str], *, otherwise: str = "cat >/dev/null") -> st
         return cmd_line(words)
     program, *scripts = required_files(words)
     conditions = [f"[ -x {shlex.quote(program)} ]", *(f"[ -r {shlex.quote(script)} ]" for script in scripts)]
-    return f"{' && '.join(conditions)} && exec {shlex.join(words)} || {otherwise}"
+    start = "exec " if replaces_shell else ""
+    return f"{' && '.join(conditions)} && {start}{shlex.join(words)} || {otherwise}"
 
 
 def exec_line(words: Sequence[str]) -> str:

@@ -11,8 +11,8 @@ from pathlib import Path
 from tray.agents import relay_command
 from tray.agents.connection import Site
 from tray.agents.registry import UNSUPPORTED
+from tray.app.checks.agent_status import AgentStatus, IsRecorded, agent_statuses
 from tray.connect import connectors
-from tray.connect.agent_status import AgentStatus, IsRecorded, agent_statuses
 from tray.errors import HooktrayError
 from tray.model.decision import SkipReason
 from tray.model.event import PROBE_PREFIX
@@ -55,6 +55,11 @@ def site(paths: Paths, cwd: Path | None = None, *, scope: str = "", workspace: s
         workspace=workspace,
         now=time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime()),
     )
+
+
+def reading_site(paths: Paths) -> Site:
+    """Where the files of the user's agents are, seen from the home. It makes no folder and starts no process."""
+    return Site(paths=paths, relay=(), home=Path.home(), cwd=Path.home(), environment=os.environ, scope="")
 
 
 def last_events(journal: Journal) -> Callable[[str], float | None]:

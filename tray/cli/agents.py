@@ -82,6 +82,8 @@ def disconnect(
         plan = connectors()[name].disconnect(site)
         plan = replace(plan, notes=tuple(filter(None, (*plan.notes, hook_import.import_reminder(site, name)))))
         _apply(name, plan, "disconnected", partial(apply_disconnect, site, name, plan), dry_run, yes)
+        if not dry_run and not scope and not workspace and not connectors()[name].disconnect(site).changes:
+            _forget(site, name)
 
     _each(names, one)
 
@@ -128,7 +130,7 @@ def list_agents(
     from tray.agents.registry import AGENTS
     from tray.app import open_stores
     from tray.app.agent_sites import last_events, recorded_sessions, unsupported_agents
-    from tray.connect.agent_status import agent_statuses
+    from tray.app.checks.agent_status import agent_statuses
 
     site = agent_site(context, workspace=workspace)
     journal = open_stores(site.paths, migrate=not site.paths.database.exists()).journal
@@ -137,7 +139,7 @@ def list_agents(
     journal.close()
     if as_json:
         for one in found:
-            print(json.dumps({**asdict(one), "connected": one.connected}, ensure_ascii=False))
+            print(json.dumps(one.row, ensure_ascii=False))
         for other in foreign:
             print(json.dumps(asdict(other), ensure_ascii=False))
         for broken in AGENTS.broken:
@@ -163,6 +165,16 @@ def _is_connected(site: Site, agent: str) -> bool:
         return bool(connectors()[agent].disconnect(site).changes)
     except HooktrayError:
         return True
+
+
+def _forget(site: Site, agent: str) -> None:
+    """Entries that somebody took out by hand are not missed once a person has disconnected the agent."""
+    from tray.approvals.callers.ancestry import ancestors
+    from tray.approvals.callers.origin import find_origin
+    from tray.connect import forget
+
+    if not find_origin(os.environ, ancestors(os.getpid())):
+        forget(site, agent)
 
 
 def _each(agents: Sequence[str], work: Callable[[str], None]) -> None:

@@ -21,7 +21,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
     """Whether hooks run, and what waits for you."""
     from tray.app import build_catalog, open_stores
     from tray.app.agent_sites import agent_states, unsupported_agents
-    from tray.app.doctor import broken_hooks
+    from tray.app.checks.checklist import broken_hooks
 
     paths = prepared_paths(context)
     try:
