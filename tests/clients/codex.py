@@ -17,12 +17,19 @@ from clients.wires import Call
 CONFIG = """model = "{model}"
 model_provider = "mock"
 notify = ["true"]
+approval_policy = "on-request"
+sandbox_mode = "read-only"
 
 [model_providers.mock]
 name = "mock"
 base_url = "{url}/v1"
 wire_api = "responses"
+
+[projects."{project}"]
+trust_level = "trusted"
 """
+# What it asks its user about before it runs it.
+ESCALATED = {"sandbox_permissions": "require_escalated", "justification": "the test wants it"}
 HOOK = {"type": "command", "command": "touch .own-hook-ran"}
 
 
@@ -32,7 +39,7 @@ def program() -> Sequence[str]:
 
 def prepare(home: Path, project: Path, url: str) -> Mapping[str, str]:
     (home / ".codex").mkdir(exist_ok=True)
-    (home / ".codex" / "config.toml").write_text(CONFIG.format(model=MODEL, url=url))
+    (home / ".codex" / "config.toml").write_text(CONFIG.format(model=MODEL, url=url, project=project))
     return {}
 
 

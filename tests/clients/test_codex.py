@@ -6,9 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from clients.client import Session, session
-from clients.codex import CODEX, listed
+from clients.client import LONG, Session, session
+from clients.codex import CODEX, ESCALATED, listed, program
 from clients.scenes import REFUSED, SCRIPTS, Scenes, Start
+from clients.wires import Call
+from desk import wait
+from terminal import Terminal
 
 KINDS = ("session_start", "prompt", "tool_before", "tool_after", "turn_end")
 SAYING = [{"name": kind, "event": kind, "command": f"./{kind}.sh", "dialect": "claude-code"} for kind in KINDS]
@@ -110,3 +113,61 @@ class TestCodex(Scenes):
 
         assert untrusted == ["stop"]
         assert trust(one).startswith("off: 1 of Hooktray's entries are not trusted yet")
+
+    def test_a_session_in_a_terminal(self, start: Start) -> None:
+        """Its question for a permission is notified and answered there; then an interrupt, a compaction, the end."""
+        one = start()
+        one.model.calls = [Call("exec_command", {"cmd": cmd, **ESCALATED}) for cmd in ("touch wanted", "touch other")]
+        terminal = Terminal(list(program()), one.project, dict(one.environment))
+        try:
+            wait(lambda: "Ask Codex to do anything" in terminal.text, LONG, "the prompt")
+            self.enter(terminal, "hello")
+            one.wait_rows("permission_request")
+            wait(lambda: "Would you like to run" in terminal.text, LONG, "the question")
+            terminal.type("y")
+            wait(lambda: one.made() == {"wanted"}, LONG, "the permitted call")
+            wait(lambda: len(one.rows("permission_request")) == 2, LONG, "the second question")
+            wait(lambda: terminal.text.count("Would you like to run") >= 2, LONG, "the second question is shown")
+            terminal.type("\x1b")
+            one.wait_rows("turn_interrupted")
+            self.enter(terminal, "/compact")
+            one.wait_rows("compact_after")
+            self.enter(terminal, "/quit")
+            terminal.process.wait(LONG)
+        finally:
+            terminal.close()
+
+        assert one.made() == {"wanted"}
+        assert [row["alerted"] for row in one.rows("permission_request")] == ["failed"] * 2  # nothing here shows it
+        assert len(one.rows("turn_interrupted")) == len(one.rows("compact_before")) == 1
+        assert len(one.wait_rows("session_end")) == 1
+
+    def test_a_hook_allows_what_codex_would_ask_about(self, start: Start) -> None:
+        allow = {
+            "name": "yes",
+            "event": "permission_request",
+            "type": "rule",
+            "matcher": "wanted",
+            "decision": "allow",
+        }
+        one = start([], allow)
+        one.model.calls = [Call("exec_command", {"cmd": "touch wanted", **ESCALATED})]
+        terminal = Terminal(list(program()), one.project, dict(one.environment))
+        try:
+            wait(lambda: "Ask Codex to do anything" in terminal.text, LONG, "the prompt")
+            self.enter(terminal, "hello")
+            wait(lambda: one.made() == {"wanted"}, LONG, "the allowed call")
+            one.wait_rows("turn_end")
+            self.enter(terminal, "/quit")
+            terminal.process.wait(LONG)
+        finally:
+            terminal.close()
+
+        assert "Would you like to run" not in terminal.text
+        assert [row["verdict"] for row in one.rows("permission_request")] == ["allow"]
+
+    @staticmethod
+    def enter(terminal: Terminal, text: str) -> None:
+        terminal.type(text)
+        wait(lambda: text in terminal.text, LONG, "the typed text")
+        terminal.type("\r")

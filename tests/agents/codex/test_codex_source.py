@@ -12,6 +12,7 @@ from tray.errors import ConfigError
 from tray.model.hook import Command
 
 GROUP = {"matcher": "Bash", "hooks": [{"type": "command", "command": "./guard.sh", "timeout": 10}]}
+OF_PLUGIN = {"hooks": [{"type": "command", "command": '"$PLUGIN_ROOT/guard.sh"'}]}
 CONFIG = """model = "m"
 
 [[hooks.PreToolUse]]
@@ -61,7 +62,7 @@ def test_a_config_that_switches_hooks_off(tmp_path: Path) -> None:
 
 def test_a_plugins_folder(tmp_path: Path) -> None:
     (tmp_path / "guards" / "hooks").mkdir(parents=True)
-    (tmp_path / "guards" / "hooks" / "hooks.json").write_text(json.dumps({"hooks": {"Stop": [GROUP]}}))
+    (tmp_path / "guards" / "hooks" / "hooks.json").write_text(json.dumps({"hooks": {"Stop": [OF_PLUGIN]}}))
 
     (hook,) = READER.read(tmp_path / "guards", (), {}).hooks
 

@@ -33,6 +33,7 @@ EVENTS: Mapping[str, EventSpec] = {
         kind=EventKind.PERMISSION_REQUEST,
         can=CAN_REFUSE | Capability.ALLOW | Capability.ASK,
         subject="tool_name",
+        needs_you=True,
     ),
     "PostCompact": EventSpec(kind=EventKind.COMPACT_AFTER, can=CAN_HALT, subject="trigger"),
     # `continue: false` does what `decision: block` does there: the model reads the reason, and goes on.
@@ -112,7 +113,13 @@ SETTINGS = SettingsFile(
 
 @dataclass(frozen=True)
 class CodexProtocol(ShapedProtocol):
-    """What Codex rejects as a whole, a hook of its format has not said."""
+    """What Codex rejects as a whole, a hook of its format has not said. Its input ends without a newline."""
+
+    def stdin(self, event: Event) -> bytes:
+        return super().stdin(event).removesuffix(b"\n")
+
+    def sample(self, name: str) -> bytes:
+        return super().sample(name).removesuffix(b"\n")
 
     def read(self, event: Event, result: Result) -> HookOutput:
         output = super().read(event, result)

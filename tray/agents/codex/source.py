@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,13 @@ from tray.agents.claude_shape.settings_hooks import SIZE, ShapedReader
 from tray.agents.codex.protocol import NAME, SETTINGS, SHAPE
 from tray.agents.protocol import agent_events
 from tray.errors import ConfigError
-from tray.reading.entries import SourceHooks, SourceReader
+from tray.model.hook import Command
+from tray.reading.entries import KeyPath, SourceHooks, SourceReader
 from tray.strict import Document
 
 CONFIG = "config.toml"
 STATE = "state"  # of [hooks]: what its user trusts
+VARIABLE = "PLUGIN_ROOT"  # of a plugin's hooks: its folder
 PLUGIN_FILE = Path("hooks") / "hooks.json"
 PLACE = re.compile(r"\(at line (\d+), column (\d+)\)")
 
@@ -35,6 +38,11 @@ class CodexReader(ShapedReader):
         file = path / PLUGIN_FILE if path.is_dir() else path
         is_plugin = file.parts[-2:] == PLUGIN_FILE.parts and file.parent.parent.name != SETTINGS.folder
         return self.parse(file.read_bytes(), file, agents, file.parent.parent if is_plugin else None)
+
+    def command(self, reader: SourceReader, at: KeyPath, fields: Mapping[str, Any]) -> Command:
+        """A hook that names its plugin's folder is approved with all of it."""
+        command = super().command(reader, at, fields)
+        return replace(command, plugin=str(reader.plugin)) if reader.plugin and VARIABLE in str(fields) else command
 
     def _read_config(self, path: Path, agents: Sequence[str]) -> SourceHooks:
         config = read_config(path)
