@@ -66,7 +66,8 @@ class RelayEntry:
 
 def other_files(site: Site, agent: str, own: Path) -> tuple[Path, ...]:
     """The files that we wrote for this agent in other folders, as far as they are still there."""
-    backups = [one.path for one in site.backups.of_agent(agent)]
+    ours = site.paths.config.parent
+    backups = [one.path for one in site.backups.of_agent(agent) if not one.path.is_relative_to(ours)]
     return tuple(path for path in backups if path != resolve_links(own) and path.is_file())
 
 
@@ -82,23 +83,30 @@ def connect_change(
     else:
         text, mode = create(), current.mode if isinstance(current, File) else 0o600
     after = File(text=text, mode=mode)
-    origin = site.backups.original(real, current, stripped)
     if after == current:
         return None
-    return FileChange(path=real, before=current, after=after, origin=origin, display_path=path)
+    backup = site.backups.as_written(real, current)
+    origin, moved = (backup.before, backup.moved) if backup else (stripped, None)
+    return FileChange(path=real, before=current, after=after, origin=origin, moved=moved, display_path=path)
 
 
 def disconnect_change(site: Site, agent: str, path: Path, strip: Transform) -> FileChange | None:
     """The change that takes ours out again: the old bytes if nobody edited since, else without our entries."""
     real = resolve_links(path)
-    current, backup = read_state(real), site.backups.get(real)
-    if backup and backup.agent == agent and backup.after == current:
+    current = read_state(real)
+    backup = site.backups.as_written(real, current)
+    moved = backup.moved if backup else None
+    if backup and backup.agent == agent:
         after: FileState = backup.before
     elif isinstance(current, File) and not is_blank(current.text):
         after = File(text=strip(current.text), mode=current.mode)
     else:
         return None
-    return None if after == current else FileChange(path=real, before=current, after=after, display_path=path)
+    if after == current:
+        return None
+    return FileChange(
+        path=real, before=current, after=after, origin=after, moved=moved, keeps_ours=bool(moved), display_path=path
+    )
 
 
 def source_change(site: Site, entry: Mapping[str, Any], *, present: bool) -> FileChange | None:

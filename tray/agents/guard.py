@@ -31,7 +31,6 @@ from tray.text import sanitise
 
 if TYPE_CHECKING:
     from tray.agents.connection import FindProblem, Plan, RelayEntry, Site
-    from tray.edit.backups import Backups
     from tray.reading.entries import SourceHooks
 
 FAILURES = (Exception, SystemExit)  # a package's code may raise anything
@@ -214,8 +213,8 @@ class GuardedImporter:
     def import_hooks(self, site: Site, problem: FindProblem) -> Plan:
         return self._plan("import_hooks", lambda: self._make().import_hooks(site, problem))
 
-    def undo_import(self, site: Site, backups: Backups) -> Plan:
-        return self._plan("undo_import", lambda: self._make().undo_import(site, backups))
+    def undo_import(self, site: Site) -> Plan:
+        return self._plan("undo_import", lambda: self._make().undo_import(site))
 
     def has_imported(self, site: Site) -> bool:
         return self._guard.get(False, "has_imported", lambda: bool(self._make().has_imported(site)))

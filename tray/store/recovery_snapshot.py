@@ -11,7 +11,7 @@ from tray.store.copies import Bundle, Copies, DamagedError
 COPIES_SIZE = 16 * 1024 * 1024  # bytes of approved copies; larger ones are read again from the hooks' own files
 RECORDS_SIZE = 4 * 1024 * 1024
 # What `connect` and `import-hooks` wrote, and ours.
-RECORDS = ("connections", "imports", "last-good.yaml", "welcomed")
+RECORDS = ("connections", "last-good.yaml", "welcomed")
 
 Stamp = tuple[int, int, int]
 
