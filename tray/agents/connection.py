@@ -121,8 +121,25 @@ def source_change(site: Site, entry: Mapping[str, Any], *, present: bool) -> Fil
         new = append(text, str(path), "sources", [entry])
     else:
         new = remove(text, str(path), "sources", lambda item: item == entry)
-    after = File(text=new, mode=current.mode if isinstance(current, File) else 0o600) if new.strip() else None
-    return FileChange(path=path, before=current, after=after, display_path=site.paths.config, backed_up=False)
+    return config_change(site, current, new)
+
+
+def config_change(site: Site, current: FileState, text: bytes) -> FileChange:
+    """The change of hooktray.yaml to this text; one that has nothing but ours becomes again what it was before."""
+    path = resolve_links(site.paths.config)
+    backup = site.backups.as_written(path, current)
+    origin = backup.before if backup else current
+    after: FileState = File(text=text, mode=current.mode if isinstance(current, File) else 0o600)
+    if not text.strip():
+        after = origin if backup else None
+    return FileChange(
+        path=path,
+        before=current,
+        after=after,
+        origin=origin,
+        keeps_ours=after != origin,
+        display_path=site.paths.config,
+    )
 
 
 def read_or_empty(path: Path) -> bytes:

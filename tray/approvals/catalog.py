@@ -66,9 +66,13 @@ class HookCatalog:
         ledger: Ledger,
         copies: Copies,
         trials: TrialResults,
-        earlier: EarlierApprovals = NO_EARLIER,
+        read_earlier: Callable[[], EarlierApprovals] = lambda: NO_EARLIER,
+        earlier_file: Path | None = None,
     ) -> None:
-        self.earlier = earlier
+        self._read_earlier = read_earlier
+        self._earlier_file = earlier_file  # an import while we run writes it
+        self.earlier = read_earlier()
+        self._earlier_stamp = self._stamp_of_earlier()
         self._load = load
         self._source_stamp = source_stamp
         self._ledger = ledger
@@ -89,13 +93,16 @@ class HookCatalog:
             if stamp == self._stamp:
                 return
             tried = self._trials.stamp
+            if self._earlier_stamp != self._stamp_of_earlier():
+                self._earlier_stamp = self._stamp_of_earlier()
+                self.earlier = self._read_earlier()
             before = {(one.key, one.digest) for one in self.states if one.waiting}
             declared = self._read()
             self._hooks = reconcile(self.configuration.hooks, self._ledger.state, self.earlier.approved)
             self.states = self._build_states(self._ledger.state)
             files = self._read_stamps()
             self._ledger.set_positions({one.key: one.position for one in self.states})
-            self._stamp = (*declared, files, self._ledger.state.version, tried)
+            self._stamp = (*declared, files, self._ledger.state.version, tried, self._earlier_stamp)
             self._new |= {
                 one.key: one.digest for one in self.states if one.waiting and (one.key, one.digest) not in before
             }
@@ -114,7 +121,11 @@ class HookCatalog:
 
     def _current_stamp(self) -> object:
         """What a refresh depends on: the declaring file, the hooks' files, and the ledger."""
-        return (*self._declared_stamp(), self._file_stamps(), self._ledger.state.version, self._trials.stamp)
+        rest = self._ledger.state.version, self._trials.stamp, self._stamp_of_earlier()
+        return (*self._declared_stamp(), self._file_stamps(), *rest)
+
+    def _stamp_of_earlier(self) -> object:
+        return file_stamp(self._earlier_file) if self._earlier_file else None
 
     def _read(self) -> tuple[object, ...]:
         """Load what is declared; returns its stamp from before, so that an edit meanwhile is seen the next time."""
@@ -149,7 +160,8 @@ class HookCatalog:
     def watched(self) -> tuple[str, ...]:
         """The files that what is proposed depends on, besides hooktray.yaml."""
         covered = (path for one in self.states for path in one.covered)
-        return (*self.configuration.watched, *covered)
+        imported = (str(self._earlier_file),) if self._earlier_file else ()
+        return (*self.configuration.watched, *covered, *imported)
 
     def find(self, word: str) -> list[HookState]:
         """The hooks that a person may mean by a name, key, command or prefix of a digest."""

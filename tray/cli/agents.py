@@ -189,7 +189,7 @@ def _check_agents(agents: Sequence[str] | None) -> list[str]:
     return list(dict.fromkeys(agents or []))
 
 
-def _refuse_agents(name: str) -> None:
+def refuse_agents(name: str) -> None:
     """Which agent leads where is for a person. A script of their own is one of their hands."""
     from tray.approvals.callers.ancestry import ancestors
     from tray.approvals.callers.origin import find_origin
@@ -242,7 +242,7 @@ def _apply(name: str, plan: Plan, word: str, work: Callable[[], None], dry_run: 
     if dry_run:
         print(f"{name}: nothing was written (--dry-run).")
         return False
-    _refuse_agents(name)
+    refuse_agents(name)
     if not yes and not sys.stdin.isatty():
         raise HooktrayError(f"{name}: nobody is there to say yes", hint="look at --dry-run, then give --yes")
     if not yes and not _is_confirmed(name, plan):

@@ -43,6 +43,8 @@ def apply_disconnect(site: Site, agent: str, plan: Plan) -> None:
         done = [change.path for change in plan.changes if not change.keeps_ours]
         for path in (*done, *_over(site, agent)):
             site.backups.delete(path)
+        if any(change.after is None and change.display_path == site.paths.config for change in plan.changes):
+            site.paths.last_good.unlink(missing_ok=True)  # nobody misses what we made and took away again
 
 
 def _over(site: Site, agent: str) -> Iterator[Path]:

@@ -60,11 +60,12 @@ def _append(text: bytes, path: str, key: str, new: Sequence[Item]) -> bytes:
     node = _value(root, key)
     if node is None:
         gap = newline if source and not source.endswith("\n") else ""
-        edited = f"{source}{gap}{key}:{newline}{_block(new, 2, newline)}"
+        edited = f"{source}{gap}{key}:{newline}{_ended(_block(new, 2, newline), newline, bool(gap))}"
     elif isinstance(node, yaml.SequenceNode) and not node.flow_style:
         at, missing = _line_end(source, _end(node))
         lead = newline if missing else ""
-        edited = source[:at] + lead + _block(new, node.start_mark.column, newline) + source[at:]
+        block = _ended(_block(new, node.start_mark.column, newline), newline, missing)
+        edited = source[:at] + lead + block + source[at:]
     elif isinstance(node, yaml.SequenceNode) and (existing or _is_flow(root) or "#" in _inside(source, node)):
         at = _end(node.value[-1]) if existing else node.start_mark.index + 1
         texts = [json.dumps(_value_of(item), ensure_ascii=False) for item in new]
@@ -73,7 +74,8 @@ def _append(text: bytes, path: str, key: str, new: Sequence[Item]) -> bytes:
         begin, end = node.start_mark.index, node.end_mark.index
         bare = source[:begin].rstrip(" \t") + source[end:]
         at, missing = _line_end(bare, len(source[:begin].rstrip(" \t")))
-        edited = bare[:at] + (newline if missing else "") + _block(new, 2, newline) + bare[at:]
+        block = _ended(_block(new, 2, newline), newline, missing)
+        edited = bare[:at] + (newline if missing else "") + block + bare[at:]
     else:
         raise ConfigError(f"{path}: {key}: expected a list", hint=HINT.format(key))
     return _checked(text, bom + edited.encode(), path, key, [*existing, *map(_value_of, new)])
@@ -121,8 +123,15 @@ def remove(text: bytes, path: str, key: str, predicate: Callable[[Any], bool]) -
         left = _without(source[begin:end], [(first - begin, last - begin) for first, last in cuts])
         if not left.partition(":")[2].strip(" \t\r\n[],"):
             cuts = [(begin, end)]
+    is_last = max(end for _, end in cuts) == len(source) and not source.endswith("\n")
     source = _without(source, cuts)
+    source = re.sub(r"\r?\n\Z", "", source) if is_last else source
     return _checked(text, bom + source.encode(), path, key, [item for item in existing if not predicate(item)])
+
+
+def _ended(block: str, newline: str, is_open: bool) -> str:
+    """The last line of a text stays without its end when it had none."""
+    return block.removesuffix(newline) if is_open else block
 
 
 def _without(source: str, cuts: Sequence[Cut]) -> str:
@@ -143,7 +152,7 @@ def _dash(source: str, sequence: yaml.SequenceNode, node: yaml.Node) -> int:
     at, column = int(node.start_mark.index), sequence.start_mark.column
     while True:
         begin = source.rfind("\n", 0, at) + 1
-        if begin + column < node.start_mark.index and source[begin + column] == "-" or not begin:
+        if (begin + column < node.start_mark.index and source[begin + column] == "-") or not begin:
             return int(begin + column)
         at = begin - 1
 

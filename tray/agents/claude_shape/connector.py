@@ -79,9 +79,7 @@ class ShapedConnector:
 
     def disconnect(self, site: Site) -> Plan:
         paths = self.settings_paths(site)
-        changes = [
-            disconnect_change(site, self.shape.agent, path, partial(self.strip, path=path)) for path in paths
-        ]
+        changes = [disconnect_change(site, self.shape.agent, path, partial(self.strip, path=path)) for path in paths]
         return Plan(changes=tuple(filter(None, changes)))
 
     def relay_entries(self, site: Site) -> tuple[RelayEntry, ...]:

@@ -112,8 +112,9 @@ def probe_payload(session: str, cwd: str) -> Mapping[str, Any]:
 
 def hooks_enabled(site: Site) -> bool | None:
     """The host's own switch; None where it says nothing."""
-    text = read_or_empty(workspace(site) / "config" / SWITCH_FILE)
-    value = load_yaml(text, SWITCH_FILE).value if text.strip() else {}
+    path = workspace(site) / "config" / SWITCH_FILE
+    text = read_or_empty(path)
+    value = load_yaml(text, str(path)).value if text.strip() else {}
     section = value.get("shell_hooks") if isinstance(value, dict) else None
     enabled = section.get("enabled") if isinstance(section, dict) else None
     return enabled if isinstance(enabled, bool) else None

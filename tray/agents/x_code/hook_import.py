@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tray.agents.connection import FindProblem, Plan, Site
+from tray.agents.connection import FindProblem, Plan, Site, config_change
 from tray.agents.x_code import connector
 from tray.agents.x_code.hook_format import AGENT
 from tray.agents.x_code.source import MANIFESTS, read
@@ -173,10 +173,7 @@ def _sources(site: Site) -> bytes:
 
 def _sources_change(site: Site, text: bytes) -> FileChange:
     """The change that gives hooktray.yaml its new list of sources."""
-    path = resolve_links(site.paths.config)
-    current = read_state(path)
-    after = File(text=text, mode=current.mode if isinstance(current, File) else 0o600) if text.strip() else None
-    return FileChange(path=path, before=current, after=after, display_path=site.paths.config, backed_up=False)
+    return config_change(site, read_state(resolve_links(site.paths.config)), text)
 
 
 def _entry(folder: Path) -> Mapping[str, str]:
