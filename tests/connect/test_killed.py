@@ -1,4 +1,4 @@
-"""A person's step that is killed anywhere heals itself: connecting, disconnecting and undoing all get to their ends."""
+"""A step that is killed anywhere heals itself: connecting, disconnecting and undoing all get to their ends."""
 
 from __future__ import annotations
 

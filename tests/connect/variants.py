@@ -1,5 +1,7 @@
 """Settings files as people write them: each has hooks of its own that can be imported, in a layout of its own."""
 
+# ruff: noqa: E501 - a file is one line here
+
 from __future__ import annotations
 
 from collections.abc import Mapping

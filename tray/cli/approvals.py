@@ -125,4 +125,4 @@ def _print_results(found: Counter[str]) -> None:
         if found[result]:
             print(line)
     if found["waits"]:
-        print(f"  {say('One review approves them: the tray’s menu, Approvals, or `hooktray approve unchanged`.')}")
+        print(f"  {say('One review approves them: the menu, Approvals, or `hooktray approve unchanged`.')}")

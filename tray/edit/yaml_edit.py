@@ -78,7 +78,12 @@ def _append(text: bytes, path: str, key: str, new: Sequence[Item]) -> bytes:
         edited = bare[:at] + (newline if missing else "") + block + bare[at:]
     else:
         raise ConfigError(f"{path}: {key}: expected a list", hint=HINT.format(key))
-    return _checked(text, bom + edited.encode(), path, key, [*existing, *map(_value_of, new)])
+    try:
+        encoded = edited.encode()
+    except UnicodeEncodeError as error:
+        what = f"{path}: {key}: a path that is not UTF-8 cannot be written into it"
+        raise ConfigError(what, hint="move these files below a folder with a plain name") from error
+    return _checked(text, bom + encoded, path, key, [*existing, *map(_value_of, new)])
 
 
 def verbatim_items(text: bytes, key: str, predicate: Callable[[Any], bool]) -> list[VerbatimItem]:
@@ -187,6 +192,8 @@ def _whole(source: str, root: yaml.Node | None, key: str, sequence: yaml.Sequenc
 def _checked(old: bytes, new: bytes, path: str, key: str, expected: list[Any]) -> bytes:
     """The new text, once it is sure that it says what was meant and nothing else."""
     before, after = load_yaml(old, path).value, load_yaml(new, path).value
+    if not isinstance(after, dict):
+        raise ConfigError(f"{path}: {key}: cannot be edited without touching the rest", hint=HINT.format(key))
     others = [{name: value for name, value in one.items() if name != key} for one in (before, after)]
     if (after.get(key) or []) != expected or others[0] != others[1]:
         raise ConfigError(f"{path}: {key}: cannot be edited without touching the rest", hint=HINT.format(key))

@@ -54,7 +54,7 @@ class _FileApprovals:
 
 
 def read_earlier(database: Path) -> EarlierApprovals:
-    """The approvals beside this database: of a lost one, of damaged files, and imported; the last of each hook counts."""
+    """The approvals of a lost database, of damaged files and of an import; the last of each hook counts."""
     approved: dict[str, ApprovedHook] = {}
     approved.update(_read_copy(database.with_name(f"{database.name}.gone.{APPROVALS}")))
     files = damaged_files(database)[-MAX_FILES:]

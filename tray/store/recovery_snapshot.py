@@ -49,7 +49,7 @@ class RecoverySnapshot:
         self.records = records(self._folder, self._stamps, self.records)
 
     def save_approvals(self, state: LedgerState) -> None:
-        """Keep on disk what is approved now, so that a lost database ends in one review; the bytes stay in the copies."""
+        """Keep on disk what is approved now, so that a lost database ends in one review."""
         if state.version == self._saved:
             return
         exports = []
