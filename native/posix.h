@@ -120,8 +120,8 @@ static int read_file(const char *path, struct bytes *text) {
     int opened = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t size = opened < 0 ? -1 : 1;
     while (size > 0 || (size < 0 && opened >= 0 && errno == EINTR)) {
-        reserve(text, 4096);
-        size = read(opened, text->at + text->size, 4096);
+        reserve(text, 16 * 1024);
+        size = read(opened, text->at + text->size, text->room - text->size);
         if (size > 0) text->size += (size_t)size;
     }
     if (opened >= 0) close(opened);

@@ -57,11 +57,17 @@ static char **arguments_of(int count, wchar_t **words) {
     return argv;
 }
 
-/* A pipe's end cannot be waited for; reading it waits by itself, and `once` keeps its own deadline. */
+/* A pipe's end cannot be waited for, so it is looked at again and again; its end is met when it is read. */
 static void wait_for(stream reader, stream writer, int64_t ms, int *can_read, int *can_write) {
     if (answers && reader == (stream)answers) {
-        *can_read = 1, *can_write = 0;
-        return;
+        int64_t until = milliseconds() + ms;
+        DWORD size = 0;
+        *can_write = 0;
+        for (;;) {
+            *can_read = !PeekNamedPipe(answers, NULL, 0, NULL, &size, NULL) || size;
+            if (*can_read || milliseconds() >= until) return;
+            Sleep(2);
+        }
     }
     fd_set readers, writers;
     struct timeval left = {0, 0};

@@ -26,7 +26,6 @@ LEFT_OUT = (
     "hosts",
     "installers",
     "torture",
-    "agents/claude_code/test_real_claude.py",
 )  # of no one module
 EDITING = (  # what careful editing is for: agents' settings
     "agents/claude_code/test_claude_code_connector agents/shelley/test_shelley_connector "
@@ -51,7 +50,7 @@ ELSEWHERE = {  # modules whose tests have another name, or are in another folder
     "app/page_settings.py": "desktop/test_menu",
     "approvals/controls.py": "approvals/test_undo ipc/test_slash_command desktop/test_presenter",
     "cli/autostart.py": "desktop/test_autostart",
-    "cli/doctor.py": "app/test_doctor",
+    "cli/doctor.py": "app/test_checks",
     "cli/follow.py": "cli/test_history",
     "cli/requests.py": "ipc/test_terminal test_trouble",
     "cli/views.py": "cli/test_history cli/test_agents test_trouble",
@@ -163,7 +162,7 @@ def own_tests(module: Path) -> tuple[str, ...]:
 
 
 def _called(folders: Sequence[Path], *names: str) -> set[Path]:
-    """The test files of these names, without those that have another module's name (`app/test_doctor_live.py`)."""
+    """The test files of these names, without those that have another module's name (`app/test_checks_live.py`)."""
     forms = [form for name in names if name for form in (f"test_{name}.py", f"test_{name}_*.py")]
     others = _module_names() - {*names}
     found = {path for folder in folders for form in forms for path in folder.glob(form)}
@@ -172,7 +171,7 @@ def _called(folders: Sequence[Path], *names: str) -> set[Path]:
 
 @cache
 def _module_names() -> frozenset[str]:
-    """Each module as a test file may call it: `live` and `doctor_live`."""
+    """Each module as a test file may call it: `live` and `checks_live`."""
     modules = [path.relative_to(ROOT) for path in ROOT.glob("tray/**/*.py")]
     return frozenset(name for one in modules for name in (one.stem, f"{one.parent.name}_{one.stem}"))
 

@@ -133,7 +133,9 @@ class House:
         return next(one for one in self.catalog.states if one.hook.name == name)
 
     def relay(self, agent: str, event: str, payload: Mapping[str, Any] | bytes, **more: Any) -> Answer:
-        begun = self.engine.begin(self.relay_request(agent, payload, event=event, **more))
+        request = self.relay_request(agent, payload, event=event, **more)
+        self.catalog.search.saw_event(request.environment.get("PATH", ""))
+        begun = self.engine.begin(request)
         response = begun(None) if callable(begun) else begun
         self.join()
         response = self._wait_for_user(response) if isinstance(response, PendingQuestion) else response

@@ -75,7 +75,7 @@ class Recorder:
     def busy_answer(self, request: RelayRequest) -> Answer:
         return Answer(stdout=b"busy")
 
-    def neutral_answer(self, agent: str, event: str, body: bytes) -> Answer:
+    def failure_answer(self, agent: str, event: str, body: bytes) -> Answer | None:
         return Answer(stdout=b"neutral")
 
     def control(self, request: Mapping[str, Any], peer: PeerCredentials) -> Mapping[str, Any]:

@@ -1,8 +1,8 @@
 """Runs pytest, and what failed on the desktop a second time: `.venv/bin/python tests/rerun.py [pytest arguments]`.
 
-A test with the mark `desktop` waits for many programs that are not ours, and one of them may be late on a busy
-machine. When nothing but such tests failed, and at most MOST of them, each runs once more in a fresh process. All
-other tests run once.
+A test with the mark `client` or `desktop` waits for programs that are not ours, and one of them may be late on a
+busy machine. When nothing but such tests failed, and at most MOST of them, each runs once more in a fresh process.
+All other tests run once.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 
 MOST = 3
-MARK = "desktop"
+MARKS = ("client", "desktop")
+MARKED = "marked_test"  # the property of a report that names such a test
 SECOND = "--second"  # this is the fresh process; pytest arguments follow
 SHOWN = ("passed", "skipped", "deselected", "xfailed")
 
@@ -25,8 +26,8 @@ SHOWN = ("passed", "skipped", "deselected", "xfailed")
 def note(items: Iterable[pytest.Item]) -> None:
     """Put the name of each marked test into its reports. A `tryfirst` hook calls this, as xdist alters the names."""
     for item in items:
-        if item.get_closest_marker(MARK) is not None:
-            item.user_properties.append((MARK, item.nodeid))
+        if any(item.get_closest_marker(mark) is not None for mark in MARKS):
+            item.user_properties.append((MARKED, item.nodeid))
 
 
 def forbidden_skips(reporter: pytest.TerminalReporter | None) -> int:
@@ -44,7 +45,7 @@ class Run:
         self.folder = Path()
         self.counts: dict[str, int] = {}
         self.refusal = ""  # why nothing may run again
-        self._on_desktop: dict[str, None] = {}
+        self._marked: dict[str, None] = {}
         self._elsewhere: dict[str, None] = {}
         self._started = time.monotonic()
 
@@ -52,7 +53,7 @@ class Run:
     def again(self) -> list[str]:
         """The tests that may run a second time."""
         failed = self.code == pytest.ExitCode.TESTS_FAILED and not self.refusal
-        return list(self._on_desktop) if failed else []
+        return list(self._marked) if failed else []
 
     @property
     def seconds(self) -> float:
@@ -60,16 +61,16 @@ class Run:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
-            name = dict(report.user_properties).get(MARK)
+            name = dict(report.user_properties).get(MARKED)
             self._fail(str(name) if name else "", report.nodeid)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
             self._fail("", report.nodeid)
 
-    def _fail(self, on_desktop: str, name: str) -> None:
-        if on_desktop:
-            self._on_desktop[on_desktop] = None
+    def _fail(self, marked: str, name: str) -> None:
+        if marked:
+            self._marked[marked] = None
         else:
             self._elsewhere[name] = None
 
@@ -78,19 +79,21 @@ class Run:
         reporter = session.config.pluginmanager.get_plugin("terminalreporter")
         self.folder = session.config.rootpath
         self.counts = {word: len(reporter.stats.get(word, ())) for word in SHOWN} if reporter else {}
-        if len(self._on_desktop) > MOST:
-            self.refusal = f"{len(self._on_desktop)} tests of the desktop failed, more than {MOST}"
+        if len(self._marked) > MOST:
+            self.refusal = f"{len(self._marked)} tests of desktop and clients failed, more than {MOST}"
         elif self._elsewhere:
-            self.refusal = f"{len(self._elsewhere)} of the tests that failed do not have the mark `{MARK}`"
+            self.refusal = (
+                f"{len(self._elsewhere)} of the tests that failed do not have the mark `client` or `desktop`"
+            )
         elif forbidden_skips(reporter):
             self.refusal = "tests were skipped"
         elif session.shouldfail or session.shouldstop:
             self.refusal = "the run stopped before its end"
-        elif not self._on_desktop:
+        elif not self._marked:
             self.refusal = "no test failed"
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        if self._on_desktop and self.refusal:
+        if self._marked and self.refusal:
             terminalreporter.write_line(f"No test runs again: {self.refusal}.", red=True)
 
 
@@ -100,7 +103,7 @@ def main(argv: Sequence[str]) -> int:
     first = run(argv)
     if not first.again:
         return first.code
-    print(f"\nOnly tests of the desktop failed. They run again, in a fresh process: {len(first.again)}")
+    print(f"\nOnly tests of desktop and clients failed. They run again, in a fresh process: {len(first.again)}")
     print(*(f"  {name}" for name in first.again), sep="\n", flush=True)
     command = [sys.executable, __file__, SECOND, *first.again]
     if subprocess.run(command, cwd=first.folder, check=False).returncode:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,12 @@ def test_a_script_unsets_them_before_anything_else(script: str) -> None:
     assert lines[:3] == ["set -eu", 'cd "$(dirname "$0")/.."', ". tests/environment.sh"]
 
 
+def test_so_does_the_script_for_the_clients() -> None:
+    lines = [line for line in (ROOT / "tests/clients/all").read_text().splitlines() if not line.startswith("#")]
+
+    assert lines[:3] == ["set -eu", 'cd "$(dirname "$0")/../.."', ". tests/environment.sh"]
+
+
 @pytest.mark.parametrize("script", [".ci/run", "tests/all", "tests/check"])
 def test_ci_judges_no_time(script: str) -> None:
     assert "tests/bench" not in (ROOT / script).read_text()
@@ -43,3 +50,10 @@ def test_ci_judges_no_time(script: str) -> None:
 
 def test_a_release_judges_times() -> None:
     assert "tests/bench --gate" in (ROOT / ".ci" / "full").read_text()
+
+
+def test_ci_runs_the_real_clients_and_the_other_tests_do_not() -> None:
+    options = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
+
+    assert "tests/clients/all" in (ROOT / ".ci" / "run").read_text()
+    assert "clients" in options["norecursedirs"]

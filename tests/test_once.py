@@ -5,6 +5,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,42 @@ def test_where_there_was_never_a_tray_the_answer_is_neutral(tmp_path: Path) -> N
     done = subprocess.run(argv, input=b"You are Shelley.", capture_output=True, timeout=30, check=False)
 
     assert (done.returncode, done.stdout, done.stderr) == (0, b"You are Shelley.", b"")
+
+
+def lock(database: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(database, isolation_level=None)
+    connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+    connection.execute("BEGIN EXCLUSIVE")
+    return connection
+
+
+def truncate(database: Path) -> None:
+    for path in (database, *database.parent.glob(f"{database.name}-*")):
+        path.write_bytes(path.read_bytes()[:1000])
+
+
+def take_away(database: Path) -> None:
+    for path in (database, *database.parent.glob(f"{database.name}-*")):
+        path.unlink()
+
+
+DAMAGE = {"locked": lock, "truncated": truncate, "missing": take_away}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_a_relay_gets_no_answer_about_a_tool_call_when_the_database_cannot_be_read(
+    house: House, damage: Callable[[Path], object]
+) -> None:
+    house.hook("guard", on="tool_before", script=DENY)
+    house.close()
+    held = damage(house.paths.database)
+
+    call = once(house, "claude-code", "PreToolUse", PRE_TOOL_USE, "--framed")
+    prompt = once(house, "shelley", "system-prompt", b"You are Shelley.", "--framed")
+
+    assert (call.returncode, call.stdout) == (1, b""), "the relay knows what is guarded"
+    assert decode_answer(prompt.stdout).stdout == b"You are Shelley.", "nothing can be guarded there"
+    del held
 
 
 def test_the_folder_may_be_named_before_the_word_once_too(house: House) -> None:

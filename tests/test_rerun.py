@@ -35,16 +35,19 @@ def passes_the_second_time(name):
 FLAKY = "passes_the_second_time({name!r})"
 BROKEN = "assert {name!r} == 'right'"
 GOOD = "pass"
+MARKS = ("client", "desktop")
 SKIPPED = "pytest.skip('not here')"
 
 
 class Project:
-    """A folder with tests; a name that begins with `desk` has the mark."""
+    """A folder with tests; a name that begins with `desk` or `clie` has that mark."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         (folder / "conftest.py").write_text(CONFTEST)
-        (folder / "pytest.ini").write_text("[pytest]\nmarkers = desktop: needs a desktop\n")
+        (folder / "pytest.ini").write_text(
+            "[pytest]\nmarkers =\n  client: a real client\n  desktop: needs a desktop\n"
+        )
 
     def run(self, bodies: Mapping[str, str], *options: str, **variables: str) -> tuple[int, list[str]]:
         """Exit code and output of the runner, with these tests."""
@@ -59,7 +62,7 @@ class Project:
 
 
 def _test(name: str, body: str) -> str:
-    mark = '@pytest.mark.desktop\n@pytest.mark.xdist_group("a@b")\n' if name.startswith("desk") else ""
+    mark = next((f'@pytest.mark.{mark}\n@pytest.mark.xdist_group("a@b")\n' for mark in MARKS if name[:4] in mark), "")
     parameters = '@pytest.mark.parametrize("sign", ["x@y"])\n'
     return f"\n{parameters}{mark}def test_{name}(sign):\n    {body.format(name=name)}\n"
 
@@ -85,6 +88,14 @@ def test_a_test_of_the_desktop_that_failed_once_runs_again_and_is_printed(
     assert lines[-1].startswith("=====")
 
 
+def test_a_test_of_a_client_runs_again_too(project: Project) -> None:
+    code, lines = project.run({"client": FLAKY, "desk": FLAKY, "plain": GOOD})
+
+    assert code == 0, "\n".join(lines)
+    assert f"Failed once, passed the second time: {named('client')}" in lines
+    assert "3 passed, 2 rerun in " in lines[-1]
+
+
 def test_a_test_that_fails_twice_fails_the_run(project: Project) -> None:
     code, lines = project.run({"desk_one": FLAKY, "desk_two": BROKEN})
 
@@ -96,7 +107,7 @@ def test_any_other_test_runs_once_and_so_do_those_of_the_desktop_beside_it(proje
     code, lines = project.run({"desk": FLAKY, "plain": FLAKY})
 
     assert code == 1
-    assert "No test runs again: 1 of the tests that failed do not have the mark `desktop`." in lines
+    assert "No test runs again: 1 of the tests that failed do not have the mark `client` or `desktop`." in lines
     assert "2 failed in " in lines[-1]
 
 
@@ -105,7 +116,9 @@ def test_more_than_three_are_too_many(project: Project, failing: int, expected: 
     code, lines = project.run({f"desk_{number}": FLAKY for number in range(failing)})
 
     assert code == expected
-    assert (f"No test runs again: {failing} tests of the desktop failed, more than 3." in lines) is bool(expected)
+    assert (f"No test runs again: {failing} tests of desktop and clients failed, more than 3." in lines) is bool(
+        expected
+    )
 
 
 def test_a_run_that_stopped_at_its_first_failure_has_not_passed(project: Project) -> None:

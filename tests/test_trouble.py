@@ -261,7 +261,8 @@ def test_the_command_line_asks_and_does_not_grant(plain: Plain, tmp_path: Path) 
         b"Pause hooks of x-code s1 for 60 minutes"
         in live.cli("pause", "1h", "--agent", "x-code", "--session", "s1").stdout
     )
-    assert b"claude-code, shelley, starchild, x-code" in live.cli("pause", "1h", "--agent", "shelly").stderr
+    words = b"claude-code, copilot-cli, shelley, starchild, x-code"
+    assert words in live.cli("pause", "1h", "--agent", "shelly").stderr
 
     assert live.states() == {"guard": "pending"}
     assert live.cli_json("status")[0]["enabled"] is True

@@ -123,6 +123,7 @@ class OneShotListener:
 def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     """The answer, and its exit code unless it is framed. Our own failure is the neutral answer (law 11).
 
+    But a relay that asks about a tool call gets no answer then, and exit code 1: the guards in its table decide.
     `environment` is the agent's, which hooks get; our own process has little of it.
     """
     from tray.agents.recognition import neutral
@@ -135,12 +136,16 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
         answer = _answer(call, body, environment, listener)
     except HooktrayError as error:  # no database yet, or not one of ours
         log.warning("%r %r: %s", call.agent, call.event, error.message)
+        if _may_be_guarded(call, body, environment):
+            return 1
         answer = neutral(call.agent, call.event, body, environment)
     except SystemExit:  # told to end, maybe while a hook was being started, which is not registered anywhere yet
         _end_children()
         raise
     except Exception:  # the last place that can answer
         log.exception("%r %r", call.agent, call.event)
+        if _may_be_guarded(call, body, environment):
+            return 1
         answer = neutral(call.agent, call.event, body, environment)
     with contextlib.suppress(OSError):  # the agent has closed its end
         _write(answer, framed=call.framed)
@@ -148,6 +153,24 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     if listener.deferred:
         _detach(listener)
     return 0 if call.framed else answer.code
+
+
+def _may_be_guarded(call: OneShotArguments, body: bytes, environment: Mapping[str, str]) -> bool:
+    """Whether a relay asks about a tool call of an agent that can be guarded."""
+    from tray.agents import wire
+    from tray.agents.protocol import spec
+    from tray.agents.recognition import recognise
+    from tray.model.guard import GATING_KINDS
+
+    if not call.framed:
+        return False
+    try:
+        caller = recognise(call.agent, call.event, wire.mapping(body), environment)
+    except ValueError:
+        caller = None
+    if caller is None:
+        return spec(call.agent, call.event).kind in GATING_KINDS
+    return caller.skip_reason is None and spec(caller.agent, caller.event).kind in GATING_KINDS
 
 
 def parse(argv: Sequence[str]) -> OneShotArguments:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tray import relay_program
 from tray.errors import HooktrayError
 
 NAME = "hooktray"
@@ -43,6 +44,20 @@ class Paths:
         return self.state / "relay.conf"
 
     @property
+    def relay_folder(self) -> Path:
+        """Where the installed relay and its table are: outside of every virtual environment."""
+        return self.home / "bin" if self.home else _relay_folder()
+
+    @property
+    def relay(self) -> Path:
+        """The program that agents' settings name."""
+        return self.relay_folder / relay_program.NAME
+
+    @property
+    def relay_table(self) -> Path:
+        return self.relay_folder / "relay.table"
+
+    @property
     def last_good(self) -> Path:
         """The last configuration that could be read, so that a broken one does not take the settings away."""
         return self.state / "last-good.yaml"
@@ -68,6 +83,14 @@ def locate(home: str | None = None) -> Paths:
 
     dirs = PlatformDirs(NAME, appauthor=False)
     return Paths(config=dirs.user_config_path / "hooktray.yaml", state=dirs.user_state_path, logs=dirs.user_log_path)
+
+
+def _relay_folder() -> Path:
+    from platformdirs import PlatformDirs
+
+    if sys.platform in ("darwin", "win32"):
+        return PlatformDirs("Hooktray", appauthor=False).user_data_path / "bin"
+    return PlatformDirs(NAME, appauthor=False).user_data_path / "bin"
 
 
 def unwritable_error(folder: Path, error: OSError) -> HooktrayError:

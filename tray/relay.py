@@ -3,8 +3,9 @@
     relay.py [--home DIR | --state DIR] AGENT [EVENT]     payload on stdin; answer on stdout, stderr, in the exit code
 
 It runs on every event, also as `python -I -S relay.py`, so it imports next to nothing; tray/ipc/frames.py shows the
-wire. After any failure here, the agent gets its neutral answer and exit 0: the answer in relay.table beside this
-file for its words, else silence. tray/agents/relay_table.py describes the table.
+wire. relay.table beside this file says where the tray is and what the agents' answers are; tray/agents/relay_table.py
+describes it. When nobody has judged the event, the guards in the table decide, and without a guard that matches the
+agent gets its neutral answer and exit 0: that of the table, else silence.
 """
 # ruff: noqa: E402
 
@@ -33,6 +34,11 @@ CHUNK = 256 * 1024
 PAYLOAD_LIMIT = 16 * 1024 * 1024  # as in tray/model/event.py: of more, the tray and `once` drop every byte
 OWN_DEADLINE_ACK = b"A\xff\xff\xff\xff"  # stands in for `hooktray once`, which sends none: it keeps its own deadline
 
+KEYS = 4  # keys at most that lead to a text in the payload
+WHITE = b" \t\n\r"
+SCALAR = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-."
+ESCAPES = dict(zip(b'"\\/bfnrt', b'"\\/\b\f\n\r\t', strict=True))
+
 Answer = tuple[int, bytes, bytes]  # exit code, stdout, stderr
 Connection = _socket.socket | None  # to the tray; None = by the descriptors, to `hooktray once`
 
@@ -43,20 +49,23 @@ def main(argv: list[str]) -> int:
     try:
         _open_standard_streams()
         _read_all(0, payload)
-        place, words = _arguments(argv)
+        place, words, has_place = _arguments(argv)
         event_id, answer = os.urandom(16).hex(), None
-        if _is_ours(place):
-            request = (place, words, event_id, payload, started)
-            answer = _ask_tray(*request) or _ask_one_shot(*request)
+        request = (place, words, event_id, payload, started)
+        is_reachable = _is_ours(place)
+        if is_reachable:
+            answer = _ask_tray(*request)
+        if answer is None and (is_reachable or has_place):
+            answer = _ask_one_shot(*request, has_place)
         if answer is None:
-            return _neutral(argv, payload)
+            return _answer_alone(argv, payload)
         code, stdout, stderr = answer
         is_echo = len(payload) > PAYLOAD_LIMIT and _find_neutral(words)[0]  # only the relay still has it
         _write_all(1, payload if is_echo else stdout)
         _write_all(2, stderr)
         return code
     except Exception:
-        return _neutral(argv, payload)
+        return _answer_alone(argv, payload)
 
 
 def folder(option: str = "", named: str = "") -> str:
@@ -73,8 +82,15 @@ def folder(option: str = "", named: str = "") -> str:
     return os.path.join(state if os.path.isabs(state) else os.path.expanduser("~/.local/state"), "hooktray")
 
 
-def _arguments(argv: list[str]) -> tuple[str, list[str]]:
-    """The folder of the tray's socket, and the words AGENT [EVENT]; an exception for anything else."""
+def _arguments(argv: list[str]) -> tuple[str, list[str], bool]:
+    """The folder of the tray's socket, the words AGENT [EVENT], and whether the table names the folder."""
+    option, named, words = _words(argv)
+    place = "" if option else os.fsdecode(_table_text(b"state"))
+    return place or folder(option, named), words, bool(place)
+
+
+def _words(argv: list[str]) -> tuple[str, str, list[str]]:
+    """The option, its folder, and the words AGENT [EVENT]; an exception for anything else."""
     option, is_joined, named = argv[0].partition("=")
     if option in ("--home", "--state"):
         named, words = (named, argv[1:]) if is_joined else (argv[1], argv[2:])
@@ -82,7 +98,7 @@ def _arguments(argv: list[str]) -> tuple[str, list[str]]:
         option, named, words = "", "", argv
     if not 1 <= len(words) <= 2 or words[0].startswith("-"):
         raise ValueError(argv)
-    return folder(option, named), words
+    return option, named, words
 
 
 def _is_ours(path: str) -> bool:
@@ -99,25 +115,253 @@ def _is_ours(path: str) -> bool:
         return False
 
 
-def _neutral(argv: list[str], payload: bytearray) -> int:
-    """No opinion: writes the table's answer for the words of the command line, else nothing."""
-    is_echo, fixed = _find_neutral(argv)
-    _write_all(1, payload if is_echo else fixed)
-    return 0
+def _answer_alone(argv: list[str], payload: bytearray) -> int:
+    """When nobody judged the event: the guards' answer, else the neutral one for the words of the command line."""
+    try:
+        words = list(map(os.fsencode, _words(argv)[2]))
+        answer = _judge_alone(words, bytes(payload))
+    except (IndexError, ValueError):
+        answer = None
+    if answer is None:
+        is_echo, fixed = _find_neutral(argv)
+        answer = (0, bytes(payload) if is_echo else fixed, b"")
+    _write_all(1, answer[1])
+    _write_all(2, answer[2])
+    return answer[0]
+
+
+def _judge_alone(words: list[bytes], payload: bytes) -> Answer | None:
+    agent = _marked_agent(payload) or words[0]
+    event = _named_in(payload, b"event", agent) or b"".join(words[1:])
+    answer = _judge_by_guards(agent, event, payload)
+    if answer is not None or agent == words[0]:
+        return answer
+    for name in (event, b"*"):
+        _, fixed = _find_neutral([os.fsdecode(agent), os.fsdecode(name)])
+        if fixed:
+            return 0, fixed, b""
+    return 0, b"", b""
+
+
+def _judge_by_guards(agent: bytes, event: bytes, payload: bytes) -> Answer | None:
+    """The strictest answer of the guards in the table; None when none matches, or the agent has no such answer."""
+    rows = [row[1:] for row in _rows(b"guard") if len(row) >= 4 and row[0] == agent]
+    strictest, guarded = 0, b""
+    name = _named_in(payload, b"tool", agent) if rows else b""
+    for row in rows:
+        level = _guard_level(row[1:], name) if not event or row[0] == event else 0
+        if level > strictest:
+            strictest, guarded = level, row[0]
+    answer = _find_answer(b"deny", agent, guarded) if strictest == 2 else None
+    return answer or (_find_answer(b"ask", agent, guarded) if strictest else None)
+
+
+def _guard_level(row: list[bytes], name: bytes) -> int:
+    """2 = block, 1 = ask, 0 = it guards another tool. Without a name, every tool is guarded."""
+    failure, mode, *names = row
+    if mode not in (b"only", b"except"):
+        return 0
+    is_listed = name in map(_unescaped, names)
+    return (failure == b"ask") + 2 * (failure == b"block") if not name or is_listed == (mode == b"only") else 0
+
+
+def _find_answer(kind: bytes, agent: bytes, event: bytes) -> Answer | None:
+    for row in _rows(kind):
+        if len(row) == 5 and row[:2] == [agent, event]:
+            code, stdout, stderr = _number(row[2], 3), _unescaped(row[3]), _unescaped(row[4])
+            if 0 <= code <= 255 and stdout is not None and stderr is not None:
+                return code, stdout, stderr
+    return None
+
+
+def _number(field: bytes, most: int) -> int:
+    """A number of at most `most` digits; -1 for anything else."""
+    return int(field) if field.isdigit() and len(field) <= most else -1
+
+
+def _marked_agent(payload: bytes) -> bytes:
+    """The agent that a mark in the payload identifies; b"" for none."""
+    for row in _rows(b"mark"):
+        if len(row) >= 3 and row[1] == b"key" and _search(payload, row[2:])[0]:
+            return row[0]
+    return b""
+
+
+def _named_in(payload: bytes, kind: bytes, agent: bytes) -> bytes:
+    """The text that the first row of this kind for this agent leads to; b"" when there is none."""
+    keys = next((row[1:] for row in _rows(kind) if len(row) >= 2 and row[0] == agent), [])
+    return _search(payload, keys)[1] if keys else b""
+
+
+def _search(payload: bytes, fields: list[bytes]) -> tuple[bool, bytes]:
+    """Whether the payload has the keys in these fields of a row, each inside the object of the one before; the text
+    there."""
+    keys = [key for key in map(_unescaped, fields) if key is not None]
+    if not 1 <= len(fields) <= KEYS or len(keys) < len(fields):
+        return False, b""
+    scan = _Scan(payload, keys)
+    try:
+        scan.read_object(0)
+        is_whole = not scan.peek()
+    except (IndexError, ValueError):
+        is_whole = False
+    return (scan.is_there, scan.text) if is_whole else (False, b"")
+
+
+class _Scan:
+    """Looks for a text in JSON. ValueError or IndexError: it cannot be understood."""
+
+    def __init__(self, text: bytes, keys: list[bytes]) -> None:
+        self._text = text
+        self._keys = keys
+        self._at = 0
+        self.is_there = False
+        self.text = b""
+
+    def peek(self) -> bytes:
+        """The sign that is next after blanks; b"" at the end."""
+        while self._at < len(self._text) and self._text[self._at] in WHITE:
+            self._at += 1
+        return self._text[self._at : self._at + 1]
+
+    def _take(self, sign: bytes) -> bool:
+        is_next = self.peek() == sign
+        self._at += is_next
+        return is_next
+
+    def _expect(self, sign: bytes) -> None:
+        if not self._take(sign):
+            raise ValueError(sign)
+
+    def read_object(self, level: int) -> None:
+        """A key on the way that is given twice leads nowhere."""
+        is_met, is_last = False, level == len(self._keys) - 1
+        self._expect(b"{")
+        if self._take(b"}"):
+            return
+        while True:
+            is_wanted = self._string() == self._keys[level]
+            self._expect(b":")
+            if is_wanted and is_met:
+                raise ValueError("given twice")
+            is_met |= is_wanted
+            self.is_there |= is_wanted and is_last
+            sign = self.peek()
+            if is_wanted and is_last and sign == b'"':
+                self.text = self._string()
+            elif is_wanted and not is_last and sign == b"{":
+                self.read_object(level + 1)
+            else:
+                self._skip_value(sign)
+            if not self._take(b","):
+                break
+        self._expect(b"}")
+
+    def _string(self) -> bytes:
+        self._expect(b'"')
+        found = bytearray()
+        while (sign := self._text[self._at]) != 0x22:
+            self._at += 1
+            if sign < 0x20:
+                raise ValueError(sign)
+            if sign != 0x5C:
+                found.append(sign)
+            else:
+                found += self._escape()
+        self._at += 1
+        return bytes(found)
+
+    def _escape(self) -> bytes:
+        """What follows a backslash; half of a pair as it stands."""
+        sign = self._text[self._at]
+        self._at += 1
+        if sign != 0x75:
+            if sign not in ESCAPES:
+                raise ValueError(sign)
+            return bytes([ESCAPES[sign]])
+        code = self._code(self._at)
+        self._at += 4
+        if code >> 10 == 0x36 and len(self._text) - self._at >= 6 and self._text[self._at : self._at + 2] == b"\\u":
+            try:
+                low = self._code(self._at + 2)
+            except ValueError:
+                low = 0
+            if low >> 10 == 0x37:
+                self._at += 6
+                code = 0x10000 + ((code & 0x3FF) << 10 | (low & 0x3FF))
+        return chr(code).encode("utf-8", "surrogatepass")
+
+    def _code(self, at: int) -> int:
+        digits = self._text[at : at + 4]
+        if len(digits) < 4 or not digits.isalnum():
+            raise ValueError(digits)
+        return int(digits, 16)
+
+    def _skip_string(self) -> None:
+        self._at += 1
+        while (sign := self._text[self._at]) != 0x22:
+            if sign < 0x20:
+                raise ValueError(sign)
+            self._at += 2 if sign == 0x5C else 1
+        self._at += 1
+
+    def _skip_value(self, sign: bytes) -> None:
+        begun, depth = self._at, 0
+        if sign == b'"':
+            self._skip_string()
+            return
+        if sign not in (b"{", b"["):
+            while self._at < len(self._text) and self._text[self._at] in SCALAR:
+                self._at += 1
+            if self._at == begun:
+                raise ValueError(sign)
+            return
+        while True:
+            code = self._text[self._at]
+            if code == 0x22:
+                self._skip_string()
+                continue
+            self._at += 1
+            depth += (code in b"{[") - (code in b"}]")
+            if not depth:
+                return
+
+
+_table: list[bytes] | None = None
+
+
+def _lines() -> list[bytes]:
+    """The lines of the table beside this file, read once; none when it cannot be read."""
+    global _table  # one process answers one event
+    if _table is None:
+        try:
+            with open(os.path.join(os.path.dirname(__file__), "relay.table"), "rb", buffering=0) as file:
+                _table = file.read().split(b"\n")
+        except (OSError, ValueError):
+            _table = []
+    return _table
+
+
+def _rows(kind: bytes) -> list[list[bytes]]:
+    """The fields of every row of this kind."""
+    parts = [line.rstrip(b"\r").partition(b"=") for line in _lines()]
+    return [row.split(b"\x1f") for key, border, row in parts if key == kind and border]
+
+
+def _table_text(kind: bytes) -> bytes:
+    """The decoded text of the first row of this kind; b"" when there is none, or when it is damaged."""
+    row = next(iter(_rows(kind)), [b""])
+    return _unescaped(b"\x1f".join(row)) or b""
 
 
 def _find_neutral(words: list[str]) -> tuple[bool, bytes]:
     """Whether the agent and event among these words get the input back, and else the bytes that they get."""
     try:
         given = set(map(os.fsencode, words))
-        with open(os.path.join(os.path.dirname(__file__), "relay.table"), "rb") as file:
-            lines = file.read().split(b"\n")
-    except (OSError, ValueError):
+    except ValueError:
         return False, b""
-    for line in lines:
-        key, _, row = line.rstrip(b"\r").partition(b"=")
-        fields = row.split(b"\x1f")
-        if key != b"neutral" or not given.issuperset(fields[:2]):
+    for fields in _rows(b"neutral"):
+        if not given.issuperset(fields[:2]):
             continue
         if fields[2:] == [b"echo"]:
             return True, b""
@@ -148,7 +392,7 @@ def _ask_tray(place: str, words: list[str], event_id: str, payload: bytearray, s
         return None
     try:
         frame, opened = memoryview(_frame(words, event_id, token, payload)), connection.fileno()
-        return _exchange(frame, connection, opened, opened, b"", started)
+        return _exchange(frame, connection, opened, opened, b"", started, words)
     except OSError:
         return None
     finally:
@@ -212,13 +456,20 @@ def _connect_loopback(place: str) -> tuple[Connection, str]:
 
 
 def _exchange(
-    unsent: memoryview, connection: Connection, reader: int, writer: int, head: bytes, started: float
+    unsent: memoryview,
+    connection: Connection,
+    reader: int,
+    writer: int,
+    head: bytes,
+    started: float,
+    words: list[str],
 ) -> Answer | None:
     """Send the frame and read at the same time: an answer may come early, and is valid even if sending fails."""
     received, acknowledged, until = bytearray(head), False, time.monotonic() + ACK_LIMIT
     while (answer := _answer(received)) is None:
         if not acknowledged and len(received) >= 5:
-            acknowledged, until = True, started + int.from_bytes(received[1:5], "big") / 1000
+            acknowledged = True
+            until = started + min(int.from_bytes(received[1:5], "big") / 1000, _limit(words))
         if not unsent and writer != reader:
             os.close(writer)  # the end of its input; a connection stays open, since its end would be ours
             writer = reader
@@ -236,6 +487,15 @@ def _exchange(
                 return None
             received += part
     return answer
+
+
+def _limit(words: list[str]) -> float:
+    """Seconds after which the answer must have been given, as the table has it; infinite when it does not."""
+    agent, event = os.fsencode(words[0]), os.fsencode(words[1] if len(words) > 1 else "")
+    for row in _rows(b"limit"):
+        if len(row) == 3 and row[:2] == [agent, event] and _number(row[2], 9) >= 0:
+            return int(row[2]) / 1000
+    return float("inf")
 
 
 def _answer(received: bytearray) -> Answer | None:
@@ -256,25 +516,39 @@ def _send(connection: Connection, writer: int, unsent: memoryview) -> memoryview
         return unsent[:0]  # the other end is closed; its answer may still be there
 
 
-def _ask_one_shot(place: str, words: list[str], event_id: str, body: bytearray, started: float) -> Answer | None:
-    """With `without_tray=once` in relay.conf the one-shot engine decides; its answer must be whole to count."""
-    lines = os.fsdecode(_read_file(os.path.join(place, "relay.conf"))).split("\n")
-    conf = {key: value.rstrip("\r") for key, _, value in (line.partition("=") for line in lines)}
-    if conf.get("without_tray") != "once" or not conf.get("once"):
+def _ask_one_shot(
+    place: str, words: list[str], event_id: str, body: bytearray, started: float, has_place: bool
+) -> Answer | None:
+    """With `without_tray=once` the one-shot engine decides; its answer must be whole to count."""
+    command = _table_command() if has_place else _conf_command(place)
+    if not command:
         return None
     import subprocess  # costs more than the whole rest, and is hardly ever needed
 
     spent = f"{(time.monotonic() - started) * 1000:.0f}"
-    argv = [*conf["once"].split("\x1f"), "--id", event_id, "--spent", spent, "--framed", *words]
+    argv = [*command, "--id", event_id, "--spent", spent, "--framed", *words]
     if sys.platform == "win32":  # nobody can wait for a pipe there
-        done = subprocess.run(argv, input=body, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        left = min(started + _limit(words) - time.monotonic(), DAY)
+        done = subprocess.run(argv, input=body, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=left)
         return _answer(bytearray(OWN_DEADLINE_ACK + done.stdout))
     (theirs, writer), (reader, answers) = os.pipe(), os.pipe()
     subprocess.Popen(argv, stdin=theirs, stdout=answers, stderr=subprocess.DEVNULL)
     os.close(theirs)
     os.close(answers)
     os.set_blocking(writer, False)
-    return _exchange(memoryview(body), None, reader, writer, OWN_DEADLINE_ACK, started)
+    return _exchange(memoryview(body), None, reader, writer, OWN_DEADLINE_ACK, started, words)
+
+
+def _table_command() -> list[str]:
+    words = [_unescaped(word) for word in next(iter(_rows(b"once")), [])]
+    is_whole = _table_text(b"without_tray") == b"once" and None not in words and words != [b""]
+    return [os.fsdecode(word) for word in words if word is not None] if is_whole else []
+
+
+def _conf_command(place: str) -> list[str]:
+    lines = os.fsdecode(_read_file(os.path.join(place, "relay.conf"))).split("\n")
+    conf = {key: value.rstrip("\r") for key, _, value in (line.partition("=") for line in lines)}
+    return conf["once"].split("\x1f") if conf.get("without_tray") == "once" and conf.get("once") else []
 
 
 def _open_standard_streams() -> None:

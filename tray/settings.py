@@ -45,6 +45,18 @@ class AlertRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sound_name: str | None = None  # of the desktop's sound theme, for servers that play sounds; ours is silent then
 
 
+def overlay(rule: AlertRule | None, default: AlertRule | None) -> AlertRule:
+    """The rule, key by key, with the other one's values where it has none."""
+    if rule is None or default is None:
+        return rule or default or AlertRule()
+    return AlertRule(
+        notify=default.notify if rule.notify is None else rule.notify,
+        sound=default.sound if rule.sound is None else rule.sound,
+        urgency=rule.urgency or default.urgency,
+        sound_name=default.sound_name if rule.sound_name is None else rule.sound_name,
+    )
+
+
 TimeOfDay = Annotated[str, msgspec.Meta(pattern="^([01][0-9]|2[0-3]):[0-5][0-9]$")]
 
 

@@ -16,6 +16,7 @@ EVENTS: Mapping[str, Event] = {
     "stop": recorded("claude-code", "Stop"),
     "sub": recorded("claude-code", "SubagentStop"),
     "start": recorded("claude-code", "SessionStart-clear"),
+    "copilot": recorded("copilot-cli", "PreToolUse-Bash"),  # input: command, description
     "note": recorded("claude-code", "Notification-permission_prompt"),
     "turn": recorded("shelley", "end-of-turn"),
     "system": parse(request_for("shelley", "system-prompt", b"Be brief.")),

@@ -68,6 +68,16 @@ def claude(event: Event, answer: Answer) -> Taken:
     return max(found, default=Verdict.ABSTAIN), stop
 
 
+def copilot_cli(event: Event, answer: Answer) -> Taken:
+    said = _object(answer)
+    assert answer.code == 0
+    if event.name == "PermissionRequest":
+        return PERMISSIONS.get(said.get("behavior", ""), Verdict.ABSTAIN), said.get("interrupt", False)
+    found = [PERMISSIONS[said["permissionDecision"]]] if "permissionDecision" in said else []
+    found += [Verdict.DENY] if said.get("decision") == "block" and said["reason"] else []
+    return max(found, default=Verdict.ABSTAIN), False
+
+
 def shelley(event: Event, answer: Answer) -> Taken:
     if answer.code:
         assert answer.stderr.strip()
@@ -90,7 +100,13 @@ def x_code(event: Event, answer: Answer) -> Taken:
     return (Verdict.DENY, False) if said.get("decision") == "deny" else NOTHING
 
 
-HOSTS = {"claude-code": claude, "shelley": shelley, "starchild": starchild, "x-code": x_code}
+HOSTS = {
+    "claude-code": claude,
+    "copilot-cli": copilot_cli,
+    "shelley": shelley,
+    "starchild": starchild,
+    "x-code": x_code,
+}
 
 
 def _object(answer: Answer) -> dict[str, Any]:

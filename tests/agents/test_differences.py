@@ -23,6 +23,7 @@ from tray.reading.entries import SourceHooks
 TESTS = Path(__file__).parents[1]
 PERMITS = {
     "claude-code": ("PreToolUse", "deny"),
+    "copilot-cli": ("PreToolUse", "deny"),
     "shelley": ("chat-message", "deny"),
     "starchild": ("pre_tool_call", "deny"),
     "x-code": ("PreToolUse", "deny"),
@@ -86,6 +87,7 @@ def test_silence_changes_nothing_except_a_system_prompt_which_is_said_again() ->
 
 EXITS = [  # exit 2 silent, with stderr, with both; exit 1 with a refusal in JSON
     ("claude-code", "PreToolUse", ("deny", "deny", "deny", "deny")),
+    ("copilot-cli", "PreToolUse", ("deny", "deny", "deny", "failed")),
     ("starchild", "pre_tool_call", ("failed", "deny", "failed", "failed")),
     ("shelley", "chat-message", ("failed", "failed", "failed", "failed")),
     ("x-code", "PreToolUse", ("failed", "failed", "failed", "failed")),
@@ -166,6 +168,7 @@ def test_no_answer_says_more_than_it_means() -> None:
 
     assert keys == {
         "claude-code": ["hookSpecificOutput"],
+        "copilot-cli": ["permissionDecision", "permissionDecisionReason"],
         "starchild": ["decision", "reason"],
         "x-code": ["decision", "reason"],
     }
@@ -246,7 +249,13 @@ def test_another_host_that_runs_an_agents_hooks_does_not_change_the_dialect(sign
 def test_only_x_codes_rounds_are_no_ends_of_turns() -> None:
     ends = {agent: [n for n, s in d.events.items() if s.kind is EventKind.TURN_END] for agent, d in AGENTS.items()}
 
-    assert ends == {"claude-code": ["Stop"], "shelley": ["end-of-turn"], "starchild": ["on_stop"], "x-code": []}
+    assert ends == {
+        "claude-code": ["Stop"],
+        "copilot-cli": ["Stop"],
+        "shelley": ["end-of-turn"],
+        "starchild": ["on_stop"],
+        "x-code": [],
+    }
     assert spec("x-code", "TurnComplete").kind is EventKind.ROUND_END
 
 

@@ -59,7 +59,7 @@ def through_us(event: Event, ended: Exit, failure: Failure) -> Report:
         name="hook", source=source, match=Match(event="any"), action=action, failure=failure, dialect="starchild"
     )
     result = Result(code=ended.code, stdout=ended.stdout, stderr=ended.stderr)
-    outcome = make_outcome(hook, AGENTS[event.agent].protocol.read(event, result), timed_out=False, ms=1.0)
+    outcome = make_outcome(event, hook, AGENTS[event.agent].protocol.read(event, result), timed_out=False, ms=1.0)
     return heard(event, render(event, fit(event, merge([outcome]))))
 
 
@@ -69,7 +69,7 @@ def test_the_agent_applies_this_and_through_us_it_has_the_same_effect(agent: str
         event, ended = asked(agent, name, row), said(name, row)
         wanted, ours = row.get("does", {}), row.get("ours", row.get("does", {}))
         native = JUDGES[agent](name, event.body, ended)
-        if "failure" in row:
+        if "failure" in row and agent == "x-code":
             native = x_code.judge(name, event.body, ended, blocks=row["failure"] == "block")
         policy = Failure.BLOCK if agent == "shelley" and name != "end-of-turn" else Failure.ALLOW
 

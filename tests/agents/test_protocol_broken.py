@@ -11,6 +11,7 @@ from tray.agents.registry import AGENTS
 from tray.engine.merge import make_outcome, merge
 from tray.model.decision import Outcome, Result, Status, Verdict
 from tray.model.event import Capability, Event
+from tray.model.guard import GATING_KINDS
 from tray.model.hook import Command, Failure, Hook, Match, Source
 
 REFUSAL = b'{"decision":"block","reason":"no"}'
@@ -56,6 +57,16 @@ TOLD: dict[tuple[str, str, str], str] = {
     ("claude-code", "starchild", "on_stop"): "FDDDDD FFFFFFF .W.FF...",
     ("claude-code", "x-code", "PreToolUse"): "FDDDDD FFFFFFF .W.FF...",
     ("claude-code", "x-code", "TurnComplete"): "FDDDDD FFFFFFF .W.FF...",
+    ("copilot-cli", "copilot-cli", "PreToolUse"): "FDDDFF FFFFFFF WWW..W..",
+    ("copilot-cli", "copilot-cli", "PermissionRequest"): "FDDDFF FFFFFFF WWW..W..",
+    ("copilot-cli", "copilot-cli", "PostToolUse"): "FFFFFF FFFFFFF WWW..W..",
+    ("copilot-cli", "copilot-cli", "PostToolUseFailure"): "F..CFF FFFFFFF WWW..W..",
+    ("copilot-cli", "copilot-cli", "Stop"): "FFFFFF FFFFFFF WWW..W..",
+    ("copilot-cli", "copilot-cli", "UserPromptSubmit"): "FFFFFF FFFFFFF WWW..W..",
+    ("copilot-cli", "copilot-cli", "SessionEnd"): "FFFFFF FFFFFFF ........",
+    ("copilot-cli", "claude-code", "PreToolUse"): "FDDDFF FFFFFFF WWW..W..",
+    ("copilot-cli", "starchild", "on_stop"): "FFFFFF FFFFFFF WWW..W..",
+    ("copilot-cli", "x-code", "PreToolUse"): "FDDDFF FFFFFFF WWW..W..",
     ("shelley", "shelley", "chat-message"): "FFFFFF FFFFFFF FFFF.F..",
     ("shelley", "shelley", "new-conversation"): "FFFFFF FFFFFFF FFFF.F..",
     ("shelley", "shelley", "slash/files"): "FFFFFF FFFFFFF RRRRRF.R",
@@ -92,7 +103,7 @@ def outcome(event: Event, dialect: str, way: str, failure: Failure) -> Outcome:
     match = Match(event=event.kind.value)
     hook = Hook(name="guard", source=source, match=match, action=action, dialect=dialect, failure=failure)
     result = WAYS[way]
-    return make_outcome(hook, AGENTS[dialect].protocol.read(event, result), timed_out=result.timed_out, ms=1.0)
+    return make_outcome(event, hook, AGENTS[dialect].protocol.read(event, result), timed_out=result.timed_out, ms=1.0)
 
 
 def sign_of(found: Outcome) -> str:
@@ -133,9 +144,13 @@ def test_the_agent_hears_a_refusal_only_from_who_refused_or_was_to_block(
 
         refused = heard(event, render(event, decision)).verdict == "deny"
 
+        can = spec(agent, name).can
         uncarried = sign == "R" and decision.rewrite is None
-        wanted = sign == "D" or uncarried or (sign == "F" and failure is Failure.BLOCK)
-        assert refused == (wanted and Capability.DENY in spec(agent, name).can), way
+        is_strict = failure is Failure.BLOCK or (failure is Failure.ASK and Capability.ASK not in can)
+        wanted = sign == "D" or uncarried or (sign == "F" and is_strict)
+        assert refused == (wanted and Capability.DENY in can), way
+        asks = sign == "F" and Capability.ASK in can and failure in (Failure.ASK, Failure.DEFAULT)
+        assert (decision.verdict is Verdict.ASK) == (asks and (failure is Failure.ASK or event.kind in GATING_KINDS))
 
 
 def test_the_table_is_long_enough() -> None:

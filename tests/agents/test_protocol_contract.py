@@ -23,6 +23,8 @@ TIMEOUTS = {
     ("claude-code", "UserPromptSubmit"): 30,
     ("claude-code", "MessageDisplay"): 10,
     ("claude-code", "PermissionRequest"): 600,
+    ("copilot-cli", "PreToolUse"): 600,
+    ("copilot-cli", "SessionEnd"): 30,
     ("shelley", "end-of-turn"): 30,
     ("shelley", "chat-message"): 30,
     ("shelley", "new-conversation"): 30,
@@ -32,7 +34,7 @@ TIMEOUTS = {
     ("x-code", "PreToolUse"): 30,
     ("foo", "Stop"): 30,
 }
-COUNTS = {"claude-code": 33, "shelley": 5, "starchild": 12, "x-code": 10}
+COUNTS = {"claude-code": 33, "copilot-cli": 14, "shelley": 5, "starchild": 12, "x-code": 10}
 EVENTS = [(agent, name) for agent, each in AGENTS.items() for name in each.events]
 OBSERVED = {
     "claude-code": {
@@ -44,6 +46,7 @@ OBSERVED = {
         "StopFailure",
         "WorktreeRemove",
     },
+    "copilot-cli": {"ErrorOccurred", "PreCompact", "SessionEnd"},
     "shelley": {"end-of-turn"},
     "starchild": {"on_session_end", "post_llm_call", "post_tool_call"},
     "x-code": {
@@ -59,7 +62,7 @@ OBSERVED = {
 
 
 def test_the_dialects_stand_in_alphabetical_order() -> None:
-    assert list(AGENTS) == ["claude-code", "shelley", "starchild", "x-code"]
+    assert list(AGENTS) == ["claude-code", "copilot-cli", "shelley", "starchild", "x-code"]
     assert all(list(known.events) == sorted(known.events) for known in AGENTS.values())
 
 
@@ -73,7 +76,7 @@ def test_these_events_are_observed_only(agent: str) -> None:
     assert {name for name, each in AGENTS[agent].events.items() if each.observe_only} == OBSERVED[agent]
 
 
-def test_only_claude_code_can_be_told_allow() -> None:
+def test_only_these_agents_can_be_told_allow() -> None:
     able = {
         (agent, name)
         for agent, each in AGENTS.items()
@@ -81,7 +84,10 @@ def test_only_claude_code_can_be_told_allow() -> None:
         if Capability.ALLOW in spec(agent, name).can
     }
 
-    assert able == {("claude-code", name) for name in ("PermissionRequest", "PreModelSwitch", "PreToolUse")}
+    assert able == {
+        *(("claude-code", name) for name in ("PermissionRequest", "PreModelSwitch", "PreToolUse")),
+        *(("copilot-cli", name) for name in ("PermissionRequest", "PreToolUse")),
+    }
 
 
 @pytest.mark.parametrize(("agent", "count"), COUNTS.items())

@@ -60,7 +60,11 @@ def test_each_word_of_a_row_is_what_happens(row: FidelityRow, word: str) -> None
         assert (fitted.verdict in (Verdict.ABSTAIN, wanted.verdict), len(fitted.adjustments)) == (True, 1)
 
 
-SILENT_ASKS = {("claude-code", "Elicitation", "ask"), ("claude-code", "PermissionRequest", "ask")}
+SILENT_ASKS = {
+    ("claude-code", "Elicitation", "ask"),
+    ("claude-code", "PermissionRequest", "ask"),
+    ("copilot-cli", "PermissionRequest", "ask"),
+}
 SPOKEN = [(row, word) for row in ROWS for word in row.carried if (row.agent, row.event, word) not in SILENT_ASKS]
 
 
@@ -80,22 +84,25 @@ def test_every_event_has_a_row_whose_words_are_the_same_everywhere() -> None:
     assert len(words) == 1
 
 
+KEYS = {"claude-code": "hook_event_name", "copilot-cli": "hook_event_name", "starchild": "event", "x-code": "event"}
+
+
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.agent}-{row.event}")
 def test_the_name_that_a_hook_hears_is_in_what_it_reads(row: FidelityRow) -> None:
     event = sampled(row.agent, row.event)
 
     assert row.hook_event_names[row.agent] == row.event
-    for dialect, key in (("claude-code", "hook_event_name"), ("starchild", "event"), ("x-code", "event")):
+    for dialect, key in KEYS.items():
         if dialect != row.agent:
             assert json.loads(AGENTS[dialect].protocol.stdin(event))[key] == row.hook_event_names[dialect]
 
 
-def test_all_sixteen_pairs_are_there_and_say_of_each_word_what_the_agents_row_says() -> None:
+def test_all_pairs_are_there_and_say_of_each_word_what_the_agents_row_says() -> None:
     found = list(pairs())
     by_event = {(row.agent, row.event): row for row in ROWS}
 
-    assert len(found) == 4 * len(ROWS)
-    assert len({(pair.agent, pair.dialect) for pair in found}) == 16
+    assert len(found) == len(AGENTS) * len(ROWS)
+    assert len({(pair.agent, pair.dialect) for pair in found}) == len(AGENTS) ** 2
     for pair in found:
         row = by_event[pair.agent, pair.event]
         words = (*pair.carried, *pair.stricter, *pair.dropped)
@@ -108,6 +115,11 @@ SAYING = {
     "claude-code": {
         "deny": ran(2, err="no"),
         "note": ran(0, '{"systemMessage":"n"}'),
+        "stop": ran(0, '{"continue":false}'),
+    },
+    "copilot-cli": {
+        "deny": ran(0, '{"decision":"block"}'),
+        "note": ran(0, "x"),
         "stop": ran(0, '{"continue":false}'),
     },
     "shelley": {"deny": ran(0, '{"message":"x"}'), "note": ran(0, "x"), "stop": ran(0, "")},
@@ -137,6 +149,7 @@ def test_of_an_event_that_its_agent_does_not_have_a_hook_can_say_this(dialect: s
 
 UNHEARD = {
     "claude-code": "post_llm_call",
+    "copilot-cli": "ConfigChange",
     "shelley": "ConfigChange",
     "starchild": "ConfigChange",
     "x-code": "ConfigChange",

@@ -34,7 +34,8 @@ def test_a_hook_of_the_agents_own_dialect_reads_what_the_agent_sent(agent: str, 
     sent = event.body if name.startswith(goldens.SAMPLE) else wire(agent, name)
     read = AGENTS[agent].protocol.stdin(event)
 
-    if "tool_response" in event.payload:  # two older names of it stand behind all that was said
+    # Two older names of an output, or the keys of the other form, stand behind all that was said.
+    if "tool_response" in event.payload or agent == "copilot-cli":
         assert read.startswith(sent.rstrip(b"}\n"))
         return
     assert read == sent

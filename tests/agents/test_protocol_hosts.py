@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from agents.recordings import sampled
 from agents.test_protocol_fit import DECISIONS
-from hosts import claude_judge, shelley, starchild, x_code
+from hosts import claude_judge, copilot_cli, shelley, starchild, x_code
 from hosts.process import Exit, Report
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,6 +22,7 @@ from tray.model.event import Capability, Event
 
 JUDGES: dict[str, Callable[[str, bytes, Exit], Report]] = {
     "claude-code": claude_judge.judge,
+    "copilot-cli": copilot_cli.judge,
     "shelley": shelley.judge,
     "starchild": starchild.judge,
     "x-code": x_code.judge,
@@ -101,7 +102,7 @@ def arrived(event: Event, rewrite: Rewrite, report: Report) -> bool:
     found = report.changes.get(TARGETS[rewrite.target])
     if rewrite.target is Target.PROMPT and found is None:
         return str(rewrite.value) == event.prompt
-    if event.agent == "x-code" and rewrite.target is Target.OUTPUT:
+    if event.agent in ("copilot-cli", "x-code") and rewrite.target is Target.OUTPUT:
         return found is not None and str(found) == outputs.as_text(rewrite.value)
     if rewrite.target is Target.PROMPT:
         return str(found).startswith(str(rewrite.value).encode("utf-8", "replace").decode())  # context may follow it

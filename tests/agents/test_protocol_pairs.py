@@ -1,4 +1,4 @@
-"""All sixteen pairs of agent and hook dialect: what a hook says in its words reaches the agent in the agent's."""
+"""All pairs of agent and hook dialect: what a hook says in its words reaches the agent in the agent's."""
 
 from __future__ import annotations
 
@@ -17,6 +17,12 @@ ROWS = list(rows())
 PAIRS = [(dialect, row) for row in ROWS for dialect in AGENTS]
 IDS = [f"{dialect}-hears-{row.agent}-{row.event}" for dialect, row in PAIRS]
 ASKED = '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"no"}}}'
+BLOCK = '{"decision":"block","reason":"no"}'
+REFUSED_IN_COPILOT_CLI = {
+    **dict.fromkeys(("PostToolUse", "Stop", "SubagentStop", "UserPromptSubmit"), BLOCK),
+    "PermissionRequest": '{"behavior":"deny","message":"no"}',
+    "PreToolUse": '{"permissionDecision":"deny","permissionDecisionReason":"no"}',
+}
 HEARD_BY_X_CODE = ("PostToolUse", "PreToolUse", "UserPromptSubmit")
 
 
@@ -24,6 +30,8 @@ def refusal(dialect: str, row: FidelityRow) -> Result | None:
     """How a hook of this dialect refuses there; None when its dialect knows no way."""
     if dialect == "claude-code":
         return ran(0, ASKED) if row.hook_event_names[dialect] == "PermissionRequest" else ran(2, err="no")
+    if dialect == "copilot-cli" and row.hook_event_names[dialect] in REFUSED_IN_COPILOT_CLI:
+        return ran(0, REFUSED_IN_COPILOT_CLI[row.hook_event_names[dialect]])
     if dialect == "starchild":
         return ran(0, '{"decision":"block","reason":"no"}')
     if dialect == "x-code" and row.hook_event_names[dialect] in HEARD_BY_X_CODE:
@@ -83,13 +91,14 @@ def test_a_hook_without_an_opinion_leaves_everything_as_it_was(dialect: str, row
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if "rewrite input" in row.carried], ids=lambda row: row.agent)
-@pytest.mark.parametrize("dialect", ["claude-code", "starchild", "x-code"])
+@pytest.mark.parametrize("dialect", ["claude-code", "copilot-cli", "starchild", "x-code"])
 def test_a_new_command_reaches_every_agents_shell(dialect: str, row: FidelityRow) -> None:
     if row.event == "PermissionRequest":
         return
     event = sampled(row.agent, row.event)
     said = {
         "claude-code": '{"updatedInput":{"command":"true"}}',
+        "copilot-cli": '{"modifiedArgs":{"command":"true"}}',
         "starchild": '{"tool_input":{"command":"true"}}',
         "x-code": '{"decision":"modify","args":{"command":"true"}}',
     }[dialect]

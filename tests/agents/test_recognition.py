@@ -135,7 +135,7 @@ def test_claude_code_with_fields_that_are_not_known_yet_stays_claude_code(more: 
     assert recognise("claude-code", event, payload, INHERITED) is None
 
 
-ALIKE = [one for name in ("codex", "copilot-cli", "qwen-code") for one in sent(name) if "session_id" in one.payload]
+ALIKE = [one for name in ("codex", "qwen-code") for one in sent(name) if "session_id" in one.payload]
 
 
 @pytest.mark.parametrize("one", ALIKE, ids=named)

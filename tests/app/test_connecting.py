@@ -95,16 +95,17 @@ def test_what_has_changed_since_it_was_shown_is_not_written(service: ConnectServ
 
 
 def test_every_agent_can_be_offered(service: ConnectService, home: Path) -> None:
-    for agent in ("claude-code", "shelley", "starchild", "x-code"):
+    for agent in ("claude-code", "copilot-cli", "shelley", "starchild", "x-code"):
         service.apply(service.preview(agent, connect=True))
 
     assert {agent for agent, (_, connected, _) in states(service).items() if connected} == {
         "claude-code",
+        "copilot-cli",
         "shelley",
         "starchild",
         "x-code",
     }
-    for agent in ("claude-code", "shelley", "starchild", "x-code"):
+    for agent in ("claude-code", "copilot-cli", "shelley", "starchild", "x-code"):
         service.apply(service.preview(agent, connect=False))
     assert [path.name for path in home.iterdir()] == ["h"]
 

@@ -15,7 +15,7 @@ from app.alert_bench import AlertBench
 from desk import wait
 from house import House
 
-from tray.app.doctor.samples import sample_event
+from tray.app.checks.samples import sample_event
 from tray.app.trials import TrialFailure, Trials, run_trial
 from tray.approvals.controls import Undo
 from tray.model.hook import ApprovalState, Match

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tray.approvals import inspection as module
-from tray.approvals.inspection import CommandResolver, file_stamps, inspect, read_bundle
+from tray.approvals.command_resolver import CommandResolver
+from tray.approvals.inspection import file_stamps, inspect, read_bundle
 from tray.errors import HooktrayError
 from tray.model.decision import Verdict
 from tray.model.hook import Command, Hook, Match, Rule, Source

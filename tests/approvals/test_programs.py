@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tray.approvals.inspection import CommandResolver, inspect, read_bundle
+from tray.approvals.command_resolver import CommandResolver
+from tray.approvals.inspection import inspect, read_bundle
 from tray.errors import HooktrayError
 from tray.model.event import EventKind
 from tray.model.hook import Command, Failure, Hook, Match, Source

@@ -54,9 +54,10 @@ def test_what_was_decided_anew_stays(house: House) -> None:
     one = house.hook("guard", on="tool_before", script="exit 0", approved=False)
     made = house.controls()
     made.approve(one.key, one.digest, TERMINAL)
+    approved = house.stores.ledger.state.version
     made.revoke(one.key, "tray")
 
-    assert not house.stores.ledger.undo(1, "undo")
+    assert not house.stores.ledger.undo(approved, "undo")
     assert house.state("guard").state is ApprovalState.REVOKED
 
 
@@ -75,9 +76,10 @@ def test_a_tray_click_offers_no_undo_and_requests_cannot_push_one_out(house: Hou
 def test_an_earlier_ledger_in_its_place_is_noticed_and_guards_go_on(house: House) -> None:
     house.hook("guard", on="tool_before", script="exit 0")
     earlier = house.paths.database.with_name(CHECKPOINT).read_text()
+    last = house.stores.ledger.state.version
     house.hook("second", on="tool_before", script="exit 0")
     with house.stores.database.write() as connection:
-        connection.execute("DELETE FROM ledger WHERE seq = 2")
+        connection.execute("DELETE FROM ledger WHERE seq > ?", (last,))
 
     house.stores.ledger.state = house.stores.ledger._load()
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 from agents.hosts import taken
-from connect.claude import Terminal
 from connect.sites import tree
 from connect.trays import approve_all, by_person, installed, started
 from desk import wait
 from live import PYTHON, Live
 from plain import Plain, read_only
+from terminal import Terminal
 
 from tray.agents.connection import Site
 from tray.agents.protocol import parse

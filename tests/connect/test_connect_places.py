@@ -12,7 +12,7 @@ from connect.sites import RELAY, Person, tree
 from tray import relay_program
 from tray.agents.claude_code import settings_hooks as claude_source
 from tray.agents.starchild import source as starchild_source
-from tray.connect.agent_status import AgentStatus, agent_statuses
+from tray.app.checks.agent_status import AgentStatus, agent_statuses
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
 

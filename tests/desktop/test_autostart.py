@@ -27,6 +27,7 @@ from tray.desktop.autostart import (
     login_entry,
 )
 from tray.errors import HooktrayError
+from tray.execution.isolation import STARTER, base_interpreter
 from tray.paths import locate
 
 ARGV = ("/opt/a b/python", "-I", "-m", "tray", "--home", '/h/$x`"\\%u', "run")
@@ -131,7 +132,12 @@ def test_the_place_follows_the_desktops_own_folder(tmp_path: Path) -> None:
 
 
 def test_what_is_started_names_the_home_that_was_chosen(tmp_path: Path) -> None:
-    assert command(locate(str(tmp_path))) == (sys.executable, "-I", "-m", "tray", "--home", str(tmp_path), "run")
+    words = command(locate(str(tmp_path)))
+
+    assert words[:2] == ("/bin/sh", "-c")
+    assert words[3:5] == (sys.executable, base_interpreter())
+    assert words[5:8] == ("-I", "-S", STARTER)
+    assert words[9:] == ("--home", str(tmp_path), "run")
 
 
 @pytest.mark.skipif(shutil.which("gio") is None, reason="tests/all installs gio")

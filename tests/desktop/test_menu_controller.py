@@ -14,12 +14,14 @@ from tray.desktop.menu import (
     AnswerQuestion,
     ApplyConnection,
     EndSnooze,
+    LeaveEntries,
     MenuAgent,
     MenuQuestion,
     OpenConfiguration,
     OpenPage,
     PauseHooks,
     ProbeAgent,
+    PutEntriesBack,
     ResumeHooks,
     ReviewConnection,
     RunDoctor,
@@ -69,6 +71,14 @@ class Others:
 
     def probe(self, agent: str) -> None:
         self.asked.append(("probe", agent))
+
+    def put_back(self, agent: str) -> str:
+        self.asked.append(("put back", agent))
+        return "its entries are back"
+
+    def leave(self, agent: str, digest: str) -> str:
+        self.asked.append(("leave", agent, digest))
+        return "left as it is"
 
     def show(self) -> None:
         self.asked.append("agents")
@@ -184,6 +194,8 @@ def test_a_class_of_alerts_is_turned_off_and_on(hall: Hall) -> None:
         (ShowAgents(), "agents"),
         (ReviewConnection("shelley", connect=True), ("review", "shelley", True)),
         (ProbeAgent("shelley"), ("probe", "shelley")),
+        (PutEntriesBack("shelley"), ("put back", "shelley")),
+        (LeaveEntries("shelley", "1a2b"), ("leave", "shelley", "1a2b")),
         (RunDoctor(), "doctor"),
     ],
 )

@@ -174,6 +174,24 @@ def test_a_guard_that_takes_too_long_is_ended_before_the_one_shot_engine_asks_it
     assert (rows[0].hooks[0]["status"], rows[0].answer) == ("skipped", {})
 
 
+@pytest.mark.parametrize(("failure", "verdict"), [(None, "ask"), ("ask", "ask"), ("block", "deny")])
+def test_a_guard_that_never_ends_is_no_allow_because_the_tray_quits(
+    house: House, plain: Plain, tmp_path: Path, way: str, failure: str | None, verdict: str
+) -> None:
+    scene = Scene(house, plain, tmp_path, 0.2)
+    more = {"failure": failure} if failure else {}
+    house.hook("guard", on="tool_before", script=GUARD.format(folder=tmp_path), timeout=8, **more)
+    scene.live.start()
+    relay = scene.relay(way)
+
+    scene.live.process.send_signal(signal.SIGTERM)
+
+    output, _ = relay.communicate(timeout=LONG)
+    assert output, scene.explain()
+    assert json.loads(output)["hookSpecificOutput"]["permissionDecision"] == verdict, scene.explain()
+    assert (len(scene.started), scene.overlapped) == (2, False)
+
+
 def test_a_second_signal_ends_the_hooks_at_once(house: House, plain: Plain, tmp_path: Path) -> None:
     scene = Scene(house, plain, tmp_path, LONG)
     scene.guard("allow")

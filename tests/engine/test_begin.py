@@ -72,7 +72,7 @@ def test_an_answer_that_refuses_is_written_down_before_it_leaves(house: House) -
 
 
 def test_of_many_hooks_those_are_looked_at_that_the_event_may_ask(house: House) -> None:
-    everybody = ["claude-code", "shelley", "starchild", "x-code"]
+    everybody = ["claude-code", "copilot-cli", "shelley", "starchild", "x-code"]
     events = [("PreToolUse", ["claude-code"]), ("tool_before", everybody), ("tool_before", ["claude-code", "x-code"])]
     for number, (event, agents) in enumerate([*events, ("tool_before", ["shelley"]), ("turn_end", everybody)]):
         house.hook(f"h{number}", on=event, type="rule", decision="allow", agent=agents)

@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from agents.test_protocol_hosts import heard
 from house import PRE_TOOL_USE, House
+
+from tray.agents.protocol import parse, spec
+from tray.engine.explain import summary
+from tray.model.event import Capability
+from tray.model.hook import Failure
 
 BROKEN = {
     "exit code": "exit 3",
@@ -16,7 +22,7 @@ BROKEN = {
     "too much": "head -c 1100000 /dev/zero",
 }
 SECONDS = dict.fromkeys(BROKEN, 20.0) | {"out of time": 0.3}
-DIALECTS = ("claude-code", "shelley", "starchild", "x-code")
+DIALECTS = ("claude-code", "copilot-cli", "shelley", "starchild", "x-code")
 
 
 def approve(house: House, agent: str, path: Path) -> None:
@@ -87,6 +93,105 @@ def test_shelleys_hooks_block_but_for_the_end_of_a_turn(house: House, tmp_path: 
     ended = house.relay("shelley", "end-of-turn", {"type": "end_of_turn", "conversation_id": "c"})
     assert (ended.stdout, ended.code) == (b"", 0)
     assert house.last.verdict.word == "abstain"
+
+
+SHELL_CALLS: dict[str, tuple[str, dict[str, Any]]] = {
+    "claude-code": ("PreToolUse", PRE_TOOL_USE),
+    "starchild": (
+        "pre_tool_call",
+        {
+            "event": "pre_tool_call",
+            "session_id": "s",
+            "cwd": "/",
+            "tool_name": "bash",
+            "tool_input": {"command": "ls"},
+        },
+    ),
+    "x-code": (
+        "PreToolUse",
+        {"event": "PreToolUse", "session": {"cwd": "/"}, "tool": {"name": "shell", "args": {"command": "ls"}}},
+    ),
+}
+CANNOT_ASK = tuple(agent for agent, (name, _) in SHELL_CALLS.items() if Capability.ASK not in spec(agent, name).can)
+
+
+def call(house: House, agent: str) -> str:
+    """The verdict that the agent hears about a shell command."""
+    name, payload = SHELL_CALLS[agent]
+    event = parse(house.relay_request(agent, payload, event=name))
+    return heard(event, house.relay(agent, name, payload)).verdict
+
+
+@pytest.mark.parametrize("how", BROKEN)
+def test_without_a_policy_a_broken_guard_asks_where_the_agent_can(house: House, how: str) -> None:
+    house.hook("guard", on="tool_before", script=BROKEN[how], timeout=SECONDS[how])
+
+    assert call(house, "claude-code") == "ask"
+    assert house.last.reason.startswith("guard: the hook guard failed: ")
+    assert "ask: guard: the hook guard failed: " in summary(house.last)
+
+
+@pytest.mark.parametrize("agent", CANNOT_ASK)
+def test_without_a_policy_a_broken_guard_lets_through_where_the_agent_cannot_ask(house: House, agent: str) -> None:
+    house.hook("guard", on="tool_before", script="exit 3", dialect="starchild")
+
+    assert call(house, agent) == "none"
+    name = SHELL_CALLS[agent][0]
+    assert house.last.adjustments == (f"guard: it failed, and {name} of {agent} cannot ask: it refused nothing",)
+    assert house.decisions[-1][1].outcomes[0].let_through
+
+
+@pytest.mark.parametrize("agent", SHELL_CALLS)
+def test_ask_that_is_written_out_becomes_a_denial_where_the_agent_cannot_ask(house: House, agent: str) -> None:
+    house.hook("guard", on="tool_before", script="exit 3", failure="ask")
+
+    assert call(house, agent) == ("deny" if agent in CANNOT_ASK else "ask")
+    assert not house.decisions[-1][1].outcomes[0].let_through
+
+
+@pytest.mark.parametrize("agent", SHELL_CALLS)
+def test_allow_that_is_written_out_lets_through_without_asking(house: House, agent: str) -> None:
+    house.hook("guard", on="tool_before", script="exit 3", failure="allow")
+
+    assert call(house, agent) == "none"
+    assert not house.decisions[-1][1].outcomes[0].let_through
+
+
+@pytest.mark.parametrize(
+    ("event", "failure"),
+    [("tool_before", "default"), ("permission_request", "default"), ("tool_after", "allow"), ("turn_end", "allow")],
+)
+def test_only_hooks_that_gate_ask_by_default(house: House, event: str, failure: str) -> None:
+    assert house.hook("hook", on=event, script="exit 0").hook.failure.value == failure
+
+
+def test_a_hook_for_the_agents_own_event_that_gates_asks_by_default(house: House) -> None:
+    keys: dict[str, Any] = {"agent": ["claude-code"], "script": "exit 3"}
+
+    assert house.hook("guard", on="PreToolUse", **keys).hook.failure is Failure.DEFAULT
+    assert house.hook("watcher", on="PostToolUse", **keys).hook.failure is Failure.ALLOW
+    assert call(house, "claude-code") == "ask"
+
+
+def test_the_refusal_of_another_hook_wins_over_a_failure_that_asks(house: House) -> None:
+    house.hook("broken", on="tool_before", script="exit 3")
+    house.hook("guard", on="tool_before", script="""echo '{"decision":"block","reason":"no"}'""")
+
+    assert call(house, "claude-code") == "deny"
+
+
+def test_a_hook_for_which_there_is_no_thread_left_asks_and_a_rule_still_denies(house: House) -> None:
+    house.hook("guard", on="tool_before", tool="Bash", script="exit 0")
+    request = house.relay_request("claude-code", PRE_TOOL_USE, event="PreToolUse")
+    read = house.relay_request("claude-code", PRE_TOOL_USE | {"tool_name": "Read"}, event="PreToolUse")
+
+    asked, unguarded = house.engine.answer_busy(request), house.engine.answer_busy(read)
+    house.hook("rule", on="tool_before", type="rule", decision="deny")
+
+    assert json.loads(asked.stdout)["hookSpecificOutput"]["permissionDecision"] == "ask"
+    assert unguarded.stdout == b"", "no guard matches it"
+    denied = house.engine.answer_busy(request).stdout
+    assert json.loads(denied)["hookSpecificOutput"]["permissionDecision"] == "deny"
 
 
 def test_a_failure_that_blocks_a_claude_hook_on_a_foreign_agent_blocks_there(house: House, tmp_path: Path) -> None:

@@ -112,6 +112,8 @@ FAST = {
     ("claude-code", "MessageDisplay"),
     ("claude-code", "PostToolUse"),
     ("claude-code", "PreToolUse"),
+    ("copilot-cli", "PostToolUse"),
+    ("copilot-cli", "PreToolUse"),
     ("starchild", "post_llm_call"),
     ("starchild", "post_tool_call"),
     ("starchild", "pre_tool_call"),

@@ -27,6 +27,12 @@ SAID: dict[str, tuple[str, dict[str, str]]] = {
         "rewrite": inner('"updatedInput":{"command":"true"}'),
     }),
     "shelley": ("bash", {"allow": '{"decision":"allow"}', "rewrite": '{"message":"other"}'}),
+    "copilot-cli": ("copilot", {
+        "deny": '{"permissionDecision":"deny","permissionDecisionReason":"no"}',
+        "ask": '{"permissionDecision":"ask","permissionDecisionReason":"no"}',
+        "allow": '{"permissionDecision":"allow"}',
+        "rewrite": '{"modifiedArgs":{"command":"true"}}',
+    }),
     "starchild": ("child", {
         "deny": '{"decision":"block","reason":"no"}',
         "deny inside": '{"permissionDecision":"deny","permissionDecisionReason":"no"}',
@@ -68,7 +74,7 @@ TEXTS = {
     "half an object": CHATTER + '\n{"decision":"block"',
     "a word on the line of the answer": CHATTER + " WORD",
 }
-OURS = ("claude-code", "shelley", "starchild", "x-code")
+OURS = ("claude-code", "copilot-cli", "shelley", "starchild", "x-code")
 
 
 def hook(dialect: str, failure: Failure = Failure.ALLOW, *, source: str = "hooktray") -> Hook:

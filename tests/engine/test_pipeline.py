@@ -3,9 +3,11 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
+from desk import wait
 from house import PRE_TOOL_USE, House
 
 from tray.engine.trial import synthetic_event
@@ -79,7 +81,7 @@ def test_nobody_with_an_opinion_says_nothing(house: House) -> None:
     ],
 )
 def test_broken_is_neither_deny_nor_allow(house: House, script: str, cause: str) -> None:
-    house.hook("guard", on="tool_before", script=script)
+    house.hook("guard", on="tool_before", script=script, failure="allow")
 
     assert house.tool() == {}
     assert house.last.hooks[0]["status"] == "failed"
@@ -118,7 +120,7 @@ def test_a_hook_whose_script_is_not_there_cannot_be_approved(house: House) -> No
 def test_a_hook_over_its_time_is_ended_and_says_so(house: House) -> None:
     house.hook("slow", on="tool_before", script="sleep 60", timeout=0.2)
 
-    assert house.tool() == {}
+    assert house.tool()["hookSpecificOutput"]["permissionDecision"] == "ask"
     assert house.last.hooks[0]["status"] == "timed_out"
 
 
@@ -203,13 +205,23 @@ def test_what_a_hook_gets_is_the_dialect_it_speaks(house: House, tmp_path: Path)
     ],
 )
 def test_a_payload_we_cannot_read_gets_the_neutral_answer_and_a_row(house: House, body: bytes, problem: str) -> None:
-    house.hook("guard", on="tool_before", script=DENY)
+    house.hook("guard", on="tool_before", script=DENY, failure="allow")
 
     answer = house.relay("claude-code", "PreToolUse", body)
 
     assert (answer.stdout, answer.code) == (b"", 0)
     assert problem in house.last.problem
     assert house.last.hooks[0]["status"] == "failed"
+
+
+@pytest.mark.parametrize("body", [b"", b"nonsense", b"[1]", b"\xff\xfe{}"])
+def test_the_user_is_asked_about_a_guarded_payload_that_we_cannot_read(house: House, body: bytes) -> None:
+    house.hook("guard", on="tool_before", script=DENY)
+
+    answer = json.loads(house.relay("claude-code", "PreToolUse", body).stdout)["hookSpecificOutput"]
+
+    assert answer["permissionDecision"] == "ask"
+    assert "the hook guard failed: " in answer["permissionDecisionReason"]
 
 
 def test_a_payload_we_cannot_read_is_denied_where_the_user_said_block(house: House) -> None:
@@ -278,14 +290,28 @@ def test_nothing_that_a_hook_says_is_written_down_with_its_secrets(house: House)
     assert secret not in str(house.last)
 
 
-def test_a_hook_of_a_hook_is_nested_and_runs_nothing(house: House, tmp_path: Path) -> None:
-    house.hook("guard", on="tool_before", script=f"touch {tmp_path}/ran; {DENY}")
-    with subprocess.Popen(["sleep", "60"]) as relay:
-        assert house.tool(pid=relay.pid) == {}
-        relay.kill()
+def test_an_event_from_below_a_hook_does_not_run_that_hook_and_runs_all_others(house: House, tmp_path: Path) -> None:
+    wait_for_go = f"echo $$ >>{tmp_path}/pid; while [ ! -e {tmp_path}/go ]; do sleep 0.02; done"
+    house.hook("outer", on="tool_before", matcher="outer", script=wait_for_go)
+    house.hook("guard", on="tool_before", matcher="inner", script=DENY)
+    outer = threading.Thread(target=house.tool, args=("outer",))
+    outer.start()
+    wait((tmp_path / "pid").exists, 20, "the hook runs")
 
-    assert house.last.hooks[0]["gate"] == "nested"
-    assert not (tmp_path / "ran").exists()
+    answer = house.tool("outer inner", pid=int((tmp_path / "pid").read_text()))
+    row = house.last
+    (tmp_path / "go").touch()
+    outer.join(20)
+
+    assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert [(hook["name"], hook["gate"]) for hook in row.hooks] == [("outer", "nested"), ("guard", "")]
+
+
+def test_an_event_from_below_an_unknown_process_of_ours_runs_every_hook(house: House, tmp_path: Path) -> None:
+    house.hook("guard", on="tool_before", script=DENY)
+    with subprocess.Popen(["sleep", "60"]) as relay:
+        assert house.tool(pid=relay.pid) != {}
+        relay.kill()
 
 
 @pytest.mark.parametrize("cwd", ["/" + "x" * 300, "/proc/1/cwd/x", "\0", "relative"])
@@ -362,7 +388,7 @@ def test_a_damaged_copy_fails_closed_and_the_original_does_not_stand_in(house: H
     house.script("guard.sh", f"touch {tmp_path}/ran; exit 0")
     shutil.rmtree(house.stores.copies.folder / state.digest / SPARE)
 
-    assert house.tool() == {}
+    assert house.tool()["hookSpecificOutput"]["permissionDecision"] == "ask"
     assert not (tmp_path / "ran").exists()
     assert "altered" in house.last.hooks[0]["cause"]
 

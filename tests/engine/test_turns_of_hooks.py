@@ -209,6 +209,20 @@ def test_a_prompt_begins_the_count_anew(house: House, event: str) -> None:
     assert claude(house, "Stop").stdout
 
 
+def test_a_refusals_reason_that_an_agent_reports_as_a_prompt_begins_no_turn(house: House) -> None:
+    house.hook("never", on="turn_end", type="rule", decision="deny", reason="go on")
+    common = COMMON | {"timestamp": "2026-01-01T00:00:00Z"}
+    said = []
+    for _ in range(9):
+        stop = {"hook_event_name": "Stop", "stop_hook_active": bool(said)}
+        answer = house.relay("copilot-cli", "Stop", common | stop).stdout
+        said.append(json.loads(answer or b"{}").get("reason", ""))
+        prompt = {"hook_event_name": "UserPromptSubmit", "prompt": said[-1] or "thanks"}
+        house.relay("copilot-cli", "UserPromptSubmit", common | prompt)
+
+    assert said == [*["go on"] * 8, ""]
+
+
 def test_each_subagent_has_its_own_count(house: House) -> None:
     house.hook("more", on="subagent_end", script=DENY)
 

@@ -11,7 +11,7 @@ import pytest
 from scripts import loaded
 
 from tray import relay_program
-from tray.approvals.callers.ancestry import ONE_SHOT
+from tray.execution.isolation import FROZEN_ONE_SHOT
 
 ROOT = Path(__file__).parent.parent.parent
 INSTALLERS = ROOT / "installers"
@@ -26,7 +26,7 @@ def frozen() -> object:
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
-        ((*ONE_SHOT, "claude-code", "Stop"), ["once", "claude-code", "Stop"]),
+        ((*FROZEN_ONE_SHOT, "claude-code", "Stop"), ["once", "claude-code", "Stop"]),
         ((*relay_program.portable()[1:], "shelley"), ["relay", "shelley"]),
         (("-I", "-m", "tray", "--home", "/h", "run"), ["--home", "/h", "run"]),
         (("run",), ["run"]),

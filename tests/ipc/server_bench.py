@@ -28,6 +28,7 @@ class Recorder:
     """A service that records its requests; the event's name says how it answers."""
 
     def __init__(self) -> None:
+        self.answers_failures = True
         self.requests: list[RelayRequest] = []
         self.threads: list[str] = []
         self.peers: list[PeerCredentials] = []
@@ -84,8 +85,8 @@ class Recorder:
     def busy_answer(self, request: RelayRequest) -> Answer:
         return Answer(stdout=b"busy")
 
-    def neutral_answer(self, agent: str, event: str, body: bytes) -> Answer:
-        return Answer(stdout=b"neutral for " + body)
+    def failure_answer(self, agent: str, event: str, body: bytes) -> Answer | None:
+        return Answer(stdout=b"neutral for " + body) if self.answers_failures else None
 
     def control(self, request: Mapping[str, Any], peer: PeerCredentials) -> Mapping[str, Any]:
         self.peers.append(peer)

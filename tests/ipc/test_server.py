@@ -146,6 +146,13 @@ def test_our_own_failure_gives_the_agent_its_neutral_answer(bench: ServerBench, 
         assert answer(connection) == Answer(stdout=b"neutral for prompt")
 
 
+def test_where_the_service_has_no_answer_to_our_own_failure_the_connection_is_closed(bench: ServerBench) -> None:
+    bench.service.answers_failures = False
+
+    with bench.send("fails", b"payload") as connection:
+        assert is_sent_away(connection)
+
+
 def test_a_failure_before_the_body_is_there_ends_without_an_answer(bench: ServerBench) -> None:
     with bench.connect() as connection:
         connection.sendall(frame("impatient", b"x" * 10)[:-1])

@@ -205,6 +205,30 @@ def test_every_broken_hook_has_an_alert_of_its_own_that_names_the_cure() -> None
     assert len({alert.key for alert in found}) == 4
 
 
+MISSING = Outcome(hook="guard", status=Status.FAILED, cause="not found: jq", let_through=True)
+
+
+def test_a_guard_that_failed_and_stopped_nothing_is_a_critical_alert() -> None:
+    rules = dict.fromkeys(AlertClass, AlertRule(notify=False, sound="none", urgency="low"))
+
+    (alert,) = alerts(X_CODE, Decision(outcomes=(MISSING,)), rules)
+
+    assert (alert.urgency, alert.notify, alert.sound) == (Urgency.CRITICAL, True, "alarm"), "no rule makes it quieter"
+    assert alert.body == "guard failed, and x-code cannot ask you: Bash was not stopped · not found: jq"
+    assert Button.DETAILS in alert.buttons
+
+
+def test_a_call_that_another_hook_refused_was_not_let_through() -> None:
+    deny = said(Verdict.DENY, "no", "other")
+
+    found = alerts(X_CODE, dataclasses.replace(deny, outcomes=(*deny.outcomes, MISSING)))
+
+    assert [(alert.cls, alert.urgency) for alert in found] == [
+        (AlertClass.BLOCKED, Urgency.NORMAL),
+        (AlertClass.HOOK_FAILED, Urgency.NORMAL),
+    ]
+
+
 def test_a_rewrite_names_its_author_and_is_not_told_when_the_call_was_denied() -> None:
     rewrite = Rewrite(target=Target.INPUT, value={"command": "ls"})
     author = Outcome(hook="tidy", status=Status.OK, output=HookOutput(rewrite=rewrite))

@@ -119,6 +119,32 @@ def test_events_of_the_time_without_a_tray_are_summed_up(service: AlertService, 
     ]
 
 
+def test_each_call_that_a_failed_guard_let_through_has_its_critical_alert(
+    service: AlertService, announced: Announced
+) -> None:
+    decision = Decision(outcomes=(replace(FAILED.outcomes[0], let_through=True),))
+    for id in ("1", "2"):
+        one = event(EventKind.TOOL_BEFORE, id=id, agent="x-code")
+        service.decided(one, decision, record(one))
+
+    assert [alert.urgency for alert in announced.alerts] == [Urgency.CRITICAL] * 2
+
+
+def test_a_guard_that_failed_without_the_tray_has_its_critical_alert_at_the_next_start(
+    service: AlertService, announced: Announced
+) -> None:
+    one = event(EventKind.TOOL_BEFORE, agent="x-code")
+    hook = {"name": "guard", "status": "failed", "cause": "not found: jq", "let_through": True}
+    rows = [record(one, hooks=(hook,)), record(one, hooks=(hook,), verdict=Verdict.DENY)]
+
+    service.summarize_offline(rows)
+
+    alert = announced.alerts[-1]
+    assert (len(announced.alerts), alert.urgency, alert.sound) == (2, Urgency.CRITICAL, "alarm")
+    assert alert.title == "A guard failed without the tray, and 1 call was not stopped"
+    assert alert.body == "guard · X-Code CLI · not found: jq"
+
+
 UNASKED = {"reason": "not supported yet", "answer": {"line": "claude-code"}}
 
 

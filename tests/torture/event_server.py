@@ -33,7 +33,7 @@ class Service:
     def busy_answer(self, request: RelayRequest) -> Answer:
         return self._engine.answer_busy(request)
 
-    def neutral_answer(self, agent: str, event: str, body: bytes) -> Answer:
+    def failure_answer(self, agent: str, event: str, body: bytes) -> Answer | None:
         return Answer()
 
     def control(self, request: Mapping[str, Any], peer: PeerCredentials) -> Mapping[str, Any]:

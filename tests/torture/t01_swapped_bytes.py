@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -14,13 +15,34 @@ from time import monotonic
 from house import House
 
 from torture.frame import Tally
-from tray.approvals.inspection import CommandResolver
+from tray.approvals.command_resolver import CommandResolver
+from tray.errors import HooktrayError
 from tray.execution.command import Job, run
 from tray.store.ledger import ApprovedHook
 
 TITLE = "the script is swapped between check and run"
 GOOD = "#!/bin/sh\necho good\n"
 EVIL = "#!/bin/sh\necho evil\n"
+LOCATED = '#!/bin/sh\n: "$0"\necho good\n'
+REFUSED = b"did not start"
+GOOD_OUTPUT, EVIL_OUTPUT = b"good\n", b"evil\n"
+# Alters a file in place, at the same length, and puts it right again for a little longer than a check takes.
+FLIPPER = """
+import os, sys, time
+path, good, evil = sys.argv[1], sys.argv[2].encode(), sys.argv[3].encode()
+evil += b"#" * (len(good) - len(evil) - 1) + b"\\n" * (len(good) > len(evil))
+print("ready", flush=True)
+while True:
+    for text, pause in ((evil, 0.0005), (good, 0.001)):
+        try:
+            os.chmod(path, 0o700)
+            handle = os.open(path, os.O_WRONLY)
+            os.pwrite(handle, text, 0)
+            os.close(handle)
+        except OSError:
+            pass
+        time.sleep(pause)
+"""
 TOGETHER = 10
 Swap = Callable[[Path, str], None]
 
@@ -30,8 +52,52 @@ def torture(tally: Tally) -> None:
     try:
         for swap in SWAPS:
             _mode(tally, house, swap)
+        _copies(tally, house)
     finally:
         house.close()
+
+
+def _copies(tally: Tally, house: House) -> None:
+    """The approved copies themselves are altered and put right again, without a pause, while hooks start."""
+    single = _flipped(house, "single", tally.many(300, 100_000), GOOD)
+    for said in single:
+        tally.attack("the copy of one file, from its descriptor", said in (GOOD_OUTPUT, REFUSED))
+    located = _flipped(house, "located", tally.many(5_000, 20_000), LOCATED, enough=tally.many(1, 20_000))
+    fell = located.count(EVIL_OUTPUT)
+    tally.control("check the copy, then run it by its path", fell > 0)
+    tally.measured.append(
+        f"copies altered while hooks start: {single.count(EVIL_OUTPUT)} of {len(single):,} starts from a descriptor"
+        f" ran altered bytes, {fell:,} of {len(located):,} starts from the copy"
+    )
+
+
+def _flipped(house: House, name: str, starts: int, text: str, enough: int = 0) -> list[bytes]:
+    """`starts` starts; fewer when so many as `enough` ran altered bytes."""
+    _make(house.paths.config.parent / f"{name}.sh", text)
+    house.hook(name, on="tool_before", command=f"./{name}.sh")
+    approved = next(one for one in house.stores.ledger.in_order() if one.hook.name == name)
+    (copy,) = house.stores.copies.paths(approved.digest).values()
+    outputs: list[bytes] = []
+    with _flipping(Path(copy), text.encode()):
+        while len(outputs) < starts and (not enough or outputs.count(EVIL_OUTPUT) < enough):
+            try:
+                outputs += _turns(house, approved)
+            except HooktrayError:
+                outputs.append(REFUSED)
+    return outputs
+
+
+@contextlib.contextmanager
+def _flipping(copy: Path, good: bytes) -> Iterator[None]:
+    """By a process of its own, which never pauses."""
+    argv = [sys.executable, "-c", FLIPPER, copy, good.decode(), EVIL]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE) as flipper:
+        assert flipper.stdout is not None
+        flipper.stdout.readline()
+        try:
+            yield
+        finally:
+            flipper.kill()
 
 
 def _mode(tally: Tally, house: House, swap: Swap) -> None:
@@ -45,16 +111,16 @@ def _mode(tally: Tally, house: House, swap: Swap) -> None:
     with _swapping(swap, script):
         for _ in range(tally.many(4, 1000)):
             for said in _turns(house, approved):
-                tally.attack(name, said == b"good\n")
+                tally.attack(name, said == GOOD_OUTPUT)
         tally.control(f"hash, then run by path ({name})", _by_path_falls(script))
 
 
 def _turns(house: House, approved: ApprovedHook) -> Sequence[bytes]:
     """As every event does it: the approved copy is checked, and run."""
     covering = CommandResolver(house.stores.copies)
+    lines = [covering.command_line(approved.hook, approved.digest) for _ in range(TOGETHER)]
     jobs = [
-        Job(argv=covering.argv(approved.hook, approved.digest), cwd="/", environment={"PATH": os.environ["PATH"]})
-        for _ in range(TOGETHER)
+        Job(argv=line.argv, script=line.script, cwd="/", environment={"PATH": os.environ["PATH"]}) for line in lines
     ]
     return [one.stdout for one in run(jobs, monotonic() + 60, None)]
 

@@ -43,7 +43,7 @@ class Porch:
     def busy_answer(self, request: RelayRequest) -> Answer:
         return Answer()
 
-    def neutral_answer(self, agent: str, event: str, body: bytes) -> Answer:
+    def failure_answer(self, agent: str, event: str, body: bytes) -> Answer | None:
         return Answer()
 
     def control(self, request: Mapping[str, Any], peer: PeerCredentials) -> Mapping[str, Any]:

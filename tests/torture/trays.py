@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from types import MappingProxyType
+from typing import Protocol
 
 import headless
 from desk import wait
@@ -62,10 +63,17 @@ class Tray:
             return connection.execute(f"SELECT {columns} FROM journal ORDER BY seq").fetchall()
 
 
+class Home(Protocol):
+    """Whoever has a home with Hooktray's folders."""
+
+    @property
+    def home(self) -> str: ...
+
+
 class Asked:
     """A relay on its way, as an agent starts it: the payload waits in a file."""
 
-    def __init__(self, tray: Tray, relay: Sequence[str], event: str, payload: bytes) -> None:
+    def __init__(self, tray: Home, relay: Sequence[str], event: str, payload: bytes) -> None:
         self.started = time.monotonic()
         with tempfile.TemporaryFile() as body:
             body.write(payload)

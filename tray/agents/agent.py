@@ -14,7 +14,8 @@ from tray.model.hook import Match
 if TYPE_CHECKING:  # a connector and a reader are imported when somebody connects or reads
     from pathlib import Path
 
-    from tray.agents.connection import FindProblem, Plan, RelayEntry, Site
+    from tray.agents.connection import EntryContent, FindProblem, Plan, RelayEntry, Site
+    from tray.edit.file_changes import FileState
     from tray.reading.entries import SourceHooks
 
 Payload = Mapping[str, Any]
@@ -55,7 +56,9 @@ class Connector(Protocol):
 
     `relay_entries` returns our entries in the agent's settings. `trust` returns whether the agent runs them, as far
     as its own files say: "trusted", "trusted here", "off: " or "asks: " and what to do, or "" for no information.
-    `probe_payload` returns this agent's payload for an event that has no hooks.
+    `switch_files` returns the files that `trust` reads. `contents` returns our entries in a file that `connect` wrote
+    (raises HooktrayError when the agent cannot read the file). `probe_payload` returns this agent's payload for an
+    event that has no hooks.
     """
 
     def is_installed(self, site: Site) -> bool: ...
@@ -63,6 +66,8 @@ class Connector(Protocol):
     def disconnect(self, site: Site) -> Plan: ...
     def relay_entries(self, site: Site) -> tuple[RelayEntry, ...]: ...
     def trust(self, site: Site) -> str: ...
+    def switch_files(self, site: Site) -> tuple[Path, ...]: ...
+    def contents(self, path: Path, state: FileState) -> tuple[EntryContent, ...]: ...
     def probe_payload(self, session: str, cwd: str) -> Payload: ...
 
 
@@ -88,6 +93,7 @@ class NativeTool:
 
     name: str
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # Hooktray writes the first one
+    others: tuple[str, ...] = ()  # names of further tools of the agent that do the same
 
 
 def never(payload: Payload) -> bool:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tray.edit.backups import Backups
+from tray.edit.backups import Backup, Backups
 from tray.edit.file_changes import File, FileChange, FileState, read_state, resolve_links
 from tray.edit.json_edit import is_blank
 from tray.edit.yaml_edit import append, items, remove
@@ -64,6 +64,18 @@ class RelayEntry:
     up_to_date: bool = True  # `connect` would write the same today
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryContent:
+    """One of our entries in full, as the agent reads it.
+
+    `conditions` decide when the agent runs it: its group's matcher. `handler` is what the agent runs then.
+    """
+
+    event: str  # "" = what registers all of them
+    handler: Mapping[str, Any]
+    conditions: Mapping[str, Any] = field(default_factory=dict)
+
+
 def other_files(site: Site, agent: str, own: Path) -> tuple[Path, ...]:
     """The files that we wrote for this agent in other folders, as far as they are still there."""
     ours = site.paths.config.parent
@@ -74,12 +86,21 @@ def other_files(site: Site, agent: str, own: Path) -> tuple[Path, ...]:
 def connect_change(
     site: Site, path: Path, create: Callable[[], bytes], add: Transform, strip: Transform
 ) -> FileChange | None:
-    """The change that `add` makes to a settings file; None when the file needs none."""
+    """The change that `add` makes to a settings file; None when the file needs none.
+
+    If only our entries differ from what we wrote, the file gets exactly the bytes that we wrote.
+    """
     real = resolve_links(path)
     current = stripped = read_state(real)
     if isinstance(current, File) and not is_blank(current.text):
         text, mode, rest = add(current.text), current.mode, strip(current.text)
         stripped = current if rest == current.text else File(text=rest, mode=mode)
+        backup = site.backups.get(real)
+        if text != current.text and backup and (written := _as_written(backup, text, add, strip)):
+            after = replace(written, mode=mode)
+            return FileChange(
+                path=real, before=current, after=after, origin=backup.before, moved=backup.moved, display_path=path
+            )
     else:
         text, mode = create(), current.mode if isinstance(current, File) else 0o600
     after = File(text=text, mode=mode)
@@ -88,6 +109,14 @@ def connect_change(
     backup = site.backups.as_written(real, current)
     origin, moved = (backup.before, backup.moved) if backup else (stripped, None)
     return FileChange(path=real, before=current, after=after, origin=origin, moved=moved, display_path=path)
+
+
+def _as_written(backup: Backup, text: bytes, add: Transform, strip: Transform) -> File | None:
+    """The file as we wrote it, if `text` differs from it in our entries only, and they are those of today."""
+    written = backup.after
+    if not isinstance(written, File) or add(written.text) != written.text:
+        return None
+    return written if strip(written.text) == strip(text) else None
 
 
 def disconnect_change(site: Site, agent: str, path: Path, strip: Transform) -> FileChange | None:

@@ -30,7 +30,8 @@ from tray.model.hook import Match
 from tray.text import sanitise
 
 if TYPE_CHECKING:
-    from tray.agents.connection import FindProblem, Plan, RelayEntry, Site
+    from tray.agents.connection import EntryContent, FindProblem, Plan, RelayEntry, Site
+    from tray.edit.file_changes import FileState
     from tray.reading.entries import SourceHooks
 
 FAILURES = (Exception, SystemExit)  # a package's code may raise anything
@@ -44,7 +45,7 @@ log.addHandler(logging.NullHandler())  # commands, which have no log, show the A
 
 def guarded(agent: Agent, package: str) -> Agent:
     """The same agent, with functions whose failures are contained."""
-    guard = Guard(agent.id, package)
+    guard = PackageGuard(agent.id, package)
     connector, reader, importer = agent.connector, agent.reader, agent.importer
     return replace(
         agent,
@@ -58,7 +59,7 @@ def guarded(agent: Agent, package: str) -> Agent:
     )
 
 
-class Guard:
+class PackageGuard:
     """Calls the functions of one package's agent, and logs the first failure of each."""
 
     def __init__(self, id: str, package: str) -> None:
@@ -103,7 +104,7 @@ class Guard:
 class GuardedProtocol:
     """The functions that recognition and the neutral answer need return a default; the others raise AgentError."""
 
-    def __init__(self, protocol: AgentProtocol, guard: Guard) -> None:
+    def __init__(self, protocol: AgentProtocol, guard: PackageGuard) -> None:
         self._protocol = protocol
         self._guard = guard
 
@@ -149,7 +150,7 @@ class GuardedProtocol:
 class GuardedConnector:
     """A connector that is made on first use. Its errors about the user's files reach the caller."""
 
-    def __init__(self, make: Callable[[], Connector], guard: Guard) -> None:
+    def __init__(self, make: Callable[[], Connector], guard: PackageGuard) -> None:
         self._make = make
         self._guard = guard
 
@@ -174,6 +175,14 @@ class GuardedConnector:
     def trust(self, site: Site) -> str:
         return self._guard.call(str, "trust", lambda: self._connector.trust(site), passes=(HooktrayError,))
 
+    def switch_files(self, site: Site) -> tuple[Path, ...]:
+        return self._guard.get((), "switch_files", lambda: tuple(self._connector.switch_files(site)))
+
+    def contents(self, path: Path, state: FileState) -> tuple[EntryContent, ...]:
+        return self._guard.call(
+            tuple, "contents", lambda: self._connector.contents(path, state), passes=(HooktrayError,)
+        )
+
     def probe_payload(self, session: str, cwd: str) -> Payload:
         return self._guard.call(dict, "probe_payload", lambda: dict(self._connector.probe_payload(session, cwd)))
 
@@ -186,7 +195,7 @@ class GuardedConnector:
 class GuardedReader:
     """A reader that can return hooks of its own agent only."""
 
-    def __init__(self, make: Callable[[], HookReader], guard: Guard) -> None:
+    def __init__(self, make: Callable[[], HookReader], guard: PackageGuard) -> None:
         self.EXPECTED = guard.get("", "reader", lambda: make().EXPECTED)
         self._make = make
         self._guard = guard
@@ -206,7 +215,7 @@ class GuardedReader:
 class GuardedImporter:
     """An importer whose errors about the user's files reach the caller."""
 
-    def __init__(self, make: Callable[[], HookImporter], guard: Guard) -> None:
+    def __init__(self, make: Callable[[], HookImporter], guard: PackageGuard) -> None:
         self._make = make
         self._guard = guard
 
@@ -225,7 +234,7 @@ class GuardedImporter:
         return self._guard.call(Plan, name, plan, passes=(HooktrayError,))
 
 
-def _guarded_marks(marks: Marks, guard: Guard) -> Marks:
+def _guarded_marks(marks: Marks, guard: PackageGuard) -> Marks:
     """A mark that fails does not count. Every mark yields to an agent that has certainly sent the payload."""
 
     def is_sender(payload: Payload) -> bool:
@@ -240,7 +249,7 @@ def _guarded_marks(marks: Marks, guard: Guard) -> Marks:
     return replace(marks, is_sender=is_sender, yields=True, is_certain=is_uncertain, is_alike=is_alike, event=event)
 
 
-def _guarded_rules(rules: HookRules, guard: Guard) -> HookRules:
+def _guarded_rules(rules: HookRules, guard: PackageGuard) -> HookRules:
     """A condition that fails counts as met, so the hook runs."""
     is_met, plugin_input, main_agent = rules.is_condition_met, rules.plugin_input, rules.main_agent
 

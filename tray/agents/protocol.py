@@ -108,8 +108,9 @@ def fit(event: Event, decision: Decision) -> Decision:
     if agent is None:
         return Fit(f"{event.name or 'an event'} of {event.agent}", Capability.NOTHING)(decision)
     event_spec = spec(event.agent, event.name)
-    # Of an event that we could not read, nothing but a refusal can be said.
-    can, extras = (event_spec.can & Capability.DENY, ()) if event.problem else (event_spec.can, event_spec.extras)
+    can, extras = event_spec.can, event_spec.extras
+    if event.problem:  # of an event that we could not read, nothing but a refusal or a question can be said
+        can, extras = can & (Capability.ASK | Capability.DENY), ()
     fit_event = Fit(
         subject=f"{event.name} of {event.agent}",
         can=can,
@@ -135,6 +136,6 @@ def render(event: Event, decision: Decision) -> Answer:
     if agent is None or decision is NO_OPINION or decision.silent or spec(event.agent, event.name).observe_only:
         return neutral(event.agent, event.name, event.body)
     fitted = fit(event, decision)
-    if event.problem and fitted.verdict is not Verdict.DENY:
+    if event.problem and fitted.verdict < Verdict.ASK:
         return neutral(event.agent, event.name, event.body)
     return agent.protocol.render(event, fitted)

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
-from tray import relay_program
 from tray.agents.registry import AGENTS
 from tray.errors import HooktrayError
 from tray.paths import Paths
@@ -31,12 +30,15 @@ class RelayCommand:
 
 
 def relay_argv(paths: Paths) -> tuple[str, ...]:
-    """The relay up to AGENT [EVENT]: the native one where it runs, else the portable one."""
-    return tuple(relay_program.argv(paths.relay_options))
+    """The relay up to AGENT [EVENT]: its one stable place, and nothing that an upgrade would change."""
+    return (str(paths.relay),)
 
 
-def shell_line(words: Sequence[str], *, otherwise: str = "cat >/dev/null") -> str:
+def shell_line(words: Sequence[str], *, otherwise: str = "cat >/dev/null", replaces_shell: bool = True) -> str:
     """For an agent that gives it to a shell. Without Hooktray it reads its input to the end and prints nothing.
+
+    Without `replaces_shell` the shell waits for the relay, so that the line exits 0 even when the system cannot start
+    it: a shell exits 126 then, which some agents take for a refusal.
 
     CPython exits 2 for a script that is not there, which agents take for a refusal: so it is looked for first.
     """
@@ -44,7 +46,8 @@ def shell_line(words: Sequence[str], *, otherwise: str = "cat >/dev/null") -> st
         return cmd_line(words)
     program, *scripts = required_files(words)
     conditions = [f"[ -x {shlex.quote(program)} ]", *(f"[ -r {shlex.quote(script)} ]" for script in scripts)]
-    return f"{' && '.join(conditions)} && exec {shlex.join(words)} || {otherwise}"
+    start = "exec " if replaces_shell else ""
+    return f"{' && '.join(conditions)} && {start}{shlex.join(words)} || {otherwise}"
 
 
 def exec_line(words: Sequence[str]) -> str:
@@ -108,7 +111,8 @@ def _parts(words: Sequence[str]) -> list[list[str]]:
 
 
 def _parsed(words: Sequence[str]) -> RelayCommand | None:
-    program = PurePath(words[0].replace("\\", "/")).name.removesuffix(".exe") if words else ""
+    name = PurePath(words[0].replace("\\", "/")).name if words else ""
+    program = name.removesuffix(".exe").removesuffix(".cmd")
     rest = list(words[1:])
     state = ""
     if program.startswith("python"):

@@ -1,33 +1,87 @@
-"""Writes tray/relay.table, which holds what the relays need to know about agents. A relay reads the table beside it.
+"""Writes the table that holds what the relays need to know about agents. A relay reads the `relay.table` beside it.
 
     neutral=AGENT␟EVENT␟echo           the relay writes the event's input back when nobody else answers
-    neutral=AGENT␟EVENT␟bytes␟TEXT     the relay writes TEXT then; `%` and two hexadecimal digits in it are one byte
+    neutral=AGENT␟EVENT␟bytes␟TEXT     the relay writes TEXT then
 
-␟ is the byte 0x1f. The first row of an agent and event counts; without a row, the answer is empty. A relay ignores
-unknown lines, damaged rows and rows with more fields, so later versions may add keys, kinds and fields.
-`python -m tray.agents.relay_table` writes the file, and a test compares it with the agents.
+The table of a package or a wheel has only these rows. That of the installed relay also has:
+
+    protocol=NUMBER                    of the relay beside the table: an older Hooktray does not replace it
+    state=FOLDER                       the state folder, whatever the agent's environment says
+    without_tray=once|allow            what the relay does when the tray does not answer
+    once=WORD␟WORD…                    the command of the one-shot engine
+    guard=AGENT␟EVENT␟ask|block␟only|except␟NAME…   the tools that approved hooks guard
+    tool=AGENT␟KEY…                    where a payload has the tool's name: a key, then the keys inside that object
+    event=AGENT␟KEY…                   where a payload has the event's name
+    ask=AGENT␟EVENT␟CODE␟STDOUT␟STDERR    the agent's own answer that has its user asked
+    deny=AGENT␟EVENT␟CODE␟STDOUT␟STDERR   the agent's own answer that refuses the call
+    limit=AGENT␟EVENT␟MS               milliseconds after which the relay must have answered
+    mark=AGENT␟key␟KEY                 only this agent's payloads have this key: it ran the command of another agent
+    neutral=AGENT␟*␟bytes␟TEXT         for every other event of an agent that was recognised by a mark
+
+␟ is the byte 0x1f. In a field other than AGENT, EVENT and numbers, `%` and two hexadecimal digits are one byte. The
+first row of an agent and event counts, and of guards all; without a row, the answer is empty. A relay ignores unknown
+lines, damaged rows and neutral rows with more fields, so later versions may add keys, kinds and fields.
+`python -m tray.agents.relay_table` writes the package's file, and a test compares it with the agents.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote_from_bytes
+from typing import Any
+from urllib.parse import quote_from_bytes, unquote_to_bytes
 
-from tray.agents.protocol import neutral
-from tray.agents.registry import AGENTS, BUILT_IN
-from tray.model.decision import Answer
+from tray.agents import wire
+from tray.agents.protocol import neutral, parse, render, spec
+from tray.agents.registry import AGENTS, BUILT_IN, UNSUPPORTED
+from tray.errors import AgentError
+from tray.model.decision import Answer, Decision, Verdict
+from tray.model.event import Capability, EventKind, RelayRequest
+from tray.model.guard import Guard
+from tray.model.hook import Failure
 
 FILE = Path(__file__).parents[1] / "relay.table"
 HEAD = "# The answers of the relay where nobody else answers; written by tray/agents/relay_table.py.\n"
 SEPARATOR = "\x1f"
 SAMPLES = (b'{"sample":1}\n', b"another sample")  # inputs; an answer that equals each of them is an echo
 READABLE = "".join(map(chr, range(0x20, 0x7F))).replace("%", "")
+REASON = "Hooktray could not judge this call. Run `hooktray doctor`."
+ENDING = "If Hooktray was removed, a person ends this with `{command}`."
+PROBE = "HooktrayProbe"  # no tool and no event has this name
+ONLY, EXCEPT = "only", "except"
+ANY = "*"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableContent:
+    """What the table of the installed relay says beside the agents' answers."""
+
+    protocol: int
+    state: str
+    without_tray: str
+    once: tuple[str, ...]
+    guards: tuple[Guard, ...] = ()
+    ending: str = ""  # the command that takes the guards away when Hooktray itself is gone
 
 
 def text(agents: Iterable[str] = BUILT_IN) -> str:
     """The table of these agents. Raises ValueError for a neutral answer that a row cannot hold."""
-    return HEAD + "".join(f"neutral={SEPARATOR.join(row)}\n" for agent in agents for row in _rows(agent))
+    return HEAD + "".join(map(_line, _neutral_rows(agents)))
+
+
+def installed_text(content: TableContent, agents: Sequence[str] | None = None) -> str:
+    """The table of the installed relay, of all agents unless some are named."""
+    names = tuple(AGENTS) if agents is None else tuple(agents)
+    head = (
+        ("protocol", str(content.protocol)),
+        ("state", _escaped(os.fsencode(content.state))),
+        ("without_tray", content.without_tray),
+        ("once", *(_escaped(os.fsencode(word)) for word in content.once)),
+    )
+    rows = (*head, *_neutral_rows(names, lenient=True), *_guard_rows(content, frozenset(names)), *_mark_rows())
+    return HEAD + "".join(map(_line, rows))
 
 
 def fields(agent: str, event: str, answers: tuple[Answer, Answer]) -> tuple[str, ...]:
@@ -46,14 +100,169 @@ def fields(agent: str, event: str, answers: tuple[Answer, Answer]) -> tuple[str,
         return agent, event, "echo"
     if outputs[0] != outputs[1]:
         raise ValueError(f"neutral answer of {agent} to {event}: neither the input nor always the same bytes")
-    return agent, event, "bytes", quote_from_bytes(outputs[0], safe=READABLE)
+    return agent, event, "bytes", _escaped(outputs[0])
 
 
-def _rows(agent: str) -> Iterator[tuple[str, ...]]:
-    for event in sorted(AGENTS[agent].events):
-        one, other = SAMPLES
-        if row := fields(agent, event, (neutral(agent, event, one), neutral(agent, event, other))):
-            yield row
+def read(table: bytes) -> TableContent:
+    """What a table says; damaged rows are left out, and what it does not say is empty or 0."""
+    found: dict[str, list[str]] = {}
+    guards: list[Guard] = []
+    for line in table.split(b"\n"):
+        key, _, row = line.rstrip(b"\r").decode("latin-1").partition("=")
+        parts = row.split(SEPARATOR)
+        if key == "guard":
+            guards += _read_guard(parts)
+        else:
+            found.setdefault(key, parts)
+    number = found.get("protocol", [""])[0]
+    return TableContent(
+        protocol=int(number) if number.isdecimal() else 0,
+        state=_unescaped(found.get("state", [""])[0]),
+        without_tray=found.get("without_tray", [""])[0],
+        once=tuple(map(_unescaped, found.get("once", ()))),
+        guards=tuple(guards),
+    )
+
+
+def _read_guard(parts: Sequence[str]) -> Iterator[Guard]:
+    if len(parts) >= 4 and parts[2] in (Failure.ASK, Failure.BLOCK) and parts[3] in (ONLY, EXCEPT):
+        yield Guard(
+            agent=_unescaped(parts[0]),
+            event=_unescaped(parts[1]),
+            failure=Failure(parts[2]),
+            names=tuple(map(_unescaped, parts[4:])),
+            is_exception=parts[3] == EXCEPT,
+        )
+
+
+def _neutral_rows(agents: Iterable[str], *, lenient: bool = False) -> Iterator[tuple[str, ...]]:
+    """`lenient`: the answers of a package's agent that no row can hold are left out."""
+    one, other = SAMPLES
+    for agent in agents:
+        for event in sorted(AGENTS[agent].events):
+            try:
+                row = fields(agent, event, (neutral(agent, event, one), neutral(agent, event, other)))
+            except ValueError:
+                if lenient and agent not in BUILT_IN:
+                    continue
+                raise
+            if row:
+                yield "neutral", *row
+
+
+def _guard_rows(content: TableContent, agents: frozenset[str]) -> Iterator[tuple[str, ...]]:
+    """The guards, and what is needed to answer for them."""
+    guards = [guard for guard in content.guards if guard.agent in agents and guard.failure is not Failure.ALLOW]
+    reason = " ".join(filter(None, (REASON, ENDING.format(command=content.ending) if content.ending else "")))
+    for guard in guards:
+        mode = EXCEPT if guard.is_exception else ONLY
+        names = (_escaped(name.encode("utf-8", "surrogatepass")) for name in guard.names)
+        yield "guard", guard.agent, guard.event, guard.failure.value, mode, *names
+    for agent in dict.fromkeys(guard.agent for guard in guards):
+        events = tuple(dict.fromkeys(guard.event for guard in guards if guard.agent == agent))
+        yield from _place_rows(agent, events)
+        for event in events:
+            yield from _answer_rows(agent, event, reason)
+
+
+def _answer_rows(agent: str, event: str, reason: str) -> Iterator[tuple[str, ...]]:
+    known = spec(agent, event)
+    for verdict, ability in ((Verdict.ASK, Capability.ASK), (Verdict.DENY, Capability.DENY)):
+        if ability in known.can:
+            yield from _answer_row(agent, event, Decision(verdict=verdict, reason=reason))
+    # After the tray's own limit, which its acknowledgement names, and before the agent's.
+    yield "limit", agent, event, str(int((0.75 * known.timeout + 0.25 * known.deadline) * 1000))
+
+
+def _answer_row(agent: str, event: str, decision: Decision) -> Iterator[tuple[str, ...]]:
+    """None when the agent's answer depends on the payload, or cannot be rendered."""
+    bodies = [_sample(agent, event), b"{}"]
+    try:
+        events = [parse(RelayRequest(agent=agent, event=event, id="", body=body)) for body in bodies]
+        answers = {render(one, decision) for one in events if not one.problem}
+    except AgentError:
+        return
+    if len(answers) == 1:
+        answer = answers.pop()
+        outputs = (_escaped(answer.stdout), _escaped(answer.stderr))
+        yield decision.verdict.word, agent, event, str(answer.code), *outputs
+
+
+def _place_rows(agent: str, events: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Where the agent's payloads have the names of tool and event, found by changing each text of a sample."""
+    protocol = AGENTS[agent].protocol
+
+    def tool_name(event: str, payload: Mapping[str, Any]) -> str:
+        tool = protocol.tool(event, payload)
+        return tool.name if tool else ""
+
+    # An agent may have another key on other events; without a name a guard counts for every tool.
+    for event in sorted(events, key=lambda event: spec(agent, event).kind is not EventKind.TOOL_BEFORE):
+        try:
+            sample = wire.mapping(_sample(agent, event))
+            tools = [path for path, changed in _probes(sample) if tool_name(event, changed) == PROBE]
+            names = [path for path, changed in _probes(sample) if protocol.event_name(changed) == PROBE]
+        except (AgentError, ValueError):
+            continue
+        if len(tools) == 1:
+            yield "tool", agent, *tools[0]
+            yield from (("event", agent, *path) for path in names[:1])
+            return
+
+
+def _probes(sample: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:
+    """Each text at the top level or one below, with the sample in which it is PROBE."""
+    for key, value in sample.items():
+        if isinstance(value, str):
+            yield (_escaped(key.encode()),), {**sample, key: PROBE}
+        elif isinstance(value, dict):
+            for inner, text in value.items():
+                if isinstance(text, str):
+                    yield (_escaped(key.encode()), _escaped(inner.encode())), {**sample, key: {**value, inner: PROBE}}
+
+
+def _mark_rows() -> Iterator[tuple[str, ...]]:
+    """The agents that one key of the payload identifies, with their neutral answers.
+
+    Marks in the environment are left out: an agent inherits them from the terminal of another one, and only the
+    engine can tell that from the rest of the payload.
+    """
+    words = sorted({event for agent in AGENTS.built_in.values() for event in agent.events if "<" not in event})
+    for agent in UNSUPPORTED.values():
+        marks = agent.marks
+        keys = [key for key in marks.keys if not marks.yields and marks.is_sender({key: PROBE})]
+        yield from (("mark", agent.id, "key", _escaped(key.encode())) for key in keys)
+        if keys and marks.event({keys[0]: PROBE, "hook_event_name": PROBE}, "") == PROBE:
+            yield "event", agent.id, "hook_event_name"
+        answers = {name: marks.neutral(name) for word in words for name in (word, f"{word[:1].lower()}{word[1:]}")}
+        if not keys or not any(answers.values()):
+            continue
+        usual = max(set(answers.values()), key=list(answers.values()).count)
+        for name, answer in answers.items():
+            if answer != usual:
+                yield "neutral", agent.id, name, "bytes", _escaped(answer)
+        if usual:
+            yield "neutral", agent.id, ANY, "bytes", _escaped(usual)
+
+
+def _sample(agent: str, event: str) -> bytes:
+    try:
+        return AGENTS[agent].protocol.sample(event)
+    except KeyError:
+        return b"{}"
+
+
+def _line(row: Sequence[str]) -> str:
+    key, *rest = row
+    return f"{key}={SEPARATOR.join(rest)}\n"
+
+
+def _escaped(content: bytes) -> str:
+    return quote_from_bytes(content, safe=READABLE)
+
+
+def _unescaped(field: str) -> str:
+    return os.fsdecode(unquote_to_bytes(field.encode("latin-1")))
 
 
 def main() -> None:

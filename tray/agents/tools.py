@@ -28,6 +28,12 @@ def native(agent: str, title: str) -> str:
     return row.name if row else title
 
 
+def native_names(agent: str, title: str) -> tuple[str, ...]:
+    """Every name of `agent` for a tool of this canonical name."""
+    row = _tools(agent).get(title)
+    return (row.name, *row.others) if row else (title,)
+
+
 def spellings(agent: str, name: str) -> tuple[str, ...]:
     """Every name that a matcher may have for this tool: the agent's, the canonical one, and older ones."""
     title = canonical(agent, name)
@@ -67,7 +73,7 @@ def _tools(agent: str) -> Mapping[str, NativeTool]:
 
 @lru_cache(64)
 def _titles(agent: str) -> Mapping[str, str]:
-    return {tool.name: title for title, tool in _tools(agent).items()}
+    return {name: title for title, tool in _tools(agent).items() for name in (tool.name, *tool.others)}
 
 
 def _keys(from_agent: str, to_agent: str, name: str, input: Mapping[str, Any]) -> dict[str, str]:

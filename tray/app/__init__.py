@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,9 @@ from tray.engine.ports import EngineListener, RecordSink, Spawn
 from tray.engine.slash_command import CommandAnswers, no_tray
 from tray.engine.user_questions import UserQuestions
 from tray.execution.command import BackgroundProcesses, Hangup
+from tray.execution.hook_runs import HookRuns
 from tray.paths import Paths
+from tray.protection.environments import SITE_NAMES, Environments, find_environments
 from tray.protection.protected_paths import ProtectedPaths, agent_homes
 from tray.protection.self_protection import Protection
 from tray.store.copies import Copies
@@ -35,6 +38,8 @@ if TYPE_CHECKING:
     from tray.approvals.catalog import HookCatalog
     from tray.settings import Llm
 
+HOOK_RUNS = "hook-runs"  # the folder of the hooks that one-shot engines run
+
 log = logging.getLogger(__name__)
 
 
@@ -49,6 +54,7 @@ class Stores:
     copies: Copies
     protected_paths: ProtectedPaths  # what is protected from agents
     sessions: Sessions
+    runs: HookRuns  # of hooks, as every engine of this process knows them
 
 
 def open_stores(
@@ -69,6 +75,7 @@ def open_stores(
         copies=Copies(paths.copies),
         protected_paths=find_protected_paths(paths, os.environ),
         sessions=Sessions(database),
+        runs=HookRuns(paths.state / HOOK_RUNS, publish=offline),
     )
 
 
@@ -103,6 +110,7 @@ def build_engine(
         spawn=spawn,
         background=background,
         llm=llm,
+        runs=stores.runs,
         stop_signal=stop_signal,
         offline=offline,
         questions=questions,
@@ -115,13 +123,27 @@ def build_engine(
 def find_protected_paths(paths: Paths, environment: Mapping[str, str]) -> ProtectedPaths:
     """Our folders, and our program where it is installed; a checkout stays open to those who work on it."""
     program = Path(tray.__file__).parent
-    installed = (str(program),) if program.parent.name in ("site-packages", "dist-packages") else ()
-    own = (str(paths.config.parent), str(paths.state), str(paths.logs), *installed)
+    installed = (str(program),) if program.parent.name in SITE_NAMES else ()
+    environments = _environments(str(program.parent))
+    folders = (paths.config.parent, paths.state, paths.logs, paths.relay_folder)
+    own = (*map(str, folders), *installed, *environments.own)
     return ProtectedPaths(
         own=tuple(dict.fromkeys((*own, *map(os.path.realpath, own)))),
         home=environment.get("HOME") or str(Path.home()),
         agent_homes=agent_homes(environment),
+        environments=environments,
     )
+
+
+def _environments(own: str) -> Environments:
+    """The Python environments from which this process takes its code."""
+    packages = [one for one in dict.fromkeys((own, *sys.path)) if os.path.basename(one) in SITE_NAMES]  # noqa: PTH119
+    above = (str(folder) for one in packages for folder in Path(one).parents[:4])
+    roots = dict.fromkeys(folder for folder in above if os.path.exists(f"{folder}/pyvenv.cfg"))  # noqa: PTH110
+    library = os.path.dirname(os.__file__)  # noqa: PTH120 - of the interpreter
+    found = find_environments(packages, tuple(roots), [library])
+    program = os.path.dirname(sys.executable)  # noqa: PTH120
+    return replace(found, own=(*found.own, program)) if getattr(sys, "frozen", False) else found
 
 
 def confirmed_llm(paths: Paths, stores: Stores) -> Llm | None:
@@ -135,22 +157,25 @@ def confirmed_llm(paths: Paths, stores: Stores) -> Llm | None:
 def build_catalog(paths: Paths, stores: Stores) -> HookCatalog:
     """What the sources propose, held against the ledger."""
     from tray.approvals.catalog import HookCatalog
+    from tray.approvals.search_path import SearchPath, login_path
     from tray.sources import configuration
     from tray.store import earlier_approvals
     from tray.store.trial_results import TrialResults
 
+    search = SearchPath(os.environ, lambda: login_path(os.environ))
     return HookCatalog(
-        lambda: configuration.load(paths),
+        lambda: configuration.load(paths, search.current),
         lambda: configuration.config_stamp(paths),
         stores.ledger,
         stores.copies,
         TrialResults(paths.state),
         lambda: earlier_approvals.read_earlier(paths.database),
         paths.database.with_name(earlier_approvals.IMPORTED),
+        search,
     )
 
 
 def journal_limits(catalog: HookCatalog) -> RetentionLimits:
     """How much the journal keeps, as the file says it at this moment."""
-    limits = catalog.configuration.settings.journal
+    limits = catalog.settings_in_force.journal
     return RetentionLimits(days=limits.days, rows=limits.rows, megabytes=limits.megabytes)

@@ -11,8 +11,8 @@ from pathlib import Path
 from tray.agents import relay_command
 from tray.agents.connection import Site
 from tray.agents.registry import UNSUPPORTED
+from tray.app.checks.agent_status import AgentStatus, IsRecorded, agent_statuses
 from tray.connect import connectors
-from tray.connect.agent_status import AgentStatus, IsRecorded, agent_statuses
 from tray.errors import HooktrayError
 from tray.model.decision import SkipReason
 from tray.model.event import PROBE_PREFIX
@@ -39,15 +39,12 @@ class UnsupportedAgent:
         return f"{what} (last event {time.strftime('%Y-%m-%d %H:%M', time.localtime(self.last_event))})"
 
 
-def site(paths: Paths, cwd: Path | None = None, *, scope: str = "", workspace: str = "", writes: bool = True) -> Site:
-    """Everything that connectors look at, every scope of their settings unless one is named.
-
-    With `writes`, which relay agents are to run, too. That costs a process: the native one is asked whether it runs.
-    """
+def site(paths: Paths, cwd: Path | None = None, *, scope: str = "", workspace: str = "") -> Site:
+    """Everything that connectors look at, every scope of their settings unless one is named."""
     paths.prepare()
     return Site(
         paths=paths,
-        relay=relay_command.relay_argv(paths) if writes else (),
+        relay=relay_command.relay_argv(paths),
         home=Path.home(),
         cwd=cwd or working_folder(),
         environment=os.environ,
@@ -55,6 +52,11 @@ def site(paths: Paths, cwd: Path | None = None, *, scope: str = "", workspace: s
         workspace=workspace,
         now=time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime()),
     )
+
+
+def reading_site(paths: Paths) -> Site:
+    """Where the files of the user's agents are, seen from the home. It makes no folder and starts no process."""
+    return Site(paths=paths, relay=(), home=Path.home(), cwd=Path.home(), environment=os.environ, scope="")
 
 
 def last_events(journal: Journal) -> Callable[[str], float | None]:
@@ -85,13 +87,19 @@ def unsupported_agents(journal: Journal) -> list[UnsupportedAgent]:
 
 def agent_states(paths: Paths, journal: Journal) -> list[AgentStatus]:
     """The state of each agent's connection; nothing is sent."""
-    return agent_statuses(site(paths, writes=False), last_events(journal))
+    return agent_statuses(site(paths), last_events(journal))
 
 
 def connectable_agents(paths: Paths) -> list[str]:
     """Agents that are installed and not connected."""
     place = site(paths)
     return [name for name, one in connectors().items() if one.is_installed(place) and not _is_connected(name, place)]
+
+
+def connected_agents(paths: Paths) -> list[str]:
+    """Agents with lines of ours that lead here; one whose settings cannot be read may have some."""
+    place = reading_site(paths)
+    return [name for name in connectors() if _is_connected(name, place)]
 
 
 def _is_connected(name: str, place: Site) -> bool:

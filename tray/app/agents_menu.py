@@ -8,12 +8,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tray.agents.registry import AGENTS
+from tray.app.checks.agent_status import AgentStatus
 from tray.app.connecting import ConnectPreview, ConnectService
-from tray.connect.agent_status import AgentStatus
+from tray.app.entry_watch import EntryWatch
 from tray.desktop.menu import MenuAgent
 from tray.errors import HooktrayError
 from tray.language import say
 
+CHANNEL = "tray"
 MAX_AGE = 60.0  # seconds after which the states are read again, where the menu's opening is not reported
 
 log = logging.getLogger(__name__)
@@ -32,11 +34,13 @@ class AgentsMenu:
         spawn: Callable[[Callable[[], object]], object],
         changed: Callable[[], object],
         inform: Callable[[str, str], object],
+        entries: EntryWatch | None = None,
     ) -> None:
         self._connecting = connecting
         self._spawn = spawn
         self._changed = changed
         self._inform = inform
+        self._entries = entries
         self._statuses: tuple[AgentStatus, ...] = ()
         self._probed: dict[str, AgentStatus] = {}
         self._previews: dict[tuple[str, bool], ConnectPreview] = {}
@@ -77,8 +81,20 @@ class AgentsMenu:
     def probe(self, agent: str) -> None:
         self._spawn(lambda: self._probe(agent))
 
+    def put_back(self, agent: str) -> str:
+        self._forget(agent)
+        return self._watch().put_back(agent)
+
+    def leave(self, agent: str, digest: str) -> str:
+        return self._watch().leave(agent, digest, CHANNEL)
+
     def show(self) -> None:
         self._connecting.show()
+
+    def _watch(self) -> EntryWatch:
+        if self._entries is None:
+            raise HooktrayError(say("nothing watches the agents' settings"))
+        return self._entries
 
     def _load(self) -> None:
         try:
@@ -102,8 +118,8 @@ class AgentsMenu:
 
     def _row(self, one: AgentStatus) -> MenuAgent:
         probed = self._probed.get(one.agent)
-        unchanged = replace(one, advice=(), last_event=None)
-        is_same = probed and replace(probed, firing=None, problem="", advice=(), last_event=None) == unchanged
+        is_same = probed and _facts(probed) == _facts(one) and probed.stale == one.stale
+        change = self._entries.change(one.agent) if self._entries else None
         digests = {
             connect: preview.digest for (name, connect), preview in self._previews.items() if name == one.agent
         }
@@ -117,6 +133,8 @@ class AgentsMenu:
             firing=probed.firing if probed and is_same else None,
             stale=one.stale,
             last_event=one.last_event,
+            changed=change.text if change else "",
+            changed_digest=change.digest if change else "",
             advice=one.problem or next(iter(one.advice), "") if one.connected or one.problem else "",
             connect=digests.get(True, ""),
             disconnect=digests.get(False, ""),
@@ -130,3 +148,8 @@ class AgentsMenu:
         self._probed.pop(agent, None)
         for connect in (True, False):
             self._previews.pop((agent, connect), None)
+
+
+def _facts(one: AgentStatus) -> AgentStatus:
+    """What a trial does not change."""
+    return replace(one, firing=None, findings=(), last_event=None)

@@ -71,6 +71,8 @@ class AlertController:
         self.show_batch: Callable[[], None] = lambda: None
         self.show_reason: Callable[[str], None] = lambda record: None
         self.show_text: Callable[[str, str], None] = lambda name, text: None
+        self.put_back: Callable[[str], None] = lambda agent: None
+        self.leave: Callable[[str, str], None] = lambda agent, digest: None
         self.redraw: Callable[[], None] = lambda: None
         self._player = Player(volume=lambda: settings().volume)
         self._notifier = NotifierChain(_backends(self._pressed, trusts))
@@ -184,6 +186,12 @@ class AlertController:
                 self.snooze(SNOOZE)
             case Button.UNDO:
                 self._undo(alert.about)
+            case Button.PUT_BACK:
+                self.put_back(alert.about)
+            case Button.LEAVE:
+                self.leave(alert.about, alert.digest)
+            case _ if Button.PUT_BACK in alert.buttons:
+                self.show_text(f"entries-{alert.about}", f"{alert.title}\n{alert.body}\n")
             case _ if Button.UNDO in alert.buttons:
                 self.show_reason("")
             case Button.REVIEW | Button.DEFAULT if alert.about == REAPPROVAL:

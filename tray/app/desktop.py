@@ -12,6 +12,7 @@ from tray.app.agents_menu import AgentsMenu
 from tray.app.alert_controller import AlertController
 from tray.app.connecting import ConnectService
 from tray.app.database_recovery import DatabaseRecovery
+from tray.app.entry_watch import EntryWatch
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.controls import Controls
 from tray.desktop.autostart import autostart
@@ -40,6 +41,7 @@ def build_desktop(
     show_incident: Callable[[], None],
     quit: Callable[[], object],
     recovery: DatabaseRecovery,
+    entries: EntryWatch,
 ) -> tuple[Presenter, MenuController]:
     """What the user sees, and what a click does. What else the menu needs is added to `services`."""
     agents = AgentsMenu(
@@ -47,6 +49,7 @@ def build_desktop(
         spawn=spawn,
         changed=lambda: post(presenter.show),
         inform=lambda title, text: post(lambda: alerts.alerts.inform(title, text)),
+        entries=entries,
     )
     services = MenuServices(
         alerts=lambda: _alerts_state(alerts),

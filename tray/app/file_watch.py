@@ -27,6 +27,7 @@ CLOSE_WRITE, MOVED_FROM, MOVED_TO, CREATE, DELETE, ATTRIB = 0x8, 0x40, 0x80, 0x1
 CHANGE_MASK = CLOSE_WRITE | MOVED_FROM | MOVED_TO | CREATE | DELETE | ATTRIB
 DELETE_SELF, MOVE_SELF = 0x400, 0x800
 REMOVAL_MASK = CREATE | DELETE | MOVED_FROM | MOVED_TO | DELETE_SELF | MOVE_SELF
+GONE_MASK = DELETE_SELF | MOVE_SELF
 OVERFLOW, IGNORED = 0x4000, 0x8000
 FLAGS = 0o2004000  # not blocking, closed on exec; written out, for os knows them on some systems only
 
@@ -41,7 +42,9 @@ class FileWatch:
         self._changed = changed
         self._files: frozenset[Path] = frozenset()
         self._folders: dict[int, Path] = {}  # by the number that the kernel gave the watch
+        self._awaited: frozenset[Path] = frozenset()  # folders that are not there
         self._waiting = False
+        self._timer: asyncio.TimerHandle | None = None
         self._kernel = _libc() if sys.platform == "linux" else None
         self._descriptor = self._kernel.inotify_init1(FLAGS) if self._kernel else -1
         if self._descriptor >= 0:
@@ -53,35 +56,62 @@ class FileWatch:
         if self._descriptor >= 0 and wanted != self._files:
             self._loop.call_soon_threadsafe(self._watch, wanted)
 
+    def schedule(self, seconds: float) -> None:
+        """From any thread: report in so many seconds, whatever happens."""
+        self._loop.call_soon_threadsafe(self._schedule, seconds)
+
     def close(self) -> None:
         """Before the loop ends."""
-        if self._descriptor < 0 or not self._loop.is_running():
+        if not self._loop.is_running():
             return
         with contextlib.suppress(TimeoutError):
             asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(5)
 
+    @property
+    def count(self) -> int:
+        """How many watches the kernel holds."""
+        return len(self._folders)
+
     # ---- on the loop ----
 
     async def _end(self) -> None:
-        self._loop.remove_reader(self._descriptor)
-        os.close(self._descriptor)
-        self._descriptor = -1
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._descriptor >= 0:
+            self._loop.remove_reader(self._descriptor)
+            os.close(self._descriptor)
+            self._descriptor = -1
 
     def _watch(self, wanted: frozenset[Path]) -> None:
-        """Watches are on folders: a file that is replaced takes a watch of its own along with it."""
-        if self._descriptor < 0 or self._kernel is None:
-            return
-        self._files = wanted
-        folders = sorted({file.parent for file in wanted})[:FOLDER_LIMIT]
-        for number, folder in list(self._folders.items()):
-            if folder not in folders:
-                del self._folders[number]
-                self._kernel.inotify_rm_watch(self._descriptor, number)
-        for folder in set(folders) - set(self._folders.values()):
-            number = self._kernel.inotify_add_watch(self._descriptor, os.fsencode(folder), CHANGE_MASK)
+        if self._descriptor >= 0:
+            self._files = wanted
+            self._arm()
+            self._soon()  # it may have changed before the watch was there
+
+    def _arm(self) -> None:
+        """Watches are on folders: a file that is replaced takes a watch of its own along with it.
+
+        In the place of a folder that is not there, the nearest one above it is watched.
+        """
+        assert self._kernel is not None
+        wanted = sorted({file.parent for file in self._files})
+        present = [_nearest(folder) for folder in wanted]
+        self._awaited = frozenset(
+            above.joinpath(folder.relative_to(above).parts[0])
+            for folder, above in zip(wanted, present, strict=True)
+            if folder != above
+        )
+        folders = list(dict.fromkeys(present))[:FOLDER_LIMIT]
+        above = dict.fromkeys(one for folder in folders for one in folder.parents)
+        plan = dict.fromkeys(folders, CHANGE_MASK | GONE_MASK)
+        plan |= {one: GONE_MASK for one in above if one not in plan}
+        before, self._folders = self._folders, {}
+        for folder, mask in list(plan.items())[:FOLDER_LIMIT]:
+            number = self._kernel.inotify_add_watch(self._descriptor, os.fsencode(folder), mask)
             if number >= 0:
                 self._folders[number] = folder
-        self._soon()  # it may have changed before the watch was there
+        for number in before.keys() - self._folders.keys():
+            self._kernel.inotify_rm_watch(self._descriptor, number)
 
     def _read(self) -> None:
         try:
@@ -89,9 +119,12 @@ class FileWatch:
         except BlockingIOError:
             return
         for number, mask, name in _parse_events(data):
-            folder = self._folders.pop(number, None) if mask & IGNORED else self._folders.get(number)
-            if mask & (OVERFLOW | IGNORED) or (folder and folder / name in self._files):
+            folder = self._folders.get(number)
+            if mask & OVERFLOW or (folder and self._concerns_us(mask, folder / name)):
                 self._soon()
+
+    def _concerns_us(self, mask: int, path: Path) -> bool:
+        return bool(mask & (IGNORED | GONE_MASK)) or path in self._files or path in self._awaited
 
     def _soon(self) -> None:
         if not self._waiting:
@@ -100,6 +133,16 @@ class FileWatch:
 
     def _notify(self) -> None:
         self._waiting = False
+        if self._descriptor >= 0:
+            self._arm()
+        self._changed()
+
+    def _schedule(self, seconds: float) -> None:
+        if self._timer is None:
+            self._timer = self._loop.call_later(seconds, self._report)
+
+    def _report(self) -> None:
+        self._timer = None
         self._changed()
 
 
@@ -222,6 +265,11 @@ def _parse_events(data: bytes) -> Iterator[tuple[int, int, str]]:
 def _places(file: Path) -> tuple[Path, ...]:
     """Where it is named, and where it really is."""
     return file.absolute(), Path(os.path.realpath(file))
+
+
+def _nearest(folder: Path) -> Path:
+    """The folder, or the nearest one above it that is there."""
+    return next((one for one in (folder, *folder.parents) if one.is_dir()), folder)
 
 
 def _libc() -> ctypes.CDLL | None:

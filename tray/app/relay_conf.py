@@ -1,18 +1,22 @@
-"""Writes what relays do while the tray is not running."""
+"""Writes what relays of earlier layouts do while the tray is not running; the installed relay has it in its table."""
 
 from __future__ import annotations
 
-import sys
-
-from tray.approvals.callers.ancestry import ONE_SHOT
+from tray.execution.isolation import one_shot_command
 from tray.paths import Paths
 from tray.sources.configuration import write_atomic
 
+SEPARATOR = "\x1f"
 
-def write(paths: Paths, without_tray: str) -> None:
+
+def once_command(paths: Paths) -> tuple[str, ...]:
+    """The command of the one-shot engine, up to what the relay adds."""
     folders = ("--config", paths.config, "--state", paths.state, "--logs", paths.logs)
     options = paths.relay_options if paths.home else folders
-    argv = "\x1f".join(map(str, (sys.executable, *ONE_SHOT, *options)))
-    text = f"without_tray={without_tray}\nonce={argv}\n".encode()
+    return (*one_shot_command(), *map(str, options))
+
+
+def write(paths: Paths, without_tray: str) -> None:
+    text = f"without_tray={without_tray}\nonce={SEPARATOR.join(once_command(paths))}\n".encode()
     if not paths.relay_conf.exists() or paths.relay_conf.read_bytes() != text:
         write_atomic(paths.relay_conf, text)

@@ -8,20 +8,33 @@ import functools
 import gc
 import logging
 import os
+import sys
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 
-from tray.app import build_catalog, build_engine, confirmed_llm, journal_limits, open_stores, relay_conf, welcome
-from tray.app.agent_sites import connectable_agents
+from tray.app import (
+    build_catalog,
+    build_engine,
+    confirmed_llm,
+    installed_relay,
+    journal_limits,
+    open_stores,
+    relay_conf,
+    relay_watch,
+    welcome,
+)
+from tray.app.agent_sites import connectable_agents, connected_agents, reading_site, site
 from tray.app.alert_controller import AlertController, text_file
+from tray.app.checks.live import LiveDoctor, runtime_health
 from tray.app.click_trust import ClickTrust
 from tray.app.database_recovery import DatabaseRecovery
 from tray.app.desktop import build_desktop
-from tray.app.doctor.live import LiveDoctor
+from tray.app.entry_watch import EntryWatch
 from tray.app.event_bus import EventBus
 from tray.app.file_watch import FileWatch, FolderWatch
-from tray.app.health import runtime_health
+from tray.app.relay_watch import RelayWatch
 from tray.app.service import TrayService
 from tray.app.shutdown import CLOSE_TIMEOUT, GRACE, GracefulShutdown
 from tray.app.signals import stop_on_signal
@@ -37,9 +50,11 @@ from tray.approvals.consent import Consent
 from tray.approvals.controls import Controls
 from tray.approvals.review import write_review
 from tray.desktop.icon import Icon, choose_icon
-from tray.desktop.menu import Action, Review, ReviewBatch, ShowReason
+from tray.desktop.menu import Action, LeaveEntries, PutEntriesBack, Review, ReviewBatch, ShowReason
 from tray.desktop.opener import Opener
+from tray.engine.guard_summary import guards
 from tray.engine.turn_end import TurnEndDetector
+from tray.errors import HooktrayError, StoreError
 from tray.execution.command import BackgroundProcesses
 from tray.execution.file_limit import raise_limit
 from tray.execution.orphans import become_subreaper
@@ -49,7 +64,7 @@ from tray.ipc.slash_command import HooksCommand
 from tray.ipc.terminal import TerminalPrompt
 from tray.language import say
 from tray.model.decision import Decision, Record
-from tray.model.event import Event
+from tray.model.event import Event, RelayRequest
 from tray.notify.muted import mute_classes
 from tray.notify.policy import state_folder_lost
 from tray.paths import Paths
@@ -57,6 +72,7 @@ from tray.text import sanitise
 from tray.threads import LoopThread, ShutdownState, StopSignal, ThrottledCall, WorkQueue, reduce_latency
 
 REFRESH_SECONDS = 1.0  # seconds between two refreshes of the sources while events come in
+PINNED_AT_START = "noted at start"  # the channel of rows about programs of hooks that were approved before
 SESSION_DAYS = 7.0  # days that a session is remembered whose end was not reported
 
 log = logging.getLogger(__name__)
@@ -165,7 +181,7 @@ class App:
             lambda batch: write_batch(batch, (), self._stores.copies, os.environ, folder),
         )
         self._hooks_command = HooksCommand(self._controls, requests, self._doctor.summary)
-        self._server = IpcServer(self._paths.socket, TrayService(self._engine, requests, self._agents.record))
+        self._server = IpcServer(self._paths.socket, TrayService(self._engine, requests, self._saw_relay))
         self._shutdown = GracefulShutdown(
             self._server,
             self._shutdown_state,
@@ -198,7 +214,7 @@ class App:
         self._alert_controller = AlertController(
             loop=self._loop.loop,
             post=self._work.post,
-            settings=lambda: mute_classes(self._catalog.configuration.settings, self._stores.switch.muted_classes()),
+            settings=lambda: mute_classes(self._catalog.settings_in_force, self._stores.switch.muted_classes()),
             ask_agents=lambda: guarded_settings.desktop_agents(
                 self._catalog.configuration.settings, self._stores.ledger.state
             ),
@@ -234,9 +250,10 @@ class App:
             changed=self._changed,
             stop_signal=self._stop_signal,
         )
+        self._consent = Consent(self._stores.ledger, self._catalog)
         self._controls = Controls(
             switch=self._stores.switch,
-            consent=Consent(self._stores.ledger, self._catalog),
+            consent=self._consent,
             catalog=self._catalog,
             announce=self._alert_controller.switched,
             redraw=self._changed,
@@ -248,6 +265,7 @@ class App:
         self._database_recovery = DatabaseRecovery(
             self._stores, self._controls, reviews, self._alerts, self._opener.open
         )
+        self._make_entry_watch()
         self._presenter, self._menu_controller = build_desktop(
             self._paths,
             self._stores,
@@ -260,10 +278,11 @@ class App:
             failing_hooks=lambda: self._doctor.failing_hooks(self._alert_controller.failing_hooks),
             spawn=self._workers.spawn,
             run_doctor=lambda: self._workers.spawn(self._run_doctor),
-            incident=lambda: self._state_recovery.incident.brief if self._state_recovery.incident else "",
+            incident=self._incident_brief,
             show_incident=self._show_incident,
             quit=self.quit,
             recovery=self._database_recovery,
+            entries=self._entry_watch,
         )
         self._events.view = self._presenter
         self._alert_controller.show_review = lambda key, digest: self._menu_controller.act(Review(key, digest))
@@ -271,6 +290,8 @@ class App:
         self._alert_controller.show_reason = lambda record: self._menu_controller.act(ShowReason(record))
         self._alert_controller.show_text = lambda name, text: self._opener.open(text_file(reviews, name, text))
         self._alert_controller.redraw = self._presenter.show
+        self._alert_controller.put_back = lambda agent: self._menu_controller.act(PutEntriesBack(agent))
+        self._alert_controller.leave = lambda agent, digest: self._menu_controller.act(LeaveEntries(agent, digest))
         self._icon: Icon = choose_icon(
             self._loop.loop,
             self._act,
@@ -280,8 +301,28 @@ class App:
             trusts=self._click_trust.is_trusted_host,
         )
 
+    def _make_entry_watch(self) -> None:
+        self._settings_watch = FileWatch(self._loop.loop, lambda: self._work.post(self._check_entries))
+        self._entry_watch = EntryWatch(
+            partial(reading_site, self._paths),
+            lambda: site(self._paths, Path.home()),
+            self._stores.ledger,
+            self._alerts,
+            recheck=self._settings_watch.schedule,
+            watch=lambda files: self._settings_watch.watch((*files, *relay_watch.files(self._paths))),
+            changed=lambda: self._presenter.show(),
+        )
+        self._relay_watch = RelayWatch(
+            self._paths,
+            self._stores.database,
+            self._alerts,
+            recheck=self._settings_watch.schedule,
+            changed=lambda: self._presenter.show(),
+        )
+
     def run(self) -> None:
         """Start the server, then give the main thread to the icon until someone quits."""
+        self._install_relay()
         self._write_relay_conf()  # before an agent can rely on us: we may be killed at any moment
         self._shutdown.start()
         try:
@@ -307,6 +348,7 @@ class App:
         self._terminals.close()
         self._server.close()
         self._watch.close()
+        self._settings_watch.close()
         self._folder_watch.close()
         self._turn_end.close()
         self._stop_signal.close()
@@ -314,6 +356,7 @@ class App:
         self._background_processes.close()
         self._page.close()
         self._work.close()
+        self._write_last_relay_table()
         self._presenter.close()
         self._alert_controller.close()
         self._stores.journal.close()
@@ -352,11 +395,18 @@ class App:
         self._alert_controller.announce_tampering(self._stores)
         self._database_recovery.refresh()
         batch = {one.key for one in self._controls.batch.hooks}
-        guarded_settings.record_desktop_agents(self._catalog.configuration.settings, self._stores.ledger)
+        if not self._catalog.configuration.problem:
+            with contextlib.suppress(StoreError):  # the next refresh tries again
+                guarded_settings.record_additions(self._catalog.configuration.settings, self._stores.ledger)
+                self._consent.pin_earlier(PINNED_AT_START)
         for state in self._catalog.take_new():
             if state.key not in batch:  # those have one alert for all of them
                 self._alerts.hook_waiting(state)
-        self._alerts.withdraw_except({one.key for one in self._catalog.states if one.waiting})
+        settings = [one for one in self._catalog.settings() if one.waiting]
+        for setting in settings:
+            self._alerts.setting_waiting(setting)
+        hooks = {one.key for one in self._catalog.states if one.waiting}
+        self._alerts.withdraw_except({*hooks, *(one.id for one in settings)})
         if self._catalog.configuration.problem not in ("", problem):
             self._alerts.config_broken(self._catalog.configuration.problem)
             log.warning("the configuration is broken: %s", sanitise(self._catalog.configuration.problem, 1000))
@@ -365,6 +415,7 @@ class App:
             self._write_relay_conf()
         self._watch.watch((self._paths.config, *self._catalog.watched))
         self._doctor.refresh()
+        self._check_entries()
         self._presenter.show()
         self._throttled_refresh.record_cost(time.monotonic() - started)
 
@@ -374,10 +425,50 @@ class App:
         self._state_recovery.check()
         if self._state_recovery.incident is not before or not self._paths.relay_conf.exists():
             self._refresh()
+        elif sys.platform != "linux":  # nothing else reports a change there
+            self._check_entries()
+
+    def _check_entries(self) -> None:
+        if not self._shutdown_state.begun:
+            self._relay_watch.check()
+            self._entry_watch.check()
 
     def _write_relay_conf(self) -> None:
         """Write what relays read when the tray does not answer."""
         relay_conf.write(self._paths, self._catalog.without_tray())
+        if installed_relay.is_installed(self._paths, self._stores.database):
+            self._mend_relay()
+            try:
+                self._write_relay_table()
+            except HooktrayError as error:  # the doctor shows it, too
+                log.warning("the relay's table cannot be written: %s", error.message)
+
+    def _mend_relay(self) -> None:
+        found = installed_relay.problems(self._paths, self._stores.database)
+        for one in found:
+            log.warning("%s", one.text)
+        if found:
+            self._install_relay()
+
+    def _install_relay(self) -> None:
+        try:
+            installed_relay.install(self._paths, self._stores.database)
+        except HooktrayError as error:  # the doctor shows it, too
+            log.warning("the relay cannot be installed: %s", error.message)
+
+    def _write_last_relay_table(self) -> None:
+        """Nobody writes the guards anew when a pause ends while no tray runs."""
+        with contextlib.suppress(HooktrayError, OSError):
+            if installed_relay.is_installed(self._paths, self._stores.database):
+                self._write_relay_table(after_quit=True)
+
+    def _write_relay_table(self, *, after_quit: bool = False) -> None:
+        """The guards of the relay, for when nothing else can judge; they change with approvals, switch and agents."""
+        agents = connected_agents(self._paths)
+        found = guards(self._stores.ledger.state, self._stores.switch, agents, after_quit=after_quit)
+        installed_relay.write_table(
+            self._paths, found, self._stores.database, without_tray=self._catalog.without_tray()
+        )
 
     def _announce_incident(self, incident: Incident) -> None:
         self._alert_controller.announce(state_folder_lost(incident.brief))
@@ -389,6 +480,10 @@ class App:
         log.warning("%s", text)
         self._alert_controller.announce(state_folder_lost(text))
         self._icon.stop()
+
+    def _incident_brief(self) -> str:
+        incident = self._state_recovery.incident
+        return incident.brief if incident else self._relay_watch.problem
 
     def _show_incident(self) -> None:
         """Once it was read, the icon is as usual again."""
@@ -412,6 +507,12 @@ class App:
     def _changed(self) -> None:
         self._work.post(self._refresh)
 
+    def _saw_relay(self, request: RelayRequest) -> None:
+        """Who is an agent; its PATH may have the program that a proposed hook lacks."""
+        self._agents.record(request.parent, request.pid)
+        if self._catalog.search.saw_event(request.environment.get("PATH", "")) and self._catalog.misses_program:
+            self._throttled_refresh.request()
+
     def _opened(self) -> None:
         self._presenter.opened()
         self._changed()
@@ -433,6 +534,7 @@ class App:
         more = {
             **self._alert_controller.problems,
             "problems": [incident.row] if incident else [],
+            "changes": [one.row for one in self._entry_watch.changes],
             "troubled": sorted(self._doctor.failing_hooks(self._alert_controller.failing_hooks)),
         }
         return runtime_health(self._icon, self._background_processes, self._stores.journal, more)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from tray.agents.protocol import SPEC_CACHE_SIZE, spec
+from tray.agents.protocol import SPEC_CACHE_SIZE, parse, spec
 from tray.agents.recognition import neutral
 from tray.engine.pipeline import Engine
 from tray.engine.ports import Defer
@@ -15,15 +15,16 @@ from tray.ipc.requests import UserRequests
 from tray.ipc.server import DisconnectSignal, PeerCredentials
 from tray.model.decision import Answer
 from tray.model.event import RelayRequest
+from tray.model.guard import GATING_KINDS
 
 
 class TrayService:
     """Passes events to the engine, and requests of our own commands to `requests`.
 
-    `on_relay` gets the process ids of the relay's parent and of the relay.
+    `on_relay` gets each event's request first.
     """
 
-    def __init__(self, engine: Engine, requests: UserRequests, on_relay: Callable[[int, int], None]) -> None:
+    def __init__(self, engine: Engine, requests: UserRequests, on_relay: Callable[[RelayRequest], None]) -> None:
         self._on_relay = on_relay
         self._engine = engine
         self._requests = requests
@@ -35,14 +36,16 @@ class TrayService:
     def handle(
         self, request: RelayRequest, defer: Defer, on_slow: Callable[[], object]
     ) -> EngineResponse | Callable[[DisconnectSignal], EngineResponse]:
-        self._on_relay(request.parent, request.pid)
+        self._on_relay(request)
         return self._engine.begin(request, defer=defer, on_slow=on_slow)
 
     def busy_answer(self, request: RelayRequest) -> Answer:
         return self._engine.answer_busy(request)
 
-    def neutral_answer(self, agent: str, event: str, body: bytes) -> Answer:
-        return neutral(agent, event, body, {})
+    def failure_answer(self, agent: str, event: str, body: bytes) -> Answer | None:
+        """Neutral (law 11), but for a tool call: the one-shot engine judges that one."""
+        kind = parse(RelayRequest(agent=agent, event=event, id="", body=body)).kind
+        return None if kind in GATING_KINDS else neutral(agent, event, body, {})
 
     def control(self, request: Mapping[str, Any], peer: PeerCredentials) -> Mapping[str, Any]:
         return self._requests.answer(request, peer)

@@ -16,8 +16,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tray.app import Stores, build_engine
-from tray.app.doctor import remedies
-from tray.app.doctor.samples import sample_event
+from tray.app.checks import remedies
+from tray.app.checks.finding import OUTPUT_REMEDY
+from tray.app.checks.samples import sample_event
 from tray.approvals.catalog import HookState
 from tray.approvals.controls import Undo
 from tray.engine import trial
@@ -140,7 +141,7 @@ def _outcome(stores: Stores, one: ApprovedHook, event: Event, stop_signal: Hangu
     stores.journal.append(make_record(event, decision, tried.answer, at=at, ms=ms, offline=False), commit=False)
     if tried.result != "failed":
         warning = tried.outcome.output.warning
-        return TrialFailure(hook=one.hook.name, cause=warning, remedy=remedies.OUTPUT_REMEDY) if warning else None
+        return TrialFailure(hook=one.hook.name, cause=warning, remedy=OUTPUT_REMEDY) if warning else None
     cause = remedies.with_user_paths(tried.outcome.cause, one, stores.copies)
     stderr = remedies.with_user_paths(tried.outcome.stderr, one, stores.copies)
     remedy = _remedy(cause, stderr, one.hook, event)

@@ -78,7 +78,12 @@ def page_agents(paths: Paths, stores: Stores) -> dict[str, AgentConnection]:
     from tray.app.agent_sites import agent_states  # not needed to start
 
     return {
-        one.agent: AgentConnection(installed=one.installed, connected=one.connected, advice=one.advice)
+        one.agent: AgentConnection(
+            installed=one.installed,
+            connected=one.connected,
+            advice=one.advice,
+            changed=tuple(finding.message for finding in one.changed),
+        )
         for one in agent_states(paths, stores.journal)
     }
 

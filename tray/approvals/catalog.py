@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tray.approvals import guarded_settings
+from tray.approvals import changed_programs, guarded_settings
 from tray.approvals.checks import describe
 from tray.approvals.guarded_settings import GuardedSetting
 from tray.approvals.identity import reconcile
 from tray.approvals.inspection import Inspection, Stamp, file_stamps, inspect
+from tray.approvals.program_pins import ProgramChecker, ProgramNames, program_names, propose
 from tray.approvals.programs import MissingError
+from tray.approvals.search_path import SearchPath
 from tray.errors import HooktrayError
-from tray.model.hook import ApprovalState, Hook
+from tray.model.hook import ApprovalState, Command, Hook
+from tray.settings import Settings
 from tray.sources.configuration import Configuration, file_stamp
 from tray.store.copies import Bundle, Copies, DamagedError
 from tray.store.earlier_approvals import EarlierApprovals
 from tray.store.ledger import ApprovedHook, Ledger, LedgerState
+from tray.store.pins import Pins
 from tray.store.trial_results import TrialResults
 
 REMOVED = "removed"  # in place of a digest where an approved hook is no longer declared
@@ -36,6 +41,7 @@ class HookState:
     approved: str = ""  # digest in force; "" when none
     covered: tuple[str, ...] = ()
     inspection: Inspection | None = None  # of what is proposed; None where that cannot be read
+    pins: Pins | None = None  # how it would find its programs
     health: str = ""  # what a person should know; "" when all is well
     remedy: str = ""  # what to do about that, where it keeps the hook from being approved
     missing: bool = False  # its program or script is not there
@@ -68,11 +74,15 @@ class HookCatalog:
         trials: TrialResults,
         read_earlier: Callable[[], EarlierApprovals] = lambda: NO_EARLIER,
         earlier_file: Path | None = None,
+        search: SearchPath | None = None,
     ) -> None:
         self._read_earlier = read_earlier
         self._earlier_file = earlier_file  # an import while we run writes it
         self.earlier = read_earlier()
         self._earlier_stamp = self._stamp_of_earlier()
+        self.search = search or SearchPath(os.environ)
+        self._checker = ProgramChecker()
+        self._pins: dict[str, tuple[ProgramNames, Pins]] = {}  # by digest
         self._load = load
         self._source_stamp = source_stamp
         self._ledger = ledger
@@ -84,6 +94,7 @@ class HookCatalog:
         self._hooks: tuple[Hook, ...] = ()
         self._new: dict[str, str] = {}  # hooks that newly wait, with what is proposed
         self.configuration = Configuration()
+        self._counted = (self.configuration.settings, -1, self.configuration.settings)
         self.states: tuple[HookState, ...] = ()
 
     def refresh(self) -> None:
@@ -102,7 +113,8 @@ class HookCatalog:
             self.states = self._build_states(self._ledger.state)
             files = self._read_stamps()
             self._ledger.set_positions({one.key: one.position for one in self.states})
-            self._stamp = (*declared, files, self._ledger.state.version, tried, self._earlier_stamp)
+            rest = files, self._ledger.state.version, tried, self._earlier_stamp
+            self._stamp = (*declared, self._search_stamp(), *rest)
             self._new |= {
                 one.key: one.digest for one in self.states if one.waiting and (one.key, one.digest) not in before
             }
@@ -121,11 +133,21 @@ class HookCatalog:
 
     def _current_stamp(self) -> object:
         """What a refresh depends on: the declaring file, the hooks' files, and the ledger."""
-        rest = self._ledger.state.version, self._trials.stamp, self._stamp_of_earlier()
-        return (*self._declared_stamp(), self._file_stamps(), *rest)
+        declared = self._declared_stamp()
+        rest = self._file_stamps(), self._ledger.state.version, self._trials.stamp, self._stamp_of_earlier()
+        return (*declared, self._search_stamp(), *rest)
 
     def _stamp_of_earlier(self) -> object:
         return file_stamp(self._earlier_file) if self._earlier_file else None
+
+    def _search_stamp(self) -> str:
+        """Where programs are looked for that were not found."""
+        return self.search.current() if self.misses_program else ""
+
+    @property
+    def misses_program(self) -> bool:
+        """Whether what is proposed names a program that was not found."""
+        return any(one.missing for one in self.states)
 
     def _read(self) -> tuple[object, ...]:
         """Load what is declared; returns its stamp from before, so that an edit meanwhile is seen the next time."""
@@ -160,8 +182,10 @@ class HookCatalog:
     def watched(self) -> tuple[str, ...]:
         """The files that what is proposed depends on, besides hooktray.yaml."""
         covered = (path for one in self.states for path in one.covered)
+        pins = (one.pins for one in self._ledger.state.ordered if one.pins)
+        programs = {program.path for one in pins for program in one.approved.values()}
         imported = (str(self._earlier_file),) if self._earlier_file else ()
-        return (*self.configuration.watched, *covered, *imported)
+        return (*self.configuration.watched, *covered, *sorted(programs), *imported)
 
     def find(self, word: str) -> list[HookState]:
         """The hooks that a person may mean by a name, key, command or prefix of a digest."""
@@ -169,8 +193,28 @@ class HookCatalog:
         return exact or [one for one in self.states if len(word) >= 6 and one.digest.startswith(word)]
 
     def settings(self) -> tuple[GuardedSetting, ...]:
-        """The settings in the file that need a confirmation."""
-        return guarded_settings.guarded_settings(self.configuration.settings, self._ledger.state)
+        """The settings in the file that need a confirmation, and the programs that changed."""
+        settings = guarded_settings.guarded_settings(self.configuration.settings, self._ledger.state)
+        return (*settings, *changed_programs.questions(self._ledger.state, self._checker, self.search.current))
+
+    def pins(self, state: HookState, path: str) -> Pins | None:
+        """How this hook would find its programs on another PATH."""
+        return propose(program_names(state.inspection), path) if state.inspection else None
+
+    def unpinned(self) -> frozenset[str]:
+        """The keys of approved commands whose programs were never noted."""
+        found = self._ledger.state.approved.items()
+        return frozenset(key for key, one in found if one.pins is None and isinstance(one.hook.action, Command))
+
+    @property
+    def settings_in_force(self) -> Settings:
+        """The settings as they count: without what waits for a confirmation."""
+        settings, state = self.configuration.settings, self._ledger.state
+        known, version, counted = self._counted
+        if known is not settings or version != state.version:  # asked at each event
+            counted = guarded_settings.settings_in_force(settings, state)
+            self._counted = (settings, state.version, counted)
+        return counted
 
     def without_tray(self) -> str:
         """What relays shall do without us; `allow` only when a person confirmed it."""
@@ -204,6 +248,8 @@ class HookCatalog:
                 health=inspection.message, remedy=inspection.hint, missing=isinstance(inspection, MissingError),
             )  # fmt: skip
         bundle = inspection.bundle
+        if approved and changed_programs.is_only_programs(self._copies, bundle, approved):
+            bundle = replace(bundle, pinned=self._copies.check(in_force).pinned)
         return HookState(
             key=hook.key,
             hook=hook,
@@ -213,11 +259,24 @@ class HookCatalog:
             approved=in_force,
             covered=bundle.covered,
             inspection=inspection,
+            pins=self._proposed_pins(inspection),
             health=self._damage(in_force)
             or _health(hook, bundle, in_force, ledger_state)
             or self._trial_failure(hook, in_force)
             or _first_problem(inspection),
         )
+
+    def _proposed_pins(self, inspection: Inspection) -> Pins | None:
+        """As they were first found: a later event's PATH counts only where a program was not found."""
+        if not isinstance(inspection.bundle.hook.action, Command):
+            return None
+        digest = inspection.bundle.digest
+        known = self._pins.get(digest)
+        if known is not None and all(name in known[1].programs for name in known[0].required):
+            return known[1]
+        names = known[0] if known else program_names(inspection)
+        self._pins[digest] = names, propose(names, self.search.current())
+        return self._pins[digest][1]
 
     def prune(self) -> None:
         """Remove the copies of what is neither approved nor proposed."""

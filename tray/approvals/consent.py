@@ -9,9 +9,11 @@ from dataclasses import dataclass
 
 from tray.approvals.batch import ApprovalBatch, find_batch
 from tray.approvals.catalog import REMOVED, HookCatalog, HookState
+from tray.approvals.program_pins import opened
 from tray.errors import HooktrayError
 from tray.language import phrase, say
 from tray.store.ledger import Ledger, LedgerAction
+from tray.store.pins import PROGRAM, PROGRAMS_OF, Pins
 
 LIST_HINT = phrase("`hooktray list` shows where each hook stands")
 MAX_REQUESTS, MAX_UNDOS = 20, 4  # anybody can ask; nobody shall push what can be undone out of sight by asking
@@ -46,9 +48,14 @@ class Consent:
         self._numbers = itertools.count(1)
         self.requests: tuple[PendingRequest, ...] = ()
 
-    def approve(self, key: str, digest: str, channel: str) -> HookState:
-        """Approve exactly what was shown under this digest; refused when it is no longer what is proposed."""
+    def approve(self, key: str, digest: str, channel: str, path: str = "") -> HookState:
+        """Approve exactly what was shown under this digest; refused when it is no longer what is proposed.
+
+        `path` is the PATH of the terminal that approves, if one does.
+        """
         state = self._current(key, digest)
+        if digest != REMOVED:
+            self._pin(state, self._catalog.pins(state, path) if path else state.pins, channel)
         action = LedgerAction.REVOKE if digest == REMOVED else LedgerAction.APPROVE
         self._write(action, state, channel)
         return state
@@ -67,9 +74,31 @@ class Consent:
                 say("these hooks are not the ones that were shown: one of them changed or was decided since"),
                 hint=say("open the menu and review them again"),
             )
+        for one in found.hooks:
+            self._pin(one, one.pins, channel)
         approved = tuple((one, self._append(LedgerAction.APPROVE, one, channel)) for one in found.hooks)
         self._catalog.refresh()
         return approved
+
+    def pin_earlier(self, channel: str) -> None:
+        """Note the programs of hooks that were approved before there were such notes; nothing becomes approved."""
+        unpinned = self._catalog.unpinned()
+        for one in self._catalog.states if unpinned else ():
+            if one.digest == one.approved and one.pins and one.key in unpinned:
+                self._pin(one, opened(one.pins), channel)
+
+    def _pin(self, state: HookState, pins: Pins | None, channel: str) -> None:
+        """The rows about its programs, before the row that puts the hook in force."""
+        if pins is None:
+            return
+        texts = self._ledger.state.setting_texts
+        rows = [(f"{PROGRAM}{path}", one.digest, one.definition) for path, one in pins.approved.items()]
+        rows.append((f"{PROGRAMS_OF}{state.digest}", pins.digest, pins.definition))
+        for key, digest, definition in rows:
+            if texts.get(key) != definition:
+                self._ledger.append(
+                    LedgerAction.APPROVE, key, digest, definition=definition, position=(0, 0), channel=channel
+                )
 
     def deny(self, key: str, digest: str, channel: str) -> HookState:
         """Turn a proposal down. What was approved before stays in force."""

@@ -102,14 +102,14 @@ class Controls:
         self._switch.mute(not self._switch.state().muted)
         self._redraw()
 
-    def approve(self, key: str, digest: str, channel: str) -> None:
-        """Approve a hook's exact bytes, or confirm a setting."""
+    def approve(self, key: str, digest: str, channel: str, path: str = "") -> None:
+        """Approve a hook's exact bytes, or confirm a setting. `path` is the PATH of the terminal that approves."""
         if key.startswith("setting:"):
             self._consent.confirm(key, digest, channel, accept=True)
             text = say("{setting} is confirmed", setting=key.removeprefix("setting:"))
             self._announce(text, channel, self._undo_last())
             return
-        state = self._consent.approve(key, digest, channel)
+        state = self._consent.approve(key, digest, channel, path)
         name = state.hook.name
         if digest == REMOVED:
             text = say("{name} is revoked", name=name)

@@ -1,15 +1,37 @@
-"""The settings that loosen a gate: each counts only once a person confirmed exactly its text (decision 32)."""
+"""The settings that count only once a person confirmed exactly what they say: those that loosen a gate (decision 32),
+that reduce notifications, and that send data out (decision 39)."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 
+from tray.approvals.notification_settings import (
+    NotificationSettings,
+    decode,
+    loudest,
+    notification_settings,
+    reductions,
+    with_notifications,
+)
 from tray.settings import Llm, Settings
 from tray.store.ledger import Ledger, LedgerAction, LedgerState
+from tray.store.pins import PROGRAM
+
+DATA_KEYS = (
+    "fleet",
+    "push",
+    "remote",
+    "show_input",
+)  # of hooktray.yaml, as far as there are such; they send data out
+WITHDRAWN_KEYS = ("protection", "without_tray", *DATA_KEYS)  # without them in the file, they wait for a person again
+NOTIFICATIONS = "notifications"
+NOTIFICATIONS_KEY = f"setting:{NOTIFICATIONS}"
+FILE_CHANNEL = "file"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,19 +46,58 @@ class GuardedSetting:
     denied: bool
 
     @property
+    def id(self) -> str:
+        """Another text of the same key is another setting to confirm."""
+        return f"{self.key} {self.digest}"
+
+    @property
     def waiting(self) -> bool:
         return not self.confirmed and not self.denied
+
+    @property
+    def is_program(self) -> bool:
+        """Whether it is a program that hooks use, and no setting."""
+        return self.key.startswith(PROGRAM)
 
 
 def guarded_settings(settings: Settings, ledger_state: LedgerState) -> tuple[GuardedSetting, ...]:
     """Those that the file sets, and the state of each."""
-    model = msgspec.json.encode(settings.llm).decode()
     removed = [agent for agent in _recorded_agents(ledger_state) if agent not in settings.ask_on_desktop.agents]
     texts = (
         *_setting_texts(settings),
-        *((f"ask_on_desktop {agent}", f"ask_on_desktop: off for {agent}") for agent in removed),
+        *((f"ask_on_desktop {agent}", f"ask_on_desktop: off for {agent}", "") for agent in removed),
     )
-    return tuple(_setting(key, text, model if key == "llm" else "", ledger_state) for key, text in texts)
+    found = (_setting(key, text, _digest(text), definition, ledger_state) for key, text, definition in texts)
+    return (*found, *_notifications(settings, ledger_state))
+
+
+def settings_in_force(settings: Settings, ledger_state: LedgerState) -> Settings:
+    """The settings as they count: with the confirmed values where the file's wait for a person."""
+    new, old = notification_settings(settings), _confirmed_notifications(ledger_state)
+    counted = loudest(new, old)
+    if counted is not new:
+        settings = with_notifications(settings, counted)
+    held = {key: _last_confirmed(key, ledger_state) for key in _data_keys(settings, ledger_state)}
+    return msgspec.structs.replace(settings, **held) if held else settings
+
+
+def record_additions(settings: Settings, ledger: Ledger) -> None:
+    """Note what the file has added or withdrawn, so that the next edit is judged by it, also after a restart.
+
+    What was added (an agent whose questions are asked, a notification) cannot be taken away again by an edit alone;
+    what was withdrawn waits for a person when it comes back.
+    """
+    record_desktop_agents(settings, ledger)
+    old = _confirmed_notifications(ledger.state)
+    counted = loudest(notification_settings(settings), old)
+    if reductions(old, counted):
+        definition = counted.encode()
+        _record(ledger, LedgerAction.APPROVE, NOTIFICATIONS_KEY, _digest(definition), definition)
+    proposed = {key for key, _, _ in _setting_texts(settings)}
+    for name in WITHDRAWN_KEYS:
+        digest = ledger.state.settings.get(f"setting:{name}")
+        if digest and name not in proposed:
+            _record(ledger, LedgerAction.REVOKE, f"setting:{name}", digest, "")
 
 
 def without_tray(settings: Settings, ledger_state: LedgerState) -> str:
@@ -72,7 +133,7 @@ def record_desktop_agents(settings: Settings, ledger: Ledger) -> None:
     for agent in settings.ask_on_desktop.agents:
         key, digest = f"setting:ask_on_desktop {agent}", _digest(_asking_text(agent))
         if ledger.state.settings.get(key) != digest:
-            ledger.append(LedgerAction.APPROVE, key, digest, definition="", position=(0, 0), channel="file")
+            _record(ledger, LedgerAction.APPROVE, key, digest, "")
 
 
 def _recorded_agents(ledger_state: LedgerState) -> Iterator[str]:
@@ -90,18 +151,55 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _setting_texts(settings: Settings) -> Iterator[tuple[str, str]]:
+def _record(ledger: Ledger, action: LedgerAction, key: str, digest: str, definition: str) -> None:
+    ledger.append(action, key, digest, definition=definition, position=(0, 0), channel=FILE_CHANNEL)
+
+
+def _notifications(settings: Settings, ledger_state: LedgerState) -> Iterator[GuardedSetting]:
+    """What the file takes away from the notifications; confirmed, it is what the file is judged by from then on."""
+    part = notification_settings(settings)
+    if reduced := reductions(part, _confirmed_notifications(ledger_state)):
+        text, definition = f"{NOTIFICATIONS}: {', '.join(reduced)}", part.encode()
+        yield _setting(NOTIFICATIONS, text, _digest(definition), definition, ledger_state)
+
+
+def _confirmed_notifications(ledger_state: LedgerState) -> NotificationSettings:
+    return decode(ledger_state.setting_texts.get(NOTIFICATIONS_KEY, ""))
+
+
+def _data_keys(settings: Settings, ledger_state: LedgerState) -> list[str]:
+    """Those that the file sets and nobody has confirmed as they are."""
+    texts = {key: text for key, text, _ in _setting_texts(settings) if key in DATA_KEYS}
+    return [key for key, text in texts.items() if ledger_state.settings.get(f"setting:{key}") != _digest(text)]
+
+
+def _last_confirmed(key: str, ledger_state: LedgerState) -> Any:
+    field = next(one for one in msgspec.structs.fields(Settings) if one.name == key)
+    text = ledger_state.setting_texts.get(f"setting:{key}", "") if f"setting:{key}" in ledger_state.settings else ""
+    try:
+        return msgspec.json.decode(text, type=field.type) if text else field.default
+    except msgspec.DecodeError:
+        return field.default
+
+
+def _setting_texts(settings: Settings) -> Iterator[tuple[str, str, str]]:
+    """Key, text and definition of each that the file sets."""
     if settings.without_tray == "allow":
-        yield "without_tray", "without_tray: allow"
+        yield "without_tray", "without_tray: allow", ""
     if settings.protection.allow:
-        yield "protection", f"protection: allow {', '.join(settings.protection.allow)}"
+        yield "protection", f"protection: allow {', '.join(settings.protection.allow)}", ""
     if settings.llm is not None:
         key = f", key from {settings.llm.api_key_env}" if settings.llm.api_key_env else ""
-        yield "llm", f"llm: {settings.llm.base_url}, model {settings.llm.model}{key}"
+        text = f"llm: {settings.llm.base_url}, model {settings.llm.model}{key}"
+        yield "llm", text, msgspec.json.encode(settings.llm).decode()
+    for field in msgspec.structs.fields(Settings):
+        value = getattr(settings, field.name)
+        if field.name in DATA_KEYS and value != field.default:
+            definition = msgspec.json.encode(value).decode()
+            yield field.name, f"{field.name}: {definition}", definition
 
 
-def _setting(name: str, text: str, definition: str, ledger_state: LedgerState) -> GuardedSetting:
-    digest = _digest(text)
+def _setting(name: str, text: str, digest: str, definition: str, ledger_state: LedgerState) -> GuardedSetting:
     key = f"setting:{name}"
     return GuardedSetting(
         key=key,

@@ -1,4 +1,4 @@
-"""What an approval covers: the scripts that a command line runs and what they load, and how the copies run.
+"""What an approval covers: the scripts that a command line runs and what they load.
 
 `shell_hooks.py` reads lines for a shell, `entry_points.py` finds what a line runs, and `dependencies` what scripts
 load. A plugin's hook is approved with the plugin's whole folder. A word that names any other file is data:
@@ -27,7 +27,7 @@ from tray.approvals.programs import SYSTEM_FOLDERS, MissingError, absolute, requ
 from tray.errors import HooktrayError
 from tray.model.hook import Command, Hook
 from tray.shell.split import fill
-from tray.store.copies import Bundle, Copies, DamagedError, Manifest
+from tray.store.copies import Bundle
 
 CACHED_LINES = 1024  # command lines whose words are remembered: they are asked for at each use
 EXCLUDED_FOLDERS = {".git", "__pycache__"}
@@ -63,91 +63,6 @@ class Inspection:
         return tuple(dict.fromkeys((*self.bundle.contents, *files, *watched, *folders)))
 
 
-class CommandResolver:
-    """Runs hooks from their copies, bound to the very programs that were there when they were approved."""
-
-    def __init__(self, copies: Copies) -> None:
-        self._copies = copies
-        self._cached_sums: dict[Stamp, str] = {}
-        self._lines: dict[str, tuple[Hook, Manifest, tuple[str, ...]]] = {}  # as long as hook and copy are the same
-
-    def argv(self, hook: Hook, name: str, placeholders: Mapping[str, str] = NO_PLACEHOLDERS) -> tuple[str, ...]:
-        """The command line with the approved copies. Raises DamagedError; never falls back to the original.
-
-        `placeholders` are the hook's values for one event.
-        """
-        if not isinstance(hook.action, Command):
-            return ()
-        manifest = self._intact_manifest(hook, name)
-        program = program_of(hook, hook.action)
-        for path, pinned in manifest.pinned.items():  # what runs from a copy is not looked for at its old path
-            if pinned != self._cached_sha256(path):
-                raise DamagedError(f"{path} is another program than when {hook.name} was approved")
-        if program not in (*manifest.files, *manifest.pinned) and not program.startswith(SYSTEM_FOLDERS):
-            raise DamagedError(f"{program} was not there when {hook.name} was approved")
-        known = self._lines.get(name)
-        if known is not None and known[0] is hook and known[1] is manifest and not placeholders:
-            return known[2]
-        argv = self._line(hook, hook.action, program, self._copies.paths(name), placeholders)
-        if not placeholders:
-            self._lines[name] = (hook, manifest, argv)
-        return argv
-
-    def _line(
-        self, hook: Hook, command: Command, program: str, copies: Mapping[str, str], placeholders: Mapping[str, str]
-    ) -> tuple[str, ...]:
-        if command.shell:
-            return (program, "-c", shell_hooks.rewrite_line(hook, command, copies))
-        argv = [_resolve_word(word, copies, placeholders, command) for word in words_of(hook, command)]
-        return (copies.get(program, program), *argv[1:])
-
-    def _intact_manifest(self, hook: Hook, name: str) -> Manifest:
-        """What the copy consists of; altered files are put back from the spare bytes or from the hook's files."""
-        try:
-            return self._copies.check(name)
-        except DamagedError:
-            with contextlib.suppress(DamagedError):
-                return self._copies.restore(name)
-            with contextlib.suppress(HooktrayError, OSError, ValueError):
-                bundle = read_bundle(hook)
-                if bundle.digest == name:
-                    self._copies.save(bundle)
-                    return self._copies.check(name)
-            raise
-
-    def copy(self, name: str, original: str) -> str:
-        """Where the copy of a file or folder lies within the bundle; "" for no folder."""
-        return str(self._copies.path(name, original)) if original else ""
-
-    def _cached_sha256(self, path: str) -> str:
-        """The program's SHA-256; read again only when the kernel says that the file may be another one."""
-        stamp = _stamp(path)
-        if stamp is None:
-            return "gone"
-        if stamp not in self._cached_sums:
-            self._cached_sums[stamp] = _sha256(path)
-        return self._cached_sums[stamp]
-
-
-def _resolve_word(
-    word: CommandWord, copies: Mapping[str, str], placeholders: Mapping[str, str], command: Command
-) -> str:
-    """The word with the approved copy of what it names; data keeps the user's own path in every folder."""
-    if word.path in copies:
-        return word.prefix + copies[word.path]
-    named = word.text.removeprefix(word.prefix)
-    if named.startswith("~/") or (_is_relative(named, command) and "${" not in named):
-        return word.prefix + word.path
-    if _is_user_file(word.path) and not Path(named).is_absolute():
-        return word.prefix + word.path
-    return fill(word.text, placeholders) if placeholders else word.text
-
-
-def _is_relative(named: str, command: Command) -> bool:
-    """Whether it is a path relative to hooktray.yaml; other formats mean the agent's folder."""
-    return not command.format and named.startswith(("./", "../"))
-
-
 def read_bundle(hook: Hook) -> Bundle:
     """Read every file that belongs to the hook, once. Raises HooktrayError when one is missing or too large."""
     return inspect(hook).bundle
@@ -165,7 +80,7 @@ def inspect(hook: Hook) -> Inspection:
     reader = _Contents()
     run_files = tuple(entries_of(hook, hook.action))
     entries = tuple(entry for entry in run_files if entry.is_copied)
-    listed = tuple(path for path in _limited(hook, hook.action) if _is_user_file(path))
+    listed = tuple(path for path in _limited(hook, hook.action) if is_user_file(path))
     run = {entry.path for entry in run_files} | set(listed) | {program_of(hook, hook.action)}
     named = tuple(entry_points.data_words(_word_paths(hook, hook.action), run))
     found = scan(entries, hook.action.folder, data={path for _, path in named}, content=reader.content)
@@ -178,7 +93,7 @@ def inspect(hook: Hook) -> Inspection:
     executable = frozenset(path for path in contents if os.access(path, os.X_OK))
     programs = (program_of(hook, hook.action), *(entry.path for entry in run_files if not entry.is_copied))
     pinned = {
-        path: _sha256(path) for path in programs if path not in contents and not path.startswith(SYSTEM_FOLDERS)
+        path: file_sha256(path) for path in programs if path not in contents and not path.startswith(SYSTEM_FOLDERS)
     }
     return Inspection(
         bundle=Bundle(hook=hook, contents=contents, executable=executable, pinned=pinned),
@@ -200,7 +115,7 @@ def file_stamps(hook: Hook, also: Iterable[str] = ()) -> tuple[Stamp, ...]:
         paths.update(_named(hook, hook.action))
     with contextlib.suppress(HooktrayError):
         paths.update(islice(_listed(hook, hook.action), MAX_FILES))
-    return tuple(stamp for path in sorted(paths) if (stamp := _stamp(path)))
+    return tuple(stamp for path in sorted(paths) if (stamp := path_stamp(path)))
 
 
 def entries_of(hook: Hook, command: Command) -> Iterator[EntryPoint]:
@@ -230,7 +145,7 @@ class _Contents:
 
     def content(self, path: str) -> bytes:
         if path not in self._known:
-            stamp = _stamp(path)
+            stamp = path_stamp(path)
             self.stamps += [stamp] if stamp else []
             self._known[path] = _read(path, self._left)
             self._left -= len(self._known[path])
@@ -319,7 +234,7 @@ def _plain_parts(pattern: Path) -> Iterator[str]:
         yield part
 
 
-def _is_user_file(path: str) -> bool:
+def is_user_file(path: str) -> bool:
     return os.path.isfile(path) and not path.startswith(SYSTEM_FOLDERS)  # noqa: PTH113
 
 
@@ -336,14 +251,14 @@ def _read(path: str, left: int) -> bytes:
     return content
 
 
-def _sha256(path: str) -> str:
+def file_sha256(path: str) -> str:
     try:
         return hashlib.sha256(Path(path).read_bytes()).hexdigest()
     except OSError as error:
         raise HooktrayError(f"{path}: cannot be read: {error.strerror}", hint="use another program") from error
 
 
-def _stamp(path: str) -> Stamp | None:
+def path_stamp(path: str) -> Stamp | None:
     try:
         status = os.stat(path)  # noqa: PTH116 - Path() refuses some words
     except (OSError, ValueError):

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from tray.approvals import startup_files
 from tray.approvals.catalog import REMOVED, HookState
 from tray.approvals.checks import describe, problems
 from tray.approvals.dependencies import Inclusion
 from tray.approvals.dependencies.analysis import InclusionKind
 from tray.approvals.inspection import Inspection
+from tray.approvals.program_pins import program_names
 from tray.approvals.shell_hooks import uncovered_words
 from tray.execution.environment import clean, mentioned_in
 from tray.language import phrase, say
 from tray.model.decision import Verdict
 from tray.model.hook import Action, Command, Hook, Http, Prompt, Rule
 from tray.store.copies import Copies, DamagedError
+from tray.store.pins import Pins
 from tray.text import first_line, printable
 
 INCLUSION_TEXTS = {
@@ -83,7 +87,38 @@ def _lines(state: HookState, copies: Copies) -> Iterator[str]:
     yield say("Definition:")
     yield from now
     yield ""
+    yield from _programs(state)
     yield from _files(state, copies)
+
+
+def _programs(state: HookState) -> Iterator[str]:
+    """The PATH that an approval would record, the programs that are found on it, and what else they read."""
+    if state.pins is None or state.inspection is None:
+        return
+    yield say("PATH of the hook, unless a terminal with another one approves it:")
+    yield from (f"  {folder}" for folder in state.pins.path.split(os.pathsep))
+    yield ""
+    if state.pins.programs:
+        yield say("Programs, as they are found on that PATH:")
+        yield from (
+            f"  {name}: {_program_text(state.pins, path)}" for name, path in sorted(state.pins.programs.items())
+        )
+        yield ""
+    missing = [name for name in program_names(state.inspection).required if name not in state.pins.programs]
+    if missing:
+        yield say("Not found on that PATH: {names}", names=", ".join(missing))
+        yield ""
+    files = startup_files.start_up_files(state.inspection, state.pins)
+    if files:
+        yield say("Not covered, although it can change what the programs do:")
+        yield from (f"  {one.path}: {say(one.reason, program=one.program)}" for one in files)
+        yield ""
+
+
+def _program_text(pins: Pins, path: str) -> str:
+    if path in pins.approved:
+        return say("{path}, bound to its bytes: when they change, you are asked once for all hooks", path=path)
+    return path
 
 
 def _files(state: HookState, copies: Copies) -> Iterator[str]:

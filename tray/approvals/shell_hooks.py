@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from tray.agents.placeholders import declared_values, project_placeholders
 from tray.approvals.programs import (
@@ -28,6 +30,17 @@ pwd read return set shift source test then trap true type umask unset until wait
 """)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptStart:
+    """The words that stand for an approved script in a line: as its program, and as the script of an interpreter."""
+
+    as_program: tuple[str, ...]
+    as_script: tuple[str, ...]
+
+
+Starts = Callable[[str], ScriptStart | None]
+
+
 def paths(hook: Hook, command: Command) -> Iterator[str]:
     """Every path that a word may name. Raises ValueError when a quote is not closed."""
     return (path for word in _words(hook, command) if (path := _path(word, command)))
@@ -46,13 +59,24 @@ def named_paths(hook: Hook, command: Command) -> Iterator[tuple[str, str]]:
             yield word.raw, absolute(word.value, command.folder)
 
 
-def rewrite_line(hook: Hook, command: Command, copies: Mapping[str, str]) -> str:
-    """The line with the copy's path wherever a word names a file that has one, and with the whole path of data."""
+def command_words(hook: Hook, command: Command) -> list[list[tuple[str, str]]]:
+    """The words of each simple command with the files that they name; those in any other place are apart."""
+    found = _words(hook, command)
+    groups = [[word for word in group if not word.redirect] for group in split.commands(found)]
+    plain = [group for group in groups if group and group[0].is_command and group[0].is_literal]
+    inside = {id(word) for group in plain for word in group}
+    others = [[("", ""), (word.text, _path(word, command))] for word in found if id(word) not in inside]
+    return [[(word.text, _path(word, command)) for word in group] for group in plain] + others
+
+
+def rewrite_line(hook: Hook, command: Command, starts: Starts) -> str:
+    """The line with what stands for a file that it runs in its place, and with the whole path of data."""
 
     def copy(word: split.ShellWord) -> str | None:
         path = _path(word, command)
-        if path in copies:
-            return split.quote(word, copies[path])
+        if start := starts(path):
+            *words, last = start.as_program if word.is_command else start.as_script
+            return " ".join((*map(shlex.quote, words), split.quote(word, last)))
         relative = path and not word.value.startswith(("/", "~"))
         return split.quote(word, path) if relative and os.path.isfile(path) else None  # noqa: PTH113
 
@@ -101,6 +125,16 @@ def uncovered_words(hook: Hook, command: Command) -> tuple[str, ...]:
     unclear = {word.raw: None for word in found if not word.is_literal and not word.is_output}
     missing = {word.raw: None for word in found if SCRIPT.fullmatch(word.text) and not _exists(word, command)}
     return (*names, *unclear, *missing, *(f"$({one})" for one in inside))
+
+
+def bare_commands(hook: Hook, command: Command) -> Iterator[str]:
+    """The names of programs that the shell looks up. Raises ValueError when a quote is not closed."""
+    for group in split.commands(_words(hook, command)):
+        argv = [word.text for word in group]
+        for position, is_script in program_positions(argv, 0):
+            word = group[position]
+            if word.is_literal and not is_script and "/" not in word.text and word.text not in BUILTINS:
+                yield word.text
 
 
 def _exists(word: split.ShellWord, command: Command) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -21,7 +20,8 @@ def doctor(
     ] = False,
 ) -> None:
     """Try every approved hook and every connected agent; exit 1 when something is broken."""
-    from tray.app.doctor import Health, render, run_checks
+    from tray.app.checks.checklist import render, run_checks
+    from tray.app.checks.finding import Health
     from tray.cli.status import tray_health
 
     paths = prepared_paths(context)
@@ -29,7 +29,7 @@ def doctor(
     for one in run_checks(paths, tray_health(paths), static=static):
         results.append(one)
         if as_json:
-            print(json.dumps(asdict(one), ensure_ascii=False), flush=True)
+            print(json.dumps(one.row, ensure_ascii=False), flush=True)
     if not as_json:
         print(printable(render(results)))
     if any(one.health is Health.BROKEN for one in results):

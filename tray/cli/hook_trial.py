@@ -11,7 +11,7 @@ import typer
 
 from tray.app import Stores, build_catalog, build_engine, confirmed_llm, open_stores
 from tray.app.agent_sites import working_folder
-from tray.app.doctor import remedies
+from tray.app.checks import remedies
 from tray.approvals.catalog import HookState
 from tray.engine import trial
 from tray.errors import HooktrayError

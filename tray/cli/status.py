@@ -21,7 +21,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
     """Whether hooks run, and what waits for you."""
     from tray.app import build_catalog, open_stores
     from tray.app.agent_sites import agent_states, unsupported_agents
-    from tray.app.doctor import broken_hooks
+    from tray.app.checks.checklist import broken_hooks
 
     paths = prepared_paths(context)
     try:
@@ -90,6 +90,7 @@ def paths(context: typer.Context, as_json: Json = False) -> None:
         "logs": str(found.logs),
         "socket": str(found.socket),
         "database": str(found.database),
+        "relay": str(found.relay),
     }
     print(json.dumps(rows) if as_json else "\n".join(f"{name:9} {path}" for name, path in rows.items()))
 

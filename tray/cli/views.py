@@ -24,8 +24,8 @@ from tray.text import printable, sanitise
 if TYPE_CHECKING:
     from tray.agents.registry import SupportedAgents
     from tray.app.agent_sites import UnsupportedAgent
+    from tray.app.checks.agent_status import AgentStatus
     from tray.approvals.catalog import HookCatalog, HookState
-    from tray.connect.agent_status import AgentStatus
     from tray.paths import Paths
     from tray.sources.configuration import Configuration
 

@@ -14,6 +14,7 @@ from tray.edit.file_changes import FileChange, apply, read_state, remove_drafts,
 from tray.errors import HooktrayError
 from tray.paths import unwritable_error
 
+LOCK = "connections.lock"  # in the state folder
 LOCK_TIMEOUT = 20.0  # seconds to wait for another process that writes
 
 
@@ -61,7 +62,8 @@ def _apply(site: Site, agent: str, changes: Sequence[FileChange], recorded: Sequ
     backups = site.backups
     earlier = [(change.path, backups.get(change.path)) for change in recorded]
     try:
-        backups.begin(agent, recorded)
+        for change in recorded:  # hooktray.yaml is no agent's
+            backups.begin("" if change.display_path == site.paths.config else agent, [change])
         apply(changes)
     except BaseException:
         for path, backup in earlier:
@@ -71,13 +73,39 @@ def _apply(site: Site, agent: str, changes: Sequence[FileChange], recorded: Sequ
     backups.finish(recorded)
 
 
+def forget(site: Site, agent: str) -> None:
+    """Forget the files that have no entry of ours any more, so that nobody is told that it is gone."""
+    with _lock(site):
+        for backup in site.backups.of_agent(agent):
+            with contextlib.suppress(HooktrayError, OSError):
+                if not backup.moved and not connectors()[agent].contents(backup.path, read_state(backup.path)):
+                    site.backups.delete(backup.path)
+
+
+@contextlib.contextmanager
+def lock_connections(site: Site, *, timeout: float) -> Iterator[bool]:
+    """Keep `connect` and `disconnect` from writing meanwhile; whether that came about within so many seconds."""
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(site.paths.state / LOCK, timeout=timeout)
+    try:
+        lock.acquire()
+    except (Timeout, OSError):
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        lock.release()
+
+
 @contextlib.contextmanager
 def _lock(site: Site) -> Iterator[None]:
     """One at a time, so that another command or the menu cannot overwrite a backup."""
     from filelock import FileLock, Timeout  # not needed to look
 
     try:
-        lock = FileLock(site.paths.state / "connections.lock", timeout=LOCK_TIMEOUT).acquire()
+        lock = FileLock(site.paths.state / LOCK, timeout=LOCK_TIMEOUT).acquire()
     except Timeout as error:
         message = "another `hooktray connect` or `disconnect` is at work"
         raise HooktrayError(message, hint="wait for its end and try again; nothing was written") from error

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Protocol
 
 from tray.errors import HooktrayError
+from tray.execution.isolation import isolated_command
 from tray.language import say
 from tray.paths import Paths
 from tray.sources.configuration import write_atomic
@@ -25,6 +26,10 @@ MARK = "X-Hooktray=true"
 LABEL = "app.hooktray.tray"
 VALUE = "Hooktray"
 SPECIAL = ('"', "`", "$", "\\")  # what a quoted argument of an Exec line escapes
+
+# $0 is the interpreter of our environment; the words after it are the isolated start. When the environment was made
+# anew for another Python, that start's folders are gone, and Hooktray starts by the environment's own means.
+START = '[ -f "$4" ] && [ -x "$1" ] && exec "$@"; shift 5; exec "$0" -I -m tray "$@"'
 
 
 class LoginState(enum.StrEnum):
@@ -195,10 +200,14 @@ def login_entry(environment: Mapping[str, str], platform: str = sys.platform) ->
 
 
 def command(paths: Paths) -> tuple[str, ...]:
-    """How this Hooktray is started; a bundle is its own program."""
-    bundle = getattr(sys, "frozen", False)
-    start = (_silent("hooktrayw.exe"),) if bundle else (_silent("pythonw.exe"), "-I", "-m", "tray")
-    return (*start, *(("--home", str(paths.home)) if paths.home else ()), "run")
+    """How this Hooktray is started, isolated from its environment; a bundle is its own program."""
+    words = (*(("--home", str(paths.home)) if paths.home else ()), "run")
+    if getattr(sys, "frozen", False):
+        return (_silent("hooktrayw.exe"), *words)
+    interpreter, *isolated = isolated_command(*words)
+    if sys.platform == "win32":
+        return (_silent("pythonw.exe"), *isolated)
+    return ("/bin/sh", "-c", START, sys.executable, interpreter, *isolated)
 
 
 def _silent(name: str) -> str:

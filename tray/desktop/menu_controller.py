@@ -147,6 +147,10 @@ class MenuController:
                 self._inform("", agents.apply(agent, digest))
             case menu.ProbeAgent(agent):
                 agents.probe(agent)
+            case menu.PutEntriesBack(agent):
+                self._inform("", agents.put_back(agent))
+            case menu.LeaveEntries(agent, digest):
+                self._inform("", agents.leave(agent, digest))
             case _:
                 return False
         self._presenter.show()

@@ -175,7 +175,7 @@ def _icon_state(state: menu.MenuState) -> IconState:
         return IconState.OFF
     if state.paused_until is not None:
         return IconState.PAUSED
-    problems = state.problem or state.incident or state.damage
+    problems = state.problem or state.incident or state.damage or menu.tampered(state)
     waits = state.questions or state.approvals or state.requests or problems
     return IconState.ATTENTION if waits else IconState.ON
 
@@ -187,6 +187,8 @@ def _tooltip(icon_state: IconState, state: menu.MenuState) -> str:
         text = say("hooks are paused until {time}", time=clock(state.paused_until or 0, state.now))
     elif state.incident:
         text = sanitise(state.incident, menu.STATUS_LIMIT)
+    elif changed := menu.tampered(state):
+        text = sanitise(changed, menu.STATUS_LIMIT)
     elif running := sanitise(state.running, menu.STATUS_LIMIT):
         text = running
     elif state.damage and icon_state is IconState.ATTENTION:

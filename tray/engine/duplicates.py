@@ -48,7 +48,8 @@ def _scope(hook: Hook) -> str:
     return str(path) if path.name in hook_rules(hook.match.format).plugin_files else ""
 
 
-def _weight(one: ApprovedHook) -> tuple[bool, bool, bool, bool, float]:
+def _weight(one: ApprovedHook) -> tuple[bool, bool, bool, int, float]:
     """The one that guards most comes first: on, waited for, each time, blocking when it fails, approved last."""
     hook = one.hook
-    return hook.enabled, hook.async_mode is AsyncMode.NO, not hook.once, hook.failure is Failure.BLOCK, one.at
+    strictness = tuple(Failure).index(hook.failure)
+    return hook.enabled, hook.async_mode is AsyncMode.NO, not hook.once, strictness, one.at

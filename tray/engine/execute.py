@@ -21,7 +21,8 @@ from tray.engine.serial import cancelled_after_deny, ready
 from tray.engine.status_message import show_status
 from tray.errors import HooktrayError
 from tray.execution.command import BackgroundProcesses, Hangup
-from tray.execution.process import CANCELLED, CLOSED
+from tray.execution.hook_runs import HookPlace, HookRuns
+from tray.execution.process import CANCELLED, CLOSED, Job
 from tray.execution.request_job import AnyJob, run_jobs
 from tray.model.decision import Gate, HookOutput, Outcome, Result, Status
 from tray.model.event import Event
@@ -51,7 +52,9 @@ class HookExecutor:
         listener: EngineListener,
         background: BackgroundProcesses | None,
         shutdown_state: ShutdownState,
+        runs: HookRuns,
     ) -> None:
+        self._runs = runs
         self._switch = switch
         self._builder = builder
         self._limits = limits
@@ -88,7 +91,9 @@ class HookExecutor:
     def fail_busy(self, event: Event, hooks: Sequence[ApprovedHook]) -> list[Outcome]:
         """The same without a process: rules still count, a hook that would have to run has failed."""
         pairs = zip(hooks, self._prepare(event, hooks), strict=True)
-        return [turn if isinstance(turn, Outcome) else failed(one.hook, Gate.BUSY.value) for one, turn in pairs]
+        return [
+            turn if isinstance(turn, Outcome) else failed(event, one.hook, Gate.BUSY.value) for one, turn in pairs
+        ]
 
     def skip_all(self, hooks: Sequence[ApprovedHook], switch_gate: Gate) -> list[Outcome]:
         """What comes out while the switch or a pause keeps all of them from running."""
@@ -97,7 +102,7 @@ class HookExecutor:
     def run_one(self, event: Event, approved: ApprovedHook, deadline: float, hangup: Hangup | None) -> Outcome:
         """One hook's turn, without the event's other hooks; a pause of the event's own session does not count."""
         switch_gate = self._switch.gate(time.time(), session="", agent=event.agent)
-        turn = self._prepare_one(event, approved, gate(approved.hook, switch_gate=switch_gate, nested=event.nested))
+        turn = self._prepare_one(event, approved, gate(approved.hook, event, switch_gate=switch_gate))
         if isinstance(turn, Outcome):
             return turn
         return self._run_jobs(event, [approved], {0: turn}, deadline, hangup)[0]
@@ -113,7 +118,7 @@ class HookExecutor:
         return [
             skipped(one.hook, Gate.DUPLICATE, f"the same as {hooks[same_as[index]].hook.name}, which is asked")
             if index in same_as
-            else self._prepare_one(event, one, gate(one.hook, switch_gate=switch_gate, nested=event.nested))
+            else self._prepare_one(event, one, gate(one.hook, event, switch_gate=switch_gate))
             for index, one in enumerate(hooks)
         ]
 
@@ -130,20 +135,24 @@ class HookExecutor:
         if reason is not None:
             return skipped(hook, reason)
         if event.problem and (hook.match.tool or hook.match.pattern or not isinstance(hook.action, Rule)):
-            return failed(hook, event.problem)
+            return failed(event, hook, event.problem)
         if isinstance(hook.action, Rule):
             if not self._limits.claim_once(event, hook):
                 return skipped(hook, Gate.ONCE, ONCE_CAUSE)
             output = HookOutput(verdict=hook.action.verdict, reason=hook.action.reason)
             return Outcome(hook=hook.name, status=Status.OK, output=output)
         try:
-            start_gate = partial(self._switch.starting, event.session, event.agent)
-            return self._builder.build(event, hook, approved.digest, start_gate)
+            start_gate = partial(self._runs.starting, partial(self._switch.starting, event.session, event.agent))
+            job = self._builder.build(event, approved, start_gate)
+            if isinstance(job, Job):
+                place = HookPlace(event.above, event.depth)
+                job = replace(job, on_start=partial(self._runs.add, hook.key, place))
+            return job
         except HooktrayError as error:
-            return failed(hook, error.message)
+            return failed(event, hook, error.message)
         except Exception as error:  # the hook's turn: one hook's trouble never takes the others' verdicts away
             log.exception("%s could not have its turn", hook.name)
-            return failed(hook, f"internal error: {type(error).__name__}")
+            return failed(event, hook, f"internal error: {type(error).__name__}")
 
     def _run_jobs(
         self,
@@ -185,4 +194,4 @@ class HookExecutor:
             log.exception("the output of %s cannot be read", hook.name)
             output = HookOutput(problem=f"internal error: {type(error).__name__}")
         stderr = result.stderr.decode("utf-8", "replace")
-        return make_outcome(hook, output, timed_out=result.timed_out, ms=result.ms, stderr=stderr)
+        return make_outcome(event, hook, output, timed_out=result.timed_out, ms=result.ms, stderr=stderr)

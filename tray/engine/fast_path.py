@@ -88,7 +88,8 @@ class FastPath:
         if kind is EventKind.TOOL_BEFORE:
             tool = protocol.tool(request.event, payload)
             if tool is not None and (
-                canonical(request.agent, tool.name) == scopes.TOOL or self._protection.applies(request.agent, tool)
+                canonical(request.agent, tool.name) == scopes.TOOL
+                or self._protection.applies(request.agent, tool, request.cwd)
             ):
                 return NOT_FAST
         return FastPathResult(fast=True, gate=gate)

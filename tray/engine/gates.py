@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tray.model.decision import Gate
+from tray.model.event import Event
 from tray.model.hook import Hook, Rule
 from tray.store.ledger import ApprovedHook
 from tray.store.switch import Switch
@@ -17,16 +18,24 @@ def apply_switch(approved: ApprovedHook, switch: Switch) -> ApprovedHook:
     return replace(approved, hook=replace(approved.hook, enabled=False))
 
 
-def gate(hook: Hook, *, switch_gate: Gate | None, nested: bool) -> Gate | None:
-    """The first reason that holds: the master switch, the hook's own, an event of a hook's own making.
+MAX_DEPTH = 3  # hooks, one below the other, below which hooks are still asked
 
-    Approval is no reason here: what is not approved never reaches a plan.
+
+def gate(hook: Hook, event: Event, *, switch_gate: Gate | None) -> Gate | None:
+    """The first reason that holds: the master switch, the hook's own, an event from below this hook or from too deep.
+
+    Rules start nothing, so they speak wherever the event comes from. Approval is no reason here: what is not approved
+    never reaches a plan.
     """
     if switch_gate is not None:
         return switch_gate
     if not hook.enabled:
         return Gate.DISABLED
-    return Gate.NESTED if nested else None
+    if isinstance(hook.action, Rule) or not event.nested:
+        return None
+    if event.depth > MAX_DEPTH:
+        return Gate.TOO_DEEP
+    return Gate.NESTED if hook.key in event.above else None
 
 
 def may_block(hook: Hook, switch_gate: Gate | None) -> bool:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from tray.agents.placeholders import runtime_values
 from tray.agents.registry import AGENTS
-from tray.approvals.inspection import CommandResolver
+from tray.approvals.command_resolver import CommandResolver
+from tray.approvals.program_pins import hook_path
 from tray.engine import output
 from tray.engine.prompt_text import parse_reply
 from tray.errors import HooktrayError
@@ -21,6 +22,7 @@ from tray.execution.script import is_unopened_script
 from tray.model.decision import HookOutput, Result
 from tray.model.event import TEST_VARIABLE, Event
 from tray.model.hook import Command, Hook, Http, Prompt
+from tray.store.ledger import ApprovedHook
 
 if TYPE_CHECKING:  # reading YAML is none of the business of `once`
     from tray.settings import Llm
@@ -37,8 +39,9 @@ class JobBuilder:
         self._resolver = resolver
         self._llm = llm
 
-    def build(self, event: Event, hook: Hook, digest: str, start_gate: StartGate) -> AnyJob:
+    def build(self, event: Event, approved: ApprovedHook, start_gate: StartGate) -> AnyJob:
         """The process, request or question of this hook. Raises HooktrayError when it cannot be."""
+        hook = approved.hook
         if hook.dialect not in AGENTS:
             raise HooktrayError(f"it is written for {hook.dialect}, an agent that is not known here any more")
         action = hook.action
@@ -47,13 +50,16 @@ class JobBuilder:
         if isinstance(action, Prompt):
             return _question(event, hook, action, self._llm(), start_gate)
         assert isinstance(action, Command)
-        return self._job(event, hook, action, digest, start_gate)
+        return self._job(event, approved, action, start_gate)
 
-    def _job(self, event: Event, hook: Hook, command: Command, digest: str, start_gate: StartGate) -> Job:
+    def _job(self, event: Event, approved: ApprovedHook, command: Command, start_gate: StartGate) -> Job:
+        hook, digest, pins = approved.hook, approved.digest, approved.pins
         known = AGENTS[hook.dialect]
         own = {"HOOK_SOURCE_DIR": command.folder, "PYTHONDONTWRITEBYTECODE": "1"}  # nothing joins the approved copy
         if USER_PACKAGES not in hook.env:
             own["PYTHONNOUSERSITE"] = "1"  # Python would run whatever an agent leaves in that folder
+        if pins and (path := hook_path(pins, event.environment.get("PATH", ""))):
+            own["PATH"] = path
         values = runtime_values(command, self._resolver.copy(digest, command.plugin), event.cwd)
         variables = known.protocol.environment(event)
         if event.test:
@@ -65,8 +71,10 @@ class JobBuilder:
         if command.owner and known.rules.plugin_input:
             folder = values.get(known.rules.placeholders.plugin) or command.root
             stdin = known.rules.plugin_input(stdin, command.owner, folder)
+        line = self._resolver.command_line(hook, digest, {**variables, **values} if command.format else {}, pins)
         return Job(
-            argv=self._resolver.argv(hook, digest, {**variables, **values} if command.format else {}),
+            argv=line.argv,
+            script=line.script,
             cwd=_folder(event, hook),
             environment=clean(event.environment, wanted=hook.env, extra=extra).environment,
             stdin=stdin,

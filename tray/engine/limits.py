@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -41,13 +42,20 @@ class TurnLimits:
 
     def begin(self, event: Event) -> None:
         """Before any hook is asked: a prompt begins a turn; a session's end is the end of all that we know of it."""
-        if event.kind not in BOUNDARIES or event.test:
+        if event.kind not in BOUNDARIES or event.test or self._is_continued(event):
             return
         starts = event.kind is EventKind.SESSION_START and event.topic != COMPACTED
         if event.kind is EventKind.PROMPT or starts:
             _or_default(lambda: self._sessions.clear(event.agent, event.session, turn=True), None)
         elif event.kind is EventKind.SESSION_END:
             _or_default(lambda: self._sessions.clear(event.agent, event.session), None)
+
+    def _is_continued(self, event: Event) -> bool:
+        """Whether the prompt is the reason of a refused end, which some agents report as a prompt: no turn begins."""
+        if event.kind is not EventKind.PROMPT:
+            return False
+        key = _reason_key(event.prompt)
+        return _or_default(lambda: self._sessions.marked(event.agent, event.session, key), False)
 
     def end(self, event: Event, decision: Decision) -> None:
         """After its decision: an end of turn that was not refused is one."""
@@ -75,6 +83,8 @@ class TurnLimits:
             return decision
         number = _or_default(lambda: self._sessions.increment(agent, session, name, turn=True), 0)
         if number <= _cap(event.environment):
+            key = _reason_key(decision.reason)
+            _or_default(lambda: self._sessions.mark(agent, session, key, turn=True), True)
             return decision
         _or_default(lambda: self._sessions.unmark(agent, session, name), None)
         return fit(event, merge([_ignored_refusal(outcome, number - 1) for outcome in decision.outcomes]))
@@ -98,6 +108,10 @@ def _ignored_refusal(outcome: Outcome, number: int) -> Outcome:
 
 def _once_key(hook: Hook) -> str:
     return f"once:{hook.key}"
+
+
+def _reason_key(reason: str) -> str:
+    return f"reason:{hashlib.sha256(reason.strip().encode('utf-8', 'replace')).hexdigest()}"
 
 
 def _refusals_key(event: Event) -> str:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tray.agents.protocol import spec
 from tray.model.decision import NO_OUTPUT, Decision, Gate, HookOutput, Outcome, Status, Verdict
+from tray.model.event import Capability, Event
+from tray.model.guard import GATING_KINDS
 from tray.model.hook import Failure, Hook
 
 
-def make_outcome(hook: Hook, output: HookOutput, *, timed_out: bool, ms: float, stderr: str = "") -> Outcome:
+def make_outcome(
+    event: Event, hook: Hook, output: HookOutput, *, timed_out: bool, ms: float, stderr: str = ""
+) -> Outcome:
     """One hook's Outcome. A hook that failed said nothing; its failure policy may speak for it (law 4)."""
     if not output.problem:
         return Outcome(
@@ -20,20 +25,40 @@ def make_outcome(hook: Hook, output: HookOutput, *, timed_out: bool, ms: float, 
             limit=hook.timeout,
             stderr=stderr,
         )
-    return failed(hook, output.problem, timed_out=timed_out, ms=ms, stderr=stderr)
+    return failed(event, hook, output.problem, timed_out=timed_out, ms=ms, stderr=stderr)
 
 
-def failed(hook: Hook, cause: str, *, timed_out: bool = False, ms: float = 0.0, stderr: str = "") -> Outcome:
-    verdict = Verdict.DENY if hook.failure is Failure.BLOCK else Verdict.ABSTAIN
-    reason = f"the hook {hook.name} failed: {cause}" if verdict is Verdict.DENY else ""
+def failed(
+    event: Event, hook: Hook, cause: str, *, timed_out: bool = False, ms: float = 0.0, stderr: str = ""
+) -> Outcome:
+    """The outcome of a hook that has no verdict of its own. What its policy says, `fit` makes fit the event."""
+    verdict, let_through = _failure_verdict(event, hook.failure)
+    reason = f"the hook {hook.name} failed: {cause}" if verdict is not Verdict.ABSTAIN else ""
+    adjustment = f"it failed, and {event.name} of {event.agent} cannot ask: it refused nothing" if let_through else ""
     return Outcome(
         hook=hook.name,
         status=Status.TIMED_OUT if timed_out else Status.FAILED,
-        output=HookOutput(verdict=verdict, reason=reason, problem=cause),
+        output=HookOutput(verdict=verdict, reason=reason, problem=cause, adjustment=adjustment),
         cause=cause,
         ms=ms,
         stderr=stderr,
+        let_through=let_through,
     )
+
+
+def _failure_verdict(event: Event, failure: Failure) -> tuple[Verdict, bool]:
+    """What the policy says, and whether it says nothing only because the event cannot ask.
+
+    The default does not become a denial there: nobody refused, and the user gets a critical notification.
+    """
+    if failure is Failure.BLOCK:
+        return Verdict.DENY, False
+    if failure is Failure.ASK:
+        return Verdict.ASK, False
+    if failure is Failure.ALLOW or event.kind not in GATING_KINDS or event.answered:
+        return Verdict.ABSTAIN, False
+    can_ask = Capability.ASK in spec(event.agent, event.name).can
+    return (Verdict.ASK, False) if can_ask else (Verdict.ABSTAIN, True)
 
 
 def skipped(hook: Hook, gate: Gate, cause: str = "") -> Outcome:

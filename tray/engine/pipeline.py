@@ -13,12 +13,12 @@ from tray.agents.agent import Payload
 from tray.agents.protocol import fit, neutral, parse_payload, spec
 from tray.agents.recognition import RecognisedCaller, recognise
 from tray.approvals.callers.ancestry import HookAncestry
-from tray.approvals.inspection import CommandResolver
+from tray.approvals.command_resolver import CommandResolver
 from tray.engine.async_output import AsyncOutput
 from tray.engine.duplicates import split_async
 from tray.engine.execute import HookExecutor
 from tray.engine.fast_path import FastPath
-from tray.engine.gates import apply_switch, may_block
+from tray.engine.gates import MAX_DEPTH, apply_switch, may_block
 from tray.engine.jobs import JobBuilder
 from tray.engine.limits import TurnLimits
 from tray.engine.merge import merge
@@ -30,6 +30,7 @@ from tray.engine.scopes import SkillScopes
 from tray.engine.slash_command import CommandAnswers, answer_command, no_tray
 from tray.engine.user_questions import EngineResponse, QuestionResult, Resolution, UserQuestions, apply_result
 from tray.execution.command import BackgroundProcesses, Hangup
+from tray.execution.hook_runs import HookRuns
 from tray.execution.process import CANCELLED
 from tray.model.decision import NO_OPINION, Answer, Decision, Gate, Outcome, Status, Verdict
 from tray.model.event import Event, EventKind, RelayRequest
@@ -65,6 +66,7 @@ class Engine:
         spawn: Spawn,
         background: BackgroundProcesses | None,
         llm: Callable[[], Llm | None],
+        runs: HookRuns,
         stop_signal: Hangup | None = None,
         offline: bool = False,
         protection: Protection | None = None,
@@ -89,7 +91,9 @@ class Engine:
             listener=listener,
             background=background,
             shutdown_state=self._shutdown_state,
+            runs=runs,
         )
+        self._runs, self._background = runs, background
         self._scopes = SkillScopes(sessions)
         self._responder = Responder(
             records=records, listener=listener, limits=self._limits, scopes=self._scopes, offline=offline
@@ -146,8 +150,8 @@ class Engine:
             return self._answer_off(event, ledger, switch_gate, started, defer)
         hooks = self._plan(event, ledger, on_slow)
         asked = (hooks and switch_gate is None) or event.kind in ANCESTRY_KINDS
-        if asked and self._ancestry.from_hook(event.pid):  # now, while the relay still lives
-            event = replace(event, nested=True)
+        if asked:
+            event = self._with_place(event)  # now, while the relay still lives
         observed = bool(hooks) and spec(event.agent, event.name).observe_only
         self._questions.observe(event)
         self._listener.arrived(event, answered=observed)
@@ -181,6 +185,16 @@ class Engine:
             return response
 
         return answer if any(may_block(one.hook, switch_gate) for one in awaited) else answer(None)
+
+    def _with_place(self, event: Event) -> Event:
+        """The event with the hooks from which its relay descends."""
+        descent = self._ancestry.descent(event.pid)
+        if descent is None:
+            return event
+        place = self._runs.find(
+            descent.chain, is_below_one_shot=descent.is_below_one_shot, background=self._background
+        )
+        return replace(event, above=place.above, depth=place.depth) if place.depth else event
 
     def _fail(self, event: Event, ledger: LedgerState, started: float, error: Exception) -> Answer:
         """As with an event that cannot be read: its hooks have failed, and `failure: block` blocks."""
@@ -269,6 +283,9 @@ class Engine:
         if switch_gate is None and not (outcomes and any(outcome.cause == CANCELLED for outcome in outcomes)):
             outcomes = [*outcomes, *self._async_output.take(event)]
         decision = merge(outcomes) if outcomes else NO_OPINION
+        if event.depth > MAX_DEPTH and outcomes:
+            note = f"the event comes from below {event.depth} hooks: only rules are asked there"
+            decision = replace(decision, adjustments=(*decision.adjustments, note))
         if self._questions.should_ask(event, decision, switch_gate):
             return replace(decision, verdict=Verdict.ASK, ask_user=True)
         return self._limits.apply_cap(event, fit(event, decision) if outcomes else decision)

@@ -126,11 +126,19 @@ def _tool_fits(match: Match, event: Event, search: EventSearch) -> bool:
     if wanted in ("", "*"):
         return True
     names = matcher_input.candidates(match, event)
+    listed = exact_names(match)
+    if listed is not None:
+        return not names.isdisjoint(listed)
+    return any(search.in_text(wanted, name) for name in names)
+
+
+def exact_names(match: Match) -> frozenset[str] | None:
+    """The names that the matcher for tools lists; None when it is a pattern."""
     rules = hook_rules(match.format)
     exact = _LIST_OF_WORDS if match.native in rules.word_lists else _LIST_OF_NAMES
-    if rules.exact_names and exact.fullmatch(wanted):
-        return not names.isdisjoint(name.strip() for name in re.split(r"[|,]", wanted))
-    return any(search.in_text(wanted, name) for name in names)
+    if not rules.exact_names or not exact.fullmatch(match.tool):
+        return None
+    return frozenset(name.strip() for name in re.split(r"[|,]", match.tool))
 
 
 def texts_of(event: Event) -> tuple[str, ...]:

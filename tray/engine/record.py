@@ -95,6 +95,7 @@ def _hook(outcome: Outcome, place: str, masks: Masks) -> Mapping[str, Any]:
         "stderr": _text(outcome.stderr, f"{place}.stderr", masks),
         "context": _text(output.context, f"{place}.context", masks),
         "rewrites": output.rewrite.target.value if output.rewrite else "",
+        **({"let_through": True} if outcome.let_through else {}),
     }
 
 

@@ -74,7 +74,7 @@ class HookProcess:
         if self.result is not None or code is None:
             return
         ms = self._ms()
-        stdout, stderr = self._pipes.take()
+        stdout, stderr = self._take()
         if self._pipes.overflowed and not self._cause:
             self._cause = f"stdout over {process.STDOUT_LIMIT} bytes"
         if not self._pipes.complete and not self._cause:
@@ -88,6 +88,11 @@ class HookProcess:
             code=number, stdout=stdout, stderr=stderr, cause=cause, timed_out=self._timed_out, ms=ms, signal=signal
         )
         self._job.on_end()
+
+    def _take(self) -> tuple[bytes, bytes]:
+        """What it wrote; interpreters name a script that they read from a descriptor by that."""
+        stdout, stderr = self._pipes.take()
+        return stdout, self._job.named_bytes(stderr)
 
     def _time_out(self, now: float) -> None:
         self._timed_out = True
@@ -116,7 +121,7 @@ class HookProcess:
         # Only a process in an uninterruptible wait gets here: it can act no more, but not be waited for either.
         self.abandoned = True
         self._tree.sweep()
-        stdout, stderr = self._pipes.take()
+        stdout, stderr = self._take()
         threading.Thread(target=self._child.wait, name="hook-reaper", daemon=True).start()
         self.result = Result(
             stdout=stdout, stderr=stderr, cause=self._cause, timed_out=self._timed_out, ms=self._ms()
@@ -160,7 +165,7 @@ def spawn(
 ) -> subprocess.Popen[bytes] | Result:
     """Start the job in a session of its own; a Result when there is nothing that could be started."""
     if problem := script.missing_program(job.argv, job.cwd):
-        return Result(cause=problem)
+        return Result(cause=job.named(problem))
     try:
         with job.start_gate() as open_:
             if not open_:
@@ -172,12 +177,14 @@ def spawn(
                 creationflags=flags,
                 cwd=job.cwd or None,
                 env={**job.environment, process.RUN_VARIABLE: mark},
+                pass_fds=job.descriptors,
                 start_new_session=True,
                 stdin=subprocess.PIPE,
                 stdout=stdout,
                 stderr=stderr,
             )
+            job.on_start(child.pid)
             file_limit.restore_limit(child.pid)
             return child
     except (OSError, ValueError) as error:
-        return Result(cause=script.start_error(job.argv, job.cwd, error))
+        return Result(cause=job.named(script.start_error(job.argv, job.cwd, error)))

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from tray.execution.sealed_script import SealedScript
 from tray.model.decision import Result
 
 STDOUT_LIMIT = 1024 * 1024  # bytes; more is a failure, because a verdict is never read from half an answer
@@ -22,6 +23,10 @@ RUN_VARIABLE = "HOOKTRAY_RUN"  # in a hook's environment; finds descendants that
 
 def ignore() -> None:
     """Nothing is done at its end."""
+
+
+def ignore_pid(pid: int) -> None:
+    """Nothing is done at its start."""
 
 
 StartGate = Callable[[], AbstractContextManager[bool]]
@@ -42,8 +47,25 @@ class Job:
     stdin: bytes = b""
     timeout: float = 20.0  # seconds
     background: float = 600.0  # seconds that descendants may live on after a clean exit; 0 = none
+    on_start: Callable[[int], None] = ignore_pid  # called with its process, while the start gate is held
     on_end: Callable[[], None] = ignore  # called once its process has ended
     start_gate: StartGate = always_open  # whether it may start; held until it has
+    script: SealedScript | None = None  # what `argv` names by its descriptor
+
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        """What its process inherits besides its streams."""
+        return (self.script.descriptor,) if self.script else ()
+
+    def named(self, text: str) -> str:
+        """The text with the script's own path in place of its descriptor's."""
+        return text.replace(self.script.path, self.script.original) if self.script else text
+
+    def named_bytes(self, output: bytes) -> bytes:
+        """The same for what its process wrote."""
+        if self.script is None:
+            return output
+        return output.replace(self.script.path.encode(), self.script.original.encode(errors="surrogateescape"))
 
 
 class Hangup(Protocol):

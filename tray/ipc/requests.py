@@ -15,6 +15,7 @@ from tray.approvals.consent import require_readable
 from tray.approvals.controls import TERMINAL, Controls
 from tray.approvals.guarded_settings import GuardedSetting
 from tray.approvals.review import describe_action
+from tray.approvals.search_path import terminal_path
 from tray.errors import HooktrayError
 from tray.ipc.server import PeerCredentials
 from tray.language import count, phrase, say
@@ -81,6 +82,7 @@ class UserRequests:
             if op == "open":
                 return self.open(peer.pid)
             make_request = NEEDS_PERSON.get(op)
+            request = {**request, "pid": peer.pid}
             if make_request is None:
                 unknown = say("unknown request {op}", op=repr(op))
                 return {"error": unknown, "hint": say("update hooktray on both sides")}
@@ -153,11 +155,16 @@ class UserRequests:
             return self._confirm(setting, yes=True)
         if batch := self._batch(request):
             return batch
-        one = require_readable(self._find(request))
+        one, pid = require_readable(self._find(request)), request.get("pid")
+
+        def approve(channel: str) -> None:
+            path = terminal_path(pid) if channel == TERMINAL and isinstance(pid, int) else ""
+            self._controls.approve(one.key, one.digest, channel, path)
+
         return UserRequest(
             summary=say("Approve {name} {digest}", name=one.hook.name, digest=one.digest[:8]),
             question=f"{say('Hooktray: approve this?')}\n{self._details(one)}",
-            run=lambda channel: self._controls.approve(one.key, one.digest, channel),
+            run=approve,
             approves=True,
             in_menu=say("{name} waits for your approval", name=one.hook.name) if one.waiting else "",
         )
@@ -215,7 +222,11 @@ class UserRequests:
         text = sanitise(setting.text, 1000)
         if yes:
             summary = say("Confirm {setting}", setting=text)
-            question = say("Hooktray: confirm this setting? It loosens a gate.")
+            question = say(
+                "Hooktray: confirm this setting? It loosens a gate, reduces notifications or sends data out."
+            )
+            if setting.is_program:
+                question = say("Hooktray: approve this program for the hooks that use it?")
         else:
             summary = say("Deny {setting}", setting=text)
             question = say("Hooktray: turn this setting down?")

@@ -61,8 +61,8 @@ class IpcService(Protocol):
     def busy_answer(self, request: RelayRequest) -> Answer:
         """The answer when no thread is free."""
 
-    def neutral_answer(self, agent: str, event: str, body: bytes) -> Answer:
-        """The answer after our own failure."""
+    def failure_answer(self, agent: str, event: str, body: bytes) -> Answer | None:
+        """The answer after our own failure; None closes the connection: the relay asks the one-shot engine."""
 
     def control(self, request: Mapping[str, Any], peer: PeerCredentials) -> Mapping[str, Any]:
         """A request of the CLI; a HooktrayError travels back to it."""
@@ -196,7 +196,7 @@ class IpcServer:
         return self._service.timeout(header.fields.get("agent", ""), header.fields.get("event", ""))
 
     def _guarded(self, caller: ClientConnection, step: Callable[[ClientConnection], bool]) -> bool:
-        """Run one step for a caller; no failure passes this line, and ours gives the agent its neutral answer."""
+        """Run one step for a caller; no failure passes this line, and after ours the service says what to answer."""
         try:
             return step(caller)
         except ClientDisconnected:
@@ -221,7 +221,7 @@ class IpcServer:
             caller.send_answer(_encode_reply(failure, 3))
             return
         agent, event = (caller.header.fields.get(name, "") for name in ("agent", "event"))
-        caller.send_answer(self._service.neutral_answer(agent, event, caller.body()))
+        _send(caller, self._service.failure_answer(agent, event, caller.body()))
 
     def _read_frame(self, caller: ClientConnection) -> bool:
         """The acceptor's step: a slow caller moves to a pool or is closed at once, and its relay goes to `once`."""

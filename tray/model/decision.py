@@ -36,7 +36,8 @@ class Gate(enum.StrEnum):
     SWITCH_OFF = "switch off"
     PAUSED = "paused"
     DISABLED = "disabled"
-    NESTED = "nested"
+    NESTED = "nested"  # the event comes from below this very hook
+    TOO_DEEP = "nested too deep"  # below so many hooks that none is asked
     LOOP_CAP = "loop cap"
     ONCE = "once"  # it had its turn in this session
     DUPLICATE = "duplicate"  # the same handler is asked already
@@ -123,6 +124,7 @@ class Outcome:
     ms: float = 0.0
     limit: float = 0.0  # seconds it had; 0 = it was not timed
     stderr: str = ""
+    let_through: bool = False  # it failed, nobody could be asked, and that was its only objection
 
 
 @value(frozen=True, slots=True, kw_only=True)

@@ -166,13 +166,19 @@ class Event:
     body: bytes = b""
     environment: Mapping[str, str] = field(default_factory=dict)
     pid: int = 0
-    nested: bool = False  # its relay descends from a hook
+    above: frozenset[str] = frozenset()  # keys of the hooks from which its relay descends
+    depth: int = 0  # how many hooks that are, one below the other; 0 = none
     answered: bool = False  # answered and announced already; its hooks only run beside the answer
     test: bool = False  # of `hooktray test`: it did not happen
     problem: str = ""  # what was wrong with the input; hooks never see such an event
     skip_reason: SkipReason | None = None  # why no hook is asked about it at all
     via_agent: str = ""  # the agent whose relay command sent it, when that is another one
     ledger: int = 0  # the last row of the ledger when it came in
+
+    @property
+    def nested(self) -> bool:
+        """Whether its relay descends from a hook."""
+        return self.depth > 0
 
     @property
     def project(self) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from tray.model.event import EventKind
 from tray.model.hook import Failure
 from tray.model.value import value
+
+GATING_KINDS = frozenset({EventKind.PERMISSION_REQUEST, EventKind.TOOL_BEFORE})  # a failed hook there is no allow
 
 
 @value(frozen=True, slots=True, kw_only=True)

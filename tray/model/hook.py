@@ -16,6 +16,9 @@ class Failure(enum.StrEnum):
     """What a failed hook means for the event it was asked about."""
 
     ALLOW = "allow"
+    DEFAULT = (
+        "default"  # of our own gating hooks: ask, or allow with a critical notification where nobody can be asked
+    )
     ASK = "ask"
     BLOCK = "block"
 

@@ -51,9 +51,12 @@ class Button(enum.StrEnum):
     DETAILS = "details"
     SNOOZE = "snooze"
     UNDO = "undo"
+    PUT_BACK = "put_back"  # our entries in an agent's settings
+    LEAVE = "leave"  # them as they are
 
 
-GRANTS = frozenset({Button.ALLOW, Button.UNDO})  # count only from a process that no agent and no hook has started
+# They count only from a process that no agent and no hook has started.
+GRANTS = frozenset({Button.ALLOW, Button.LEAVE, Button.UNDO})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +118,8 @@ LABELS: Mapping[Button, str] = {
     Button.DETAILS: phrase("Details"),
     Button.SNOOZE: phrase("Snooze"),
     Button.UNDO: phrase("Undo"),
+    Button.PUT_BACK: phrase("Put it back"),
+    Button.LEAVE: phrase("Leave it"),
 }
 
 # One and many, for a summary.

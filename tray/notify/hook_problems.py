@@ -58,6 +58,7 @@ class HookProblem:
     kind: HookProblemKind
     cause: str
     remedy: str
+    let_through: bool = False  # the call that it should have judged went on, since nobody could be asked
 
     @property
     def cls(self) -> AlertClass:
@@ -71,7 +72,7 @@ def find_problem(outcome: Outcome) -> HookProblem | None:
         return None
     special = (remedy for word, remedy in SPECIAL_REMEDIES if word in cause)
     remedy = "" if outcome.gate is Gate.LOOP_CAP else next(special, REMEDIES[kind])
-    return HookProblem(hook=outcome.hook, kind=kind, cause=cause, remedy=remedy)
+    return HookProblem(hook=outcome.hook, kind=kind, cause=cause, remedy=remedy, let_through=outcome.let_through)
 
 
 def describe(one: HookProblem) -> str:
@@ -130,7 +131,9 @@ class ProblemTracker:
         return one
 
     def _is_new(self, one: HookProblem) -> bool:
-        """The same cause with another number in it is the same."""
+        """The same cause with another number in it is the same. What let a call through is always announced."""
+        if one.let_through:
+            return True
         key, now = (one.hook, f"{one.kind}:{re.sub('[0-9]+', '#', one.cause)[:80]}"), self._clock()
         if now - self._announced.get(key, now - HOUR) < HOUR:
             return False

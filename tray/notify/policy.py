@@ -44,12 +44,15 @@ __all__ = [
     "alerts",
     "approval_pending",
     "config_broken",
+    "entries_changed",
     "hook_changed",
     "hooks_unchanged",
     "information",
+    "program_changed",
     "question",
     "question_closed",
     "question_key",
+    "setting_waiting",
     "stop_denied",
     "switched",
     "unsupported_agent",
@@ -101,7 +104,11 @@ def alerts(
     made = [_event_alert(event, cls, body, rules, urgency) for cls, body, urgency in texts]
     if problems is None:
         problems = [*filter(None, map(find_problem, decision.outcomes))]
-    made += [_problem_alert(event, one, rules) for one in problems]
+    goes_on = decision.verdict < Verdict.ASK and decision.stop is None
+    made += [
+        _let_through(event, one) if one.let_through and goes_on else _problem_alert(event, one, rules)
+        for one in problems
+    ]
     made += [_event_alert(event, cls, body, rules, urgency) for cls, body, urgency in _changes(event, decision)]
     return tuple(alert for alert in made if alert.notify or alert.sound)
 
@@ -245,6 +252,17 @@ def approval_pending(name: str, event: str, digest: str, rules: Rules = NO_RULES
     return replace(_own_alert(AlertClass.APPROVAL_PENDING, body, rules, about=name, opens=key), digest=digest)
 
 
+def setting_waiting(text: str, rules: Rules = NO_RULES, *, about: str) -> Alert:
+    """A setting of the file does not count until the user confirms it."""
+    body = say("{setting} does not count until you confirm it under Approvals", setting=text)
+    return _own_alert(AlertClass.APPROVAL_PENDING, body, rules, about=about)
+
+
+def program_changed(text: str, rules: Rules = NO_RULES, *, about: str) -> Alert:
+    """A program of approved hooks is another one now, so that they fail."""
+    return _own_alert(AlertClass.CHANGED, text, rules, about=about)
+
+
 def hook_changed(name: str, rules: Rules = NO_RULES, *, key: str = "", digest: str = "") -> Alert:
     """A hook's files are no longer those that were approved."""
     runs = say("{name} changed since approval; the approved copy goes on running", name=name)
@@ -321,6 +339,23 @@ def alarm(title: str, text: str, *, about: str = "") -> Alert:
     return replace(made, sound=ALARM)
 
 
+def entries_changed(
+    agent: str, name: str, text: str, digest: str, rules: Rules = NO_RULES, *, critical: bool
+) -> Alert:
+    """Our entries in an agent's settings are not those that `connect` wrote; `name` is what people call the agent.
+
+    No rule of the user's makes it quieter if guards stopped guarding.
+    """
+    title = say("{agent} no longer asks Hooktray as before", agent=name)
+    key = "|".join((APP, agent, "entries"))
+    made = make_alert(
+        AlertClass.INFORMATION, title, text, key, NO_RULES if critical else rules,
+        urgency=Urgency.CRITICAL if critical else Urgency.NORMAL, about=agent, digest=digest,
+        buttons=(Button.PUT_BACK, Button.LEAVE),
+    )  # fmt: skip
+    return replace(made, sound=ALARM) if critical else made
+
+
 def hooks_unchanged(text: str, rules: Rules = NO_RULES, *, about: str) -> Alert:
     """Hooks wait whose content was approved before; one alert for all of them."""
     return _own_alert(AlertClass.APPROVAL_PENDING, text, rules, about=about, opens=about)
@@ -338,6 +373,18 @@ def _problem_alert(event: Event, one: HookProblem, rules: Rules) -> Alert:
     return replace(
         _event_alert(event, one.cls, describe(one), rules, urgency), key="|".join((APP, one.hook, one.cls))
     )
+
+
+def _let_through(event: Event, one: HookProblem) -> Alert:
+    """A guard failed, the agent cannot ask, and the call went on: no rule of the user's makes this quieter."""
+    text = say(
+        "{hook} failed, and {agent} cannot ask you: {what} was not stopped",
+        hook=sanitise(one.hook, 30),
+        agent=event.agent,
+        what=_subject(event),
+    )
+    alert = _event_alert(event, one.cls, f"{text} · {sanitise(one.cause, DETAIL)}", NO_RULES, Urgency.CRITICAL)
+    return replace(alert, sound=ALARM, key="|".join((APP, one.hook, one.cls)))
 
 
 def _own_alert(

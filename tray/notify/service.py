@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
-from typing import Protocol
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Protocol
 
 from tray.agents.registry import display_name
 from tray.approvals.catalog import HookState
+from tray.approvals.guarded_settings import GuardedSetting
 from tray.engine.user_questions import QuestionResult, Resolution, UserQuestion
 from tray.language import count, phrase
-from tray.model.decision import Decision, Record
+from tray.model.decision import Decision, Record, Verdict
 from tray.model.event import Event, EventKind
 from tray.model.hook import ApprovalState
 from tray.notify import rules
@@ -23,12 +24,15 @@ from tray.notify.policy import (
     alerts,
     approval_pending,
     config_broken,
+    entries_changed,
     hook_changed,
     hooks_unchanged,
     information,
+    program_changed,
     question,
     question_closed,
     question_key,
+    setting_waiting,
     source_problems,
     switched,
     trial_failed,
@@ -76,7 +80,7 @@ class AlertService:
         self._announced_early: dict[str, None] = {}
         self._waiting_alerts: dict[tuple[str, str], tuple[str, ...]] = {}  # of each session that needs the user
         self._warned: frozenset[str] = frozenset()
-        self._waiting: dict[str, str] = {}  # hooks that wait for approval -> their alert
+        self._waiting: dict[str, str] = {}  # hooks and settings that wait -> their alert
         self._questions: dict[str, Event] = {}  # open questions
         self._is_first = is_first
         self._unsupported: set[str] = set()  # agents that the user has been notified of
@@ -135,8 +139,16 @@ class AlertService:
         self._waiting[state.key] = alert.key
         self._announce([alert])
 
+    def setting_waiting(self, setting: GuardedSetting) -> None:
+        """A setting waits for its confirmation; announced once as it stands."""
+        if setting.id not in self._waiting:
+            describe = program_changed if setting.is_program else setting_waiting
+            alert = describe(setting.text, self._rules(), about=setting.key)
+            self._waiting[setting.id] = alert.key
+            self._announce([alert])
+
     def withdraw_except(self, waiting: Collection[str]) -> None:
-        """Only the hooks with these keys still wait: the alerts of the others are withdrawn."""
+        """Only the hooks and settings with these keys still wait: the alerts of the others are withdrawn."""
         stale = [key for key in self._waiting if key not in waiting]
         if stale:
             self._queue.withdraw(tuple(self._waiting.pop(key) for key in stale))
@@ -171,6 +183,22 @@ class AlertService:
                 denied=denied,
             )
             self.inform("", text)
+            self._announce_let_through(rows)
+
+    def _announce_let_through(self, rows: Sequence[Record]) -> None:
+        """Guards that failed without the tray at agents that cannot ask: one critical alert for all of them."""
+        calls = [record for record in rows if record.verdict < Verdict.ASK and _let_through(record)]
+        if not calls:
+            return
+        last = calls[-1]
+        hook = _let_through(last)[-1]
+        title = count(
+            "A guard failed without the tray, and {n} call was not stopped",
+            "Guards failed without the tray, and {n} calls were not stopped",
+            len(calls),
+        )
+        body = f"{hook.get('name', '')} · {display_name(last.agent)} · {hook.get('cause', '')}"
+        self.alarm(title, body)
 
     def _notify_once(self, record: Record) -> None:
         """An unsupported agent ran a hook command of ours: the user is notified once of each such agent."""
@@ -187,6 +215,12 @@ class AlertService:
     def alarm(self, title: str, text: str, *, about: str = "") -> str:
         """Announce at once, as critical, what may have taken guards away; returns the alert's key."""
         alert = alarm(title, text, about=about)
+        self._announce([alert])
+        return alert.key
+
+    def entries_changed(self, agent: str, text: str, digest: str, *, critical: bool) -> str:
+        """Announce that an agent no longer asks Hooktray as `connect` wrote; returns the alert's key."""
+        alert = entries_changed(agent, display_name(agent), text, digest, self._rules(), critical=critical)
         self._announce([alert])
         return alert.key
 
@@ -239,6 +273,10 @@ class AlertService:
         due = tuple(alert for alert in made if alert.notify or alert.sound)
         if due:
             self._queue.announce(due, record)
+
+
+def _let_through(record: Record) -> list[Mapping[str, Any]]:
+    return [hook for hook in record.hooks if hook.get("let_through")]
 
 
 def _remember(memory: dict[str, None], id: str) -> None:

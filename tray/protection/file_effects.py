@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import PurePath
 
 from tray.model.decision import Verdict
+from tray.paths import real_path
+from tray.protection.environments import (
+    MANAGED_TEXT,
+    NO_ENVIRONMENTS,
+    REMOVED_TEXT,
+    changes_installation,
+    remade_environment,
+)
 from tray.protection.protected_paths import ProtectedPaths, hook_words, path_words
 from tray.shell.split import ShellWord
 from tray.text.words import word_set
@@ -27,6 +36,9 @@ WRITERS = word_set(
 NETWORK_PROGRAMS = word_set("curl nc ncat netcat socat wget websocat")
 MAX_FILES = 200  # files of one text that are looked at
 COPIERS = word_set("cp install ln mv rsync")
+UNPACKERS = word_set("7z bsdtar cpio curl tar unzip wget")  # write below a folder, or a file, that they are given
+FILTERS = word_set("-iname -ipath -iregex -name -newer -path -regex")  # of find: then it means other files
+STARTUP_HINT = re.compile(r"\.pth|customize|pyvenv", re.IGNORECASE)
 CHANGERS = word_set("awk jq uniq")  # readers with an option to write
 CHANGING = re.compile(r"-\w*i\w*(?:\..*)?|--in-place(?:=.*)?")
 MOVERS = word_set("chmod chown mv rm rmdir shred unlink")
@@ -57,6 +69,10 @@ def named_files(text: str, cwd: str, protected: ProtectedPaths) -> Iterator[Prot
         if kind := protected.kind(one, cwd):
             reason = f"code names {PurePath(one).name}, {kind}; changing it is for a person:"
             yield ProtectionFinding(Verdict.ASK, reason, protected.absolute(one, cwd))
+        elif (
+            found := protected.environments.judge_write(protected.absolute(one, cwd))
+        ) and found.verdict is Verdict.DENY:
+            yield ProtectionFinding(Verdict.ASK, found.reason, found.path)
 
 
 def patched_files(text: str, cwd: str, protected: ProtectedPaths) -> Iterator[ProtectionFinding]:
@@ -65,6 +81,60 @@ def patched_files(text: str, cwd: str, protected: ProtectedPaths) -> Iterator[Pr
         if kind := protected.kind(one, cwd):
             reason = f"{PurePath(one).name} is {kind}; changing it is for a person:"
             yield ProtectionFinding(Verdict.DENY, reason, protected.absolute(one, cwd))
+        elif found := protected.environments.judge_write(protected.absolute(one, cwd)):
+            yield ProtectionFinding(found.verdict, found.reason, found.path)
+
+
+def changed_environment(
+    command: Sequence[ShellWord], texts: Sequence[str], program: str, cwd: str, protected: ProtectedPaths
+) -> Iterator[ProtectionFinding]:
+    """What a command does to the Python environments that we run from."""
+    environments = protected.environments
+    if environments == NO_ENVIRONMENTS:
+        return
+    if changes_installation(texts, program, cwd, environments):
+        yield ProtectionFinding(Verdict.ASK, MANAGED_TEXT, f"{program} hooktray")
+    if remade := remade_environment(texts, program, cwd, environments):
+        yield ProtectionFinding(Verdict.ASK, f"{PurePath(remade).name} {REMOVED_TEXT}", remade)
+    removes = program in MOVERS or _deletes(texts, program)
+    for word in command:
+        is_writer = (program in WRITERS or program in UNPACKERS or removes) and _may_change(word, texts, program)
+        if word.redirect == "<" or not (word.is_output or is_writer):
+            continue
+        for path in _paths(word.value or word.text, cwd, protected):
+            found = environments.judge_removal(path) if removes else environments.judge_write(path)
+            if found:
+                yield ProtectionFinding(found.verdict, found.reason, found.path)
+    for path in _copied_to(texts, program):
+        for whole in _paths(path, cwd, protected):
+            if found := environments.judge_write(whole):
+                yield ProtectionFinding(found.verdict, found.reason, found.path)
+
+
+def _paths(text: str, cwd: str, protected: ProtectedPaths) -> tuple[str, ...]:
+    """The path that a word names, as it stands and by whatever links it is reached."""
+    if not text or "\0" in text:
+        return ()
+    whole = protected.absolute(text.removeprefix("of="), cwd)
+    # The last name is kept: to remove a link removes what is there, not what it leads to.
+    linked = os.path.join(real_path(os.path.dirname(whole)), os.path.basename(whole))  # noqa: PTH118, PTH119, PTH120
+    return (whole,) if linked == whole else (whole, linked)
+
+
+def _copied_to(texts: Sequence[str], program: str) -> Iterator[str]:
+    if program in COPIERS:
+        *sources, into = [text for text in texts if not text.startswith("-")] or [""]
+        yield from (f"{into}/{PurePath(one).name}" for one in sources[1:])
+
+
+def _deletes(texts: Sequence[str], program: str) -> bool:
+    """Whether a program that does not remove as a rule does: `rsync --delete`, `find … -delete`."""
+    if program == "rsync":
+        return any(text.startswith("--del") for text in texts)
+    if program != "find" or (FILTERS & set(texts) and not any(STARTUP_HINT.search(text) for text in texts)):
+        return False
+    runs = (after for text, after in pairwise(texts) if text in ("-exec", "-execdir", "-ok", "-okdir"))
+    return "-delete" in texts or any(PurePath(after).name in WRITERS for after in runs)
 
 
 def changed_files(
@@ -75,7 +145,8 @@ def changed_files(
         return
     path = (word.value or word.text).removeprefix("of=")  # of dd
     kind = protected.kind(path, cwd)
-    if not kind and program in MOVERS and word.text != program and protected.contains_protected(path, cwd):
+    removes = program in MOVERS or _deletes(texts, program)
+    if not kind and removes and word.text != program and protected.contains_protected(path, cwd):
         kind = "a folder with Hooktray's own files"
     if not kind or not _may_change(word, texts, program):
         return

@@ -15,6 +15,7 @@ from pathlib import PurePath
 from tray.agents.agent import ProtectedFiles
 from tray.agents.registry import known_agent, known_agents
 from tray.paths import real_path
+from tray.protection.environments import NO_ENVIRONMENTS, EnvironmentFinding, Environments
 
 MAX_NAME = 255  # characters of a name
 MAX_PATH = 4096  # characters of a path; no system takes a longer one
@@ -60,7 +61,7 @@ def path_words(protected: ProtectedPaths) -> tuple[str, ...]:
     paths = [PurePath(place) for place in (*protected.own, *protected.agent_homes.values()) if place]
     above = [folder for path in paths for folder in path.parents if protected.home in map(str, folder.parents)]
     names = {path.name.lower() for path in (*paths, *(path.parent for path in paths), *above) if path.name}
-    return (*names, *((str(protected.port),) if protected.port else ()))
+    return (*names, *protected.environments.words, *((str(protected.port),) if protected.port else ()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +72,7 @@ class ProtectedPaths:
     home: str = ""
     agent_homes: Mapping[str, str] = field(default_factory=dict)  # by agent, where its environment names one
     port: int = 0
+    environments: Environments = NO_ENVIRONMENTS  # that Hooktray runs from; their own folders are in `own`, too
 
     def expand_home(self, path: str) -> str:
         """With the user's home in place of `~`."""
@@ -86,6 +88,14 @@ class ProtectedPaths:
         whole = self.absolute(path, cwd)
         linked = real_path(whole)  # by whatever links it is reached
         return self._kind(whole) or (self._kind(linked) if linked != whole else "") or self._hard_linked(linked)
+
+    def judge_environment(self, path: str, cwd: str, *, removes: bool = False) -> EnvironmentFinding | None:
+        """What to say of a change of this file, or of its removal with all below it, in an environment of ours."""
+        if not path or "\0" in path or len(path) > MAX_PATH or self.environments == NO_ENVIRONMENTS:
+            return None
+        whole = self.absolute(path, cwd)
+        judge = self.environments.judge_removal if removes else self.environments.judge_write
+        return judge(whole) or judge(real_path(whole))
 
     def _kind(self, whole: str) -> str:
         low = whole.lower().replace("\\", "/")  # where case does not matter, it is the same file

@@ -64,7 +64,7 @@ class Protection:
         """The outcome for this event; None when there is no objection."""
         if event.tool is None or event.kind not in KINDS:
             return None
-        if not self.applies(event.agent, event.tool):
+        if not self.applies(event.agent, event.tool, event.cwd):
             return None
         try:
             worst = max(self._findings(event, event.tool), key=lambda one: one.verdict, default=None)
@@ -76,9 +76,11 @@ class Protection:
         reading = HookOutput(verdict=worst.verdict, reason=f"{worst.reason} {HINT}")
         return Outcome(hook=NAME, status=Status.OK, output=reading)
 
-    def applies(self, agent: str, tool: Tool) -> bool:
+    def applies(self, agent: str, tool: Tool, cwd: str = "") -> bool:
         """Whether this call has to be judged at all: it speaks of us, or it writes (a link may have any name)."""
-        return canonical(agent, tool.name) in WRITE_TOOLS or self._has_hint(tool.input)
+        if canonical(agent, tool.name) in WRITE_TOOLS or self._has_hint(tool.input):
+            return True
+        return bool(cwd) and self.protected_paths.environments.hold(cwd)
 
     def _has_hint(self, value: Mapping[str, Any]) -> bool:
         """Asked of every call of a tool: one plain loop over the words, with as few steps as can be."""
@@ -118,6 +120,8 @@ class Protection:
             if kind := self._protected_paths.kind(path, cwd):
                 reason = f"{PurePath(path).name} is {kind}; changing it is for a person:"
                 yield ProtectionFinding(Verdict.DENY, reason, self._protected_paths.absolute(path, cwd))
+            elif found := self._protected_paths.judge_environment(path, cwd):
+                yield ProtectionFinding(found.verdict, found.reason, found.path)
 
     def _check_unknown_tool(self, name: str, input: Mapping[str, Any], cwd: str) -> Iterator[ProtectionFinding]:
         """A tool that we do not know: a command is judged as one, a path is asked about unless it is only read."""
@@ -141,6 +145,10 @@ class Protection:
             if kind:
                 path = self._protected_paths.absolute(text, cwd)
                 yield ProtectionFinding(Verdict.ASK, f"{name} is about {kind}; if that changes it,", path)
+            elif found := self._protected_paths.judge_environment(
+                text, cwd, removes=bool(REMOVING_TOOL.search(name))
+            ):
+                yield ProtectionFinding(Verdict.ASK, found.reason, found.path)
         if RUNNING_TOOL.search(name) and controls_hooktray(text):
             reason = "a text that may be run speaks of switching Hooktray's guards;"
             yield ProtectionFinding(Verdict.ASK, reason, "hooktray")

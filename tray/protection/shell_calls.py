@@ -15,6 +15,7 @@ from tray.protection.file_effects import (
     READERS,
     WRITERS,
     ProtectionFinding,
+    changed_environment,
     changed_files,
     created_files,
     named_files,
@@ -164,6 +165,7 @@ def _check_command(
     for word in command:
         yield from changed_files(word, texts, leader, cwd, protected)
     yield from created_files(texts, leader, cwd, protected)
+    yield from changed_environment(command, texts, leader, cwd, protected)
     yield from find_disabled_hooks(texts, leader)
 
 

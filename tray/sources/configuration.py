@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
+import shutil
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tray.agents.registry import AGENTS
 from tray.errors import ConfigError
-from tray.model.hook import Hook
+from tray.model.hook import Command, Hook
 from tray.paths import Paths
 from tray.settings import Settings, invalid_value
 from tray.settings import read as read_settings
@@ -65,8 +68,35 @@ def _check_agents(document: Document, settings: Settings) -> None:
             )
 
 
-def load(paths: Paths) -> Configuration:
-    """Never raises: a broken file leaves the last good one in force, and says so in `problem`."""
+def load(paths: Paths, search: Callable[[], str] = lambda: "") -> Configuration:
+    """Never raises: a broken file leaves the last good one in force, and says so in `problem`.
+
+    Programs that are not on our own PATH are looked for in that of `search`.
+    """
+    configuration = _load(paths)
+    if not any(_is_unfound(hook) for hook in configuration.hooks):
+        return configuration
+    path = search()
+    return replace(configuration, hooks=tuple(_with_program(hook, path) for hook in configuration.hooks))
+
+
+def _is_unfound(hook: Hook) -> bool:
+    """Whether its program is a name that was found nowhere."""
+    action = hook.action
+    if not isinstance(action, Command) or action.interpreter or action.shell or hook.inactive:
+        return False
+    first = shlex.split(action.line)[0]
+    return "/" not in first and "\\" not in first and "${" not in first
+
+
+def _with_program(hook: Hook, path: str) -> Hook:
+    if not isinstance(hook.action, Command) or not _is_unfound(hook):
+        return hook
+    program = shutil.which(shlex.split(hook.action.line)[0], path=path) or ""
+    return replace(hook, action=replace(hook.action, interpreter=program)) if Path(program).is_absolute() else hook
+
+
+def _load(paths: Paths) -> Configuration:
     try:
         text = paths.config.read_bytes()
     except FileNotFoundError:

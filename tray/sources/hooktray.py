@@ -11,11 +11,12 @@ import msgspec
 import regex
 
 from tray.addresses import endpoint
-from tray.agents.protocol import is_known_event
+from tray.agents.protocol import is_known_event, spec
 from tray.agents.registry import AGENTS, OWN_FORMAT
 from tray.errors import ConfigError
 from tray.model.decision import Verdict
 from tray.model.event import EventKind
+from tray.model.guard import GATING_KINDS
 from tray.model.hook import Action, Command, Failure, Hook, Http, Match, Prompt, Rule, Source
 from tray.reading.entries import script_name, unique_names
 from tray.reading.http_hooks import http_action, local_url_problem
@@ -45,7 +46,7 @@ class HookEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     name: str = ""
     dialect: str = OWN_FORMAT
     timeout: Annotated[float, msgspec.Meta(gt=0, le=600)] = 20.0
-    failure: Literal["allow", "block"] = "allow"
+    failure: Literal["allow", "ask", "block"] | None = None
     enabled: bool = True
     env: list[str] = []
     files: list[str] = []
@@ -92,7 +93,7 @@ def _hook(document: Document, index: int, value: Any, background_seconds: float)
         action=action,
         dialect=entry.dialect,
         timeout=entry.timeout,
-        failure=Failure(entry.failure),
+        failure=_failure(entry),
         enabled=entry.enabled,
         env=tuple(entry.env),
         files=tuple(entry.files),
@@ -117,6 +118,15 @@ def _match(document: Document, at: tuple[Any, ...], entry: HookEntry) -> Match:
         _pattern(document, (*at, "tool"), entry.tool)
     _pattern(document, (*at, "matcher"), entry.matcher)
     return Match(event=entry.event, agents=agents, tool=entry.tool, pattern=entry.matcher)
+
+
+def _failure(entry: HookEntry) -> Failure:
+    """A hook that gates has a default of its own; where a failure can stop nothing, it is `allow`."""
+    if entry.failure is not None:
+        return Failure(entry.failure)
+    agents = (entry.agent,) if isinstance(entry.agent, str) else tuple(entry.agent)
+    kinds = {spec(agent, entry.event).kind for agent in agents} | {entry.event}
+    return Failure.ALLOW if kinds.isdisjoint(GATING_KINDS) else Failure.DEFAULT
 
 
 def _pattern(document: Document, at: tuple[Any, ...], pattern: str) -> None:

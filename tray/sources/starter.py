@@ -14,9 +14,9 @@ STARTER_TEXT = """\
 #     tool: Bash|Write              # by tool name; default: every tool
 #     type: command                 # or rule, http, prompt, agent
 #     name: no-rm                   # default: the script's name
-#     dialect: starchild            # what the script speaks; or claude-code, shelley, x-code
+#     dialect: starchild            # what the script speaks; or claude-code, copilot-cli, shelley, x-code
 #     timeout: 20                   # seconds
-#     failure: allow                # what a broken hook means; or block
+#     failure: ask                  # what a broken hook means; or allow, block. docs/writing-hooks.md has the default
 #     enabled: true
 #     env: []                       # withheld variables that it shall have
 #     files: []                     # globs of further files that belong to it
@@ -26,7 +26,7 @@ STARTER_TEXT = """\
 #   - {event: tool_before, type: http, url: "https://guard.example.com/hook", headers: {}, allow_local: []}
 #   - {event: turn_end, type: prompt, prompt: "Are the tests run? $TRANSCRIPT_PATH", model: ""}
 ##
-## Hooks as they stand in other formats: claude-code, shelley, starchild, x-code.
+## Hooks as they stand in other formats: claude-code, copilot-cli, shelley, starchild, x-code.
 # sources: []
 ##
 ## What each class of alerts does.
@@ -39,7 +39,7 @@ STARTER_TEXT = """\
 ## Hours in which only what is critical is shown, and nothing is heard. Default: none.
 # quiet_hours: {from: "22:00", to: "07:30", days: [mon, tue, wed, thu, fri]}
 ##
-## Whether alerts show the input of a tool, secrets masked, and not only its name.
+## Whether alerts show the input of a tool, secrets masked, and not only its name; counts only once you confirmed it.
 # show_input: false
 ##
 ## Seconds that a turn must have taken to be told of at its end.

@@ -10,12 +10,13 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tray.errors import StoreError
 from tray.model.hook import Hook, Match, Rule, restore
 from tray.store.checkpoint import LEDGER, read_checkpoint, write_checkpoint
 from tray.store.db import Database
+from tray.store.pins import Pins, pins_of
 
 MAX_CACHED = 256  # of events whose hooks are remembered; names come from outside
 CHECKPOINT = LEDGER
@@ -37,6 +38,7 @@ class ApprovedHook:
     position: tuple[int, int]  # of its source and within it, as it stood when it was approved
     at: float
     channel: str
+    pins: Pins | None = None  # None: approved before there were any
 
 
 # What hooks match, each with the indexes in `ordered` of the hooks that match it.
@@ -281,6 +283,7 @@ def fold(rows: Sequence[Row], order: Mapping[str, tuple[int, int]], broken: str)
         one = _approved(definition, digest, order.get(key) or json.loads(position), at, channel)
         if one is not None:
             approved[key] = one
+    approved = {key: replace(one, pins=pins_of(one.digest, texts)) for key, one in approved.items()}
     ranked = tuple(sorted(approved.values(), key=_sort_key))
     return LedgerState(
         version=version,

@@ -140,9 +140,13 @@ class PageActions:
             return None
         title, button = SETTINGS[action]
         return self._question(
-            PageAction(action=action, key=one.key, digest=one.digest), say(title), say(button), back="/hooks",
-            text=f"{one.text}\n", notes=(say("It loosens a gate, so it counts only once you have said so."),),
-        )  # fmt: skip
+            PageAction(action=action, key=one.key, digest=one.digest),
+            say(title),
+            say(button),
+            back="/hooks",
+            text=f"{one.text}\n",
+            notes=(say(SETTING_NOTE),),
+        )
 
     def _about_request(self, action: str, target: str) -> PageQuestion | None:
         request = next((one for one in self._services.controls.requests if one.id == target), None)
@@ -244,6 +248,9 @@ SETTINGS = {
     "approve": (phrase("Approve this setting?"), phrase("Approve")),
     "deny": (phrase("Deny this setting?"), phrase("Deny")),
 }
+SETTING_NOTE = phrase(
+    "It loosens a gate, reduces notifications or sends data out, so it counts only once you have confirmed it."
+)
 REQUESTS = {  # the labels for what was requested, and for what was done already
     "allow": (phrase("Allow"), phrase("Undo")),
     "dismiss": (phrase("Dismiss"), phrase("Keep")),

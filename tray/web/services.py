@@ -32,6 +32,7 @@ class AgentConnection:
     installed: bool
     connected: bool
     advice: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()  # how our entries differ from what was written
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

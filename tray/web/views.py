@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,16 +15,18 @@ from tray.engine.replay import ReplayComparison
 from tray.errors import HooktrayError
 from tray.language import phrase, say
 from tray.model.decision import Record
-from tray.model.hook import Hook
+from tray.model.hook import Failure, Hook
 from tray.store.stats import HOUR, MAX_ROWS, MAX_RUN_ROWS
 from tray.web import charts, filters
 from tray.web.actions import PageActions, possible_actions
 from tray.web.review_diff import hook_id, review_diff
-from tray.web.services import PageServices
+from tray.web.services import PageServices, PageSetting
 from tray.web.templating import VERDICTS, templates
 
+AGENT_ROWS = "settings/agents"  # where the menu has the rows of agents
 PAGE_SIZE = 50  # decisions
 MAX_SESSIONS = 100
+FAILURE_TEXTS: Mapping[str, str] = {Failure.DEFAULT: phrase("ask, or allow where the agent cannot ask")}
 DAY = 24 * HOUR
 DONE_MESSAGES: Mapping[str, str] = {
     "allow": phrase("Done."),
@@ -155,9 +157,15 @@ class PageViews:
     def agents(self, query: Query, target: str = "") -> str:
         active = self._services.statistics.agent_activity(self._agents(), time.time() - DAY)
         silent = [agent for agent in AGENTS if agent not in {one.agent for one in active}]
+        connections = self._services.connections()
+        changed = [
+            (AGENTS[agent].name, one.changed, _entry_actions(self._services.settings(), agent))
+            for agent, one in connections.items()
+            if one.changed
+        ]
         return self._page(
             "agents", say("Agents"), active_agents=active, silent_agents=silent, unsupported=UNSUPPORTED,
-            connections=self._services.connections(), packages=AGENTS.packages, known=(*AGENTS, UNKNOWN),
+            changed_agents=changed, connections=connections, packages=AGENTS.packages, known=(*AGENTS, UNKNOWN),
         )  # fmt: skip
 
     def switch(self, query: Query, target: str = "") -> str:
@@ -204,7 +212,7 @@ class PageViews:
             "state": one.state.value,
             "health": one.problem,
             "runs_what": describe_action(hook.action),
-            "failure": hook.failure.value,
+            "failure": say(FAILURE_TEXTS.get(hook.failure, hook.failure.value)),
             "timeout": hook.timeout,
             "durations": durations or charts.HookDurations(),
             "actions": possible_actions(one, self._services.controls.state.hooks_off),
@@ -240,3 +248,10 @@ def _done_message(query: Query) -> str:
 def _busy() -> HooktrayError:
     hint = say("its hooks have their time limits; try again after them")
     return HooktrayError(say("another replay is still running"), hint=hint)
+
+
+def _entry_actions(settings: Iterable[PageSetting], agent: str) -> tuple[PageSetting, ...]:
+    """The menu's rows that put an agent's entries back, or leave them."""
+    rows = tuple(row for one in settings for row in (one, *_entry_actions(one.settings, agent)))
+    starts = tuple(f"{AGENT_ROWS}/{agent}/{word}" for word in ("put_back", "leave"))
+    return tuple(row for row in rows if row.id.startswith(starts))

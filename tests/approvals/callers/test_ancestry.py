@@ -11,15 +11,16 @@ from contextlib import contextmanager
 import pytest
 
 from tray.approvals.callers.ancestry import (
-    ONE_SHOT,
     Ancestor,
+    Descent,
     HookAncestry,
     descends_from,
     descends_from_hook,
     is_own_program,
 )
+from tray.execution.isolation import one_shot_command
 
-SAYS_ONCE = Ancestor(5, ("python3", *ONE_SHOT, "claude-code", "Stop"))
+SAYS_ONCE = Ancestor(5, (*one_shot_command(), "--home", "/h", "claude-code", "Stop"))
 
 
 @contextmanager
@@ -43,7 +44,7 @@ def test_a_one_shot_engine_counts_only_when_its_program_is_ours(ours: bool) -> N
 
 @pytest.mark.skipif(sys.platform == "win32", reason="starts `cat`")
 def test_a_program_that_calls_itself_our_engine_is_none() -> None:
-    with running([sys.executable, *ONE_SHOT], executable="/bin/cat") as pid:
+    with running([sys.executable, *one_shot_command()[1:]], executable="/bin/cat") as pid:
         assert not is_own_program(pid)
 
 
@@ -59,6 +60,6 @@ def test_a_lineage_says_each_time_what_the_ancestors_say() -> None:
     with running(["/bin/cat"], executable="/bin/cat") as ours:
         below, beside = HookAncestry(os.getpid()), HookAncestry(ours)
 
-        assert [below.from_hook(ours), below.from_hook(ours)] == [True, True]
-        assert [beside.from_hook(os.getpid()), beside.from_hook(os.getpid())] == [False, False]
-    assert not beside.from_hook(ours)
+        assert [below.descent(ours), below.descent(ours)] == [Descent((ours,), is_below_one_shot=False)] * 2
+        assert [beside.descent(os.getpid()), beside.descent(os.getpid())] == [None, None]
+    assert beside.descent(ours) is None

@@ -26,6 +26,8 @@ def test_what_agents_and_hooks_are_given_is_a_mark(name: str) -> None:
         ("/opt/py/bin/python3", "/opt/py/bin/hooktray", "--home", "/h", "run"),
         ("python3", "-I", "-m", "tray", "run", "--headless"),
         ("/py", "-I", "-m", "tray", "once", "claude-code"),
+        ("/py", "-I", "-S", "/x/tray/isolated.py", "/x:/y", "once", "claude-code"),
+        ("/py", "-I", "-S", "/x/tray/isolated.py", "/x:/y", "--home", "/h", "run"),
     ],
 )
 def test_an_agent_or_a_hooks_engine_above_is_found(command: tuple[str, ...]) -> None:

@@ -39,6 +39,9 @@ class ScopedConnector(ShapedConnector):
         scope = "local" if path.name == SCOPES["local"] else "project"
         return f" --scope {scope} in {path.parents[1]}"
 
+    def switch_files(self, site: Site) -> tuple[Path, ...]:
+        return tuple(self.settings_path(replace(site, scope=scope)) for scope in SCOPES)
+
     def trust(self, site: Site) -> str:
         """Whether the agent runs our entries, as far as its files say; else what prevents it.
 

@@ -25,6 +25,7 @@ from tray.agents.claude_shape.settings_edit import (
 from tray.agents.claude_shape.shape import ClaudeShape
 from tray.agents.connection import (
     PROBE_EVENT,
+    EntryContent,
     Plan,
     RelayEntry,
     Site,
@@ -32,7 +33,7 @@ from tray.agents.connection import (
     disconnect_change,
     read_or_empty,
 )
-from tray.edit.file_changes import FileChange
+from tray.edit.file_changes import File, FileChange, FileState, resolve_links
 from tray.edit.json_edit import JsonText, TextEdit, is_blank, new_document
 
 
@@ -68,14 +69,38 @@ class ShapedConnector:
         return Plan(changes=tuple(filter(None, changes)), notes=problems or (self.file.restart_hint,))
 
     def _edited(self, site: Site, path: Path, groups: Mapping[str, Any]) -> FileChange | None:
-        key = self.file.key
+        key, is_switched_on = self.file.key, self._was_on(site, path)
+
+        def add(text: bytes) -> bytes:
+            text = self._without_switch(text, str(path)) if is_switched_on else text
+            return self.add(site, text, path)
+
         return connect_change(
             site,
             path,
             lambda: new_document({key: groups} if key else groups),
-            lambda text: self.add(site, text, path),
+            add,
             lambda text: self.strip(text, path),
         )
+
+    def _was_on(self, site: Site, path: Path) -> bool:
+        """Whether the file did not turn hooks off when we wrote it: a switch that came later goes with `connect`."""
+        backup = site.backups.get(resolve_links(path))
+        written = backup.after if backup else None
+        return isinstance(written, File) and not self._is_off(written.text, str(path))
+
+    def _is_off(self, text: bytes, path: str) -> bool:
+        if not self.file.off_switch or is_blank(text):
+            return False
+        value = JsonText(text, path).value
+        return isinstance(value, dict) and value.get(self.file.off_switch) is True
+
+    def _without_switch(self, text: bytes, path: str) -> bytes:
+        if not self._is_off(text, path):
+            return text
+        document = JsonText(text, path)
+        span = document.member(document.root, self.file.off_switch)
+        return document.apply(document.remove(document.root, [span] if span else []))
 
     def disconnect(self, site: Site) -> Plan:
         paths = self.settings_paths(site)
@@ -98,8 +123,19 @@ class ShapedConnector:
                     path=str(path),
                     state_folder=command.state_folder,
                     required_files=command.required_files,
-                    up_to_date=event in desired and handler.value == desired[event][0]["hooks"][0],
+                    up_to_date=event in desired and _is_desired(handler, desired[event][0]),
                 )
+
+    def contents(self, path: Path, state: FileState) -> tuple[EntryContent, ...]:
+        text = state.text if isinstance(state, File) else b""
+        return tuple(
+            EntryContent(event=one.event.key, handler=one.value, conditions=one.conditions)
+            for one in (self._handlers(JsonText(text, str(path))) if not is_blank(text) else ())
+            if self._is_ours(one)
+        )
+
+    def switch_files(self, site: Site) -> tuple[Path, ...]:
+        return (self.settings_path(site),)
 
     def trust(self, site: Site) -> str:
         path = self.settings_path(site)
@@ -168,9 +204,15 @@ class ShapedConnector:
             if event in seen or event not in groups:
                 removed.add(index)
                 continue
+            desired = groups[event][0]
+            if handler.conditions != _conditions(desired) and handler.is_shared:
+                removed.add(index)  # `_add` writes a group of ours
+                continue
             seen.add(event)
-            desired = groups[event][0]["hooks"][0]
-            edits += [] if handler.value == desired else [document.replace(handler.handler, desired)]
+            if handler.conditions != _conditions(desired):
+                edits.append(document.replace(handler.group, desired))
+            elif not _is_desired(handler, desired):
+                edits.append(document.replace(handler.handler, desired["hooks"][0]))
         if not edits and not removed:
             return text
         return remove_handlers(JsonText(document.apply(edits), path), removed, self.file.key)
@@ -180,6 +222,14 @@ class ShapedConnector:
 
     def _is_ours(self, handler: HandlerSpan) -> bool:
         return parse_handler(handler.value, self.shape.agent) is not None
+
+
+def _conditions(group: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in group.items() if key != "hooks"}
+
+
+def _is_desired(handler: HandlerSpan, group: Mapping[str, Any]) -> bool:
+    return bool(handler.value == group["hooks"][0]) and handler.conditions == _conditions(group)
 
 
 def read_object(path: Path) -> Mapping[str, Any]:

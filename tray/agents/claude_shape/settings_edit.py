@@ -15,12 +15,14 @@ KEY = "hooks"  # the member that holds the events; with "" they are at the top
 
 @dataclass(frozen=True, slots=True)
 class HandlerSpan:
-    """One handler, and its place in the text."""
+    """One handler, and its place in the text; `conditions` are what its group has beside its handlers."""
 
     event: JsonSpan
     group: JsonSpan
     handler: JsonSpan
     value: Mapping[str, Any]
+    conditions: Mapping[str, Any]
+    is_shared: bool  # the group has other handlers, too
 
 
 def parse_handler(handler: Mapping[str, Any], agent: str) -> relay_command.RelayCommand | None:
@@ -39,9 +41,17 @@ def handlers(document: JsonText, key: str = KEY) -> Iterator[HandlerSpan]:
             inner = document.member(group.value, "hooks") if document.is_at(group.value, "{") else None
             if inner is None:
                 raise document.error(group.begin, 'expected a group with "hooks"', "mend it; nothing was written")
-            for handler in _list(document, inner, '"hooks" of a group'):
-                value = JsonText(document.source(handler).encode(), document.path).value
-                yield HandlerSpan(event, group, handler, value if isinstance(value, dict) else {})
+            inside = _list(document, inner, '"hooks" of a group')
+            beside = [member for member in document.children(group.value) if member.key != "hooks"]
+            conditions = {member.key: _parsed(document, member) for member in beside}
+            for handler in inside:
+                value = _parsed(document, handler)
+                found = value if isinstance(value, dict) else {}
+                yield HandlerSpan(event, group, handler, found, conditions, len(inside) > 1)
+
+
+def _parsed(document: JsonText, span: JsonSpan) -> Any:
+    return JsonText(document.source(span).encode(), document.path).value
 
 
 def add_groups(document: JsonText, groups: Groups, key: str = KEY) -> bytes:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tray.agents import relay_command
-from tray.agents.connection import Plan, RelayEntry, Site, source_change
+from tray.agents.connection import EntryContent, Plan, RelayEntry, Site, source_change
 from tray.agents.shelley.hook_format import AGENT
 from tray.agents.shelley.protocol import EVENTS
 from tray.edit.file_changes import File, FileChange, FileState, Link, read_state
@@ -103,8 +103,21 @@ def _relay_entries(site: Site) -> Iterator[RelayEntry]:
             )
 
 
+def contents(path: Path, state: FileState) -> tuple[EntryContent, ...]:
+    """The agent runs the file if it may be executed."""
+    command = _relay_command(state)
+    if command is None or not isinstance(state, File):
+        return ()
+    handler = {"command": state.text.decode("utf-8", "replace"), "executable": bool(state.mode & 0o111)}
+    return (EntryContent(event=command.event, handler=handler),)
+
+
 def trust(site: Site) -> str:
     return "trusted"  # it runs whatever is there
+
+
+def switch_files(site: Site) -> tuple[Path, ...]:
+    return ()
 
 
 def probe_payload(session: str, cwd: str) -> Mapping[str, Any]:
@@ -134,13 +147,14 @@ def _plan_event(site: Site, name: str, changes: list[FileChange], notes: list[st
     """Our executable in the place of one name; whether the user's own had to move for it."""
     path, destination = hooks_folder(site) / name, moved_folder(site) / name
     shim = _shim(site, name)
-    if (path.exists() or path.is_symlink()) and not _runs(path):
+    is_dir = path.is_dir()
+    current = None if is_dir else read_state(path)
+    if is_dir or (current is not None and not _is_ours(current) and not _runs(path)):
         notes.append(f"{path} is no executable, so Shelley does not run it; it was left as it is, and so was {name}.")
         return False
-    current = read_state(path)
     if current is None or _is_ours(current):
         if current != shim:
-            backup = site.backups.as_written(path, current)
+            backup = site.backups.get(path)
             origin = backup.before if backup else None
             changes.append(FileChange(path=path, before=current, after=shim, origin=origin))
         return False

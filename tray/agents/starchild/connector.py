@@ -14,6 +14,7 @@ from typing import Any
 from tray.agents import relay_command
 from tray.agents.connection import (
     PROBE_EVENT,
+    EntryContent,
     Plan,
     RelayEntry,
     Site,
@@ -24,12 +25,13 @@ from tray.agents.connection import (
 )
 from tray.agents.starchild.hook_input import AGENT
 from tray.agents.starchild.protocol import EVENTS
-from tray.edit.file_changes import FileChange
+from tray.edit.file_changes import File, FileChange, FileState
 from tray.edit.yaml_edit import append, items, remove
 from tray.strict import load_yaml
 
 HOOKS_FILE = "shell_hooks.yaml"
 SWITCH_FILE = "agent.yaml"
+HANDLER_KEYS = ("command", "timeout")
 
 
 def settings_path(site: Site) -> Path:
@@ -89,6 +91,23 @@ def _relay_entries(path: Path, desired: Sequence[Any]) -> Iterator[RelayEntry]:
                 required_files=command.required_files,
                 up_to_date=entry in desired,
             )
+
+
+def contents(path: Path, state: FileState) -> tuple[EntryContent, ...]:
+    text = state.text if isinstance(state, File) else b""
+    return tuple(
+        EntryContent(
+            event=str(entry.get("event", "")),
+            handler={key: entry[key] for key in HANDLER_KEYS if key in entry},
+            conditions={key: value for key, value in entry.items() if key not in HANDLER_KEYS},
+        )
+        for entry in items(text, str(path), "hooks")
+        if parse_entry(entry)
+    )
+
+
+def switch_files(site: Site) -> tuple[Path, ...]:
+    return (workspace(site) / "config" / SWITCH_FILE,)
 
 
 def _settings_paths(site: Site) -> tuple[Path, ...]:

@@ -14,6 +14,7 @@ from typing import Any
 from tray.agents import relay_command
 from tray.agents.connection import (
     PROBE_EVENT,
+    EntryContent,
     Plan,
     RelayEntry,
     Site,
@@ -28,6 +29,7 @@ from tray.edit.json_edit import JsonText, is_blank, new_document
 from tray.errors import HooktrayError
 
 ID = "hooktray@local"
+MANIFEST = "plugin.json"
 VERSION = "1.0.0"  # of the plugin's shape: its folder stays the same when Hooktray is updated
 RESTART_HINT = "Running sessions take it up with `/plugin refresh`, new ones by themselves."
 
@@ -38,7 +40,7 @@ def plugins_folder(site: Site) -> Path:
 
 
 def manifest_path(site: Site) -> Path:
-    return plugins_folder(site) / "cache" / "local" / "hooktray" / VERSION / ".x-code-plugin" / "plugin.json"
+    return plugins_folder(site) / "cache" / "local" / "hooktray" / VERSION / ".x-code-plugin" / MANIFEST
 
 
 def registry_path(site: Site) -> Path:
@@ -106,6 +108,32 @@ def relay_entries(site: Site) -> tuple[RelayEntry, ...]:
         if isinstance(handler, dict) and isinstance(handler.get("command"), str)
         if (command := relay_command.parse(handler["command"]))
     )
+
+
+def contents(path: Path, state: FileState) -> tuple[EntryContent, ...]:
+    """Of the plugin's manifest, or its record in the list of plugins."""
+    text = state.text if isinstance(state, File) else b""
+    value = JsonText(text, str(path)).value if text.strip() else None
+    if path.name != MANIFEST:
+        found = value.get("plugins") if isinstance(value, dict) else None
+        records = (
+            [one for one in found if isinstance(one, dict) and one.get("id") == ID] if isinstance(found, list) else []
+        )
+        return tuple(EntryContent(event="", handler={**one, "installedAt": ""}) for one in records)
+    if not isinstance(value, dict):
+        return ()
+    hooks = value.get("hooks")
+    about = {key: one for key, one in value.items() if key != "hooks"}
+    return tuple(
+        EntryContent(event=event, handler=handler, conditions=about)
+        for event, group in (hooks.items() if isinstance(hooks, dict) else ())
+        for handler in (group if isinstance(group, list) else ())
+        if isinstance(handler, dict) and relay_command.parse(str(handler.get("command", "")))
+    )
+
+
+def switch_files(site: Site) -> tuple[Path, ...]:
+    return (site.cwd / ".x-code" / "settings.local.json", settings_path(site))
 
 
 def _argv(command: str) -> tuple[str, ...]:

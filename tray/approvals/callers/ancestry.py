@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 from pathlib import PurePath
 
+from tray.execution.isolation import base_interpreter, is_isolated
 from tray.execution.orphans import OPENED_VARIABLE
 from tray.execution.procfs import environment, stat
 from tray.files import content
 
-# How relay.conf has the one-shot engine started: PYTHON -I -m tray once …
-ONE_SHOT = ("-I", "-m", "tray", "once")
 DEPTH = 64
 MAX_PARENTS = 1024  # parents of relays
 
@@ -23,6 +22,14 @@ MAX_PARENTS = 1024  # parents of relays
 class Ancestor:
     pid: int
     command: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Descent:
+    """A process and those above it, nearest first, up to the child of ours or of a one-shot engine."""
+
+    chain: tuple[int, ...]
+    is_below_one_shot: bool
 
 
 def ancestors(pid: int) -> Iterator[Ancestor]:
@@ -94,12 +101,19 @@ def is_own_program(pid: int) -> bool:
     """Whether it runs the very program that we run: words of a command line are anybody's to choose."""
     try:
         if sys.platform == "linux":  # also a program that was replaced since
-            theirs, own = os.stat(f"/proc/{pid}/exe"), os.stat("/proc/self/exe")  # noqa: PTH116
+            theirs, own = os.stat(f"/proc/{pid}/exe"), "/proc/self/exe"  # noqa: PTH116
         else:
-            theirs, own = os.stat(_program(pid)), os.stat(sys.executable)  # noqa: PTH116
+            theirs, own = os.stat(_program(pid)), sys.executable  # noqa: PTH116
     except OSError:
         return False
-    return os.path.samestat(theirs, own)
+    return _is_file(theirs, own) or _is_file(theirs, base_interpreter())
+
+
+def _is_file(found: os.stat_result, path: str) -> bool:
+    try:
+        return os.path.samestat(found, os.stat(path))  # noqa: PTH116
+    except OSError:
+        return False
 
 
 def descends_from(
@@ -128,16 +142,27 @@ def _direct_child(
     pid: int, own: int, ancestors_of: Callable[[int], Iterable[Ancestor]], is_own_program_of: Callable[[int], bool]
 ) -> int | None:
     """The one directly below us on the way down to `pid`."""
-    below = pid
+    found = _descent(pid, own, ancestors_of, is_own_program_of)
+    return None if found is None else found.chain[-1]
+
+
+def _descent(
+    pid: int,
+    own: int,
+    ancestors_of: Callable[[int], Iterable[Ancestor]] = ancestors,
+    is_own_program_of: Callable[[int], bool] = is_own_program,
+) -> Descent | None:
+    chain = [pid]
     for found in ancestors_of(pid) if pid > 0 else ():
-        if found.pid == own or (found.command[1:5] == ONE_SHOT and is_own_program_of(found.pid)):
-            return below
-        below = found.pid
+        is_one_shot = is_isolated(found.command, "once") and is_own_program_of(found.pid)
+        if found.pid == own or is_one_shot:
+            return Descent(tuple(chain), found.pid != own)
+        chain.append(found.pid)
     return None
 
 
 class HookAncestry:
-    """Whether a relay was started by a hook, asked of each event that has hooks: the kernel's answers are cached.
+    """How a relay descends from a hook, asked of each event that has hooks: the kernel's answers are cached.
 
     A process that does not descend from us never will: the kernel gives orphans to us only from below us. So it is
     enough to know the relay's parent again, which a number alone would not do: numbers come back.
@@ -147,16 +172,17 @@ class HookAncestry:
         self._own = own
         self._unrelated: set[tuple[int, bytes]] = set()
 
-    def from_hook(self, pid: int) -> bool:
+    def descent(self, pid: int) -> Descent | None:
+        """None when neither we nor a one-shot engine is above the relay."""
         parent = _parent_start(pid)
         if parent is not None and parent in self._unrelated:
-            return False
-        is_from_hook = descends_from_hook(pid, self._own)
-        if not is_from_hook and parent is not None and parent == _parent_start(pid):
+            return None
+        found = _descent(pid, self._own)
+        if found is None and parent is not None and parent == _parent_start(pid):
             if len(self._unrelated) >= MAX_PARENTS:
                 self._unrelated.clear()
             self._unrelated.add(parent)
-        return is_from_hook
+        return found
 
 
 def has_variable(pid: int, name: str) -> bool:
@@ -182,4 +208,4 @@ def is_command(command: Sequence[str], verb: str) -> bool:
         return False
     before = command[: command.index(verb)]
     ours = any(PurePath(word).stem == "hooktray" for word in before[:2])
-    return ours or ("-m", "tray") in pairwise(before)
+    return ours or ("-m", "tray") in pairwise(before) or is_isolated(command, verb)

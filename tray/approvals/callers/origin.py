@@ -10,8 +10,9 @@ from collections.abc import Iterable
 from pathlib import PurePath
 
 from tray.agents.registry import inherited_variables, program_names
-from tray.approvals.callers.ancestry import ONE_SHOT, Ancestor, is_command
+from tray.approvals.callers.ancestry import Ancestor, is_command
 from tray.approvals.callers.person import HOOK_VARIABLE
+from tray.execution.isolation import is_isolated
 
 INTERPRETERS = frozenset({"bun", "deno", "node"})  # of agents that are scripts
 
@@ -25,7 +26,7 @@ def find_origin(environment: Iterable[str], ancestors_of: Iterable[Ancestor]) ->
 
 
 def _origin_of(one: Ancestor) -> str:
-    if one.command[1:5] == ONE_SHOT or is_command(one.command, "run"):
+    if is_isolated(one.command, "once") or is_command(one.command, "run"):
         return f"a hook, below {PurePath(one.command[0]).name} ({one.pid})"
     names = [PurePath(word).name.removesuffix(".exe") for word in one.command[:2]]
     name = names[0] if names else ""

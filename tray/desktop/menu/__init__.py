@@ -15,10 +15,12 @@ from tray.desktop.menu.actions import (
     DismissRequest,
     EndSnooze,
     GrantRequest,
+    LeaveEntries,
     OpenConfiguration,
     OpenPage,
     PauseHooks,
     ProbeAgent,
+    PutEntriesBack,
     QuitTray,
     ResumeHooks,
     Review,
@@ -60,7 +62,7 @@ from tray.desktop.menu.state import (
     MenuState,
     PartialPause,
 )
-from tray.desktop.menu.status import STATUS_LIMIT, status
+from tray.desktop.menu.status import STATUS_LIMIT, status, tampered
 from tray.language import say
 
 __all__ = [
@@ -80,6 +82,7 @@ __all__ = [
     "GrantRequest",
     "Item",
     "ItemKind",
+    "LeaveEntries",
     "MenuAgent",
     "MenuBatch",
     "MenuHook",
@@ -92,6 +95,7 @@ __all__ = [
     "PartialPause",
     "PauseHooks",
     "ProbeAgent",
+    "PutEntriesBack",
     "QuitTray",
     "ResumeHooks",
     "Review",
@@ -114,6 +118,7 @@ __all__ = [
     "ToggleSwitch",
     "menu",
     "paused_until",
+    "tampered",
 ]
 
 

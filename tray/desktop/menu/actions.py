@@ -186,6 +186,21 @@ class ProbeAgent:
 
 
 @dataclass(frozen=True, slots=True)
+class PutEntriesBack:
+    """Write our entries into an agent's settings again."""
+
+    agent: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveEntries:
+    """Leave an agent's settings as they are, with this digest, until they change again."""
+
+    agent: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
 class RunDoctor:
     """Run all checks and show the results."""
 
@@ -212,5 +227,5 @@ ApprovalAction = (
 )
 AlertAction = ToggleSound | Snooze | EndSnooze | SetQuietHours | SetAlertClass | ShowDeferred
 SettingsAction = StartAtLogin | OpenConfiguration | OpenPage | RunDoctor
-AgentAction = ShowAgents | ReviewConnection | ApplyConnection | ProbeAgent
+AgentAction = ShowAgents | ReviewConnection | ApplyConnection | ProbeAgent | PutEntriesBack | LeaveEntries
 Action = SwitchAction | ApprovalAction | AlertAction | SettingsAction | AgentAction | QuitTray

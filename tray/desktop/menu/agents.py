@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tray.desktop.labels import age, clean, id_part
-from tray.desktop.menu.actions import ApplyConnection, ProbeAgent, ReviewConnection, ShowAgents
+from tray.desktop.menu.actions import (
+    ApplyConnection,
+    LeaveEntries,
+    ProbeAgent,
+    PutEntriesBack,
+    ReviewConnection,
+    ShowAgents,
+)
 from tray.desktop.menu.items import Item, Items, child_id, click, deduplicate, label, separator, submenu
 from tray.desktop.menu.state import MenuAgent, MenuState
 from tray.language import say
@@ -25,7 +32,7 @@ def agents(state: MenuState) -> Item:
 
 def connect_rows(state: MenuState) -> Items:
     """A row for each agent that was found here, as long as none is connected and none sent an event."""
-    if state.active_agents or any(one.connected for one in state.agents):
+    if state.active_agents or any(one.connected or one.changed for one in state.agents):
         return ()
     installed = (one for one in state.agents if one.installed)
     return tuple(deduplicate(row for one in installed for row in _connecting(one, child_id("offer", one.agent))))
@@ -35,14 +42,17 @@ def _agent(one: MenuAgent, now: float) -> Item:
     key = child_id("settings/agents", one.agent)
     package = (say("third-party: {package}", package=clean(one.package, 40)),) if one.package else ()
     text = " · ".join((clean(one.name, 40), *package, *_state_text(one, now)))
-    return submenu(key, text, tuple(_choices(one, key))) if one.installed else label(key, text)
+    is_open = one.installed or one.changed
+    return submenu(key, text, tuple(_choices(one, key))) if is_open else label(key, text)
 
 
 def _state_text(one: MenuAgent, now: float) -> Iterator[str]:
     """The words of docs/connect.md, as far as they are known."""
-    if not one.installed:
+    if not one.installed and not one.changed:
         yield say("not installed")
         return
+    if one.changed:
+        yield say("its entries changed")
     yield say("connected") if one.connected else say("not connected")
     if not one.connected:
         return
@@ -57,7 +67,12 @@ def _state_text(one: MenuAgent, now: float) -> Iterator[str]:
 
 
 def _choices(one: MenuAgent, key: str) -> Iterator[Item]:
-    if one.advice:
+    if one.changed:
+        yield label(f"{key}/changed", clean(one.changed, ADVICE))
+        yield click(f"{key}/put_back", say("Put it back"), PutEntriesBack(one.agent))
+        leave = LeaveEntries(one.agent, one.changed_digest)
+        yield click(f"{key}/leave/{id_part(one.changed_digest)}", say("Leave it"), leave)
+    elif one.advice:
         yield label(f"{key}/advice", clean(one.advice, ADVICE))
     if not one.connected:
         yield from _connecting(one, key)

@@ -87,6 +87,8 @@ class MenuAgent:
     stale: bool = False  # its entries are not those that connecting would write now
     last_event: float | None = None
     advice: str = ""
+    changed: str = ""  # how our entries differ from what was written; "" when they do not, or a person left them so
+    changed_digest: str = ""
     connect: str = ""
     disconnect: str = ""
 

@@ -19,11 +19,19 @@ def status(state: MenuState) -> Item:
         return click("status", clean(state.incident, STATUS_LIMIT), ShowIncident())
     if state.damage:
         return click("status", clean(state.damage, STATUS_LIMIT), ReviewBatch())
+    if text := tampered(state):
+        return label("status", clean(text, STATUS_LIMIT))
     if state.problem:
         return click("status", clean(short_problem(state.problem), STATUS_LIMIT), ShowProblem())
     if rows := connect_rows(state):
         return submenu("offer", say("No agent is connected"), rows)
     return label("status", clean(_text(state), STATUS_LIMIT, "Hooktray"))
+
+
+def tampered(state: MenuState) -> str:
+    """Which agents no longer ask Hooktray as before; "" when all do, or a person left them so."""
+    names = ", ".join(one.name for one in state.agents if one.changed)
+    return say("{agent} no longer asks Hooktray as before", agent=clean(names, 30)) if names else ""
 
 
 def _text(state: MenuState) -> str:

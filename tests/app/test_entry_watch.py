@@ -1,0 +1,300 @@
+"""Our entries in agents' settings, changed by others: what is noticed, announced once, put back and left."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from desk import wait
+from live import Live
+from plain import Plain
+
+from tray.connect import connectors
+from tray.ipc.client import send_request
+from tray.paths import locate
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is no inotify")
+LONG = 30.0  # seconds on a busy machine
+QUIET = 1.5  # seconds after which a change would have been announced, with room
+THEME = '{\n  "theme": "dark"\n}\n'
+
+Change = Callable[[Any], None]
+
+
+class Tampered:
+    """A home with all agents connected, a tray, and other programs that write the agents' files."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.place = Plain(folder)
+        for name in (".claude", ".config/shelley", ".x-code", "workspace/config"):
+            (folder / name).mkdir(parents=True)
+        self.settings = folder / ".claude" / "settings.json"
+        self.settings.write_text(THEME)
+        (folder / "workspace/config/agent.yaml").write_text("shell_hooks: {enabled: true}\n")
+        self.live = Live.fresh(self.place, folder)
+        done = self.place.run(self.live.argv("connect", *connectors(), "--yes"), timeout=120)
+        assert done.returncode == 0, done.stderr.decode()
+        wait(lambda: "entries run starchild" in self.ledger(), LONG, "the tray has looked at what was connected")
+
+    def ledger(self) -> str:
+        """The database as bytes: what the ledger remembers of agents is in it."""
+        files = (self.live.home / "state").glob("hooktray.db*")
+        return "".join(file.read_bytes().decode("latin-1") for file in files)
+
+    def changes(self) -> dict[str, dict[str, Any]]:
+        found = send_request(locate(str(self.live.home)).socket, {"op": "health"})["changes"]
+        return {one["agent"]: one for one in found}
+
+    def causes(self, agent: str) -> list[str]:
+        return list(self.changes().get(agent, {}).get("causes", ()))
+
+    def noticed(self, agent: str) -> list[str]:
+        return wait(lambda: self.causes(agent), LONG, f"the tray notices what was done to {agent}")
+
+    def well(self, agent: str) -> None:
+        wait(lambda: agent not in self.changes(), LONG, f"{agent} is as it was")
+
+    def logged(self) -> list[str]:
+        logs = (self.live.home / "logs").glob("*.log")
+        lines = [line for log in logs for line in log.read_text().splitlines()]
+        return [line for line in lines if "our entr" in line and "WARNING" in line]
+
+    def by_process(self, code: str, *words: str | Path) -> None:
+        """Another program writes."""
+        done = self.place.run([sys.executable, "-I", "-c", code, *words], timeout=60)
+        assert done.returncode == 0, done.stderr.decode()
+
+    def edit(self, file: Path, change: str) -> None:
+        """As a program does that reads the JSON as `x`, changes it and writes it whole."""
+        code = (
+            "import json, os, sys; p = sys.argv[1]; x = json.load(open(p)); "
+            f"{change}; t = p + '.new'; open(t, 'w').write(json.dumps(x, indent=2, ensure_ascii=False) + '\\n'); "
+            "os.replace(t, p)"
+        )
+        self.by_process(code, file)
+
+    def connect(self, agent: str) -> None:
+        done = self.place.run(self.live.argv("connect", agent, "--yes"), timeout=120)
+        assert done.returncode == 0, done.stderr.decode()
+
+
+@pytest.fixture
+def tampered(tmp_path: Path) -> Iterator[Tampered]:
+    made = Tampered(tmp_path)
+    yield made
+    made.place.close()
+
+
+OURS = "x['hooks']['PreToolUse'][0]['hooks'][0]"
+CLAUDE = {
+    "an event is gone": ("del x['hooks']['PreToolUse']", "entry_gone"),
+    "all are gone": ("del x['hooks']", "entry_gone"),
+    "the matcher is narrowed": ("x['hooks']['PreToolUse'][0]['matcher'] = 'Read'", "entry_narrowed"),
+    "hooks are off": ("x['disableAllHooks'] = True", "entry_switched_off"),
+    "the time limit is cut": (f"{OURS}['timeout'] = 1", "entry_altered"),
+    "the type is another": (f"{OURS}['type'] = 'prompt'", "entry_altered"),
+    "a key is put in": (f"{OURS}['async'] = True", "entry_altered"),
+    "another home": (f"h = {OURS}; h['command'] = h['command'].replace('/h ', '/other ')", "entry_elsewhere"),
+}
+
+
+def test_each_change_of_our_entries_is_noticed_and_put_back_byte_for_byte(tampered: Tampered) -> None:
+    before = tampered.settings.read_bytes()
+
+    for name, (change, cause) in CLAUDE.items():
+        tampered.edit(tampered.settings, change)
+
+        assert tampered.noticed("claude-code") == [cause], name
+        assert tampered.changes()["claude-code"]["is_guard"] is True
+        tampered.connect("claude-code")
+        assert tampered.settings.read_bytes() == before, name
+        tampered.well("claude-code")
+
+
+def test_a_command_in_the_place_of_ours_stays_and_ours_is_beside_it_again(tampered: Tampered) -> None:
+    tampered.edit(tampered.settings, f"{OURS}['command'] = 'true'")
+
+    assert tampered.noticed("claude-code") == ["entry_gone"]
+
+    tampered.connect("claude-code")
+    tampered.well("claude-code")
+    groups = json.loads(tampered.settings.read_text())["hooks"]["PreToolUse"]
+    assert [one["hooks"][0]["command"].split()[0] for one in groups] == ["true", "["]
+
+
+def test_each_agents_files_are_watched(tampered: Tampered) -> None:
+    home = tampered.folder
+    files = {
+        "shelley": home / ".config/shelley/hooks/new-conversation",
+        "starchild": home / "workspace/config/shell_hooks.yaml",
+        "x-code": home / ".x-code/plugins/cache/local/hooktray/1.0.0/.x-code-plugin/plugin.json",
+    }
+    before = {agent: (file.read_bytes(), file.stat().st_mode) for agent, file in files.items()}
+
+    tampered.by_process("import os, sys; os.chmod(sys.argv[1], 0o600)", files["shelley"])
+    code = "import pathlib, sys; p = pathlib.Path(sys.argv[1]); p.write_text(p.read_text().replace(*sys.argv[2:]))"
+    tampered.by_process(code, files["starchild"], "timeout: 20", "timeout: 1")
+    tampered.edit(files["x-code"], "x['hooks']['PreToolUse'][0]['failurePolicy'] = 'deny'")
+
+    assert {agent: tampered.noticed(agent) for agent in files} == {agent: ["entry_altered"] for agent in files}
+    for agent, file in files.items():
+        tampered.connect(agent)
+        tampered.well(agent)
+        assert (file.read_bytes(), file.stat().st_mode) == before[agent]
+
+
+def test_each_agents_own_off_switch_is_noticed(tampered: Tampered) -> None:
+    home = tampered.folder
+    (home / ".x-code/settings.json").write_text('{"enabledPlugins": {"hooktray@local": false}}')
+    (home / "workspace/config/agent.yaml").write_text("shell_hooks: {enabled: false}\n")
+    (home / ".claude/settings.local.json").write_text('{"disableAllHooks": true}')
+
+    for agent in ("claude-code", "starchild", "x-code"):
+        assert tampered.noticed(agent) == ["entry_switched_off"]
+
+    (home / "workspace/config/agent.yaml").write_text("shell_hooks: {enabled: true}\n")
+    tampered.well("starchild")
+
+
+REMOVED = {
+    "shelley": (".config/shelley/hooks/chat-message", "entry_file_gone"),
+    "x-code": (".x-code/plugins/cache", "entry_file_gone"),
+    "claude-code": (".claude", "entry_file_gone"),
+}
+
+
+def test_a_file_or_folder_that_is_gone_is_noticed_and_comes_back(tampered: Tampered) -> None:
+    for agent, (name, cause) in REMOVED.items():
+        away = tampered.folder / f"away-{agent}"
+
+        tampered.by_process("import os, sys; os.rename(*sys.argv[1:])", tampered.folder / name, away)
+
+        assert tampered.noticed(agent) == [cause]
+        tampered.connect(agent)
+        tampered.well(agent)
+
+
+def test_settings_that_nobody_can_read_any_more_are_noticed(tampered: Tampered) -> None:
+    before = tampered.settings.read_bytes()
+
+    tampered.settings.write_bytes(b"{" + before)
+
+    assert tampered.noticed("claude-code") == ["entry_unreadable"]
+    tampered.settings.write_bytes(before)
+    tampered.well("claude-code")
+
+
+def test_nothing_is_announced_for_what_changes_no_entry_and_for_our_own_writes(tampered: Tampered) -> None:
+    tampered.edit(tampered.settings, "x['theme'] = 'light'; x['permissions'] = {'allow': ['Read']}")
+    code = "import json, sys; p = sys.argv[1]; x = json.load(open(p)); json.dump(x, open(p, 'w'), sort_keys=True)"
+    tampered.by_process(code, tampered.settings)  # an editor's layout, in place
+    mine = "{'matcher': 'Bash', 'hooks': [{'type': 'command', 'command': 'true'}]}"
+    tampered.edit(tampered.settings, f"x['hooks']['PreToolUse'].insert(0, {mine})")
+    for word in ("disconnect", "connect", "connect", "disconnect"):
+        done = tampered.place.run(tampered.live.argv(word, *connectors(), "--yes"), timeout=120)
+        assert done.returncode == 0, done.stderr.decode()
+
+    end = time.monotonic() + QUIET
+    while time.monotonic() < end:
+        assert tampered.changes() == {}
+        threading.Event().wait(0.1)
+    assert tampered.logged() == []
+
+
+def test_the_same_change_is_announced_once_and_again_after_it_was_put_back(tampered: Tampered) -> None:
+    for times in (1, 2):
+        tampered.edit(tampered.settings, "del x['hooks']['Stop']")
+        tampered.noticed("claude-code")
+        tampered.edit(tampered.settings, f"x['theme'] = '{times}'")
+        payload = {"session_id": "s", "hook_event_name": "Notification", "message": "x"}
+        tampered.live.relay("claude-code", "Notification", payload)  # which has the tray look at everything
+        assert tampered.noticed("claude-code") == ["entry_gone"]
+        assert len(tampered.logged()) == times
+        tampered.connect("claude-code")
+        tampered.well("claude-code")
+
+
+def test_what_happened_while_no_tray_ran_is_announced_by_the_next_one(tampered: Tampered) -> None:
+    assert tampered.live.quit() == 0
+    tampered.edit(tampered.settings, "del x['hooks']")
+
+    tampered.live.start()
+
+    assert tampered.noticed("claude-code") == ["entry_gone"]
+
+
+def test_a_person_who_disconnects_afterwards_ends_it(tampered: Tampered) -> None:
+    tampered.edit(tampered.settings, "del x['hooks']")
+    tampered.noticed("claude-code")
+
+    done = tampered.place.run(tampered.live.argv("disconnect", "claude-code", "--yes"), timeout=60)
+
+    assert done.returncode == 0
+    tampered.well("claude-code")
+    assert json.loads(tampered.settings.read_text()) == {"theme": "dark"}
+
+
+def test_a_project_that_is_deleted_takes_its_entries_along(tampered: Tampered) -> None:
+    project = tampered.folder / "project"
+    project.mkdir()
+    line = shlex.join(tampered.live.argv("connect", "claude-code", "--scope", "project", "--yes"))
+    done = tampered.place.run(["/bin/sh", "-c", f"cd {project} && exec {line}"], timeout=60)
+    assert done.returncode == 0, done.stderr.decode()
+    tampered.edit(project / ".claude/settings.json", "del x['hooks']['Stop']")
+    tampered.noticed("claude-code")
+
+    tampered.by_process("import shutil, sys; shutil.rmtree(sys.argv[1])", project)
+
+    tampered.well("claude-code")
+
+
+def test_doctor_and_agents_find_the_same(tampered: Tampered) -> None:
+    tampered.edit(tampered.settings, "x['hooks']['PreToolUse'][0]['matcher'] = 'Read'")
+    tampered.noticed("claude-code")
+
+    (row,) = [one for one in tampered.live.cli_json("agents") if one["agent"] == "claude-code"]
+    done = tampered.place.run(tampered.live.argv("doctor", "--static", "--json"), timeout=60)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+
+    expected = f"{tampered.settings}: our entry for PreToolUse has other conditions (matcher)"
+    assert (row["changed"], row["problem"]) == ([expected], expected)
+    (finding,) = [one for one in found if one["check"] == "agent" and one["health"] == "broken"]
+    assert finding["message"].endswith(expected)
+    assert finding["remedy"] == "`hooktray connect claude-code` puts them back"
+    assert tampered.changes()["claude-code"]["text"] == expected
+
+
+def test_an_idle_tray_is_not_woken_and_its_watches_are_few(tampered: Tampered) -> None:
+    process = tampered.live.process
+    switches = Path(f"/proc/{process.pid}/status")
+    descriptors = Path(f"/proc/{process.pid}/fdinfo")
+
+    def watches() -> int:
+        texts = [one.read_text() for one in descriptors.iterdir()]
+        return sum(text.count("inotify wd:") for text in texts)
+
+    def woken() -> int:
+        tasks = Path(f"/proc/{process.pid}/task").glob("*/status")
+        lines = [line for task in tasks for line in task.read_text().splitlines()]
+        return sum(int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches"))
+
+    def is_still() -> bool:
+        before = woken()
+        threading.Event().wait(2)
+        return woken() == before
+
+    wait(is_still, 60, "two seconds without a single wake-up")
+    assert switches.exists()
+    assert watches() < 60
+    assert process.poll() is None
+    os.kill(process.pid, signal.SIGTERM)

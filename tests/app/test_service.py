@@ -1,0 +1,28 @@
+"""What the tray answers after a failure of its own."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from house import PRE_TOOL_USE, House
+
+from tray.app.service import TrayService
+from tray.model.decision import Answer
+
+
+@pytest.fixture
+def service(house: House) -> TrayService:
+    return TrayService(house.engine, None, lambda parent, relay: None)  # type: ignore[arg-type]  # no command is sent
+
+
+@pytest.mark.parametrize("event", ["PreToolUse", ""])
+def test_about_a_tool_call_there_is_no_answer_so_that_the_one_shot_engine_judges_it(
+    service: TrayService, event: str
+) -> None:
+    assert service.failure_answer("claude-code", event, json.dumps(PRE_TOOL_USE).encode()) is None
+
+
+def test_any_other_event_gets_its_neutral_answer(service: TrayService) -> None:
+    assert service.failure_answer("shelley", "system-prompt", b"You are.") == Answer(stdout=b"You are.")
+    assert service.failure_answer("claude-code", "Stop", b"{}") == Answer()

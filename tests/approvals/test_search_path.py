@@ -1,0 +1,68 @@
+"""Where the PATH of an approval comes from."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tray.approvals.search_path import SearchPath, login_path, terminal_path
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no login shell")
+
+
+def test_the_last_event_comes_before_the_login_shell() -> None:
+    asked: list[str] = []
+    search = SearchPath({"PATH": "/bin"}, lambda: asked.append("login") or "/opt/login:/bin")  # type: ignore[func-returns-value]
+
+    assert search.saw_event("/opt/agent:/bin")
+
+    assert search.current() == "/opt/agent:/bin"
+    assert asked == []
+    assert not search.saw_event("/opt/agent:/bin")
+    assert not search.saw_event("")
+
+
+def test_without_an_event_the_login_shell_is_asked_once_and_our_own_path_comes_last() -> None:
+    asked: list[str] = []
+    search = SearchPath({"PATH": "/usr/bin:/own"}, lambda: asked.append("login") or "/opt/login:/usr/bin")  # type: ignore[func-returns-value]
+
+    assert search.current() == search.current() == "/opt/login:/usr/bin:/own"
+    assert asked == ["login"]
+
+
+def test_started_from_a_terminal_our_own_path_is_the_login_shells() -> None:
+    search = SearchPath({"PATH": "/usr/bin:/own", "TERM": "xterm"}, lambda: "/never")
+
+    assert search.current() == "/usr/bin:/own"
+
+
+def test_a_login_shell_says_its_path_whatever_else_it_prints(tmp_path: Path) -> None:
+    (tmp_path / ".bash_profile").write_text('echo welcome; export PATH="/opt/nvm/bin:$PATH"\n')
+
+    found = login_path({"SHELL": "/bin/bash", "HOME": str(tmp_path), "PATH": "/usr/bin:/bin"})
+
+    assert found.split(":")[0] == "/opt/nvm/bin"
+
+
+@pytest.mark.parametrize("shell", ["", "bash", "/nowhere/bash", "/usr/bin/python3"])
+def test_no_other_program_is_asked(tmp_path: Path, shell: str) -> None:
+    assert login_path({"SHELL": shell, "HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}) == ""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it is read from /proc")
+def test_the_path_of_a_terminals_command_is_that_of_its_process() -> None:
+    environment = {**os.environ, "PATH": f"/opt/terminal:{os.environ['PATH']}"}
+    with subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"ready\n")
+        process.stdin.flush()
+        process.stdout.readline()  # it runs, so that its environment is its own
+
+        assert terminal_path(process.pid).startswith("/opt/terminal:")
+        process.stdin.close()
+    assert terminal_path(process.pid) == ""

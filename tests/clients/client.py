@@ -1,0 +1,131 @@
+"""One agent's real client: how to start it offline, in a home of the test's own, against a model of ours."""
+
+from __future__ import annotations
+
+import enum
+import json
+import os
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from clients.model import Model
+from clients.wires import Call
+from connect.trays import started
+from desk import wait
+from live import Live
+from plain import Plain
+
+from tray.app import open_stores
+from tray.cli.views import log_row
+from tray.paths import locate
+
+LONG = 60.0  # seconds
+
+
+class Can(enum.Flag):
+    """What this client does with the answers of hooks, and which of its moments it sends as events."""
+
+    NOTHING = 0
+    REWRITE = enum.auto()  # runs a tool with another input
+    SESSION_END = enum.auto()  # has an event when a printed session ends
+    CONTINUE = enum.auto()  # goes on when a hook refuses the end of its turn
+    BLOCK_PROMPT = enum.auto()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Client:
+    """The values that the scenes need of one client."""
+
+    agent: str  # as `hooktray connect` calls it
+    package: str  # its row in packages.json
+    program: Callable[[], Sequence[str]]  # argv up to its options; fetches it
+    printed: Callable[[str], Sequence[str]]  # the options for one turn with this prompt, without a terminal
+    shell_call: Callable[[str], Call]  # its tool call for this shell line
+    settings: str  # the file that `connect` edits, below the home
+    existing: Mapping[str, Any]  # what its user has in there before
+    can: Can
+    # Writes what it needs to reach the model, given home, project and address; returns its variables.
+    prepare: Callable[[Path, Path, str], Mapping[str, str]]
+    trust: Callable[[Session], None] = field(default=lambda session: None)  # what its user does after `connect`
+    refused_prompt: str = ""  # what stdout or stderr shows of a refused prompt; "" = the reason
+
+
+@dataclass(frozen=True)
+class Session:
+    """A connected client, a running tray with approved hooks, and the model, all on one home."""
+
+    client: Client
+    live: Live
+    model: Model
+    home: Path
+    project: Path
+    environment: Mapping[str, str]
+
+    @property
+    def settings(self) -> Path:
+        return self.home / self.client.settings
+
+    def connect(self) -> None:
+        done = self.hooktray("connect", self.client.agent, "--yes")
+        assert done.returncode == 0, done.stderr.decode()
+        self.client.trust(self)
+
+    def hooktray(self, *words: str) -> subprocess.CompletedProcess[bytes]:
+        return self.live.place.run(self.live.argv(*words), self.environment, timeout=60)
+
+    def turn(self, prompt: str = "hello") -> subprocess.CompletedProcess[bytes]:
+        """The client runs one printed turn, and its session ends."""
+        return subprocess.run(
+            [*self.client.program(), *self.client.printed(prompt)],
+            cwd=self.project,
+            env=dict(self.environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=120,
+            check=False,
+        )
+
+    def made(self) -> set[str]:
+        """The files that the client's tools made in the project."""
+        return {path.name for path in self.project.iterdir() if not path.name.startswith(".")}
+
+    def rows(self, kind: str = "") -> list[dict[str, Any]]:
+        """The journal's rows of this agent, of one kind, oldest first."""
+        journal = open_stores(locate(str(self.live.home)), migrate=False).journal
+        try:
+            rows = [log_row(record) for record in reversed(journal.recent(1000))]
+        finally:
+            journal.close()
+        return [row for row in rows if row["agent"] == self.client.agent and kind in ("", row["kind"])]
+
+    def wait_rows(self, kind: str) -> list[dict[str, Any]]:
+        return wait(lambda: self.rows(kind), LONG, f"a row of {kind}")
+
+    def close(self) -> None:
+        assert isinstance(self.live.place, Plain)
+        self.live.place.close()
+        self.model.close()
+
+
+def session(
+    client: Client,
+    folder: Path,
+    calls: Sequence[Call] = (),
+    hooks: Sequence[Mapping[str, Any]] = (),
+    scripts: Mapping[str, str] | None = None,
+) -> Session:
+    """Everything runs, and the client is not connected yet. `close` it."""
+    live = started(folder, hooks, scripts or {})
+    model = Model(calls)
+    project = folder / "project"
+    project.mkdir()
+    settings = folder / client.settings
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    if client.existing:
+        settings.write_text(json.dumps(client.existing, indent=4))
+    usual = {"PATH": os.environ["PATH"], "HOME": str(folder), "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
+    environment = {**usual, **client.prepare(folder, project, model.url)}
+    return Session(client, live, model, folder, project, environment)

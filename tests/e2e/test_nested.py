@@ -1,0 +1,144 @@
+"""Agents that a hook starts: the hooks above them are skipped and no others, with a real tray and real relays."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from desk import wait
+from house import PRE_TOOL_USE, House
+from live import Live
+from plain import Plain
+
+from tray.app import relay_conf
+from tray.model.decision import Record
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")
+
+LONG = 60.0  # seconds; longer than anything here takes
+WAYS = {
+    "it waits for it": "sh {inner}",
+    "in its session": "sh {inner} >/dev/null 2>&1 &",
+    "in a session of its own": "setsid sh {inner} >/dev/null 2>&1 &",
+    "without our marks": 'setsid env -i PATH="$PATH" sh {inner} >/dev/null 2>&1 &',
+    "two parents gone": "(setsid sh -c 'setsid sh {inner} &' >/dev/null 2>&1 &)",
+    "two parents and our marks gone": "(setsid env -i PATH=\"$PATH\" sh -c 'setsid sh {inner} &' >/dev/null 2>&1 &)",
+}
+
+
+class Nest:
+    """A home in which hooks start agents, each of which is a script that runs a relay."""
+
+    def __init__(self, house: House, plain: Plain, folder: Path) -> None:
+        self.house, self.folder = house, folder
+        self.live = Live(plain, house.root / "home")
+
+    def agent(self, name: str, command: str) -> Path:
+        """A script that acts like an agent: it reports one tool call and keeps the answer in the file `name`."""
+        payload, script = self.folder / f"{name}.json", self.folder / f"{name}.sh"
+        payload.write_text(json.dumps(PRE_TOOL_USE | {"tool_input": {"command": command}, "tool_use_id": name}))
+        relay = shlex.join(self.live.relay_argv("claude-code", "PreToolUse"))
+        parts = [shlex.quote(str(self.folder / part)) for part in (f"{name}.tmp", name)]
+        script.write_text(f"{relay} <{shlex.quote(str(payload))} >{parts[0]}\nmv {parts[0]} {parts[1]}\n")
+        return script
+
+    def starter(self, matcher: str, line: str, name: str = "starter") -> None:
+        script = f"cat >/dev/null; echo run >>{self.folder}/{name}-runs; {line}"
+        self.house.hook(name, on="tool_before", matcher=matcher, script=script, timeout=LONG)
+
+    def guards(self) -> None:
+        note = f"cat >/dev/null; echo asked >>{self.folder}/guard-runs"
+        deny = """echo '{"decision":"block","reason":"the guard says no"}'"""
+        self.house.hook("guard", on="tool_before", matcher="rm -rf", script=f"{note}; {deny}")
+        self.house.hook("rule", on="tool_before", matcher="mkfs", type="rule", decision="deny", reason="the rule")
+
+    def count(self, name: str) -> int:
+        path = self.folder / f"{name}-runs"
+        return len(path.read_text().splitlines()) if path.exists() else 0
+
+    def answer(self, name: str) -> dict[str, Any]:
+        wait((self.folder / name).exists, LONG, f"the answer to {name}")
+        text = (self.folder / name).read_text()
+        return dict(json.loads(text)["hookSpecificOutput"]) if text else {}
+
+    def gates(self, command: str) -> dict[str, str]:
+        """Each hook of this call's row with its gate."""
+        return {str(hook["name"]): str(hook["gate"]) for hook in self.row(command).hooks}
+
+    def row(self, command: str) -> Record:
+        def find() -> Record | None:
+            return next((row for row in self.house.stores.journal.recent(50) if command in row.payload), None)
+
+        return wait(find, LONG, f"the row of {command}")
+
+
+@pytest.fixture
+def nest(house: House, tmp_path: Path) -> Iterator[Nest]:
+    plain = Plain(tmp_path)
+    yield Nest(house, plain, tmp_path)
+    plain.close()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_agent_below_a_hook_is_guarded_by_every_hook_but_that_one(nest: Nest, way: str) -> None:
+    inner = nest.agent("inner", "start it; rm -rf x; mkfs y")
+    nest.starter("start it", WAYS[way].format(inner=inner))
+    nest.guards()
+    nest.live.start()
+
+    nest.live.relay("claude-code", "PreToolUse", PRE_TOOL_USE | {"tool_input": {"command": "start it"}})
+
+    answer = nest.answer("inner")
+    assert answer["permissionDecision"] == "deny"
+    assert "the guard says no" in answer["permissionDecisionReason"]
+    assert "the rule" in answer["permissionDecisionReason"]
+    assert nest.gates("rm -rf x") == {"rule": "", "starter": "nested", "guard": ""}
+    assert (nest.count("starter"), nest.count("guard")) == (1, 1)
+
+
+def test_the_same_holds_when_one_shot_engines_judge(nest: Nest) -> None:
+    relay_conf.write(nest.house.paths, "once")
+    inner = nest.agent("inner", "start it; rm -rf x; mkfs y")
+    nest.starter("start it", f"sh {inner}")
+    nest.guards()
+
+    nest.live.relay("claude-code", "PreToolUse", PRE_TOOL_USE | {"tool_input": {"command": "start it"}})
+
+    assert nest.answer("inner")["permissionDecision"] == "deny"
+    assert nest.row("rm -rf x").offline
+    assert nest.gates("rm -rf x") == {"rule": "", "starter": "nested", "guard": ""}
+    assert (nest.count("starter"), nest.count("guard")) == (1, 1)
+
+
+def test_below_three_hooks_guards_are_still_asked_and_below_four_only_rules(nest: Nest) -> None:
+    for level in range(1, 6):
+        deeper = nest.agent(f"level-{level + 1}", f"level-{level + 1} look" + (" mkfs" if level == 4 else ""))
+        nest.starter(f"level-{level} ", f"sh {deeper}", f"starter-{level}")
+    note = f"cat >/dev/null; echo asked >>{nest.folder}/guard-runs"
+    nest.house.hook("guard", on="tool_before", matcher="look", script=note)
+    nest.house.hook("rule", on="tool_before", matcher="mkfs", type="rule", decision="deny", reason="the rule")
+    nest.live.start()
+
+    nest.live.relay("claude-code", "PreToolUse", PRE_TOOL_USE | {"tool_input": {"command": "level-1 look"}})
+
+    assert nest.answer("level-5")["permissionDecisionReason"].endswith("the rule")
+    assert nest.gates("level-5 ") == {"rule": "", "starter-5": "nested too deep", "guard": "nested too deep"}
+    assert nest.row("level-5 ").adjustments[0].startswith("the event comes from below 4 hooks")
+    assert [nest.count(f"starter-{level}") for level in range(1, 6)] == [1, 1, 1, 1, 0]
+    assert nest.count("guard") == 4
+
+
+def test_two_hooks_that_start_each_others_agents_end(nest: Nest) -> None:
+    one, other = nest.agent("one", "ping"), nest.agent("other", "pong")
+    nest.starter("ping", f"sh {other}", "pinger")
+    nest.starter("pong", f"sh {one}", "ponger")
+    nest.live.start()
+
+    nest.live.relay("claude-code", "PreToolUse", PRE_TOOL_USE | {"tool_input": {"command": "ping"}})
+
+    assert (nest.count("pinger"), nest.count("ponger")) == (1, 1)

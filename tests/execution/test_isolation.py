@@ -1,0 +1,138 @@
+"""Our own processes start without what others put into their environment, and find their packages all the same."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from house import PRE_TOOL_USE, House
+
+import tray
+from tray.desktop.autostart import command
+from tray.execution.isolation import is_isolated, one_shot_command, package_folders
+from tray.paths import locate
+
+CODE = "import json; from tray.{} import {} as made; print(json.dumps(made({})))"
+DENY = "cat >/dev/null; echo no >&2; exit 2"
+PINE = """
+import dataclasses
+from tray.agents.registry import AGENTS
+AGENT = dataclasses.replace(next(iter(AGENTS.values())), id="pine", name="Pine")
+"""
+
+
+class Environment:
+    """A virtual environment with an editable Hooktray, and with code that runs at each start of its Python."""
+
+    def __init__(self, folder: Path) -> None:
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True, timeout=120)
+        self.python = folder / "bin" / "python"
+        (self.site,) = folder.glob("lib/python*/site-packages")
+        (self.site / "editable.pth").write_text("\n".join(package_folders()))
+        self.ran = folder / "ran"
+        leave = f"open({str(self.ran)!r}, 'a').write"
+        (self.site / "evil.pth").write_text(f"import sys; {leave}('pth ')\n")
+        for name in ("sitecustomize", "usercustomize"):
+            (self.site / f"{name}.py").write_text(f"{leave}('{name} ')\n")
+
+    def ask(self, module: str, name: str, arguments: str = "") -> list[str]:
+        """What this environment's own Hooktray says."""
+        code = CODE.format(module, name, arguments)
+        done = subprocess.run([self.python, "-c", code], capture_output=True, check=True, timeout=60)
+        self.ran.unlink(missing_ok=True)
+        return list(json.loads(done.stdout))
+
+    def run(self, *argv: str) -> subprocess.CompletedProcess[bytes]:
+        environment = {**os.environ, "PYTHONPATH": str(self.site), "PYTHONSTARTUP": str(self.site / "evil.pth")}
+        body = json.dumps(PRE_TOOL_USE).encode()
+        return subprocess.run(argv, input=body, env=environment, capture_output=True, check=False, timeout=60)
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> Environment:
+    return Environment(tmp_path / "environment")
+
+
+def test_the_one_shot_engine_runs_no_code_of_its_environment_and_denies(
+    environment: Environment, house: House
+) -> None:
+    house.hook("guard", on="tool_before", script=DENY)
+    house.close()
+    options = ["--home", str(house.paths.home), "claude-code", "PreToolUse"]
+
+    done = environment.run(*environment.ask("execution.isolation", "one_shot_command"), *options)
+    ran = environment.ran.exists()
+    environment.run(str(environment.python), "-I", "-m", "tray", "once", *options)  # the control
+
+    assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert not ran
+    assert set(environment.ran.read_text().split()) == {"pth", "sitecustomize"}
+
+
+def test_the_start_at_login_runs_no_code_of_its_environment(environment: Environment, tmp_path: Path) -> None:
+    home = repr(str(tmp_path / "h"))
+    words = environment.ask("desktop.autostart", "command", f"__import__('tray.paths').paths.locate({home})")
+
+    done = environment.run(*words[:-1], "--version")
+
+    assert done.stdout.decode().split()[-1] == tray.__version__
+    assert not environment.ran.exists()
+
+
+def test_the_start_at_login_still_works_when_its_folders_are_gone(environment: Environment, tmp_path: Path) -> None:
+    home = repr(str(tmp_path / "h"))
+    words = environment.ask("desktop.autostart", "command", f"__import__('tray.paths').paths.locate({home})")
+    gone = [word.replace("isolated.py", "of-another-python.py") for word in words[:-1]]
+
+    done = environment.run(*gone, "--version")
+
+    assert done.stdout.decode().split()[-1] == tray.__version__
+
+
+def test_an_agent_of_an_editable_package_is_found(environment: Environment, tmp_path: Path) -> None:
+    checkout = tmp_path / "pine"
+    checkout.mkdir()
+    (checkout / "hooktray_pine.py").write_text(PINE)
+    (environment.site / "pine.pth").write_text(f"{checkout}\n")
+    metadata = environment.site / "hooktray_pine-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Name: hooktray-pine\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("[hooktray.agents]\npine = hooktray_pine:AGENT\n")
+
+    *start, _ = environment.ask("execution.isolation", "one_shot_command")
+    done = environment.run(*start, "agents", "--json")
+
+    assert str(checkout) in start[-1].split(os.pathsep)
+    assert "pine" in done.stdout.decode(), done.stderr.decode()
+
+
+def test_the_doctor_lists_what_runs_in_the_environment(environment: Environment, tmp_path: Path) -> None:
+    done = environment.run(
+        str(environment.python), "-I", "-m", "tray", "--home", str(tmp_path / "h"), "doctor", "--static", "--json"
+    )
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+
+    found = {row["name"] for row in rows if row["check"] == "environment"}
+    assert found == {"editable.pth", "evil.pth", "sitecustomize.py", "usercustomize.py"}
+
+
+def test_an_isolated_process_starts_the_next_one_with_the_same_folders() -> None:
+    code = "import json; from tray.execution.isolation import package_folders as made; print(json.dumps(made()))"
+    add = f"import sys; sys.path += {list(package_folders())!r}; {code}"
+
+    done = subprocess.run([one_shot_command()[0], "-I", "-S", "-c", add], capture_output=True, check=True, timeout=60)
+
+    assert tuple(json.loads(done.stdout)) == package_folders()
+
+
+def test_a_command_is_told_by_its_words(tmp_path: Path) -> None:
+    assert is_isolated((*one_shot_command(), "claude-code"), "once")
+    assert is_isolated(("/usr/lib/hooktray/hooktray", "-I", "-m", "tray", "once"), "once")
+    assert is_isolated(command(locate(str(tmp_path)))[4:], "run")
+    assert not is_isolated(one_shot_command(), "run")
+    assert not is_isolated(("/usr/bin/python3", "-I", "-S", "/x/isolated.py", "/x", "once"), "once")
+    assert not is_isolated(("/usr/bin/python3",), "once")

@@ -1,0 +1,268 @@
+"""T34: socket, state folder, relay and agents' settings are changed while events run; the tray notices."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from desk import wait
+from headless import ENVIRONMENT
+from house import PRE_TOOL_USE, House
+
+from torture.frame import Tally
+from torture.trays import LONG, RELAYS, Asked, Tray
+from tray.errors import IpcError
+from tray.ipc.client import send_request
+from tray.paths import Paths
+
+TITLE = "what guards rely on, taken away or altered"
+NOTICED = 2.0  # seconds until the tray must have noticed
+Condition = Callable[[], bool]
+OURS = "x['hooks']['PreToolUse'][0]"
+EDITS = {
+    "an event": "del x['hooks']['PreToolUse']",
+    "all events": "del x['hooks']",
+    "the matcher": f"{OURS}['matcher'] = 'Read'",
+    "the switch": "x['disableAllHooks'] = True",
+    "the limit": f"{OURS}['hooks'][0]['timeout'] = 1",
+    "the type": f"{OURS}['hooks'][0]['type'] = 'prompt'",
+    "the command": f"{OURS}['hooks'][0]['command'] = 'true'",
+}
+
+
+@dataclass(frozen=True)
+class Victim:
+    """A tray with one connected agent, whose files anybody may write."""
+
+    paths: Paths
+    person: Path  # their home
+    before: dict[Path, bytes]  # what is to be there
+
+    @property
+    def home(self) -> str:
+        return str(self.paths.home)
+
+    @property
+    def settings(self) -> Path:
+        return self.person / ".claude" / "settings.json"
+
+    def health(self) -> dict[str, Any]:
+        try:
+            return dict(send_request(self.paths.socket, {"op": "health"}))
+        except (IpcError, OSError):
+            return {}
+
+    def noticed(self) -> bool:
+        return bool(self.health().get("changes"))
+
+    def well(self) -> bool:
+        found = self.health()
+        return (
+            bool(found) and not found["changes"] and all(_bytes(file) == text for file, text in self.before.items())
+        )
+
+
+def torture(tally: Tally) -> None:
+    dice = random.Random(34)
+    with _victim(tally.folder / "watched", Tray) as victim, _events(victim, tally):
+        names = [*MENDED, *EDITS]
+        for number in range(tally.many(len(names), 400)):
+            name = names[number] if number < len(names) else dice.choice(names)
+            tally.attack(f"{number}: {name}", _attack(victim, name, NOTICED * tally.patience))
+    with _victim(tally.folder / "unwatched", Unwatched) as victim:
+        for name in ("the matcher", "the relay is altered", "the socket is unlinked"):
+            tally.control(f"a tray that does not watch: {name}", not _attack(victim, name, NOTICED))
+
+
+def _attack(victim: Victim, name: str, seconds: float) -> bool:
+    """Whether the tray noticed it in time, and all is as it was then."""
+    if name in EDITS:
+        _edit(victim.settings, EDITS[name])
+        held = _within(seconds, victim.noticed)
+        _connect(victim)
+        return held and _within(LONG, victim.well)
+    with MENDED[name](victim) as is_mended:
+        return _within(seconds, lambda: is_mended() and victim.well())
+
+
+def _within(seconds: float, condition: Callable[[], bool]) -> bool:
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def _edit(file: Path, change: str) -> None:
+    """As a program that reads, changes and replaces the file."""
+    settings = json.loads(file.read_text())
+    exec(change, {"x": settings})  # one of EDITS
+    draft = file.with_suffix(".new")
+    draft.write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n")
+    draft.replace(file)
+
+
+def _connect(victim: Victim) -> None:
+    argv = [sys.executable, "-I", "-m", "tray", "--home", str(victim.paths.home), "connect", "claude-code", "--yes"]
+    environment = {**ENVIRONMENT, "HOME": str(victim.person)}
+    subprocess.run(argv, env=environment, capture_output=True, check=True, timeout=LONG)
+
+
+@contextmanager
+def _socket_unlinked(victim: Victim) -> Iterator[Condition]:
+    victim.paths.socket.unlink()
+    yield victim.paths.socket.exists
+
+
+@contextmanager
+def _fake_socket(victim: Victim) -> Iterator[Condition]:
+    """Somebody else listens there and answers nothing."""
+    victim.paths.socket.unlink()
+    with contextlib.closing(socket.socket(socket.AF_UNIX)) as fake:
+        place = Path.cwd()
+        os.chdir(victim.paths.state)  # the path may be too long for an address
+        fake.bind(victim.paths.socket.name)
+        os.chdir(place)
+        fake.listen()
+        theirs = _inode(victim.paths.socket)
+        yield lambda: _inode(victim.paths.socket) not in (0, theirs)
+
+
+@contextmanager
+def _state_deleted(victim: Victim) -> Iterator[Condition]:
+    subprocess.run(["rm", "-rf", victim.paths.state], check=False)
+    yield victim.paths.database.exists
+
+
+@contextmanager
+def _state_moved(victim: Victim) -> Iterator[Condition]:
+    away = victim.paths.state.with_name(f"away-{time.monotonic_ns()}")
+    victim.paths.state.rename(away)
+    yield victim.paths.database.exists
+    shutil.rmtree(away)
+
+
+@contextmanager
+def _database_replaced(victim: Victim) -> Iterator[Condition]:
+    victim.paths.database.unlink()
+    victim.paths.database.write_bytes(b"no database" * 1000)
+    yield lambda: _bytes(victim.paths.database).startswith(b"SQLite")
+
+
+@contextmanager
+def _relay_altered(victim: Victim) -> Iterator[Condition]:
+    draft = victim.paths.relay.with_suffix(".new")
+    draft.write_text("#!/bin/sh\nexit 0\n")
+    draft.chmod(0o755)
+    draft.replace(victim.paths.relay)
+    yield victim.paths.relay.exists
+
+
+@contextmanager
+def _relay_deleted(victim: Victim) -> Iterator[Condition]:
+    shutil.rmtree(victim.paths.relay_folder)
+    yield victim.paths.relay.exists
+
+
+@contextmanager
+def _table_altered(victim: Victim) -> Iterator[Condition]:
+    victim.paths.relay_table.write_text("state=/nowhere\n")
+    yield victim.paths.relay_table.exists
+
+
+# What the tray puts right by itself, each with the condition that it has been.
+MENDED: dict[str, Callable[[Victim], AbstractContextManager[Condition]]] = {
+    "the socket is unlinked": _socket_unlinked,
+    "the socket is another program's": _fake_socket,
+    "the state folder is deleted": _state_deleted,
+    "the state folder is moved": _state_moved,
+    "the database is another file": _database_replaced,
+    "the relay is altered": _relay_altered,
+    "the relay's folder is deleted": _relay_deleted,
+    "the relay's table is altered": _table_altered,
+}
+
+
+class Unwatched(Tray):
+    """Its process watches nothing."""
+
+    def start(self) -> None:
+        quiet = subprocess.DEVNULL
+        environment = {**self.environment, "PYTHONPATH": str(Path(__file__).parents[1])}
+        argv = [sys.executable, "-m", "torture.unwatched_tray", self.home]
+        self.process = subprocess.Popen(argv, env=environment, stdin=quiet, stdout=quiet, stderr=quiet)
+        wait(lambda: self.paths.socket.exists(), LONG, "the tray opens its socket")
+
+
+@contextmanager
+def _victim(folder: Path, kind: type[Tray]) -> Iterator[Victim]:
+    person = folder / "person"
+    (person / ".claude").mkdir(parents=True)
+    (person / ".claude/settings.json").write_text('{\n  "theme": "dark"\n}\n')
+    tray = kind(folder, _guarded, {"HOME": str(person)})
+    try:
+        victim = Victim(tray.paths, person, {})
+        wait(victim.health, LONG, "the tray answers")
+        _connect(victim)
+        files = (victim.settings, tray.paths.relay, tray.paths.relay_table)
+        victim = Victim(tray.paths, person, {file: file.read_bytes() for file in files})
+        wait(victim.well, LONG, "all is well at first")
+        yield victim
+    finally:
+        tray.stop()
+
+
+def _guarded(house: House) -> None:
+    house.hook("guard", on="tool_before", script="echo no >&2; exit 2")
+
+
+@contextmanager
+def _events(victim: Victim, tally: Tally) -> Iterator[None]:
+    """An agent whose calls a guard refuses. While the approvals are gone, what it is told is only counted."""
+    ended = threading.Event()
+    found: list[bool] = []
+
+    def run() -> None:
+        while not ended.is_set():
+            asked = Asked(victim, RELAYS["portable"], "PreToolUse", json.dumps(PRE_TOOL_USE).encode())
+            code, said = asked.answer()
+            found.append(b"deny" in said or b"ask" in said)
+            tally.keep(f"an event was answered {code}, {said!r}", code == 0)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+        guarded = f"{found.count(True)} of {len(found)} guarded calls"
+        tally.measured.append(f"{guarded} were refused or asked about meanwhile")
+
+
+def _inode(path: Path) -> int:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return 0
+
+
+def _bytes(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return b""

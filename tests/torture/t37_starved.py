@@ -1,0 +1,167 @@
+"""T37: a database that is locked, truncated or gone, and a tray without descriptors, memory or processes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import sqlite3
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from house import PRE_TOOL_USE, House
+
+from torture.frame import Tally
+from torture.t36_failed_guards import LENIENT, WANTED, verdict
+from torture.trays import LONG, RELAYS, Asked, Tray
+
+TITLE = "databases that cannot be read, and a tray without resources"
+DENY = 'cat >/dev/null; echo \'{"decision": "block", "reason": "no"}\''
+TRIES = 50
+MEGABYTE = 1024 * 1024
+LIMITS = {
+    "descriptors": (resource.RLIMIT_NOFILE, (0, 2, 4, 6, 8, 10, 12, 16)),
+    "memory": (resource.RLIMIT_AS, (0, MEGABYTE, 4 * MEGABYTE, 16 * MEGABYTE)),
+    "processes": (resource.RLIMIT_NPROC, (0, 1)),
+}
+
+
+def torture(tally: Tally) -> None:
+    said: Counter[str] = Counter()
+    for number in range(tally.many(1, 25)):
+        for name, damage in DAMAGE.items():
+            _damaged(tally, tally.folder / f"{number}-{name}", name, damage)
+    for number in range(tally.many(1, 12)):
+        _limited(tally, tally.folder / f"limits-{number}", said)
+    tally.control("a guard whose failure means allow", said["silence"] > 0)
+
+
+def _fill(house: House) -> None:
+    house.hook("default", on="tool_before", tool="Bash", script=DENY)
+    house.hook("strict", on="tool_before", tool="Write", script=DENY, failure="block")
+    house.hook("lenient", on="tool_before", tool=LENIENT, script=DENY, failure="allow")
+
+
+# ---- the database
+
+
+@contextlib.contextmanager
+def _locked(database: Path) -> Iterator[None]:
+    with contextlib.closing(sqlite3.connect(database, isolation_level=None, timeout=LONG)) as connection:
+        connection.execute("BEGIN EXCLUSIVE")
+        yield
+
+
+@contextlib.contextmanager
+def _truncated(database: Path) -> Iterator[None]:
+    for path in (database, database.with_name(f"{database.name}-wal")):
+        os.truncate(path, min(1000, path.stat().st_size))
+    yield
+
+
+@contextlib.contextmanager
+def _missing(database: Path) -> Iterator[None]:
+    for path in database.parent.glob(f"{database.name}*"):
+        path.unlink()
+    yield
+
+
+DAMAGE: dict[str, Callable[[Path], contextlib.AbstractContextManager[None]]] = {
+    "locked": _locked,
+    "truncated": _truncated,
+    "missing": _missing,
+}
+
+
+def _damaged(
+    tally: Tally, folder: Path, name: str, damage: Callable[[Path], contextlib.AbstractContextManager[None]]
+) -> None:
+    """Under a running tray, which knows its guards; then without one, where the engine must not say a word."""
+    tray = Tray(folder, _fill)
+    try:
+        with damage(tray.paths.database):
+            for tool in WANTED:
+                for relay in RELAYS.values():
+                    _judge(tally, f"{name} database", tool, _ask(tray, relay, tool))
+            tray.kill()
+            with contextlib.suppress(FileNotFoundError):
+                os.truncate(tray.paths.database, 1000)  # what the tray has made anew meanwhile
+            framed, plain = (_one_shot(tray, *options) for options in (("--framed",), ()))
+            tally.attack(f"{name}, no tray: {framed[:80]!r}", framed == b"")
+            tally.control("an engine that is neutral when it cannot read its database", plain == b"")
+    finally:
+        tray.stop()
+
+
+def _one_shot(tray: Tray, *options: str) -> bytes:
+    argv = [sys.executable, "-I", "-m", "tray", "once", "--home", tray.home, *options, "claude-code", "PreToolUse"]
+    body = json.dumps(PRE_TOOL_USE).encode()
+    return subprocess.run(
+        argv, input=body, capture_output=True, timeout=LONG, check=False, env=tray.environment
+    ).stdout
+
+
+# ---- the limits
+
+
+def _limited(tally: Tally, folder: Path, said: Counter[str]) -> None:
+    for name, (limit, steps) in LIMITS.items():
+        if limit == resource.RLIMIT_NPROC and os.geteuid() == 0:
+            tally.not_run = sorted({*tally.not_run, "a limit of processes: the kernel does not hold root to it"})
+            continue
+        tray = Tray(folder / name, _fill)
+        try:
+            for step in steps:
+                if tray.process.poll() is not None:  # it ends when it cannot even start its parts; relays know that
+                    tray.start()
+                with _limit(tray.process.pid, limit, _used(tray.process.pid, limit) + step):
+                    for tool in [*WANTED, LENIENT]:
+                        found = _ask(tray, list(RELAYS.values())[step % len(RELAYS)], tool)
+                        if tool == LENIENT:
+                            said[found] += 1
+                        else:
+                            _judge(tally, f"{name} + {step}", tool, found)
+            for _ in range(TRIES if limit == resource.RLIMIT_NOFILE else 0):  # until the tray has begun all its parts
+                if said["silence"]:
+                    break
+                with _limit(tray.process.pid, limit, _used(tray.process.pid, limit) + 2):
+                    said[_ask(tray, next(iter(RELAYS.values())), LENIENT)] += 1
+        finally:
+            tray.stop()
+
+
+@contextlib.contextmanager
+def _limit(pid: int, limit: int, number: int) -> Iterator[None]:
+    """Lowers the soft limit of the tray, which it may not raise meanwhile, and puts it back."""
+    before = resource.prlimit(pid, limit)
+    resource.prlimit(pid, limit, (number, before[1]))
+    try:
+        yield
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            resource.prlimit(pid, limit, before)
+
+
+def _used(pid: int, limit: int) -> int:
+    if limit == resource.RLIMIT_NOFILE:
+        return max(map(int, os.listdir(f"/proc/{pid}/fd"))) + 1  # noqa: PTH208
+    if limit == resource.RLIMIT_AS:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[0]) * resource.getpagesize()
+    uid = os.geteuid()
+    return sum(path.stat().st_uid == uid for path in Path("/proc").glob("[0-9]*/task/*"))
+
+
+def _ask(tray: Tray, relay: list[str], tool: str) -> str:
+    payload = json.dumps(PRE_TOOL_USE | {"tool_name": tool}).encode()
+    return verdict(*Asked(tray, relay, "PreToolUse", payload).answer())
+
+
+def _judge(tally: Tally, what: str, tool: str, found: str) -> None:
+    if tool == "Read":
+        tally.keep(f"{what}, {tool}: {found}", found in WANTED[tool])
+    else:
+        tally.attack(f"{what}, {tool}: {found}", found in WANTED[tool])

@@ -1,0 +1,142 @@
+"""GitHub Copilot CLI: hooks in files of their own, which VS Code runs as well."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tray.agents import wire
+from tray.agents.agent import (
+    Agent,
+    Connector,
+    HookImporter,
+    HookReader,
+    HookRules,
+    Marks,
+    NativeTool,
+    Payload,
+    Placeholders,
+    ProtectedFiles,
+)
+from tray.agents.copilot_cli import protocol
+from tray.agents.copilot_cli.events import AGENT as ID
+from tray.agents.copilot_cli.events import EVENTS, UNCONNECTED_EVENTS
+
+if TYPE_CHECKING:
+    from tray.agents.connection import Site
+
+HOOK = "a hook file of Copilot CLI"
+SETTING = "a setting of Copilot CLI"
+# The names in `others` are those of hooks under Claude Code's names of events, of further tools, and of VS Code's own
+# tools, whose names for arguments come second.
+FILE = {"file_path": ("path", "filePath")}
+EDIT = {"old_string": ("old_str", "oldString"), "new_string": ("new_str", "newString")}
+TOOLS = {
+    "AskUserQuestion": NativeTool("ask_user"),
+    "Bash": NativeTool("bash", others=("Bash", "powershell", "runInTerminal", "run_in_terminal", "shell")),
+    "Edit": NativeTool(
+        "edit",
+        {**FILE, **EDIT},
+        others=("Edit", "apply_patch", "editFiles", "replace_string_in_file", "str_replace_editor"),
+    ),
+    "Glob": NativeTool("glob", others=("Glob",)),
+    "Grep": NativeTool("grep", others=("Grep",)),
+    "Read": NativeTool("view", FILE, others=("Read", "readFile", "read_file")),
+    "Task": NativeTool("task", {"subagent_type": ("agent_type",)}, others=("Task",)),
+    "TodoWrite": NativeTool("update_todo", others=("TodoWrite",)),
+    "WebFetch": NativeTool("web_fetch", others=("WebFetch",)),
+    "WebSearch": NativeTool("web_search", others=("WebSearch",)),
+    "Write": NativeTool(
+        "create", {**FILE, "content": ("file_text",)}, others=("Write", "createFile", "create_file", "write")
+    ),
+}
+
+
+def _connector() -> Connector:
+    from tray.agents.copilot_cli import connector
+
+    return connector
+
+
+def _connect_options(site: Site, files: Sequence[str]) -> str:
+    from tray.agents.copilot_cli import connector
+
+    return connector.connect_options(site, files)
+
+
+def _reader() -> HookReader:
+    from tray.agents.copilot_cli import source
+
+    return source
+
+
+def _importer() -> HookImporter:
+    from tray.agents.copilot_cli import hook_import
+
+    return hook_import
+
+
+def _is_sender(payload: Payload) -> bool:
+    """One of its three forms: see `protocol`. Other agents have no time in a payload of such a shape."""
+    if isinstance(payload.get("timestamp"), int) and wire.text(payload, "sessionId"):
+        return "workspaceRoot" not in payload
+    if not wire.text(payload, "timestamp"):
+        return False
+    if wire.text(payload, protocol.LOCAL_KEY):
+        return bool(wire.text(payload, "sessionId"))
+    path = wire.path_parts(payload, "transcript_path")
+    is_own = "transcript_path" not in payload or path[-1] == "events.jsonl"
+    return is_own and bool(wire.text(payload, "hook_event_name"))
+
+
+AGENT = Agent(
+    id=ID,
+    name="Copilot CLI",
+    events=EVENTS,
+    protocol=protocol,
+    tools=TOOLS,
+    marks=Marks(
+        keys=("timestamp",),
+        is_sender=_is_sender,
+        yields=True,
+        is_alike=_is_sender,
+        event_names=re.compile(r"[A-Z]\w*|userPromptTransformed"),
+        variables=("COPILOT_CLI",),
+    ),
+    rules=HookRules(
+        sequential=True,
+        older_tool_names=True,  # under Claude Code's names of events, matchers have its names of tools
+        placeholders=Placeholders(project="COPILOT_PROJECT_DIR"),
+    ),
+    programs=frozenset({"copilot"}),
+    variables=frozenset({"COPILOT_AGENT_SESSION_ID"}),
+    starters=frozenset({"copilot", "npx"}),
+    without_hooks=re.compile(r"disableAllHooks"),
+    home_variable="COPILOT_HOME",
+    protected=(
+        ProtectedFiles(
+            kind=HOOK, pattern=re.compile(r".*/\.copilot(?:/hooks(?:/.*)?)?|.*/\.github/hooks(?:/.*\.json)?")
+        ),
+        ProtectedFiles(
+            kind=SETTING,
+            pattern=re.compile(
+                r".*/\.copilot/(?:settings|config)\.json|.*/\.github/copilot/settings(?:\.local)?\.json"
+            ),
+        ),
+        ProtectedFiles(
+            kind=SETTING, pattern=re.compile(r"(?:/etc/github-copilot|.*/github/copilot)/policy\.d(?:/.*)?")
+        ),
+    ),
+    protected_in_home=(
+        ProtectedFiles(kind=HOOK, pattern=re.compile(r"/+hooks(?:/.*)?")),
+        ProtectedFiles(kind=SETTING, pattern=re.compile(r"/+(?:settings|config)\.json")),
+    ),
+    settings_files=(".copilot/hooks/guard.json", ".copilot/settings.json", ".github/hooks/guard.json"),
+    path_words=("copilot", "hook", "settings"),
+    unconnected_events=frozenset(UNCONNECTED_EVENTS),
+    connector=_connector,
+    reader=_reader,
+    importer=_importer,
+    connect_options=_connect_options,
+)

@@ -1,0 +1,233 @@
+"""GitHub Copilot CLI's hooks: one JSON object each way, in one of three forms of payload and two forms of answer.
+
+In, for hooks registered as `PreToolUse`: {"hook_event_name":"PreToolUse","session_id":"00e7…","cwd":"/p",
+      "timestamp":"2026-11-20T21:43:43.757Z","tool_name":"Bash","tool_input":{"command":"rm -rf build"}}
+In, for those registered as `preToolUse`, which does not name its event:
+      {"sessionId":"8e57…","timestamp":1795211022915,"cwd":"/p","toolName":"bash","toolArgs":{"command":"ls"}}
+Out:  {"permissionDecision":"deny","permissionDecisionReason":"no"} in both cases
+In, from the Local harness of VS Code, which reads the same files: {"hookEventName":"PreToolUse","sessionId":"s",
+      "timestamp":"2026-…","cwd":"/p","tool_name":"editFiles","tool_input":{"files":["a"]},"tool_use_id":"tool-1"}
+Out:  {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",…}}
+
+Any exit code but 0 before a tool is a refusal, so an answer never has one.
+https://docs.github.com/en/copilot/reference/hooks-reference and https://code.visualstudio.com/docs/agents/reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tray.agents import outputs, wire
+from tray.agents.copilot_cli import hook_format, samples
+from tray.agents.copilot_cli.events import AGENT, EVENTS, NAMES, TRANSFORMED
+from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Result, Target, Verdict
+from tray.model.event import Event, RelayRequest, Tool
+
+PERMISSIONS = {Verdict.ALLOW: "allow", Verdict.ASK: "ask", Verdict.DENY: "deny"}
+BLOCKED = frozenset({"PostToolUse", "Stop", "SubagentStop", "UserPromptSubmit"})  # by {"decision": "block"}
+REWRITES = {
+    ("PreToolUse", Target.INPUT): "modifiedArgs",
+    ("SubagentStop", Target.MESSAGE): "modifiedResponse",
+    ("UserPromptSubmit", Target.PROMPT): "modifiedPrompt",
+    (TRANSFORMED, Target.PROMPT): "modifiedTransformedPrompt",
+}
+LOCAL_KEY = "hookEventName"  # only VS Code's Local harness sends it
+EVENTS_BY_KEY = (  # for a payload without a name: the first key in it decides
+    ("toolResult", "PostToolUse"),
+    ("errorContext", "ErrorOccurred"),
+    ("error", "PostToolUseFailure"),
+    ("toolName", "PreToolUse"),
+    ("transformedPrompt", TRANSFORMED),
+    ("prompt", "UserPromptSubmit"),
+    ("response", "SubagentStop"),
+    ("stopReason", "Stop"),
+    ("agentName", "SubagentStart"),
+    ("source", "SessionStart"),
+    ("trigger", "PreCompact"),
+    ("reason", "SessionEnd"),
+)
+
+
+def event_name(payload: Mapping[str, Any]) -> str:
+    keys = ("hook_event_name", LOCAL_KEY, "hookName")
+    name = next(filter(None, (wire.event_name(payload, key) for key in keys)), "")
+    if name or not (wire.text(payload, "sessionId") and "timestamp" in payload):
+        return NAMES.get(name, name)
+    return next((event for key, event in EVENTS_BY_KEY if key in payload), "")
+
+
+def session(request: RelayRequest, payload: Mapping[str, Any]) -> str:
+    return wire.text(payload, "session_id", "sessionId")
+
+
+def tool(name: str, payload: Mapping[str, Any]) -> Tool | None:
+    title = wire.text(payload, "tool_name", "toolName")
+    if not title:
+        return None
+    failed = NAMES.get(name, name) == "PostToolUseFailure"
+    return Tool(
+        name=title,
+        input=_input(payload),
+        call=wire.text(payload, "tool_use_id"),
+        output=_error(payload) if failed else _output(payload),
+        failed=failed,
+    )
+
+
+def _input(payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The arguments; older versions send them as the text of a JSON object."""
+    key = next((key for key in ("tool_input", "toolArgs", "toolInput") if key in payload), "")
+    value = payload.get(key)
+    if not isinstance(value, str):
+        return wire.nested(payload, key)
+    try:
+        return wire.mapping(value.encode("utf-8", "replace"))
+    except ValueError:
+        return {}
+
+
+def _output(payload: Mapping[str, Any]) -> Any:
+    for key, inner in (("tool_result", "text_result_for_llm"), ("toolResult", "textResultForLlm")):
+        if key in payload:
+            result = wire.nested(payload, key)
+            return result[inner] if isinstance(result.get(inner), str) else payload[key]
+    return payload.get("tool_response")
+
+
+def _error(payload: Mapping[str, Any]) -> Any:
+    error = payload.get("error")
+    return wire.text(error, "message") or error if isinstance(error, dict) else error
+
+
+def parse(request: RelayRequest, name: str, payload: Mapping[str, Any]) -> Event:
+    name = NAMES.get(name, name)
+    failure = wire.nested(payload, "error")
+    return Event(
+        **wire.request_fields(request, payload),
+        name=name,
+        kind=wire.spec(EVENTS, name).kind,
+        session=session(request, payload),
+        cwd=wire.text(payload, "cwd") or request.cwd,
+        hook_folder=request.environment.get("COPILOT_PROJECT_DIR", ""),
+        topic=wire.text(payload, "notification_type", "notificationType", "source", "reason", "trigger")
+        or wire.text(payload, "error_context", "errorContext"),
+        title=wire.text(payload, "title", "agent_display_name", "agentDisplayName"),
+        tool=tool(name, payload),
+        prompt=_prompt(name, payload),
+        message=wire.text(payload, "last_assistant_message", "response", "message") or wire.text(failure, "message"),
+        subagent=wire.text(payload, "agent_type", "agent_name", "agentName"),
+        repeated=payload.get("stop_hook_active") is True,
+    )
+
+
+def _prompt(name: str, payload: Mapping[str, Any]) -> str:
+    if name == TRANSFORMED:
+        return wire.text(payload, "transformedPrompt")
+    keys = ("prompt", "initial_prompt", "initialPrompt", "custom_instructions", "customInstructions")
+    return wire.text(payload, *keys)
+
+
+def neutral(name: str, body: bytes) -> Answer:
+    return EMPTY_ANSWER
+
+
+def rewrite_problem(event: Event, decision: Decision) -> str:
+    rewrite = decision.rewrite
+    if rewrite is None:
+        return ""
+    if LOCAL_KEY in event.payload and rewrite.target is not Target.INPUT:
+        return "the Local harness of VS Code does not take"
+    if rewrite.target is Target.INPUT:
+        return wire.json_problem(rewrite.value) if isinstance(rewrite.value, Mapping) else "is no JSON object"
+    if rewrite.target is Target.OUTPUT:
+        return wire.json_problem(rewrite.value)
+    return wire.text_problem(rewrite.value, blank=False)
+
+
+def render(event: Event, decision: Decision) -> Answer:
+    answer = _local(event, decision) if LOCAL_KEY in event.payload else _fields(event, decision)
+    return Answer(stdout=wire.dumps_line(answer)) if answer else Answer()
+
+
+def _fields(event: Event, decision: Decision) -> dict[str, Any]:
+    if event.name == "PermissionRequest":
+        return _permission_request(decision)
+    context = wire.non_empty(additionalContext=decision.context)
+    if event.name == "PreToolUse":
+        return _permission(decision) | _rewritten(event, decision) | context
+    return _block(event, decision) | _rewritten(event, decision) | context
+
+
+def _permission(decision: Decision) -> dict[str, Any]:
+    if decision.verdict not in PERMISSIONS:
+        return {}
+    reason = decision.reason or (wire.DEFAULT_REASON if decision.verdict is Verdict.DENY else "")
+    word = PERMISSIONS[decision.verdict]
+    return {"permissionDecision": word} | wire.non_empty(permissionDecisionReason=reason)
+
+
+def _permission_request(decision: Decision) -> dict[str, Any]:
+    """Silence for an ask and for no opinion, because the agent then asks the user itself."""
+    if decision.stop is not None or decision.verdict is Verdict.DENY:
+        message = decision.reason or decision.stop or wire.DEFAULT_REASON
+        interrupt = {"interrupt": True} if decision.stop is not None else {}
+        return {"behavior": "deny", "message": message} | interrupt
+    return {"behavior": "allow"} if decision.verdict is Verdict.ALLOW else {}
+
+
+def _block(event: Event, decision: Decision) -> dict[str, Any]:
+    if decision.verdict is not Verdict.DENY or event.name not in BLOCKED:
+        return {}
+    return {"decision": "block", "reason": decision.reason or wire.DEFAULT_REASON}
+
+
+def _rewritten(event: Event, decision: Decision) -> dict[str, Any]:
+    rewrite = decision.rewrite
+    if rewrite is None:
+        return {}
+    if event.name == "PostToolUse" and rewrite.target is Target.OUTPUT:
+        result = wire.nested(event.payload, "tool_result") or wire.nested(event.payload, "toolResult")
+        kind = wire.text(result, "result_type", "resultType") or "success"
+        return {"modifiedResult": {"resultType": kind, "textResultForLlm": outputs.as_text(rewrite.value)}}
+    key = REWRITES.get((event.name, rewrite.target))
+    return {key: rewrite.value} if key else {}
+
+
+def _local(event: Event, decision: Decision) -> dict[str, Any]:
+    """The answer for VS Code's Local harness, which reads most fields inside hookSpecificOutput."""
+    if event.name == "UserPromptSubmit":  # it has nothing else there
+        denied = decision.verdict is Verdict.DENY
+        return {"continue": False, "stopReason": decision.reason or wire.DEFAULT_REASON} if denied else {}
+    block = _block(event, decision)
+    inner = wire.non_empty(additionalContext=decision.context)
+    if event.name == "PreToolUse":
+        inner = _permission(decision) | inner
+        inner |= {"updatedInput": decision.rewrite.value} if decision.rewrite else {}
+    elif event.name == "Stop":
+        inner, block = block, {}
+    return block | ({"hookSpecificOutput": {"hookEventName": event.name} | inner} if inner else {})
+
+
+def hook_event_name(event: Event) -> str:
+    return hook_format.hook_event_name(event)
+
+
+def stdin(event: Event) -> bytes:
+    return hook_format.stdin(event)
+
+
+def environment(event: Event) -> Mapping[str, str]:
+    """The folder of the project, under both of the names that the agent gives it."""
+    own = event.environment if event.agent == AGENT else {}
+    names = ("CLAUDE_PROJECT_DIR", "COPILOT_PROJECT_DIR")
+    return wire.variables(**{name: own.get(name, "") or event.cwd for name in names})
+
+
+def read(event: Event, result: Result) -> HookOutput:
+    return hook_format.read(event, result)
+
+
+def sample(name: str) -> bytes:
+    """A synthetic payload. Raises KeyError for an event without one."""
+    return samples.sample(name)

@@ -1,0 +1,218 @@
+"""The state of each agent: installed, connected, trusted, firing, last event, and what was found wrong with it.
+
+In that order: each word says something of its own, and `firing` takes all before it (docs/connect.md). Commands, menu
+and page ask here; `send_probe` sends a real event through the agent's own configured command.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from tray.agents import relay_table
+from tray.agents.connection import RelayEntry, Site
+from tray.agents.registry import AGENTS
+from tray.app.checks.entries import OFF, changed_entries, reconnect_command
+from tray.app.checks.finding import ENTRY_CAUSES, Cause, Finding, Health
+from tray.connect import connectors
+from tray.errors import AgentError, HooktrayError
+from tray.model.event import PROBE_PREFIX, TEST_VARIABLE
+from tray.text import sanitise
+
+COMMAND_TIMEOUT = 10.0  # seconds for the command to end
+JOURNAL_TIMEOUT = 3.0  # seconds until the journal knows of an event that was answered
+POLL_INTERVAL = 0.05
+ASKS = "asks: "  # how a connector says that the agent asks its user first
+START_TRAY = "start the tray (`hooktray run`) and try again; if that does not help, {reconnect}"
+STALE = frozenset({Cause.AGENT_OTHER_HOME, Cause.AGENT_OUTDATED, Cause.AGENT_RELAY_GONE, *ENTRY_CAUSES})
+STALE -= {Cause.ENTRY_SWITCHED_OFF}
+
+LastEvent = Callable[[str], float | None]  # the time of an agent's last event, our own events left out
+IsRecorded = Callable[[str], bool]  # whether the journal knows this session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentStatus:
+    """One agent. `firing` is None until it was tried; `trust` is "" when the agent's files do not say."""
+
+    agent: str
+    installed: bool
+    events: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    trust: str = ""
+    firing: bool | None = None
+    last_event: float | None = None
+    package: str = ""  # that brings the agent; "" for a built-in one
+    findings: tuple[Finding, ...] = field(default=(), hash=False)  # the first step first
+
+    @property
+    def connected(self) -> bool:
+        return bool(self.events)
+
+    @property
+    def trusted(self) -> bool | None:
+        """Whether the agent runs our entries, as far as its own files say; None = they do not, or it will ask."""
+        return None if not self.trust or self.trust.startswith(ASKS) else not self.trust.startswith(OFF)
+
+    @property
+    def stale(self) -> bool:
+        """Whether our entries are not those that connecting would write now."""
+        return any(one.cause in STALE for one in self.findings)
+
+    @property
+    def changed(self) -> tuple[Finding, ...]:
+        """How our entries differ from what `connect` wrote."""
+        return tuple(one for one in self.findings if one.cause in ENTRY_CAUSES)
+
+    @property
+    def problem(self) -> str:
+        """What is broken; "" when nothing is."""
+        return next((one.message for one in self.findings if one.health is Health.BROKEN), "")
+
+    @property
+    def advice(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(one.remedy for one in self.findings if one.remedy))
+
+    @property
+    def row(self) -> Mapping[str, Any]:
+        """For `hooktray agents --json`."""
+        kept = {key: value for key, value in asdict(replace(self, findings=())).items() if key != "findings"}
+        more = {"stale": self.stale, "problem": self.problem, "advice": self.advice, "connected": self.connected}
+        return {**kept, **more, "changed": [one.message for one in self.changed]}
+
+
+def agent_statuses(site: Site, last_event: LastEvent, is_recorded: IsRecorded | None = None) -> list[AgentStatus]:
+    """All agents; with `is_recorded`, each connected one gets a test event."""
+    return [agent_status(site, agent, last_event, is_recorded) for agent in connectors()]
+
+
+def agent_status(site: Site, agent: str, last_event: LastEvent, is_recorded: IsRecorded | None = None) -> AgentStatus:
+    connector = connectors()[agent]
+    changed = changed_entries(site, agent)
+    known = AgentStatus(agent=agent, installed=True, last_event=last_event(agent), package=AGENTS.package(agent))
+    try:
+        entries, trust = connector.relay_entries(site), connector.trust(site)
+    except HooktrayError as error:
+        values = {"problem": error.message, "remedy": error.hint}
+        unreadable = Finding(cause=Cause.AGENT_UNREADABLE, name=agent, values=values)
+        rest = tuple(one for one in changed if one.cause is not Cause.ENTRY_UNREADABLE)
+        return replace(known, findings=(unreadable, *rest))
+    events = tuple(dict.fromkeys(entry.event for entry in entries))
+    wrong_target = _wrong_target(site, agent, entries)
+    failure = ""
+    if entries and is_recorded and wrong_target:
+        failure = f"{entries[0].path}: nothing can arrive"
+    elif entries and is_recorded:
+        failure = send_probe(site, agent, entries, is_recorded)
+    result = replace(
+        known,
+        installed=bool(entries) or connector.is_installed(site),
+        events=events,
+        missing=tuple(event for event in _expected(agent) if event not in events) if entries else (),
+        files=tuple(dict.fromkeys(entry.path for entry in entries)),
+        trust=trust if entries else "",
+        firing=None if is_recorded is None or not entries else not failure and not trust.startswith(OFF),
+        last_event=last_event(agent),  # the probe may have taken a while
+    )
+    is_old = bool(result.missing) or not all(entry.up_to_date for entry in entries)
+    return replace(result, findings=tuple(_findings(site, result, changed, wrong_target, is_old, failure)))
+
+
+def _expected(agent: str) -> list[str]:
+    known = AGENTS[agent]
+    return [event for event in known.events if event not in known.unconnected_events and "<" not in event]
+
+
+def _wrong_target(site: Site, agent: str, entries: tuple[RelayEntry, ...]) -> Finding | None:
+    """Why the events of these entries cannot come here; None when they can."""
+    needed = dict.fromkeys(path for entry in entries for path in entry.required_files if Path(path).is_absolute())
+    files = tuple(dict.fromkeys(entry.path for entry in entries))
+    values = {"reconnect": reconnect_command(site, agent, files)}
+    missing = next((path for path in needed if not Path(path).exists()), "")
+    if missing:
+        return Finding(cause=Cause.AGENT_RELAY_GONE, name=agent, values={**values, "file": missing})
+    here = {str(site.paths.state), *([] if site.paths.home else [""])}  # older entries do not name the usual folder
+    if not {_state_folder(entry) for entry in entries} <= here:
+        return Finding(cause=Cause.AGENT_OTHER_HOME, name=agent, values=values)
+    return None
+
+
+def _state_folder(entry: RelayEntry) -> str:
+    """Where an entry leads: to the folder in its line, else to the one in the table beside its relay."""
+    if entry.state_folder or not entry.required_files:
+        return entry.state_folder
+    with contextlib.suppress(OSError):
+        return relay_table.read(Path(entry.required_files[0]).with_name("relay.table").read_bytes()).state
+    return ""
+
+
+def _findings(
+    site: Site,
+    status: AgentStatus,
+    changed: tuple[Finding, ...],
+    wrong_target: Finding | None,
+    is_old: bool,
+    failure: str,
+) -> Iterator[Finding]:
+    """The first step first."""
+    agent, reconnect = status.agent, reconnect_command(site, status.agent, status.files)
+    entries_changed = tuple(one for one in changed if one.cause is not Cause.ENTRY_SWITCHED_OFF)
+    if not status.connected:
+        yield from entries_changed
+        if status.installed and not entries_changed:
+            yield Finding(cause=Cause.AGENT_NOT_CONNECTED, name=agent, values={"reconnect": reconnect})
+        return
+    if wrong_target:
+        yield wrong_target
+    elif is_old and not entries_changed:
+        yield Finding(cause=Cause.AGENT_OUTDATED, name=agent, values={"reconnect": reconnect})
+    if not status.trusted and status.trust:
+        cause = Cause.AGENT_OFF if status.trust.startswith(OFF) else Cause.AGENT_ASKS
+        yield Finding(cause=cause, name=agent, values={"remedy": status.trust.partition(": ")[2]})
+    if failure:
+        remedy = "" if wrong_target or is_old else START_TRAY.format(reconnect=reconnect)
+        yield Finding(cause=Cause.AGENT_NOT_ARRIVING, name=agent, values={"problem": failure, "remedy": remedy})
+    yield from entries_changed
+    if status.last_event is None and not status.trust.startswith((OFF, ASKS)) and not failure:
+        more = "" if status.trusted else ", and say yes if it asks whether you trust the folder or the hooks"
+        yield Finding(cause=Cause.AGENT_SILENT, name=agent, values={"more": more})
+
+
+def send_probe(site: Site, agent: str, entries: tuple[RelayEntry, ...], is_recorded: IsRecorded) -> str:
+    """Send an event of our own the way that the agent would; why it did not arrive, "" when it did.
+
+    Most agents name the event in the payload: ours is one that no hook is for. Where one does not, hooks for its
+    `probe_event` run.
+    """
+    entry = next((entry for entry in entries if entry.event == AGENTS[agent].probe_event), entries[0])
+    session = f"{PROBE_PREFIX}{time.time_ns():x}"
+    try:
+        done = subprocess.run(
+            entry.argv,
+            input=json.dumps(connectors()[agent].probe_payload(session, str(site.cwd))).encode(),
+            capture_output=True,
+            cwd=site.cwd,
+            env={**site.environment, TEST_VARIABLE: "1"},
+            timeout=COMMAND_TIMEOUT,
+            check=False,
+        )
+    except AgentError as error:
+        return error.message
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"{entry.path}: {entry.event}: {sanitise(str(error), 200)}"
+    if done.returncode:
+        why = sanitise(done.stderr.decode("utf-8", "replace"), 200)
+        return f"{entry.path}: {entry.event}: ended with {done.returncode}: {why}"
+    until = time.monotonic() + JOURNAL_TIMEOUT
+    while not is_recorded(session):
+        if time.monotonic() > until:
+            return f"{entry.path}: {entry.event}: ran, and nothing arrived"
+        time.sleep(POLL_INTERVAL)
+    return ""

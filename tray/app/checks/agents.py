@@ -1,0 +1,55 @@
+"""Each agent: installed, connected, trusted, firing, its last event; and the packages that bring agents."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+from tray.agents.registry import AGENTS
+from tray.app.agent_sites import last_events, recorded_sessions, unsupported_agents
+from tray.app.checks.agent_status import AgentStatus, agent_statuses
+from tray.app.checks.context import CheckContext
+from tray.app.checks.finding import Cause, Finding
+
+
+def check(context: CheckContext) -> Iterator[Finding]:
+    """Unless nothing may be started, a test event of ours goes through each connected agent's own hook command."""
+    journal = context.stores.journal
+    is_recorded = None if context.static else recorded_sessions(journal)
+    states = agent_statuses(context.site(), last_events(journal), is_recorded)
+    for one in states:
+        if one.installed or one.findings:
+            yield from _report(one)
+    yield from _packages()
+    for foreign in unsupported_agents(journal):
+        yield Finding(cause=Cause.AGENT_UNSUPPORTED, name=foreign.agent, values={"text": foreign.text})
+    if not any(one.connected for one in states):
+        yield Finding(cause=Cause.AGENTS_NONE, name="agents")
+
+
+def _packages() -> Iterator[Finding]:
+    for agent, package in AGENTS.packages.items():
+        values = {"agent": AGENTS[agent].name, "package": package}
+        yield Finding(cause=Cause.AGENT_PACKAGE, name=agent, values=values)
+    for one in AGENTS.broken:
+        yield Finding(
+            cause=Cause.AGENT_BROKEN_PACKAGE, name=one.agent, values={"text": one.text, "remedy": one.remedy}
+        )
+
+
+def _report(one: AgentStatus) -> Iterator[Finding]:
+    """A line for each thing that was found, else one line that all is well."""
+    lead = _message(one)
+    for finding in one.findings or (Finding(cause=Cause.AGENT_CONNECTED, name=one.agent),):
+        yield replace(finding, lead=lead)
+
+
+def _message(one: AgentStatus) -> str:
+    if not one.connected:
+        return "installed, not connected"
+    words = [f"connected ({len(one.events)} events)"]
+    words += {True: ["trusted"], False: ["not trusted"], None: []}[one.trusted]
+    words += [{True: "firing", False: "not firing"}[one.firing]] if one.firing is not None else []
+    last = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.last_event)) if one.last_event else "never"
+    return ", ".join([*words, f"last heard of: {last}"])

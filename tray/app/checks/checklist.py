@@ -1,0 +1,121 @@
+"""The one list of checks, behind the doctor, `hooktray agents`, the menu, the icon and the page."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tray.app import Stores, build_catalog, open_stores
+from tray.app.agent_sites import site, working_folder
+from tray.app.checks import agents, desktop_services, hooks, installation, matchers
+from tray.app.checks.context import CheckContext
+from tray.app.checks.finding import Cause, Finding, Health, failing_names
+from tray.approvals.catalog import HookCatalog
+from tray.errors import HooktrayError, StoreError
+from tray.execution.process import RUN_VARIABLE
+from tray.paths import Paths
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One of the list: a subject, and the function that finds what is wrong with it, and what is well."""
+
+    id: str
+    run: Callable[[CheckContext], Iterable[Finding]]
+    is_own: bool = False  # it is about Hooktray and its hooks, and costs little
+
+
+CHECKS = (
+    Check("tray", installation.tray),
+    Check("switch", installation.switch, is_own=True),
+    Check("configuration", installation.configuration, is_own=True),
+    Check("sources", installation.sources, is_own=True),
+    Check("hooks", hooks.check, is_own=True),
+    Check("matchers", matchers.check),
+    Check("agents", agents.check),
+    Check("environment", installation.environment, is_own=True),
+    Check("relay", installation.relay),
+    Check("icon", desktop_services.host),
+    Check("notifications", desktop_services.notifications),
+    Check("sound", desktop_services.sound),
+    Check("background", desktop_services.background),
+    Check("journal", installation.journal),
+    Check("database", installation.database, is_own=True),
+)
+
+
+def run_checks(
+    paths: Paths,
+    tray: Mapping[str, Any] | None,
+    *,
+    static: bool = False,
+    opened: tuple[Stores, HookCatalog] | None = None,
+) -> Iterator[Finding]:
+    """All results, as they come. `tray` is what the running tray reports of itself.
+
+    The tray passes its own stores and catalog as `opened`, so that no part of them is opened twice in one process.
+    A hook cannot have hooks run.
+    """
+    if not static and RUN_VARIABLE in os.environ:
+        raise HooktrayError("a hook cannot try hooks", hint="run this in a terminal of your own, or with --static")
+    if opened is not None:
+        yield from _run(paths, *opened, tray, static=static)
+        return
+    try:
+        stores = open_stores(paths, migrate=not paths.database.exists())
+    except StoreError as error:
+        values = {"problem": error.message, "remedy": error.hint}
+        yield Finding(cause=Cause.DATABASE_UNREADABLE, name=paths.database.name, values=values)
+        return
+    try:
+        yield from _run(paths, stores, build_catalog(paths, stores), tray, static=static)
+    finally:
+        stores.journal.close()
+
+
+def _run(
+    paths: Paths, stores: Stores, catalog: HookCatalog, tray: Mapping[str, Any] | None, *, static: bool
+) -> Iterator[Finding]:
+    catalog.refresh()
+    context = build_context(paths, stores, catalog, tray, static=static)
+    for check in CHECKS:
+        yield from check.run(context)
+
+
+def broken_hooks(paths: Paths, stores: Stores, catalog: HookCatalog) -> frozenset[str]:
+    """Which hooks are broken, as far as that shows without running them."""
+    return failing_names(hooks.check(build_context(paths, stores, catalog, None, static=True)))
+
+
+def own_findings(context: CheckContext) -> list[Finding]:
+    """What is not well with Hooktray and its hooks; nothing is started."""
+    return [one for check in CHECKS if check.is_own for one in check.run(context) if one.health is not Health.OK]
+
+
+def render(results: Iterable[Finding]) -> str:
+    """For people: what is broken first."""
+    rows = sorted(results, key=lambda one: list(Health).index(one.health), reverse=True)
+    lines = []
+    for one in rows:
+        subject = one.check if one.name == one.check else f"{one.check}: {one.name}"
+        lines.append(f"{one.health.value:9}  {subject}: {one.message}")
+        lines += [f"{'':11}{one.remedy}"] if one.remedy else []
+    counts = ", ".join(f"{sum(one.health is health for one in rows)} {health.value}" for health in reversed(Health))
+    return "\n".join([*lines, counts])
+
+
+def build_context(
+    paths: Paths, stores: Stores, catalog: HookCatalog, tray: Mapping[str, Any] | None, *, static: bool
+) -> CheckContext:
+    return CheckContext(
+        paths=paths,
+        stores=stores,
+        catalog=catalog,
+        site=lambda: site(paths),
+        cwd=str(working_folder()),
+        environment=dict(os.environ),
+        tray=tray,
+        static=static,
+    )

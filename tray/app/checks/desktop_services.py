@@ -1,0 +1,63 @@
+"""What the desktop offers: a tray host, a notification server, sound; and what hooks left running."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Iterator
+
+from tray.app.checks.context import CheckContext
+from tray.app.checks.finding import Cause, Finding
+from tray.notify.server import probe_server
+from tray.notify.sound import sound_problem
+
+BUS_TIMEOUT = 3.0  # seconds for the session bus
+
+
+def host(context: CheckContext) -> Iterator[Finding]:
+    """The running tray knows whether its icon is shown; nobody else can say."""
+    if context.tray is None:
+        return
+    if context.tray.get("icon"):
+        yield Finding(cause=Cause.ICON_OK, name="tray host", values={"icon": context.tray["icon"]})
+        return
+    problem = str(context.tray.get("reason") or "no tray host: nobody shows the icon")
+    yield Finding(cause=Cause.ICON_UNSEEN, name="tray host", values={"problem": problem})
+
+
+def notifications(context: CheckContext) -> Iterator[Finding]:
+    """The tray's last problem with it, else whether the session's bus has a server now."""
+    why = str((context.tray or {}).get("notifications", "")) or (_no_server() if sys.platform == "linux" else "")
+    if why:
+        yield Finding(cause=Cause.NOTIFICATIONS_NONE, name="notifications", values={"problem": why})
+    else:
+        yield Finding(cause=Cause.NOTIFICATIONS_OK, name="notifications")
+
+
+def sound(context: CheckContext) -> Iterator[Finding]:
+    if context.stores.switch.state().muted:
+        yield Finding(cause=Cause.SOUND_MUTED, name="sound")
+        return
+    why = str((context.tray or {}).get("sound", "")) or ("" if context.static else sound_problem())
+    if why:
+        yield Finding(cause=Cause.SOUND_NONE, name="sound", values={"problem": why})
+    else:
+        text = "not tried" if context.static else "a silent one was played"
+        yield Finding(cause=Cause.SOUND_OK, name="sound", values={"text": text})
+
+
+def background(context: CheckContext) -> Iterator[Finding]:
+    """Children that hooks left running."""
+    for group, seconds in (context.tray or {}).get("background", ()):
+        values = {"seconds": float(seconds), "group": group}
+        yield Finding(cause=Cause.BACKGROUND_CHILDREN, name=f"process group {group}", values=values)
+
+
+def _no_server() -> str:
+    try:
+        asyncio.run(asyncio.wait_for(probe_server(), BUS_TIMEOUT))
+    except TimeoutError:
+        return f"the session bus did not answer within {BUS_TIMEOUT:g} s"
+    except Exception as error:  # noqa: BLE001 - the bus library promises nothing, and this is only a check
+        return str(error) or type(error).__name__
+    return ""

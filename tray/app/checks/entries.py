@@ -1,0 +1,158 @@
+"""Our entries in agents' settings, as they are now, compared with what `connect` wrote and recorded.
+
+The whole of each entry counts: its group's matcher and other conditions, its command, time limit and every other key.
+What surrounds it, and how the file is laid out, does not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tray.agents import relay_command
+from tray.agents.agent import Connector
+from tray.agents.connection import EntryContent, Site
+from tray.agents.registry import AGENTS
+from tray.app.checks.finding import Cause, Finding
+from tray.connect import connectors
+from tray.edit.backups import Backup
+from tray.edit.file_changes import read_state
+from tray.errors import HooktrayError
+from tray.language import count
+
+OFF = "off: "  # how a connector says that the agent does not run our entries
+EVENTS_SHOWN = 3
+
+
+def changed_entries(site: Site, agent: str) -> tuple[Finding, ...]:
+    """How our entries differ from what `connect` wrote for this agent; empty when they do not, or there are none."""
+    connector = connectors()[agent]
+    found: list[Finding] = []
+    for backup in site.backups.of_agent(agent):
+        found += _file_findings(site, connector, agent, backup)
+    return tuple(found) or tuple(_switched_off(site, connector, agent))
+
+
+def is_recorded(site: Site, agent: str) -> bool:
+    """Whether `connect` wrote entries for this agent that nobody has taken out through Hooktray."""
+    return any(_written(connectors()[agent], one) for one in site.backups.of_agent(agent))
+
+
+def watched_files(site: Site, agent: str) -> tuple[Path, ...]:
+    """The files whose change may change the result."""
+    connector = connectors()[agent]
+    recorded = [backup for backup in site.backups.of_agent(agent) if _written(connector, backup)]
+    switches = [file for backup in recorded for file in connector.switch_files(_site_of(site, backup.path))]
+    return tuple(dict.fromkeys((*(backup.path for backup in recorded), *switches)))
+
+
+def fingerprint(findings: Iterable[Finding]) -> str:
+    """The same for the same state of the files: what a person has left as it is."""
+    rows = sorted(
+        (one.cause.name, json.dumps({key: str(value) for key, value in one.values.items()}, sort_keys=True))
+        for one in findings
+    )
+    return hashlib.sha256(json.dumps(rows).encode()).hexdigest() if rows else ""
+
+
+def _written(connector: Connector, backup: Backup) -> tuple[EntryContent, ...]:
+    """Our entries as we wrote them."""
+    try:
+        return connector.contents(backup.path, backup.after)
+    except HooktrayError:
+        return ()
+
+
+def _site_of(site: Site, path: Path) -> Site:
+    """The same for the project, the workspace or the home that the settings file belongs to."""
+    return replace(site, cwd=path.parent.parent, scope="", workspace="")
+
+
+def _file_findings(site: Site, connector: Connector, agent: str, backup: Backup) -> Iterator[Finding]:
+    written = _written(connector, backup)
+    if not written:
+        return
+    path = backup.path
+    values = {"file": str(path), "reconnect": reconnect_command(site, agent, (str(path),))}
+    try:
+        state = read_state(path)
+        entries = connector.contents(path, state)
+    except HooktrayError as error:
+        yield Finding(cause=Cause.ENTRY_UNREADABLE, name=agent, values={**values, "problem": error.message})
+        return
+    if state is None:
+        if _is_place_there(backup):
+            affected = tuple(one.event for one in written)
+            yield Finding(cause=Cause.ENTRY_FILE_GONE, name=agent, values={**values, "affected": affected})
+        return
+    changes: dict[tuple[Cause, str], list[str]] = {}
+    for one in written:
+        if change := _change(one, [entry for entry in entries if entry.event == one.event]):
+            changes.setdefault(change, []).append(one.event)
+    for (cause, what), events in changes.items():
+        details = {"events": _names(events), "what": what, "affected": tuple(events)}
+        yield Finding(cause=cause, name=agent, values={**values, **details})
+
+
+def _change(written: EntryContent, entries: list[EntryContent]) -> tuple[Cause, str] | None:
+    """What is wrong with one entry, and which of its keys differ; None when it is there as it was written."""
+    if written in entries:
+        return None
+    if not entries:
+        return Cause.ENTRY_GONE, ""
+    entry = entries[0]
+    if entry.conditions != written.conditions:
+        return Cause.ENTRY_NARROWED, _differing(written.conditions, entry.conditions)
+    if _target(entry) != _target(written):
+        return Cause.ENTRY_ELSEWHERE, ""
+    return Cause.ENTRY_ALTERED, _differing(written.handler, entry.handler)
+
+
+def _target(entry: EntryContent) -> tuple[object, ...]:
+    """The relay that it starts, and the folder that this leads to."""
+    handler = entry.handler
+    line = [str(handler.get("command", "")), *map(str, handler.get("args", ()))]
+    parsed = relay_command.parse(line if len(line) > 1 else line[0])
+    return (parsed.state_folder, parsed.required_files) if parsed else ()
+
+
+def _differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    return ", ".join(key for key in sorted({*one, *other}) if one.get(key) != other.get(key))
+
+
+def _names(events: Sequence[str]) -> str:
+    named = [event for event in events if event]
+    shown, more = ", ".join(named[:EVENTS_SHOWN]), len(named) - EVENTS_SHOWN
+    return f"{shown} {count('and {n} more', 'and {n} more', more)}" if more > 0 else shown or "*"
+
+
+def _is_place_there(backup: Backup) -> bool:
+    """Whether the place that the file belongs to is still there: settings go with a project that is deleted."""
+    made = set(backup.folders)
+    anchor = next(folder for folder in backup.path.parents if folder not in made)
+    return anchor.is_dir() or backup.path.parent.parent.is_dir()
+
+
+def _switched_off(site: Site, connector: Connector, agent: str) -> Iterator[Finding]:
+    for backup in site.backups.of_agent(agent):
+        if _written(connector, backup) and (reason := switch_reason(_site_of(site, backup.path), agent)):
+            yield Finding(cause=Cause.ENTRY_SWITCHED_OFF, name=agent, values={"remedy": reason})
+            return
+
+
+def switch_reason(site: Site, agent: str) -> str:
+    """Why the agent runs no hook of ours, as far as its own files say; "" when they do not."""
+    try:
+        trust = connectors()[agent].trust(site)
+    except HooktrayError:
+        return ""  # an unreadable file of another scope
+    return trust.removeprefix(OFF) if trust.startswith(OFF) else ""
+
+
+def reconnect_command(site: Site, agent: str, files: tuple[str, ...]) -> str:
+    """The command that writes these entries again, and no others."""
+    return f"hooktray connect {agent}{AGENTS[agent].connect_options(site, files)}"

@@ -1,0 +1,146 @@
+"""Each hook: its state by the ledger, and whether its approved copy runs."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+from tray.app import build_engine, confirmed_llm
+from tray.app.checks import remedies
+from tray.app.checks.context import CheckContext
+from tray.app.checks.finding import APPROVALS, Cause, Finding
+from tray.app.checks.samples import sample, sample_event
+from tray.app.checks.startable import start_problem
+from tray.approvals.catalog import HookState
+from tray.approvals.checks import message as problem_message
+from tray.approvals.checks import problems
+from tray.approvals.checks import remedy as problem_remedy
+from tray.engine import trial
+from tray.errors import HooktrayError
+from tray.execution.environment import clean, is_injection, mentioned_in
+from tray.model.event import EventKind
+from tray.model.hook import ApprovalState, Command, Prompt, Rule
+from tray.store.ledger import ApprovedHook
+
+PARALLEL = 4  # hooks that are tried at the same time
+
+
+def check(context: CheckContext) -> Iterator[Finding]:
+    """First what waits or does not count, then every hook in force, in its order."""
+    for one in context.catalog.states:
+        yield from _state(one)
+    with ThreadPoolExecutor(PARALLEL, "doctor") as pool:
+        for found in pool.map(lambda one: _approved(context, one), context.stores.ledger.in_order()):
+            yield from found
+
+
+def _state(one: HookState) -> Iterator[Finding]:
+    name = one.hook.name
+    if one.state is ApprovalState.PENDING and not one.digest:
+        yield _finding(Cause.HOOK_BROKEN, name, problem=one.health, remedy=_remedy(one))
+    elif one.state is ApprovalState.PENDING:
+        yield _finding(Cause.HOOK_WAITS, name)
+        yield from _missing(one)
+    elif one.state is ApprovalState.CHANGED:
+        remedy = APPROVALS if one.digest else _remedy(one)
+        problem = one.health or "changed since approval; the approved copy runs"
+        yield _finding(Cause.HOOK_CHANGED, name, problem=problem, remedy=remedy)
+    elif one.state is ApprovalState.INACTIVE:
+        yield _finding(Cause.HOOK_INACTIVE, name, problem=one.health, source=one.hook.source)
+
+
+def _missing(one: HookState) -> Iterator[Finding]:
+    """What its scripts lack, as far as their files show; nothing has run yet."""
+    for problem in problems(one.inspection) if one.inspection else ():
+        words = {"problem": problem_message(problem), "remedy": problem_remedy(problem)}
+        yield _finding(Cause.HOOK_LACKS, one.hook.name, **words)
+
+
+def _remedy(one: HookState) -> str:
+    """For a hook that cannot be approved as it is."""
+    return f"{one.remedy}: {one.hook.source}" if one.remedy else f"correct it in {one.hook.source}"
+
+
+def _approved(context: CheckContext, one: ApprovedHook) -> list[Finding]:
+    """At least one line for each hook in force."""
+    found = [*_event(one), *_prompt(context, one), *_withheld(context, one)]
+    problem = start_problem(context.stores.copies, one)
+    if problem:
+        remedy = remedies.remedy(problem, one.hook)
+        found.append(_finding(Cause.HOOK_BROKEN, one.hook.name, problem=problem, remedy=remedy))
+    elif not one.hook.enabled:
+        found.append(_finding(Cause.HOOK_DISABLED, one.hook.name, source=one.hook.source))
+    elif not context.static and not any(one.cause is Cause.HOOK_UNKNOWN_EVENT for one in found):
+        found.append(_trial(context, one))
+    return found or [_finding(Cause.HOOK_OK, one.hook.name, text="its approved copy is whole")]
+
+
+def _finding(cause: Cause, name: str, **values: object) -> Finding:
+    return Finding(cause=cause, name=name, values=values)
+
+
+def _event(one: ApprovedHook) -> Iterator[Finding]:
+    """What an older or newer Hooktray approved may name an event that this one does not know."""
+    match = one.hook.match
+    if sample(match) is None:
+        yield _finding(Cause.HOOK_UNKNOWN_EVENT, one.hook.name, event=match.event, source=one.hook.source)
+
+
+def _prompt(context: CheckContext, one: ApprovedHook) -> Iterator[Finding]:
+    if not isinstance(one.hook.action, Prompt):
+        return
+    if one.hook.match.event == EventKind.MODEL_BEFORE:
+        yield _finding(Cause.HOOK_MODEL_CALLS, one.hook.name)
+    if context.static and confirmed_llm(context.paths, context.stores) is None:
+        yield _finding(Cause.HOOK_NO_MODEL, one.hook.name)
+
+
+def _withheld(context: CheckContext, one: ApprovedHook) -> Iterator[Finding]:
+    """Variables that the script names and does not get."""
+    if not isinstance(one.hook.action, Command):
+        return
+    names = clean(context.environment, wanted=one.hook.env, extra={}).withheld
+    mentioned = mentioned_in(_texts(context, one), names)
+    secrets = [name for name in mentioned if not is_injection(name)]
+    if secrets:
+        yield _finding(Cause.HOOK_WITHHELD, one.hook.name, names=", ".join(secrets))
+    if injecting := [name for name in mentioned if is_injection(name)]:
+        yield _finding(Cause.HOOK_INJECTION, one.hook.name, names=", ".join(injecting))
+
+
+def _texts(context: CheckContext, one: ApprovedHook) -> bytes:
+    try:
+        files = context.stores.copies.check(one.digest).files
+        return b"\n".join(context.stores.copies.path(one.digest, path).read_bytes() for path in files)
+    except (HooktrayError, OSError):
+        return b""
+
+
+def _trial(context: CheckContext, one: ApprovedHook) -> Finding:
+    """Run its approved copy on a test event; the hook can see that by HOOKTRAY_TEST=1."""
+    name, listener = one.hook.name, trial.NullListener()
+    engine = build_engine(
+        context.stores, listener, listener.spawn, None, llm=lambda: confirmed_llm(context.paths, context.stores),
+        records=listener,
+    )  # fmt: skip
+    sent = sample_event(one, environment=context.environment, cwd=context.cwd)
+    if sent is None:
+        text = "its approved copy is whole; not tried, as no test event meets its matchers"
+        return _finding(Cause.HOOK_OK, name, text=text)
+    agent, event = sent.agent, sent.name
+    try:
+        tried = trial.run(engine, one, sent)
+    except HooktrayError as error:
+        return _finding(Cause.HOOK_BROKEN, name, problem=error.message, remedy=error.hint)
+    outcome, command = tried.outcome, f"hooktray test {event} --agent {agent} --hook {shlex.quote(name)}"
+    if tried.result == "skipped":
+        return _finding(Cause.HOOK_NOT_TRIED, name, problem=outcome.cause or outcome.gate)
+    if tried.result == "failed":
+        cause = remedies.with_user_paths(outcome.cause, one, context.stores.copies)
+        remedy = remedies.remedy(cause, one.hook) or f"`{command}` shows all of it"
+        return _finding(Cause.HOOK_BROKEN, name, problem=cause, remedy=remedy)
+    if outcome.output.warning:
+        return _finding(Cause.HOOK_UNREADABLE_OUTPUT, name, problem=outcome.output.warning)
+    kind = "a rule" if isinstance(one.hook.action, Rule) else f"{outcome.ms:.0f} ms"
+    return _finding(Cause.HOOK_OK, name, text=f"{tried.result} on {agent}'s {event}, {kind}")

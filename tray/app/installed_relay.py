@@ -1,0 +1,327 @@
+"""The relay at its one stable place, and the table beside it: installing, checking, mending, removing.
+
+Agents' settings name this place only (docs/architecture.md). `meta` of the database has the digest of the relay that
+was installed, under `relay`, and the text of the table, under `relay.table`: files that differ were altered by
+somebody else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import hashlib
+import logging
+import os
+import shlex
+import stat
+import subprocess
+import sys
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tray import relay_program
+from tray.agents import relay_table
+from tray.agents.relay_table import TableContent
+from tray.app import relay_conf
+from tray.app.agent_sites import connected_agents
+from tray.engine.guard_summary import guards
+from tray.errors import HooktrayError, StoreError
+from tray.model.guard import Guard
+from tray.paths import Paths, unwritable_error
+from tray.sources.configuration import write_atomic
+from tray.store.db import Database, open_db
+from tray.store.ledger import Ledger
+from tray.store.switch import Switch
+
+RELAY, TABLE = "relay", "relay.table"  # the rows of `meta`
+SAVE = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+FORGET = "DELETE FROM meta WHERE key IN (?, ?)"
+READ = "SELECT key, value FROM meta WHERE key IN (?, ?)"
+USUAL_WITHOUT_TRAY = "once"
+
+log = logging.getLogger(__name__)
+
+
+class RelayCause(enum.StrEnum):
+    """What is wrong with the installed relay or its table."""
+
+    MISSING = "is missing"
+    ALTERED = "was altered"
+    OTHER = "is not the one of this version"
+    NOT_EXECUTABLE = "is not executable"
+    TABLE_MISSING = "is missing, so the relay does not know where the tray is"
+    TABLE_ALTERED = "was altered, so the relay may not know where the tray is or which tools are guarded"
+    ELSEWHERE = "leads to another Hooktray"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelayProblem:
+    """`place` is the file; `detail` the state folder that the table names instead of ours."""
+
+    cause: RelayCause
+    place: Path
+    detail: str = ""
+
+    @property
+    def text(self) -> str:
+        return " ".join(filter(None, (f"{self.place} {self.cause.value}", self.detail and f"({self.detail})")))
+
+
+def problems(paths: Paths, database: Database) -> tuple[RelayProblem, ...]:
+    """What is wrong with the relay that agents run; nothing where none was installed, or the last agent disconnected.
+
+    It starts no process and writes nothing.
+    """
+    saved = _saved(database)
+    if not saved and not paths.relay_table.exists():
+        return ()
+    found = (*_relay_causes(paths, saved), *_table_causes(paths, saved))
+    places = dict.fromkeys((RelayCause.TABLE_MISSING, RelayCause.TABLE_ALTERED), paths.relay_table)
+    elsewhere = [
+        RelayProblem(cause=RelayCause.ELSEWHERE, place=paths.relay_table, detail=state)
+        for state in [_other_state(paths)]
+        if state
+    ]
+    return (*(RelayProblem(cause=cause, place=places.get(cause, paths.relay)) for cause in found), *elsewhere)
+
+
+def is_installed(paths: Paths, database: Database) -> bool:
+    """Whether a relay was installed and not removed since."""
+    return bool(_saved(database)) or _table(paths).state == str(paths.state)
+
+
+def mend(paths: Paths, database: Database, guarded: Iterable[Guard] | None = None) -> tuple[RelayProblem, ...]:
+    """Install relay and table anew; returns what is still wrong."""
+    install(paths, database)
+    write_table(paths, guarded, database)
+    return problems(paths, database)
+
+
+def install(paths: Paths, database: Database, *, take_over: bool = False) -> bool:
+    """Put this version's relay at its place if another one is there; whether it was written.
+
+    A relay of a later protocol stays. `take_over`: as in `write_table`. Raises HooktrayError.
+    """
+    if (_is_ours_elsewhere(paths) and not take_over) or (_is_newer(paths) and paths.relay.exists()):
+        return False
+    files = relay_program.files()
+    _make_folder(paths)
+    written = [_write(paths.relay_folder / name, content, 0o700) for name, content in reversed(tuple(files.items()))]
+    _save(database, RELAY, _digest(files.values()))
+    for name in {relay_program.PORTABLE_RELAY.name} - files.keys():
+        (paths.relay_folder / name).unlink(missing_ok=True)
+    return any(written)
+
+
+def write_table(
+    paths: Paths,
+    guarded: Iterable[Guard] | None,
+    database: Database,
+    *,
+    without_tray: str = "",
+    take_over: bool = False,
+) -> bool:
+    """Write the table beside the relay if it is to say anything else; whether it was written.
+
+    `guarded`: what approved hooks guard at connected agents while switched on; None keeps those of the last call.
+    `without_tray`: the confirmed setting; "" keeps that of the last call. `take_over`: also when the table leads to
+    another Hooktray that is still there, which only a person may decide. Raises HooktrayError.
+    """
+    if _is_ours_elsewhere(paths) and not take_over:
+        return False
+    known = _known_table(paths, database)
+    mode = without_tray or known.without_tray or USUAL_WITHOUT_TRAY
+    kept = known.guards if guarded is None else tuple(guarded)
+    content = TableContent(
+        protocol=max(relay_program.PROTOCOL, _table(paths).protocol if paths.relay.exists() else 0),
+        state=str(paths.state),
+        without_tray=mode,
+        once=relay_conf.once_command(paths),
+        guards=() if mode != USUAL_WITHOUT_TRAY else kept,
+        ending=ending_command(paths),
+    )
+    text = relay_table.installed_text(content)
+    _make_folder(paths)
+    is_written = _write(paths.relay_table, text.encode(), 0o600)
+    _save(database, TABLE, text)
+    return is_written
+
+
+def remove(paths: Paths, database: Database) -> bool:
+    """Take relay and table away, as the last agent is disconnected; whether anything was there.
+
+    Those of another Hooktray stay. Lines that still name the relay are then silent.
+    """
+    if _is_ours_elsewhere(paths):
+        return False
+    with database.write() as connection:  # first: a running tray does not mend what is not installed
+        connection.execute(FORGET, (RELAY, TABLE))
+    places = [paths.relay_table, *(paths.relay_folder / name for name in _names())]
+    found = [place for place in places if place.exists()]
+    for place in found:
+        with contextlib.suppress(OSError):
+            place.unlink()
+    with contextlib.suppress(OSError):
+        paths.relay_folder.rmdir()  # unless there is something else in it
+    return bool(found)
+
+
+def prepare_to_connect(paths: Paths, agent: str) -> None:
+    """Install relay and table before this agent's settings name them, with a database if there is none yet.
+
+    So an event before the first start of the tray is judged and journalled by the one-shot engine. Raises
+    HooktrayError.
+    """
+    database = open_db(paths.database, migrate=not paths.database.exists())
+    install(paths, database, take_over=True)
+    write_table(paths, _guards(database, {*connected_agents(paths), agent}), database, take_over=True)
+
+
+def update_after_disconnect(paths: Paths) -> None:
+    """Nothing guards a disconnected agent; with the last one, the relay goes as well. Raises HooktrayError."""
+    database = open_db(paths.database, migrate=not paths.database.exists())
+    connected = connected_agents(paths)
+    if not connected:
+        remove(paths, database)
+    elif is_installed(paths, database):
+        write_table(paths, _guards(database, connected), database)
+
+
+def _guards(database: Database, agents: Collection[str]) -> tuple[Guard, ...]:
+    return guards(Ledger(database).state, Switch(database), agents)
+
+
+def ending_command(paths: Paths) -> str:
+    """The command that ends all guards when Hooktray itself was removed without `disconnect`."""
+    if sys.platform == "win32":
+        return subprocess.list2cmdline(["del", str(paths.relay_table)])
+    return shlex.join(["rm", str(paths.relay_table)])
+
+
+def _relay_causes(paths: Paths, saved: Mapping[str, str]) -> Iterable[RelayCause]:
+    files = _installed_files(paths)
+    if not files:
+        yield RelayCause.MISSING
+        return
+    digest = _digest(files.values())
+    if saved.get(RELAY, digest) != digest:
+        yield RelayCause.ALTERED
+    elif not _is_newer(paths) and files not in (relay_program.native_files(), relay_program.portable_files()):
+        yield RelayCause.OTHER
+    if not os.access(paths.relay, os.X_OK):
+        yield RelayCause.NOT_EXECUTABLE
+
+
+def _table_causes(paths: Paths, saved: Mapping[str, str]) -> Iterable[RelayCause]:
+    text = _content(paths.relay_table)
+    if text is None:
+        yield RelayCause.TABLE_MISSING
+    elif not _other_state(paths) and saved.get(TABLE, "").encode() not in (b"", text):
+        yield RelayCause.TABLE_ALTERED
+
+
+def _other_state(paths: Paths) -> str:
+    """The state folder that the table names, when it is not ours."""
+    named = _table(paths).state
+    return "" if named in ("", str(paths.state)) else named
+
+
+def _is_ours_elsewhere(paths: Paths) -> bool:
+    """Whether the table leads to another Hooktray that is still there.
+
+    Otherwise a tray that was started with another state folder in its environment would redirect every agent.
+    """
+    other = _other_state(paths)
+    return bool(other) and Path(other, paths.database.name).exists()
+
+
+def _is_newer(paths: Paths) -> bool:
+    return _table(paths).protocol > relay_program.PROTOCOL
+
+
+def _table(paths: Paths) -> TableContent:
+    return relay_table.read(_content(paths.relay_table) or b"")
+
+
+def _known_table(paths: Paths, database: Database) -> TableContent:
+    """As it was written last; what somebody else made of the file counts only when the database does not say."""
+    text = _saved(database).get(TABLE)
+    return relay_table.read(text.encode()) if text else _table(paths)
+
+
+def _installed_files(paths: Paths) -> Mapping[str, bytes]:
+    """The relay as it is at its place; empty without the program itself."""
+    found = {name: _content(paths.relay_folder / name) for name in _names()}
+    files = {name: content for name, content in found.items() if content is not None}
+    return files if paths.relay.name in files else {}
+
+
+def _names() -> tuple[str, ...]:
+    return relay_program.NAME, relay_program.PORTABLE_RELAY.name
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes() if stat.S_ISREG(path.lstat().st_mode) else None
+    except OSError:
+        return None
+
+
+def _make_folder(paths: Paths) -> None:
+    try:
+        paths.relay_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = paths.relay_folder.lstat()
+        if sys.platform != "win32" and found.st_uid == os.getuid() and found.st_mode & 0o022:
+            paths.relay_folder.chmod(0o700)
+    except OSError as error:
+        raise unwritable_error(paths.relay_folder, error) from error
+    if not stat.S_ISDIR(found.st_mode) or (sys.platform != "win32" and found.st_uid != os.getuid()):
+        message = f"{paths.relay_folder}: is not a real folder of yours"
+        raise HooktrayError(message, hint="move it away: agents run the relay in it")
+
+
+def _write(path: Path, content: bytes, mode: int) -> bool:
+    """Whole or not at all, since an agent may run it at this moment; whether it was written."""
+    try:
+        if _content(path) == content and (sys.platform == "win32" or stat.S_IMODE(path.stat().st_mode) == mode):
+            return False
+        if sys.platform == "win32" and path.suffix == ".exe":
+            _set_aside(path)
+        write_atomic(path, content, mode)
+    except OSError as error:
+        raise unwritable_error(path.parent, error) from error
+    return True
+
+
+def _set_aside(path: Path) -> None:
+    """Windows replaces no program that runs, but gives it another name."""
+    for old in path.parent.glob(f"{path.name}.old-*"):
+        with contextlib.suppress(OSError):
+            old.unlink()
+    with contextlib.suppress(OSError):
+        path.replace(path.with_name(f"{path.name}.old-{os.getpid()}"))
+
+
+def _digest(contents: Iterable[bytes]) -> str:
+    return hashlib.sha256(b"".join(hashlib.sha256(one).digest() for one in contents)).hexdigest()
+
+
+def _saved(database: Database) -> Mapping[str, str]:
+    """What was installed; nothing when the database does not say."""
+    try:
+        with database.connect() as connection:
+            return {row["key"]: str(row["value"]) for row in connection.execute(READ, (RELAY, TABLE))}
+    except StoreError:
+        return {}
+
+
+def _save(database: Database, key: str, value: str) -> None:
+    """A database that cannot be written at this moment must not keep agents without a relay."""
+    if _saved(database).get(key) == value:
+        return
+    try:
+        with database.write() as connection:
+            connection.execute(SAVE, (key, value))
+    except StoreError as error:
+        log.warning("what was installed as %s could not be written down: %s", key, error.message)

@@ -1,0 +1,96 @@
+"""Puts the installed relay and its table back when somebody takes them away or alters them, and announces it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from tray.app import installed_relay
+from tray.app.installed_relay import RelayCause, RelayProblem
+from tray.errors import HooktrayError
+from tray.language import say
+from tray.paths import Paths
+from tray.store.db import Database
+
+CONFIRM = 0.4  # seconds between two looks: `connect` writes files and record one after the other
+
+log = logging.getLogger(__name__)
+
+
+class AlarmAnnouncer(Protocol):
+    """What this needs of the alert service."""
+
+    def alarm(self, title: str, text: str, *, about: str = "") -> str: ...
+
+
+def files(paths: Paths) -> tuple[Path, ...]:
+    """The files to watch."""
+    return paths.relay, paths.relay_table
+
+
+class RelayWatch:
+    """All of it runs on one thread, the work queue's. `recheck` calls `check` again in so many seconds."""
+
+    def __init__(
+        self,
+        paths: Paths,
+        database: Database,
+        alerts: AlarmAnnouncer,
+        *,
+        recheck: Callable[[float], None],
+        changed: Callable[[], object],
+    ) -> None:
+        self._paths = paths
+        self._database = database
+        self._alerts = alerts
+        self._recheck = recheck
+        self._changed = changed
+        self._seen: tuple[tuple[RelayProblem, ...], float] = ((), 0.0)
+        self._announced: tuple[RelayProblem, ...] = ()
+        self.problem = ""  # what could not be mended
+
+    def check(self) -> None:
+        """Mend what is ours. A relay that another Hooktray has taken over is only announced."""
+        try:
+            found = installed_relay.problems(self._paths, self._database)
+        except HooktrayError as error:  # the database cannot be read, which has an alert of its own
+            log.warning("the relay cannot be checked: %s", error.message)
+            return
+        if found and found != self._announced and not self._is_confirmed(found):
+            self._recheck(CONFIRM)
+            return
+        if found != self._announced:
+            self._report(found, self._mend(found) if found else ())
+        elif not found:
+            self._seen = ((), 0.0)
+
+    def _is_confirmed(self, found: tuple[RelayProblem, ...]) -> bool:
+        known, at = self._seen
+        if known != found:
+            self._seen = (found, time.monotonic())
+            return False
+        return time.monotonic() - at >= CONFIRM
+
+    def _mend(self, found: tuple[RelayProblem, ...]) -> tuple[RelayProblem, ...]:
+        if any(one.cause is RelayCause.ELSEWHERE for one in found):
+            return found
+        try:
+            return installed_relay.mend(self._paths, self._database)
+        except HooktrayError as error:
+            log.warning("the relay cannot be put back: %s", error.message)
+            return found
+
+    def _report(self, found: tuple[RelayProblem, ...], left: tuple[RelayProblem, ...]) -> None:
+        self._seen = ((), 0.0)
+        self._announced = left
+        before, self.problem = self.problem, " · ".join(one.text for one in left)
+        if found:
+            text = " · ".join(one.text for one in found)
+            outcome = say("Nothing could be put back") if left else say("It was put back")
+            log.warning("%s: %s", text, "not put back" if left else "put back")
+            self._alerts.alarm(say("The relay that agents run was changed"), f"{text} · {outcome}")
+        if self.problem != before:
+            self._changed()

@@ -1,0 +1,155 @@
+"""What approved hooks guard, as the relay can know it when nothing else can judge.
+
+The relay compares names and nothing else. So whatever else a hook looks at (arguments, a skill, a project) counts as
+met, and a pattern that is no list of names finds every tool that is not known here.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from tray.agents.protocol import spec
+from tray.agents.registry import AGENTS
+from tray.agents.tools import native_names, titles
+from tray.engine.gates import apply_switch
+from tray.engine.plan import EventSearch, exact_names, matches
+from tray.model.decision import Verdict
+from tray.model.event import Capability, Event, Tool
+from tray.model.guard import GATING_KINDS, Guard
+from tray.model.hook import AsyncMode, Failure, Hook, Match, Rule
+from tray.store.ledger import LedgerState
+from tray.store.switch import Switch
+
+OWN_SOURCE = "hooktray"
+_ANCHORED_LIST = re.compile(
+    r"\^(?:\((?:\?:)?([\w|-]+)\)|([\w-]+))\$"
+)  # a pattern that is a list of names all the same
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSet:
+    """The tools that a matcher can match: `names`, and with `others` every tool that is not among `known`."""
+
+    names: frozenset[str]
+    others: bool
+    known: frozenset[str]
+
+
+@dataclass(slots=True)
+class _Row:
+    names: set[str] = field(default_factory=set)
+    exceptions: frozenset[str] | None = None  # of the tools that are not known; None = those are not guarded
+
+    def add_others(self, known: frozenset[str]) -> None:
+        self.exceptions = known if self.exceptions is None else self.exceptions & known
+
+
+def guards(
+    ledger: LedgerState, switch: Switch, agents: Collection[str], *, after_quit: bool = False
+) -> tuple[Guard, ...]:
+    """The guards at these connected agents; none while hooks are switched off or paused.
+
+    The relay does not know sessions: a pause of one takes no guard away. `after_quit`: a pause takes none away at
+    all, since nobody writes them anew when it ends.
+    """
+    state = switch.state()
+    if not state.enabled:
+        return ()
+    pauses = () if after_quit else state.pauses
+    hooks = [apply_switch(one, switch).hook for one in ledger.ordered]
+    hooks = [hook for hook in hooks if hook.enabled and hook.async_mode is AsyncMode.NO]
+    return tuple(
+        guard
+        for agent in sorted(agents)
+        if agent in AGENTS and not any(pause.covers("", agent) for pause in pauses)
+        for event, event_spec in AGENTS[agent].events.items()
+        if event_spec.kind in GATING_KINDS
+        for guard in _event_guards(agent, event, hooks)
+    )
+
+
+def _event_guards(agent: str, event: str, hooks: Iterable[Hook]) -> Iterator[Guard]:
+    """At most one for each failure, with the tools of all hooks."""
+    can = spec(agent, event).can
+    rows: dict[Failure, _Row] = {}
+    for hook in hooks:
+        tools = _tools(hook.match, agent, event)
+        for failure, part in _parts(hook, tools, can) if tools.names or tools.others else ():
+            row = rows.setdefault(failure, _Row())
+            row.names.update(part.names)
+            if part.others:
+                row.add_others(part.known)
+    for failure, row in sorted(rows.items()):
+        is_exception = row.exceptions is not None
+        names = (row.exceptions or frozenset()) - row.names if is_exception else row.names
+        if names or is_exception:
+            yield Guard(
+                agent=agent, event=event, failure=failure, names=tuple(sorted(names)), is_exception=is_exception
+            )
+
+
+def _parts(hook: Hook, tools: ToolSet, can: Capability) -> Iterator[tuple[Failure, ToolSet]]:
+    """What the relay makes of these tools: a rule's own verdict where it looks at nothing but known names."""
+    policy = _policy(hook, can)
+    if isinstance(hook.action, Rule):
+        if hook.action.verdict <= Verdict.ALLOW:
+            return
+        if _looks_only_at_tools(hook):
+            asks = hook.action.verdict is Verdict.ASK and Capability.ASK in can
+            is_list = hook.match.tool not in ("", "*")
+            yield Failure.ASK if asks else Failure.BLOCK, replace(tools, others=tools.others and not is_list)
+            tools = ToolSet(frozenset(), tools.others and is_list, tools.known | tools.names)
+    if policy is not None:
+        yield policy, tools
+
+
+def _policy(hook: Hook, can: Capability) -> Failure | None:
+    """What its failure means to this event. None: the call goes on.
+
+    `allow` in our own file is a person's word. In another format it says what a broken hook means to that agent;
+    here it is Hooktray that cannot judge.
+    """
+    if hook.failure is Failure.BLOCK:
+        return Failure.BLOCK
+    if Capability.ASK not in can:
+        return Failure.BLOCK if hook.failure is Failure.ASK else None
+    return None if hook.failure is Failure.ALLOW and hook.source.kind == OWN_SOURCE else Failure.ASK
+
+
+def _looks_only_at_tools(hook: Hook) -> bool:
+    match = hook.match
+    return not (match.pattern or match.condition or match.project or match.skill or match.subagent or hook.once)
+
+
+def _tools(match: Match, agent: str, event: str) -> ToolSet:
+    """The tools of this agent's event that the matcher can match, whatever it looks at besides."""
+    wide = replace(match, pattern="", project="", skill=(), subagent="")
+    known = frozenset(_known_tools(agent))
+    listed = exact_names(match) if match.tool else frozenset()
+    if listed is None and (anchored := _ANCHORED_LIST.fullmatch(match.tool)):
+        listed = frozenset((anchored[1] or anchored[2]).split("|"))
+    condition = match.condition.partition("(")[0].strip()
+    tried = known | (listed or frozenset()) | ({condition} if condition else frozenset())
+    names = frozenset(name for name in tried if _may_match(wide, agent, event, name))
+    is_open = (listed is None or match.tool in ("", "*")) and (not condition or "*" in condition)
+    others = is_open and _may_match(replace(wide, tool="", condition=""), agent, event, "")
+    return ToolSet(names, others, known - names)
+
+
+def _may_match(match: Match, agent: str, name: str, tool: str) -> bool:
+    event = Event(id="", agent=agent, name=name, kind=spec(agent, name).kind, tool=Tool(name=tool))
+    try:
+        return matches(match, event, EventSearch(event))
+    except Exception:  # as in a plan: a hook whose matcher fails is asked
+        log.exception("whether %s of %s can be meant by %r", tool, agent, match)
+        return True
+
+
+def _known_tools(agent: str) -> Iterator[str]:
+    yield from (name for title in titles() for name in native_names(agent, title))
+    yield from AGENTS[agent].older_tools

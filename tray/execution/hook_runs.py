@@ -1,0 +1,162 @@
+"""Which hooks run, and below which others: an event that comes from below a hook finds its own place here.
+
+A hook's process leads a session, and the kernel keeps a session's number as long as anybody is in it. So a child that
+outlives its hook is still known by its session, whoever became its parent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tray.execution.background import BackgroundProcesses
+from tray.execution.orphans import OPENED_VARIABLE
+from tray.execution.process import StartGate
+from tray.execution.procfs import environment, stat
+
+MAX_RUNS = 4096  # that are remembered
+FILE_SIZE = 64 * 1024  # bytes of a file that are read
+
+
+@dataclass(frozen=True, slots=True)
+class HookPlace:
+    """Where an event comes from: the keys of the hooks that it is below, and how many levels that is."""
+
+    above: frozenset[str] = frozenset()
+    depth: int = 0
+
+
+OUTSIDE = HookPlace()  # of any hook
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    below: HookPlace  # the place of what the hook starts
+    start: float  # of its process, in the system's own unit
+
+
+class HookRuns:
+    """The runs of this process. A one-shot engine writes its own into `folder`, where every engine finds them."""
+
+    def __init__(self, folder: Path, *, publish: bool) -> None:
+        self._folder = folder
+        self._publish = publish
+        self._lock = threading.Lock()  # held while a hook starts, so that none is asked for before it is known
+        self._runs: dict[int, _Run] = {}
+
+    @contextlib.contextmanager
+    def starting(self, gate: StartGate) -> Iterator[bool]:
+        with self._lock, gate() as is_open:
+            yield is_open
+
+    def add(self, hook: str, place: HookPlace, pid: int) -> None:
+        """The process that has just been started for this hook, while `starting` is open."""
+        start, _ = _facts(pid) or (0.0, 0)
+        run = _Run(HookPlace(place.above | {hook}, place.depth + 1), start)
+        self._runs.pop(pid, None)
+        self._runs[pid] = run
+        if len(self._runs) > MAX_RUNS:
+            self._runs.pop(next(iter(self._runs)))
+        if self._publish:
+            with contextlib.suppress(OSError):  # the event is then below an unknown hook
+                self._write(pid, run)
+
+    def find(
+        self, chain: Sequence[int], *, is_below_one_shot: bool, background: BackgroundProcesses | None
+    ) -> HookPlace:
+        """The place of a relay; `chain` is it and the processes above it, up to the child of ours or of an engine.
+
+        A descendant that cannot be assigned to one hook, because it left its session and lost its parents, is below
+        each of those whose trees are left; it skips only hooks that are above it in any case.
+        """
+        facts = {pid: found for pid in chain if (found := _facts(pid))}
+        known = self._known(facts)
+        if known is None and is_below_one_shot:
+            return self._read(chain[-1], facts) or HookPlace(depth=1)
+        if known is None:
+            with self._lock:  # a hook that was just being started is known now
+                known = self._known(facts)
+        if known is not None:
+            return known
+        return OUTSIDE if _is_opened(chain[-1]) else self._unassigned(facts.get(chain[-1], (0.0, 0))[0], background)
+
+    def _known(self, facts: dict[int, tuple[float, int]]) -> HookPlace | None:
+        for pid, (start, session) in facts.items():
+            for number in (pid, session):
+                run = self._runs.get(number)
+                if run is not None and run.start <= start and _is_same(number, run):
+                    return run.below
+        return None
+
+    def _unassigned(self, start: float, background: BackgroundProcesses | None) -> HookPlace:
+        left = background.alive() if background is not None else {}
+        runs = [
+            run
+            for pid, run in tuple(self._runs.items())
+            if run.start <= start and (pid in left or (_facts(pid) or (-1.0, 0))[0] == run.start)
+        ]
+        if not runs:
+            return HookPlace(depth=1)
+        above = frozenset.intersection(*(run.below.above for run in runs))
+        return HookPlace(above, max(run.below.depth for run in runs))
+
+    def _write(self, pid: int, run: _Run) -> None:
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        for path in self._folder.iterdir():
+            if not path.stem.isdigit() or _facts(int(path.stem)) is None:
+                path.unlink(missing_ok=True)
+        content = {"start": run.start, "above": sorted(run.below.above), "depth": run.below.depth}
+        temporary = self._folder / f"{pid}.tmp"
+        temporary.write_text(json.dumps(content), encoding="utf-8")
+        temporary.replace(self._folder / f"{pid}.json")
+
+    def _read(self, pid: int, facts: dict[int, tuple[float, int]]) -> HookPlace | None:
+        """What a one-shot engine wrote about its hook; None when that is of an earlier process, or cannot be read."""
+        try:
+            with (self._folder / f"{pid}.json").open("rb") as file:
+                content = json.loads(file.read(FILE_SIZE))
+            above, depth = content["above"], content["depth"]
+            if pid in facts and facts[pid][0] == content["start"] and type(depth) is int:
+                return HookPlace(frozenset(map(str, above)), max(depth, 1))
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            pass
+        return None
+
+
+def _is_same(number: int, run: _Run) -> bool:
+    """Whether the session's first process has ended, or is the one that we started; numbers come back."""
+    leader = _facts(number)
+    return leader is None or leader[0] == run.start
+
+
+def _is_opened(pid: int) -> bool:
+    """Whether we opened it for the person. A hook that says so of its own child is asked about what that does."""
+    return any(one.startswith(f"{OPENED_VARIABLE}=".encode()) for one in environment(pid).split(b"\0"))
+
+
+if sys.platform == "linux":
+
+    def _facts(pid: int) -> tuple[float, int] | None:
+        """When the process was started, and its session; None when it has gone."""
+        try:
+            fields = stat(pid, 20)
+            return float(fields[19]), int(fields[3])
+        except (OSError, ValueError, IndexError):
+            return None
+
+else:
+
+    def _facts(pid: int) -> tuple[float, int] | None:
+        import psutil
+
+        try:
+            start = psutil.Process(pid).create_time()
+            return start, 0 if sys.platform == "win32" else os.getsid(pid)
+        except (psutil.Error, OSError):
+            return None
