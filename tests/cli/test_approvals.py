@@ -18,6 +18,7 @@ from tray.approvals.callers import origin
 from tray.approvals.consent import Consent
 from tray.cli import commands
 from tray.errors import HooktrayError
+from tray.model.decision import Answer
 from tray.model.event import RelayRequest
 from tray.store.approval_file import parse, read
 from tray.store.earlier_approvals import IMPORTED, import_approvals
@@ -250,5 +251,6 @@ def test_an_imported_guard_says_nothing_before_the_review(exported: Path, guarde
     begun = again.engine.begin(request)
 
     answer = begun(None) if callable(begun) else begun
+    assert isinstance(answer, Answer)
     assert answer.stdout == b""
     again.close()

@@ -10,7 +10,7 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -99,7 +99,7 @@ def _finished(person: Person, steps: Sequence[str]) -> Iterator[str]:
                 yield f"{step}: {error}"
 
 
-def _difference(before: Sequence[dict[str, object]], after: Sequence[dict[str, object]]) -> str:
+def _difference(before: Sequence[Mapping[str, object]], after: Sequence[Mapping[str, object]]) -> str:
     names = {name for old, new in zip(before, after, strict=True) for name in {*old, *new}}
     both = [
         (name, old.get(name), new.get(name)) for old, new in zip(before, after, strict=True) for name in sorted(names)

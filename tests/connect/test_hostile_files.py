@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from connect.sites import OPERATIONS, Person, tree
 from connect.variants import CLAUDE, STARCHILD
-from tray.connect.agent_status import agent_statuses
 
 from tray.agents.registry import AGENTS
+from tray.app.checks.agent_status import agent_statuses
 from tray.errors import HooktrayError
 from tray.sources.configuration import load
 
