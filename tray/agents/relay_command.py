@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
-from tray import relay_program
 from tray.agents.registry import AGENTS
 from tray.errors import HooktrayError
 from tray.paths import Paths
@@ -31,8 +30,8 @@ class RelayCommand:
 
 
 def relay_argv(paths: Paths) -> tuple[str, ...]:
-    """The relay up to AGENT [EVENT]: the native one where it runs, else the portable one."""
-    return tuple(relay_program.argv(paths.relay_options))
+    """The relay up to AGENT [EVENT]: its one stable place, and nothing that an upgrade would change."""
+    return (str(paths.relay),)
 
 
 def shell_line(words: Sequence[str], *, otherwise: str = "cat >/dev/null", replaces_shell: bool = True) -> str:
@@ -112,7 +111,8 @@ def _parts(words: Sequence[str]) -> list[list[str]]:
 
 
 def _parsed(words: Sequence[str]) -> RelayCommand | None:
-    program = PurePath(words[0].replace("\\", "/")).name.removesuffix(".exe") if words else ""
+    name = PurePath(words[0].replace("\\", "/")).name if words else ""
+    program = name.removesuffix(".exe").removesuffix(".cmd")
     rest = list(words[1:])
     state = ""
     if program.startswith("python"):

@@ -39,15 +39,12 @@ class UnsupportedAgent:
         return f"{what} (last event {time.strftime('%Y-%m-%d %H:%M', time.localtime(self.last_event))})"
 
 
-def site(paths: Paths, cwd: Path | None = None, *, scope: str = "", workspace: str = "", writes: bool = True) -> Site:
-    """Everything that connectors look at, every scope of their settings unless one is named.
-
-    With `writes`, which relay agents are to run, too. That costs a process: the native one is asked whether it runs.
-    """
+def site(paths: Paths, cwd: Path | None = None, *, scope: str = "", workspace: str = "") -> Site:
+    """Everything that connectors look at, every scope of their settings unless one is named."""
     paths.prepare()
     return Site(
         paths=paths,
-        relay=relay_command.relay_argv(paths) if writes else (),
+        relay=relay_command.relay_argv(paths),
         home=Path.home(),
         cwd=cwd or working_folder(),
         environment=os.environ,
@@ -90,13 +87,19 @@ def unsupported_agents(journal: Journal) -> list[UnsupportedAgent]:
 
 def agent_states(paths: Paths, journal: Journal) -> list[AgentStatus]:
     """The state of each agent's connection; nothing is sent."""
-    return agent_statuses(site(paths, writes=False), last_events(journal))
+    return agent_statuses(site(paths), last_events(journal))
 
 
 def connectable_agents(paths: Paths) -> list[str]:
     """Agents that are installed and not connected."""
     place = site(paths)
     return [name for name, one in connectors().items() if one.is_installed(place) and not _is_connected(name, place)]
+
+
+def connected_agents(paths: Paths) -> list[str]:
+    """Agents with lines of ours that lead here; one whose settings cannot be read may have some."""
+    place = reading_site(paths)
+    return [name for name in connectors() if _is_connected(name, place)]
 
 
 def _is_connected(name: str, place: Site) -> bool:

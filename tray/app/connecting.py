@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tray.agents.connection import Plan, Site
 from tray.agents.registry import AGENTS
+from tray.app import installed_relay
 from tray.app.agent_sites import site
 from tray.app.checks.agent_status import AgentStatus, IsRecorded, LastEvent, agent_status, agent_statuses
 from tray.connect import apply_connect, apply_disconnect, connectors, forget
@@ -101,9 +102,13 @@ class ConnectService:
 
     def apply(self, preview: ConnectPreview) -> None:
         """Write what was shown. Raises HooktrayError when one of its files has changed since."""
-        (apply_connect if preview.connect else apply_disconnect)(self._site(), preview.agent, preview.plan)
-        if not preview.connect:
+        if preview.connect:
+            installed_relay.prepare_to_connect(self._paths, preview.agent)
+            apply_connect(self._site(), preview.agent, preview.plan)
+        else:
+            apply_disconnect(self._site(), preview.agent, preview.plan)
             forget(self._site(), preview.agent)
+            installed_relay.update_after_disconnect(self._paths)
 
     def _open(self, name: str, text: str) -> None:
         folder = self._paths.state / "reviews"

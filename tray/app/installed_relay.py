@@ -1,7 +1,8 @@
 """The relay at its one stable place, and the table beside it: installing, checking, mending, removing.
 
-Agents' settings name this place only (docs/architecture.md). The digests of what was installed are in `meta` of the
-database, under `relay` and `relay.table`: a file with another digest was altered by somebody else.
+Agents' settings name this place only (docs/architecture.md). `meta` of the database has the digest of the relay that
+was installed, under `relay`, and the text of the table, under `relay.table`: files that differ were altered by
+somebody else.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import shlex
 import stat
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,11 +24,15 @@ from tray import relay_program
 from tray.agents import relay_table
 from tray.agents.relay_table import TableContent
 from tray.app import relay_conf
+from tray.app.agent_sites import connected_agents
+from tray.engine.guard_summary import guards
 from tray.errors import HooktrayError, StoreError
 from tray.model.guard import Guard
 from tray.paths import Paths, unwritable_error
 from tray.sources.configuration import write_atomic
-from tray.store.db import Database
+from tray.store.db import Database, open_db
+from tray.store.ledger import Ledger
+from tray.store.switch import Switch
 
 RELAY, TABLE = "relay", "relay.table"  # the rows of `meta`
 SAVE = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
@@ -68,10 +73,10 @@ def problems(paths: Paths, database: Database) -> tuple[RelayProblem, ...]:
 
     It starts no process and writes nothing.
     """
-    digests = _digests(database)
-    if not digests and not paths.relay_table.exists():
+    saved = _saved(database)
+    if not saved and not paths.relay_table.exists():
         return ()
-    found = (*_relay_causes(paths, digests), *_table_causes(paths, digests))
+    found = (*_relay_causes(paths, saved), *_table_causes(paths, saved))
     places = dict.fromkeys((RelayCause.TABLE_MISSING, RelayCause.TABLE_ALTERED), paths.relay_table)
     elsewhere = [
         RelayProblem(cause=RelayCause.ELSEWHERE, place=paths.relay_table, detail=state)
@@ -81,29 +86,29 @@ def problems(paths: Paths, database: Database) -> tuple[RelayProblem, ...]:
     return (*(RelayProblem(cause=cause, place=places.get(cause, paths.relay)) for cause in found), *elsewhere)
 
 
-def is_installed(database: Database) -> bool:
+def is_installed(paths: Paths, database: Database) -> bool:
     """Whether a relay was installed and not removed since."""
-    return bool(_digests(database))
+    return bool(_saved(database)) or _table(paths).state == str(paths.state)
 
 
-def mend(paths: Paths, database: Database, guards: Iterable[Guard] | None = None) -> tuple[RelayProblem, ...]:
+def mend(paths: Paths, database: Database, guarded: Iterable[Guard] | None = None) -> tuple[RelayProblem, ...]:
     """Install relay and table anew; returns what is still wrong."""
     install(paths, database)
-    write_table(paths, guards, database)
+    write_table(paths, guarded, database)
     return problems(paths, database)
 
 
-def install(paths: Paths, database: Database) -> bool:
+def install(paths: Paths, database: Database, *, take_over: bool = False) -> bool:
     """Put this version's relay at its place if another one is there; whether it was written.
 
-    A relay of a later protocol stays. Raises HooktrayError when nothing can be written there.
+    A relay of a later protocol stays. `take_over`: as in `write_table`. Raises HooktrayError.
     """
-    if _is_ours_elsewhere(paths) or (_is_newer(paths) and paths.relay.exists()):
+    if (_is_ours_elsewhere(paths) and not take_over) or (_is_newer(paths) and paths.relay.exists()):
         return False
     files = relay_program.files()
     _make_folder(paths)
     written = [_write(paths.relay_folder / name, content, 0o700) for name, content in reversed(tuple(files.items()))]
-    _save_digest(database, RELAY, _digest(files.values()))
+    _save(database, RELAY, _digest(files.values()))
     for name in {relay_program.PORTABLE_RELAY.name} - files.keys():
         (paths.relay_folder / name).unlink(missing_ok=True)
     return any(written)
@@ -111,7 +116,7 @@ def install(paths: Paths, database: Database) -> bool:
 
 def write_table(
     paths: Paths,
-    guards: Iterable[Guard] | None,
+    guarded: Iterable[Guard] | None,
     database: Database,
     *,
     without_tray: str = "",
@@ -119,27 +124,27 @@ def write_table(
 ) -> bool:
     """Write the table beside the relay if it is to say anything else; whether it was written.
 
-    `guards`: what approved hooks guard, for connected agents and while switched on; None keeps those in the table.
-    `without_tray`: the confirmed setting; "" keeps that in the table. `take_over`: also when the table leads to
+    `guarded`: what approved hooks guard at connected agents while switched on; None keeps those of the last call.
+    `without_tray`: the confirmed setting; "" keeps that of the last call. `take_over`: also when the table leads to
     another Hooktray that is still there, which only a person may decide. Raises HooktrayError.
     """
     if _is_ours_elsewhere(paths) and not take_over:
         return False
-    known = _table(paths)
+    known = _known_table(paths, database)
     mode = without_tray or known.without_tray or USUAL_WITHOUT_TRAY
-    kept = known.guards if guards is None else tuple(guards)
+    kept = known.guards if guarded is None else tuple(guarded)
     content = TableContent(
-        protocol=max(relay_program.PROTOCOL, known.protocol if paths.relay.exists() else 0),
+        protocol=max(relay_program.PROTOCOL, _table(paths).protocol if paths.relay.exists() else 0),
         state=str(paths.state),
         without_tray=mode,
         once=relay_conf.once_command(paths),
         guards=() if mode != USUAL_WITHOUT_TRAY else kept,
         ending=ending_command(paths),
     )
-    text = relay_table.installed_text(content).encode("ascii", "surrogateescape")
+    text = relay_table.installed_text(content)
     _make_folder(paths)
-    is_written = _write(paths.relay_table, text, 0o600)
-    _save_digest(database, TABLE, _digest([text]))
+    is_written = _write(paths.relay_table, text.encode(), 0o600)
+    _save(database, TABLE, text)
     return is_written
 
 
@@ -162,6 +167,31 @@ def remove(paths: Paths, database: Database) -> bool:
     return bool(found)
 
 
+def prepare_to_connect(paths: Paths, agent: str) -> None:
+    """Install relay and table before this agent's settings name them, with a database if there is none yet.
+
+    So an event before the first start of the tray is judged and journalled by the one-shot engine. Raises
+    HooktrayError.
+    """
+    database = open_db(paths.database, migrate=not paths.database.exists())
+    install(paths, database, take_over=True)
+    write_table(paths, _guards(database, {*connected_agents(paths), agent}), database, take_over=True)
+
+
+def update_after_disconnect(paths: Paths) -> None:
+    """Nothing guards a disconnected agent; with the last one, the relay goes as well. Raises HooktrayError."""
+    database = open_db(paths.database, migrate=not paths.database.exists())
+    connected = connected_agents(paths)
+    if not connected:
+        remove(paths, database)
+    elif is_installed(paths, database):
+        write_table(paths, _guards(database, connected), database)
+
+
+def _guards(database: Database, agents: Collection[str]) -> tuple[Guard, ...]:
+    return guards(Ledger(database).state, Switch(database), agents)
+
+
 def ending_command(paths: Paths) -> str:
     """The command that ends all guards when Hooktray itself was removed without `disconnect`."""
     if sys.platform == "win32":
@@ -169,13 +199,13 @@ def ending_command(paths: Paths) -> str:
     return shlex.join(["rm", str(paths.relay_table)])
 
 
-def _relay_causes(paths: Paths, digests: Mapping[str, str]) -> Iterable[RelayCause]:
+def _relay_causes(paths: Paths, saved: Mapping[str, str]) -> Iterable[RelayCause]:
     files = _installed_files(paths)
     if not files:
         yield RelayCause.MISSING
         return
     digest = _digest(files.values())
-    if digests.get(RELAY, digest) != digest:
+    if saved.get(RELAY, digest) != digest:
         yield RelayCause.ALTERED
     elif not _is_newer(paths) and files not in (relay_program.native_files(), relay_program.portable_files()):
         yield RelayCause.OTHER
@@ -183,11 +213,11 @@ def _relay_causes(paths: Paths, digests: Mapping[str, str]) -> Iterable[RelayCau
         yield RelayCause.NOT_EXECUTABLE
 
 
-def _table_causes(paths: Paths, digests: Mapping[str, str]) -> Iterable[RelayCause]:
+def _table_causes(paths: Paths, saved: Mapping[str, str]) -> Iterable[RelayCause]:
     text = _content(paths.relay_table)
     if text is None:
         yield RelayCause.TABLE_MISSING
-    elif not _other_state(paths) and digests.get(TABLE, "") not in ("", _digest([text])):
+    elif not _other_state(paths) and saved.get(TABLE, "").encode() not in (b"", text):
         yield RelayCause.TABLE_ALTERED
 
 
@@ -212,6 +242,12 @@ def _is_newer(paths: Paths) -> bool:
 
 def _table(paths: Paths) -> TableContent:
     return relay_table.read(_content(paths.relay_table) or b"")
+
+
+def _known_table(paths: Paths, database: Database) -> TableContent:
+    """As it was written last; what somebody else made of the file counts only when the database does not say."""
+    text = _saved(database).get(TABLE)
+    return relay_table.read(text.encode()) if text else _table(paths)
 
 
 def _installed_files(paths: Paths) -> Mapping[str, bytes]:
@@ -271,8 +307,8 @@ def _digest(contents: Iterable[bytes]) -> str:
     return hashlib.sha256(b"".join(hashlib.sha256(one).digest() for one in contents)).hexdigest()
 
 
-def _digests(database: Database) -> Mapping[str, str]:
-    """The digests of what was installed; none when the database does not say."""
+def _saved(database: Database) -> Mapping[str, str]:
+    """What was installed; nothing when the database does not say."""
     try:
         with database.connect() as connection:
             return {row["key"]: str(row["value"]) for row in connection.execute(READ, (RELAY, TABLE))}
@@ -280,12 +316,12 @@ def _digests(database: Database) -> Mapping[str, str]:
         return {}
 
 
-def _save_digest(database: Database, key: str, digest: str) -> None:
+def _save(database: Database, key: str, value: str) -> None:
     """A database that cannot be written at this moment must not keep agents without a relay."""
-    if _digests(database).get(key) == digest:
+    if _saved(database).get(key) == value:
         return
     try:
         with database.write() as connection:
-            connection.execute(SAVE, (key, digest))
+            connection.execute(SAVE, (key, value))
     except StoreError as error:
-        log.warning("the digest of the installed %s could not be kept: %s", key, error.message)
+        log.warning("what was installed as %s could not be written down: %s", key, error.message)

@@ -10,7 +10,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from tray.app import (
     relay_watch,
     welcome,
 )
-from tray.app.agent_sites import connectable_agents, reading_site, site
+from tray.app.agent_sites import connectable_agents, connected_agents, reading_site, site
 from tray.app.alert_controller import AlertController, text_file
 from tray.app.checks.live import LiveDoctor, runtime_health
 from tray.app.click_trust import ClickTrust
@@ -52,6 +52,7 @@ from tray.approvals.review import write_review
 from tray.desktop.icon import Icon, choose_icon
 from tray.desktop.menu import Action, LeaveEntries, PutEntriesBack, Review, ReviewBatch, ShowReason
 from tray.desktop.opener import Opener
+from tray.engine.guard_summary import guards
 from tray.engine.turn_end import TurnEndDetector
 from tray.errors import HooktrayError, StoreError
 from tray.execution.command import BackgroundProcesses
@@ -64,7 +65,6 @@ from tray.ipc.terminal import TerminalPrompt
 from tray.language import say
 from tray.model.decision import Decision, Record
 from tray.model.event import Event, RelayRequest
-from tray.model.guard import Guard
 from tray.notify.muted import mute_classes
 from tray.notify.policy import state_folder_lost
 from tray.paths import Paths
@@ -310,7 +310,7 @@ class App:
             self._alerts,
             recheck=self._settings_watch.schedule,
             watch=lambda files: self._settings_watch.watch((*files, *relay_watch.files(self._paths))),
-            changed=lambda: self._presenter.show(),
+            changed=self._show_agents,
         )
         self._relay_watch = RelayWatch(
             self._paths,
@@ -320,8 +320,14 @@ class App:
             changed=lambda: self._presenter.show(),
         )
 
+    def _show_agents(self) -> None:
+        """Our entries in the agents' settings may be others."""
+        self._presenter.opened()
+        self._presenter.show()
+
     def run(self) -> None:
         """Start the server, then give the main thread to the icon until someone quits."""
+        self._relay_watch.check_at_start()
         self._install_relay()
         self._write_relay_conf()  # before an agent can rely on us: we may be killed at any moment
         self._shutdown.start()
@@ -356,6 +362,7 @@ class App:
         self._background_processes.close()
         self._page.close()
         self._work.close()
+        self._write_last_relay_table()
         self._presenter.close()
         self._alert_controller.close()
         self._stores.journal.close()
@@ -377,6 +384,7 @@ class App:
         if self._shutdown_state.begun:  # what a person is to read waits for the next start
             return
         self._presenter.attach(self._icon)
+        self._relay_watch.announce_start()
         self._alert_controller.announce_offline(self._stores)
         self._refresh()
         if self._first_start:
@@ -410,11 +418,11 @@ class App:
             self._alerts.config_broken(self._catalog.configuration.problem)
             log.warning("the configuration is broken: %s", sanitise(self._catalog.configuration.problem, 1000))
         self._alerts.source_warnings(self._catalog.configuration.warnings)
+        self._check_entries()
         with contextlib.suppress(OSError):  # the folder is gone, and cannot be made anew
             self._write_relay_conf()
         self._watch.watch((self._paths.config, *self._catalog.watched))
         self._doctor.refresh()
-        self._check_entries()
         self._presenter.show()
         self._throttled_refresh.record_cost(time.monotonic() - started)
 
@@ -435,9 +443,10 @@ class App:
     def _write_relay_conf(self) -> None:
         """Write what relays read when the tray does not answer."""
         relay_conf.write(self._paths, self._catalog.without_tray())
-        if installed_relay.is_installed(self._stores.database):
+        is_sound = not self._relay_watch.is_pending  # what somebody altered is announced first
+        if is_sound and installed_relay.is_installed(self._paths, self._stores.database):
             try:
-                self.write_relay_table()
+                self._write_relay_table()
             except HooktrayError as error:  # the doctor shows it, too
                 log.warning("the relay's table cannot be written: %s", error.message)
 
@@ -447,10 +456,18 @@ class App:
         except HooktrayError as error:  # the doctor shows it, too
             log.warning("the relay cannot be installed: %s", error.message)
 
-    def write_relay_table(self, guards: Iterable[Guard] | None = None) -> None:
-        """`guards`: what approved hooks guard now; None = as in the table."""
+    def _write_last_relay_table(self) -> None:
+        """Nobody writes the guards anew when a pause ends while no tray runs."""
+        with contextlib.suppress(HooktrayError, OSError):
+            if installed_relay.is_installed(self._paths, self._stores.database):
+                self._write_relay_table(after_quit=True)
+
+    def _write_relay_table(self, *, after_quit: bool = False) -> None:
+        """The guards of the relay, for when nothing else can judge; they change with approvals, switch and agents."""
+        agents = connected_agents(self._paths)
+        found = guards(self._stores.ledger.state, self._stores.switch, agents, after_quit=after_quit)
         installed_relay.write_table(
-            self._paths, guards, self._stores.database, without_tray=self._catalog.without_tray()
+            self._paths, found, self._stores.database, without_tray=self._catalog.without_tray()
         )
 
     def _announce_incident(self, incident: Incident) -> None:

@@ -47,16 +47,24 @@ def connect(
     yes: Yes = False,
 ) -> None:
     """Have agents tell Hooktray of every event: writes our entry into their settings."""
+    from tray.app import installed_relay
     from tray.connect import apply_connect, connectors
+    from tray.store.db import open_db
 
     site = agent_site(context, scope, workspace)
     names = _check_agents(agents) or [name for name, one in connectors().items() if one.is_installed(site)]
     if not names:
         raise HooktrayError("no agent was found here", hint=f"name one: {', '.join(connectors())}")
 
+    def write(name: str, plan: Plan) -> None:
+        installed_relay.prepare_to_connect(site.paths, name)
+        apply_connect(site, name, plan)
+
     def one(name: str) -> None:
         plan = connectors()[name].connect(site)
-        _apply(name, plan, "connected", partial(apply_connect, site, name, plan), dry_run, yes)
+        _apply(name, plan, "connected", partial(write, name, plan), dry_run, yes)
+        if not plan.changes and not dry_run:
+            installed_relay.mend(site.paths, open_db(site.paths.database, migrate=not site.paths.database.exists()))
 
     _each(names, one)
 
@@ -71,6 +79,7 @@ def disconnect(
     yes: Yes = False,
 ) -> None:
     """Take our entries out of agents' settings again; untouched files get their old bytes back."""
+    from tray.app import installed_relay
     from tray.connect import apply_disconnect, connectors, hook_import
 
     site = agent_site(context, scope, workspace)
@@ -78,10 +87,14 @@ def disconnect(
     if not names:
         print("No agent is connected.")
 
+    def write(name: str, plan: Plan) -> None:
+        apply_disconnect(site, name, plan)
+        installed_relay.update_after_disconnect(site.paths)
+
     def one(name: str) -> None:
         plan = connectors()[name].disconnect(site)
         plan = replace(plan, notes=tuple(filter(None, (*plan.notes, hook_import.import_reminder(site, name)))))
-        _apply(name, plan, "disconnected", partial(apply_disconnect, site, name, plan), dry_run, yes)
+        _apply(name, plan, "disconnected", partial(write, name, plan), dry_run, yes)
         if not dry_run and not scope and not workspace and not connectors()[name].disconnect(site).changes:
             _forget(site, name)
 

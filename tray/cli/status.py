@@ -90,6 +90,7 @@ def paths(context: typer.Context, as_json: Json = False) -> None:
         "logs": str(found.logs),
         "socket": str(found.socket),
         "database": str(found.database),
+        "relay": str(found.relay),
     }
     print(json.dumps(rows) if as_json else "\n".join(f"{name:9} {path}" for name, path in rows.items()))
 

@@ -53,19 +53,18 @@ def test(
 
 def _relay(paths: Paths, agent: str, name: str, body: bytes, *, as_json: bool) -> None:
     """The agent's part: start a relay, give it the payload, take the answer."""
-    from tray import relay_program
     from tray.agents.protocol import spec
     from tray.model.event import TEST_VARIABLE
 
     done = subprocess.run(
-        [*relay_program.argv(paths.relay_options), agent, name],
+        [*_relay_argv(paths), agent, name],
         input=body,
         env={**os.environ, TEST_VARIABLE: "1"},
         capture_output=True,
         timeout=spec(agent, name).timeout + 5,
         check=False,
     )
-    if not paths.relay_conf.exists():  # the first thing that a tray writes
+    if not paths.relay_conf.exists() and not paths.relay_table.exists():  # what a tray or `connect` writes
         print("No tray has ever run here, so nobody judged the event; `hooktray run` starts one.", file=sys.stderr)
     stdout, stderr = (part.decode("utf-8", "replace") for part in (done.stdout, done.stderr))
     if as_json:
@@ -77,6 +76,15 @@ def _relay(paths: Paths, agent: str, name: str, body: bytes, *, as_json: bool) -
     sys.stderr.write(stderr)
     output = "nothing" if not stdout.strip() else "the line above"
     print(f"{agent} {name}: the agent was told {output}, exit {done.returncode}.", file=sys.stderr)
+
+
+def _relay_argv(paths: Paths) -> list[str]:
+    """The relay that agents run; that of this installation where none is installed yet."""
+    from tray import relay_program
+
+    if paths.relay_table.exists() and os.access(paths.relay, os.X_OK):
+        return [str(paths.relay)]
+    return relay_program.argv(paths.relay_options)
 
 
 def _sample(agent: str, name: str) -> bytes:

@@ -6,6 +6,7 @@ and page ask here; `send_probe` sends a real event through the agent's own confi
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import time
@@ -14,6 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from tray.agents import relay_table
 from tray.agents.connection import RelayEntry, Site
 from tray.agents.registry import AGENTS
 from tray.app.checks.entries import OFF, changed_entries, reconnect_command
@@ -137,9 +139,18 @@ def _wrong_target(site: Site, agent: str, entries: tuple[RelayEntry, ...]) -> Fi
     if missing:
         return Finding(cause=Cause.AGENT_RELAY_GONE, name=agent, values={**values, "file": missing})
     here = {str(site.paths.state), *([] if site.paths.home else [""])}  # older entries do not name the usual folder
-    if not {entry.state_folder for entry in entries} <= here:
+    if not {_state_folder(entry) for entry in entries} <= here:
         return Finding(cause=Cause.AGENT_OTHER_HOME, name=agent, values=values)
     return None
+
+
+def _state_folder(entry: RelayEntry) -> str:
+    """Where an entry leads: to the folder in its line, else to the one in the table beside its relay."""
+    if entry.state_folder or not entry.required_files:
+        return entry.state_folder
+    with contextlib.suppress(OSError):
+        return relay_table.read(Path(entry.required_files[0]).with_name("relay.table").read_bytes()).state
+    return ""
 
 
 def _findings(

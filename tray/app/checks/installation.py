@@ -79,12 +79,13 @@ def environment(context: CheckContext) -> Iterator[Finding]:
 
 
 def relay(context: CheckContext) -> Iterator[Finding]:
-    for one in installed_relay.problems(context.paths, context.stores.database):
+    found = installed_relay.problems(context.paths, context.stores.database)
+    for one in found:
         yield Finding(cause=Cause.RELAY_PLACE, name="relay", values={"problem": one.text})
     why = relay_program.problem()
     if why:
         yield Finding(cause=Cause.RELAY_PORTABLE, name="relay", values={"problem": why})
-    else:
+    elif not found:
         yield Finding(cause=Cause.RELAY_OK, name="relay")
 
 

@@ -1,0 +1,291 @@
+"""The installed table: where the tray is, and the guards that answer when nobody has judged the event."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from relays import ACK, ONCE, Agent, Impostor, child_listener, hangs_after, opened, replies, run, said
+
+from tray import relay_program
+from tray.agents import relay_table
+
+GUARDS = (
+    "guard=pine\x1fbefore\x1fask\x1fonly\x1fshell\x1fweb%1f\n"
+    "guard=pine\x1fbefore\x1fblock\x1fonly\x1fwrite\n"
+    "guard=pine\x1fpermission\x1fblock\x1fexcept\x1fread\n"
+    "guard=fir\x1fbefore\x1fblock\x1fexcept\n"
+    "tool=pine\x1ftool\n"
+    "tool=fir\x1fcall\x1fname\n"
+    "event=pine\x1fevent\n"
+    "ask=pine\x1fbefore\x1f0\x1fASK%0A\x1f\n"
+    "deny=pine\x1fbefore\x1f2\x1fDENY\x1fno\n"
+    "deny=pine\x1fpermission\x1f0\x1fREFUSED\x1f\n"
+    "deny=fir\x1fbefore\x1f0\x1fFIR\x1f\n"
+    "mark=oak\x1fkey\x1foak_version\n"
+    "neutral=oak\x1fbefore\x1fbytes\x1fOAK\n"
+    "neutral=oak\x1f*\x1fbytes\x1f{}\n"
+)
+ASKED, DENIED, SILENT = (b"ASK\n", b"", 0), (b"DENY", b"no", 2), (b"", b"", 0)
+
+
+@pytest.fixture
+def agent(tmp_path: Path, relay: list[str]) -> Agent:
+    """With the guards in the table beside its relay, and without a tray or a one-shot engine."""
+    folder = tmp_path / "relay"
+    folder.mkdir()
+    (folder / "relay.table").write_text(GUARDS)
+    return Agent(tmp_path / "home", [*relay[:-1], str(shutil.copy(relay[-1], folder))])
+
+
+def payload(tool: str, **more: Any) -> bytes:
+    return json.dumps(
+        {"event": "before", "cwd": '/"}{', "input": {"tool": "read", "a": ["]", {}]}, "tool": tool, **more}
+    ).encode()
+
+
+@pytest.mark.parametrize(
+    ("tool", "answer"),
+    [("shell", ASKED), ("web\x1f", ASKED), ("write", DENIED), ("read", SILENT), ("Shell", SILENT), ("", DENIED)],
+)
+def test_a_guarded_tool_is_asked_about_or_denied_and_another_one_is_not(
+    agent: Agent, tool: str, answer: tuple[bytes, bytes, int]
+) -> None:
+    assert said(agent.relay("pine", "before", payload=payload(tool))) == answer
+
+
+def test_with_an_exception_every_other_tool_is_guarded(agent: Agent) -> None:
+    for tool, answer in (("read", SILENT), ("shell", (b"REFUSED", b"", 0))):
+        body = payload(tool, event="permission")
+        assert said(agent.relay("pine", "permission", payload=body)) == answer
+
+
+def test_the_name_of_a_tool_may_be_inside_an_object(agent: Agent) -> None:
+    assert said(agent.relay("fir", "before", payload=b'{"name":"x","call":{"a":1,"name":"shell"}}')) == (
+        b"FIR",
+        b"",
+        0,
+    )
+    assert said(agent.relay("fir", "after", payload=b'{"call":{"name":"shell"}}')) == SILENT
+
+
+def test_the_event_is_the_one_that_the_payload_names(agent: Agent) -> None:
+    assert said(agent.relay("pine", payload=payload("write"))) == DENIED
+    assert said(agent.relay("pine", "before", payload=payload("write", event="after"))) == SILENT
+
+
+UNREADABLE = {
+    "nothing": b"",
+    "no object": b'["shell"]',
+    "cut short": payload("read")[:-1],
+    "a name cut short": b'{"tool":"rea',
+    "given twice": b'{"tool":"read","tool":"shell"}',
+    "no text": b'{"tool":1}',
+    "without it": b'{"input":{"tool":"read"}}',
+    "two values": b'{"tool":"read"}{}',
+    "an unknown escape": b'{"tool":"r\\x65ad"}',
+    "a line break in a text": b'{"a":"\n","tool":"read"}',
+    "no value": b'{"a":,"tool":"read"}',
+}
+
+
+@pytest.mark.parametrize("case", UNREADABLE)
+def test_a_payload_that_cannot_be_understood_counts_as_guarded(agent: Agent, case: str) -> None:
+    assert said(agent.relay("pine", "before", payload=UNREADABLE[case])) == DENIED
+
+
+def test_escapes_in_a_name_are_read(agent: Agent) -> None:
+    assert said(agent.relay("pine", "before", payload=b'{"\\u0074ool":"wr\\u0069te"}')) == DENIED
+    assert said(agent.relay("pine", "before", payload=b' {"tool" : "r\\u0065ad" }\n')) == SILENT
+
+
+def test_another_agent_that_runs_the_line_gets_its_own_neutral_answer(agent: Agent) -> None:
+    assert said(agent.relay("pine", "before", payload=payload("write", oak_version=3))) == (b"OAK", b"", 0)
+    assert said(agent.relay("pine", "stop", payload=b'{"oak_version":{}}')) == (b"{}", b"", 0)
+
+
+def test_whoever_judges_the_event_is_not_overruled(agent: Agent) -> None:
+    agent.without_tray()
+    assert said(agent.relay("pine", "before", payload=payload("write"))) == (b"once out", b"once err", 0)
+    with opened(agent):
+        assert agent.relay("pine", "before", payload=payload("write")).stdout == b"out\0\xff"
+
+
+ENDS = {
+    "cannot start": ["/nonexistent/python", "once"],
+    "ends with a code": ["/bin/sh", "-c", "cat >/dev/null; exit 1"],
+    "is killed": ["/bin/sh", "-c", "kill -9 $$"],
+    "answers half": ["/bin/sh", "-c", "cat >/dev/null; printf 'R\\002\\000\\000\\000\\003\\000\\000\\000\\000no'"],
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_without_a_whole_answer_of_the_one_shot_engine_the_guards_decide(agent: Agent, end: str) -> None:
+    agent.without_tray(command=ENDS[end])
+
+    assert said(agent.relay("pine", "before", payload=payload("write"))) == DENIED
+    assert said(agent.relay("pine", "before", payload=payload("read"))) == SILENT
+
+
+def test_an_engine_that_does_not_answer_by_the_limit_is_not_waited_for(agent: Agent) -> None:
+    table = Path(agent.words[-1]).with_name("relay.table")
+    table.write_text(GUARDS + "limit=pine\x1fbefore\x1fx\nlimit=pine\x1fbefore\x1f1500\n")
+    agent.without_tray(command=["/bin/sh", "-c", f"cat >/dev/null; echo $$ >{agent.home}/pid; exec sleep 600"])
+
+    assert said(agent.relay("pine", "before", payload=payload("write"))) == DENIED
+
+    os.kill(int((agent.home / "pid").read_text()), signal.SIGKILL)
+
+
+TRAYS = {
+    "closes": replies(b""),
+    "dies after its acknowledgement": replies(ACK),
+    "acknowledges for ever": hangs_after(b"A\xff\xff\xff\xff"),
+    "answers nothing": hangs_after(b""),
+}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no Unix sockets")
+@pytest.mark.parametrize("case", TRAYS)
+def test_a_tray_that_gives_no_answer_leaves_a_guarded_call_guarded(agent: Agent, case: str) -> None:
+    Path(agent.words[-1]).with_name("relay.table").write_text(GUARDS + "limit=pine\x1fbefore\x1f1500\n")
+    impostor = Impostor(agent.state / "tray.sock", TRAYS[case])
+
+    done = agent.relay("pine", "before", payload=payload("shell"))
+
+    impostor.close()
+    assert said(done) == ASKED
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no SIGSTOP")
+def test_a_stopped_tray_leaves_a_guarded_call_guarded(agent: Agent) -> None:
+    with child_listener(agent.state / "tray.sock") as child:
+        child.send_signal(signal.SIGSTOP)
+        os.waitpid(child.pid, os.WUNTRACED)
+        done = agent.relay("pine", "before", payload=payload("shell"))
+        child.kill()
+
+    assert said(done) == ASKED
+
+
+# ---- where the tray is
+
+
+def installed(agent: Agent, *more: str) -> Path:
+    """The table names the agent's home; its command line names nothing."""
+    table = Path(agent.words[-1]).with_name("relay.table")
+    table.write_text(GUARDS + "".join(f"{line}\n" for line in (f"state={agent.state}", *more)))
+    return table
+
+
+ELSEWHERE = {"HOOKTRAY_HOME": "/nonexistent", "XDG_STATE_HOME": "/nonexistent", "HOME": "/nonexistent"}
+
+
+def test_the_table_says_where_the_tray_is_and_the_environment_does_not(agent: Agent) -> None:
+    installed(agent)
+
+    with opened(agent):
+        assert run([*agent.words, "pine", "before"], payload("read"), ELSEWHERE).stdout == b"out\0\xff"
+
+
+def test_the_command_line_says_so_before_the_table(agent: Agent, tmp_path: Path) -> None:
+    installed(agent)
+    other = Agent(tmp_path / "other", agent.words)
+
+    with opened(other):
+        assert other.relay("pine", "before", payload=payload("read")).stdout == b"out\0\xff"
+
+
+@pytest.mark.parametrize("is_gone", [False, True])
+def test_the_command_of_the_one_shot_engine_is_in_the_table_whatever_became_of_the_state_folder(
+    agent: Agent, is_gone: bool
+) -> None:
+    script = agent.home / "once%.py"
+    script.write_text(ONCE)
+    words = [sys.executable, "-I", "-S", str(script).replace("%", "%25"), str(agent.record), "0"]
+    installed(agent, "without_tray=once", "once=" + "\x1f".join(words))
+    if is_gone:
+        agent.state.rmdir()
+
+    assert said(run([*agent.words, "pine", "before"], payload("write"), ELSEWHERE)) == (b"once out", b"once err", 0)
+
+
+@pytest.mark.parametrize("mode", ["without_tray=allow", "without_tray=", "x="])
+def test_without_the_word_no_one_shot_engine_is_started(agent: Agent, mode: str) -> None:
+    installed(agent, mode, f"once=/bin/sh\x1f-c\x1ftouch {agent.record}")
+
+    assert said(run([*agent.words, "pine", "before"], payload("read"), ELSEWHERE)) == SILENT
+    assert not agent.record.exists()
+
+
+# ---- both alike
+
+PARTS = [
+    *(b"\x1f", b"=", b"\n", b"\r", b"%", b"%41", b"%zz", b"pine", b"before", b"only", b"except", b"ask", b"block"),
+    *(
+        b"deny",
+        b"tool",
+        b"event",
+        b"mark",
+        b"key",
+        b"guard",
+        b"0",
+        b"255",
+        b"256",
+        b"-1",
+        b"shell",
+        b"write",
+        b"*",
+        b"",
+    ),
+]
+JSON_PARTS = [
+    *(b'"', b"{", b"}", b"[", b"]", b",", b":", b"\\", b"\\u0074", b"\\ud83d\\ude00", b"\\ud83d", b"\\n", b"\\q"),
+    *(b"tool", b'"tool"', b'"event"', b'"oak_version":1,', b"shell", b"write", b" ", b"\n", b"\0", b"\xff", b"1"),
+    *(b"null", b"1e5", b""),
+]
+BODIES = [
+    *(payload("shell"), payload("write"), payload("read"), payload("write", event="permission"), b"{}", b"[]"),
+    *(payload("write", oak_version=1), b'{"call":{"name":"shell"},"tool":"write"}'),
+    b'{"a":{"b":["c",{"d":"\\u00e9"}]},"tool":"write\\/"}',
+]
+
+
+def mutated(chance: random.Random, text: bytes, parts: Sequence[bytes], most: int) -> bytes:
+    for _ in range(chance.randrange(most)):
+        at = chance.randrange(len(text) + 1)
+        text = text[:at] + chance.choice(parts) + text[at + chance.randrange(3) :]
+    return text
+
+
+def test_both_relays_judge_any_table_and_payload_alike(tmp_path: Path) -> None:
+    if trouble := relay_program.problem():
+        pytest.skip(trouble)
+    chance, outputs = random.Random(7), set[tuple[bytes, bytes, int]]()
+    relays = []
+    for name, relay in (("one", [str(relay_program.NATIVE_RELAY)]), ("two", relay_program.portable())):
+        (tmp_path / name).mkdir()
+        relays.append([*relay[:-1], str(shutil.copy(relay[-1], tmp_path / name))])
+    lines = GUARDS.encode().splitlines(keepends=True)
+
+    for _ in range(300):
+        table = mutated(chance, b"".join(chance.sample(lines, k=len(lines))), PARTS, 4)
+        body = mutated(chance, chance.choice(BODIES), JSON_PARTS, 4)
+        words = chance.choice(
+            [["pine", "before"], ["pine", "permission"], ["fir", "before"], ["pine"], ["fir", "stop"]]
+        )
+        for name in ("one", "two"):
+            (tmp_path / name / relay_table.FILE.name).write_bytes(table)
+        one, two = (said(run([*relay, "--home", "/nonexistent", *words], body)) for relay in relays)
+        assert one == two, (table, body, words)
+        outputs.add(one)
+
+    assert {ASKED, DENIED, SILENT, (b"REFUSED", b"", 0), (b"FIR", b"", 0), (b"OAK", b"", 0)} <= outputs
