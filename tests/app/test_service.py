@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+from typing import cast
 
 import pytest
 from house import PRE_TOOL_USE, House
 
 from tray.app.service import TrayService
+from tray.ipc.requests import UserRequests
 from tray.model.decision import Answer
 
 
 @pytest.fixture
 def service(house: House) -> TrayService:
-    return TrayService(house.engine, None, lambda parent, relay: None)  # type: ignore[arg-type]  # no command is sent
+    requests = cast(UserRequests, None)  # no command is sent
+    return TrayService(house.engine, requests, lambda request: None)
 
 
 @pytest.mark.parametrize("event", ["PreToolUse", ""])

@@ -157,6 +157,8 @@ else:
 
         try:
             start = psutil.Process(pid).create_time()
-            return start, 0 if sys.platform == "win32" else os.getsid(pid)
+            if sys.platform == "win32":  # it has no sessions of processes
+                return start, 0
+            return start, os.getsid(pid)
         except (psutil.Error, OSError):
             return None
