@@ -115,7 +115,7 @@ def test_every_canonical_event_in_a_pages_settings_is_one() -> None:
 
 def test_what_the_relay_and_the_journal_take_is_told_where_it_is_measured() -> None:
     measured = [ROOT / "docs" / "performance.md", ROOT / "docs" / "torture.md"]
-    places = [ROOT / "tray" / "app" / "doctor" / "installation.py", *(page for page in PAGES if page not in measured)]
+    places = [ROOT / "tray" / "app" / "checks" / "installation.py", *(page for page in PAGES if page not in measured)]
     times = re.compile(r"(?:relay|rows|Python process)[^.|\n]*?\d(?:\.\d+)? (?:ms|KB)\b")
 
     assert [(named(place), found) for place in places for found in times.findall(place.read_text())] == []
@@ -127,7 +127,7 @@ def test_the_architecture_names_every_package_and_every_law() -> None:
     numbers = re.findall(r"^(\d+)\. ", text.split("## The laws")[1], re.MULTILINE)
 
     assert [name for name in sorted(packages) if f"`tray/{name}/`" not in text] == []
-    assert numbers == [str(number) for number in range(1, 12)]
+    assert numbers == [str(number) for number in range(1, 13)]
 
 
 def test_the_architectures_layers_are_those_that_are_checked() -> None:
