@@ -93,7 +93,7 @@ def test_every_piece_of_settings_that_a_page_shows_can_be_read(page: Path) -> No
 
 
 def test_every_event_of_an_agent_that_the_readme_names_is_that_agents() -> None:
-    rows = re.findall(r"^\| [\w -]+ \| `([\w-]+)` \| ([^|]*) \|$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    rows = re.findall(r"^\| [\w ()-]+ \| `([\w-]+)` \| ([^|]*) \|$", (ROOT / "README.md").read_text(), re.MULTILINE)
 
     assert [agent for agent, _ in rows] == sorted(AGENTS)
     for agent, events in rows:

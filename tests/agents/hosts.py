@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from hosts import codex as codex_host
+from hosts.process import Exit
+
 from tray.model.decision import Answer, Decision, Verdict
 from tray.model.event import Event
 
@@ -68,6 +71,15 @@ def claude(event: Event, answer: Answer) -> Taken:
     return max(found, default=Verdict.ABSTAIN), stop
 
 
+def codex(event: Event, answer: Answer) -> Taken:
+    """By the stand-in, which complains of nothing."""
+    ended = Exit(code=answer.code, stdout=answer.stdout, stderr=answer.stderr)
+    report = codex_host.judge(event.name, event.body, ended)
+    assert report.warnings == []
+    verdict = {"none": Verdict.ABSTAIN, "allow": Verdict.ALLOW, "deny": Verdict.DENY}[report.verdict]
+    return verdict, report.stop
+
+
 def copilot_cli(event: Event, answer: Answer) -> Taken:
     said = _object(answer)
     assert answer.code == 0
@@ -102,6 +114,7 @@ def x_code(event: Event, answer: Answer) -> Taken:
 
 HOSTS = {
     "claude-code": claude,
+    "codex": codex,
     "copilot-cli": copilot_cli,
     "shelley": shelley,
     "starchild": starchild,

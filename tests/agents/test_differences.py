@@ -251,6 +251,7 @@ def test_only_x_codes_rounds_are_no_ends_of_turns() -> None:
 
     assert ends == {
         "claude-code": ["Stop"],
+        "codex": ["Stop"],
         "copilot-cli": ["Stop"],
         "shelley": ["end-of-turn"],
         "starchild": ["on_stop"],

@@ -23,6 +23,9 @@ TIMEOUTS = {
     ("claude-code", "UserPromptSubmit"): 30,
     ("claude-code", "MessageDisplay"): 10,
     ("claude-code", "PermissionRequest"): 600,
+    ("codex", "Interrupt"): 3,
+    ("codex", "PreToolUse"): 600,
+    ("codex", "SessionEnd"): 3,
     ("copilot-cli", "PreToolUse"): 600,
     ("copilot-cli", "SessionEnd"): 30,
     ("shelley", "end-of-turn"): 30,
@@ -34,7 +37,7 @@ TIMEOUTS = {
     ("x-code", "PreToolUse"): 30,
     ("foo", "Stop"): 30,
 }
-COUNTS = {"claude-code": 33, "copilot-cli": 14, "shelley": 5, "starchild": 12, "x-code": 10}
+COUNTS = {"claude-code": 33, "codex": 12, "copilot-cli": 14, "shelley": 5, "starchild": 12, "x-code": 10}
 EVENTS = [(agent, name) for agent, each in AGENTS.items() for name in each.events]
 OBSERVED = {
     "claude-code": {
@@ -46,6 +49,7 @@ OBSERVED = {
         "StopFailure",
         "WorktreeRemove",
     },
+    "codex": {"Interrupt", "SessionEnd"},
     "copilot-cli": {"ErrorOccurred", "PreCompact", "SessionEnd"},
     "shelley": {"end-of-turn"},
     "starchild": {"on_session_end", "post_llm_call", "post_tool_call"},
@@ -62,7 +66,7 @@ OBSERVED = {
 
 
 def test_the_dialects_stand_in_alphabetical_order() -> None:
-    assert list(AGENTS) == ["claude-code", "copilot-cli", "shelley", "starchild", "x-code"]
+    assert list(AGENTS) == ["claude-code", "codex", "copilot-cli", "shelley", "starchild", "x-code"]
     assert all(list(known.events) == sorted(known.events) for known in AGENTS.values())
 
 
@@ -86,6 +90,7 @@ def test_only_these_agents_can_be_told_allow() -> None:
 
     assert able == {
         *(("claude-code", name) for name in ("PermissionRequest", "PreModelSwitch", "PreToolUse")),
+        ("codex", "PermissionRequest"),
         *(("copilot-cli", name) for name in ("PermissionRequest", "PreToolUse")),
     }
 

@@ -63,6 +63,7 @@ def test_each_word_of_a_row_is_what_happens(row: FidelityRow, word: str) -> None
 SILENT_ASKS = {
     ("claude-code", "Elicitation", "ask"),
     ("claude-code", "PermissionRequest", "ask"),
+    ("codex", "PermissionRequest", "ask"),
     ("copilot-cli", "PermissionRequest", "ask"),
 }
 SPOKEN = [(row, word) for row in ROWS for word in row.carried if (row.agent, row.event, word) not in SILENT_ASKS]
@@ -117,6 +118,11 @@ SAYING = {
         "note": ran(0, '{"systemMessage":"n"}'),
         "stop": ran(0, '{"continue":false}'),
     },
+    "codex": {
+        "deny": ran(2, err="no"),
+        "note": ran(0, '{"systemMessage":"n"}'),
+        "stop": ran(0, '{"continue":false}'),
+    },
     "copilot-cli": {
         "deny": ran(0, '{"decision":"block"}'),
         "note": ran(0, "x"),
@@ -149,6 +155,7 @@ def test_of_an_event_that_its_agent_does_not_have_a_hook_can_say_this(dialect: s
 
 UNHEARD = {
     "claude-code": "post_llm_call",
+    "codex": "ConfigChange",
     "copilot-cli": "ConfigChange",
     "shelley": "ConfigChange",
     "starchild": "ConfigChange",

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from agents.recordings import sampled
 from agents.test_protocol_fit import DECISIONS
-from hosts import claude_judge, copilot_cli, shelley, starchild, x_code
+from hosts import claude_judge, codex, copilot_cli, shelley, starchild, x_code
 from hosts.process import Exit, Report
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,6 +22,7 @@ from tray.model.event import Capability, Event
 
 JUDGES: dict[str, Callable[[str, bytes, Exit], Report]] = {
     "claude-code": claude_judge.judge,
+    "codex": codex.judge,
     "copilot-cli": copilot_cli.judge,
     "shelley": shelley.judge,
     "starchild": starchild.judge,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tray.agents.agent import never
 from tray.agents.protocol import spec
 from tray.agents.recognition import neutral, recognise
-from tray.agents.registry import AGENTS, UNKNOWN, UNSUPPORTED
+from tray.agents.registry import AGENTS, UNKNOWN, UNSUPPORTED, known_agents
 from tray.model.decision import Answer, SkipReason
 from tray.model.event import TEST_VARIABLE
 
@@ -117,6 +117,32 @@ def test_a_supported_agent_on_another_ones_line_is_known_by_its_own_name(agent: 
         assert (caller.agent, caller.event, caller.skip_reason) == (agent, address(agent, name), None)
 
 
+MARKS = sorted({word for agent in known_agents() for word in (*agent.marks.variables, *agent.variables)})
+environments = st.dictionaries(st.sampled_from(MARKS), st.sampled_from(["1", SESSION]))
+
+
+@given(st.sampled_from(RECORDED), st.sampled_from(LINES), environments)
+def test_neither_the_line_nor_an_inherited_environment_hides_the_sender(
+    recording: tuple[str, str], line: str, environment: dict[str, str]
+) -> None:
+    agent, name = recording
+
+    caller = recognise(line, address(agent, name), payload_of(agent, name), environment)
+
+    assert (caller.agent if caller else line) == agent
+    assert caller is None or caller.skip_reason is None
+
+
+@given(st.sampled_from(sent()), st.sampled_from(LINES), environments)
+def test_nor_do_they_hide_an_agent_without_support(one: Sent, line: str, environment: dict[str, str]) -> None:
+    environment.pop("CLAUDE_CODE_SESSION_ID", None)  # that of the payload's own session proves its sender
+
+    caller = recognise(line, one.word, one.payload, environment)
+
+    assert caller is not None
+    assert (caller.agent, caller.skip_reason) == (one.agent, SkipReason.NOT_SUPPORTED)
+
+
 values = st.none() | st.booleans() | st.integers() | st.text() | st.dictionaries(st.text(), st.text(), max_size=2)
 unheard = st.text(min_size=1).filter(lambda key: key not in ENVELOPES and key not in CLAUDE)
 alike = st.sampled_from(["timestamp", "turn_id", "model", "prompt_id", "extra", "sessionId", "stop_reason", "type"])
@@ -135,7 +161,7 @@ def test_claude_code_with_fields_that_are_not_known_yet_stays_claude_code(more: 
     assert recognise("claude-code", event, payload, INHERITED) is None
 
 
-ALIKE = [one for name in ("codex", "qwen-code") for one in sent(name) if "session_id" in one.payload]
+ALIKE = [one for one in sent("qwen-code") if "session_id" in one.payload]
 
 
 @pytest.mark.parametrize("one", ALIKE, ids=named)

@@ -81,7 +81,8 @@ def test_the_relay_that_is_there_runs_with_its_words(tmp_path: Path) -> None:
 
 
 def test_this_installations_relay_runs() -> None:
-    line = relay_command.shell_line((*relay_command.relay_argv(locate("/nonexistent")), "shelley", "system-prompt"))
+    words = relay_program.argv(locate("/nonexistent").relay_options)
+    line = relay_command.shell_line((*words, "shelley", "system-prompt"))
 
     assert run(["/bin/sh", "-c", line]) == (0, PAYLOAD, b"")
 

@@ -44,7 +44,7 @@ class Tampered:
         self.live = Live.fresh(self.place, folder)
         done = self.place.run(self.live.argv("connect", *connectors(), "--yes"), timeout=120)
         assert done.returncode == 0, done.stderr.decode()
-        wait(lambda: "entries run starchild" in self.ledger(), LONG, "the tray has looked at what was connected")
+        wait(lambda: "entries run x-code" in self.ledger(), LONG, "the tray has looked at what was connected")
 
     def ledger(self) -> str:
         """The database as bytes: what the ledger remembers of agents is in it."""

@@ -29,6 +29,7 @@ class Tray:
         self.gave_way = 0
         self.gaps: list[float] = []
         self.quit = ShutdownState()
+        self.paths = house.paths
         self.folder = StateFolder(house.paths)
         self.folder.claim()
         house.paths.socket.touch()
@@ -37,7 +38,7 @@ class Tray:
             house.stores,
             house.catalog,
             self.folder,
-            listen=house.paths.socket.touch,
+            listen=self._listen,
             write_relay_conf=house.paths.relay_conf.touch,
             announce=self.incidents.append,
             on_conflict=self._give_way,
@@ -47,6 +48,9 @@ class Tray:
         )
         self.recovery.snapshot()
         self.recovery.start()
+
+    def _listen(self) -> None:
+        self.paths.socket.touch()
 
     def _give_way(self) -> None:
         self.gave_way += 1

@@ -13,6 +13,7 @@ from house import House
 
 from tray.approvals.review import review
 from tray.model.hook import ApprovalState
+from tray.store.ledger import LedgerAction
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows finds programs by other rules")
 SYSTEM = "/usr/bin:/bin"
@@ -222,15 +223,13 @@ def test_what_was_approved_before_keeps_what_it_finds_and_gets_its_pins_at_the_n
     house: House, own: Path
 ) -> None:
     program(own, "mytool", "#!/bin/sh\necho no\n")
+    house.catalog.search.saw_event(SYSTEM)
     program(house.paths.config.parent, "guard", "#!/usr/bin/env sh\nmytool >&2; exit 2\n")
     state = house.hook("guard", on="tool_before", command="./guard", approved=False)
-    house.consent._append(  # as an earlier version approved it
-        __import__("tray.store.ledger", fromlist=["LedgerAction"]).LedgerAction.APPROVE, state, "test"
-    )
-    house.catalog.refresh()
-    house.catalog.search.saw_event(SYSTEM)
-    house.catalog._pins.clear()
-    house.catalog._stamp = None
+    house.stores.ledger.append(  # as an earlier version wrote it
+        LedgerAction.APPROVE, state.key, state.digest,
+        definition=state.hook.definition, position=state.position, channel="test",
+    )  # fmt: skip
     house.catalog.refresh()
 
     house.consent.pin_earlier("noted at start")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,19 @@ from tray.approvals.search_path import SearchPath, login_path, terminal_path
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no login shell")
 
 
+def login(asked: list[str], path: str) -> Callable[[], str]:
+    """A login shell that notes when it is asked."""
+
+    def ask() -> str:
+        asked.append("login")
+        return path
+
+    return ask
+
+
 def test_the_last_event_comes_before_the_login_shell() -> None:
     asked: list[str] = []
-    search = SearchPath({"PATH": "/bin"}, lambda: asked.append("login") or "/opt/login:/bin")  # type: ignore[func-returns-value]
+    search = SearchPath({"PATH": "/bin"}, login(asked, "/opt/login:/bin"))
 
     assert search.saw_event("/opt/agent:/bin")
 
@@ -28,7 +39,7 @@ def test_the_last_event_comes_before_the_login_shell() -> None:
 
 def test_without_an_event_the_login_shell_is_asked_once_and_our_own_path_comes_last() -> None:
     asked: list[str] = []
-    search = SearchPath({"PATH": "/usr/bin:/own"}, lambda: asked.append("login") or "/opt/login:/usr/bin")  # type: ignore[func-returns-value]
+    search = SearchPath({"PATH": "/usr/bin:/own"}, login(asked, "/opt/login:/usr/bin"))
 
     assert search.current() == search.current() == "/opt/login:/usr/bin:/own"
     assert asked == ["login"]

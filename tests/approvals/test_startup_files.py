@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from house import House
@@ -25,7 +26,7 @@ def house(tmp_path: Path) -> Iterator[House]:
     made.close()
 
 
-def declare(house: House, text: str, *, approved: bool = True, command: str = "./guard", **keys: object) -> str:
+def declare(house: House, text: str, *, approved: bool = True, command: str = "./guard", **keys: Any) -> str:
     """The hook's review."""
     path = house.paths.config.parent / "guard"
     path.write_text(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,6 +30,8 @@ class Can(enum.Flag):
     """What this client does with the answers of hooks, and which of its moments it sends as events."""
 
     NOTHING = 0
+    ALLOW = enum.auto()  # can be told that a tool may run; else silence says so
+    ASK = enum.auto()  # can be told to ask its user
     REWRITE = enum.auto()  # runs a tool with another input
     SESSION_END = enum.auto()  # has an event when a printed session ends
     CONTINUE = enum.auto()  # goes on when a hook refuses the end of its turn
@@ -51,6 +54,7 @@ class Client:
     prepare: Callable[[Path, Path, str], Mapping[str, str]]
     trust: Callable[[Session], None] = field(default=lambda session: None)  # what its user does after `connect`
     refused_prompt: str = ""  # what stdout or stderr shows of a refused prompt; "" = the reason
+    complaint: re.Pattern[str] = re.compile(r"(?i)hook (error|failed|reported)")  # of an answer that it cannot take
 
 
 @dataclass(frozen=True)
@@ -77,8 +81,8 @@ class Session:
         return self.live.place.run(self.live.argv(*words), self.environment, timeout=60)
 
     def turn(self, prompt: str = "hello") -> subprocess.CompletedProcess[bytes]:
-        """The client runs one printed turn, and its session ends."""
-        return subprocess.run(
+        """The client runs one printed turn, and its session ends. It may complain of no answer of ours."""
+        done = subprocess.run(
             [*self.client.program(), *self.client.printed(prompt)],
             cwd=self.project,
             env=dict(self.environment),
@@ -87,6 +91,9 @@ class Session:
             timeout=120,
             check=False,
         )
+        shown = (done.stdout + done.stderr).decode()
+        assert not self.client.complaint.search(shown), shown
+        return done
 
     def made(self) -> set[str]:
         """The files that the client's tools made in the project."""

@@ -89,7 +89,8 @@ class Scenes:
 
         assert one.turn().returncode == 0
         assert one.made() == {"wanted"}
-        assert [row["verdict"] for row in one.rows("tool_before")] == ["allow"]
+        said = "allow" if Can.ALLOW in self.client.can else "abstain"
+        assert [row["verdict"] for row in one.rows("tool_before")] == [said]
 
     def test_a_refused_call_does_not_run_and_the_model_reads_why(self, start: Start) -> None:
         one = start(["touch forbidden", "touch wanted"], REFUSED)
@@ -121,7 +122,9 @@ class Scenes:
 
         assert one.made() == set()
         assert len(one.model.results()) == 1
-        assert [row["verdict"] for row in one.rows("tool_before")] == ["ask"]
+        assert "asked-by-a-rule" in one.model.results()[0] or Can.ASK in self.client.can
+        said = "ask" if Can.ASK in self.client.can else "deny"
+        assert [row["verdict"] for row in one.rows("tool_before")] == [said]
 
     def test_the_end_of_a_turn_can_be_refused_once(self, start: Start) -> None:
         one = start([], ONCE_MORE)

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 from connect.sites import Person
-from hosts import claude_code, shelley, starchild, x_code
+from hosts import claude_code, codex, shelley, starchild, x_code
 from hosts.process import Report
 
 from tray.agents.claude_code.connector import CONNECTOR
 from tray.agents.claude_code.events import UNCONNECTED_EVENTS
+from tray.agents.codex.connector import CONNECTOR as CODEX
 from tray.agents.connection import Site
 from tray.agents.registry import AGENTS
 from tray.agents.shelley import connector as shelley_connector
@@ -22,7 +23,13 @@ from tray.strict import load_yaml
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
 
-HOSTS = {"claude-code": claude_code.run, "shelley": shelley.run, "starchild": starchild.run, "x-code": x_code.run}
+HOSTS = {
+    "claude-code": claude_code.run,
+    "codex": codex.run,
+    "shelley": shelley.run,
+    "starchild": starchild.run,
+    "x-code": x_code.run,
+}
 # pip takes the program and the script; a removed virtual environment takes the interpreter as well.
 GONE = {
     "the native relay": ("{}/bin/hooktray-relay", "--home", "/h"),
@@ -37,7 +44,8 @@ def where(agent: str, site: Site) -> Path:
         return x_code_connector.manifest_path(site).parents[1]
     if agent == "shelley":
         return shelley_connector.hooks_folder(site)
-    return CONNECTOR.settings_path(site) if agent == "claude-code" else starchild_connector.settings_path(site)
+    shaped = {"claude-code": CONNECTOR, "codex": CODEX}
+    return shaped[agent].settings_path(site) if agent in shaped else starchild_connector.settings_path(site)
 
 
 @pytest.mark.parametrize("agent", HOSTS)
@@ -58,7 +66,7 @@ def test_an_agent_whose_hooktray_was_uninstalled_is_undisturbed(tmp_path: Path, 
 
 def limits(agent: str, path: Path) -> dict[str, float]:
     """The seconds that stand in the agent's settings, for each event."""
-    if agent == "claude-code":
+    if agent in ("claude-code", "codex"):
         hooks = json.loads(path.read_text())["hooks"]
         return {event: groups[0]["hooks"][0]["timeout"] for event, groups in hooks.items()}
     if agent == "starchild":

@@ -112,6 +112,8 @@ FAST = {
     ("claude-code", "MessageDisplay"),
     ("claude-code", "PostToolUse"),
     ("claude-code", "PreToolUse"),
+    ("codex", "PostToolUse"),
+    ("codex", "PreToolUse"),
     ("copilot-cli", "PostToolUse"),
     ("copilot-cli", "PreToolUse"),
     ("starchild", "post_llm_call"),

@@ -212,7 +212,7 @@ def test_a_prompt_begins_the_count_anew(house: House, event: str) -> None:
 def test_a_refusals_reason_that_an_agent_reports_as_a_prompt_begins_no_turn(house: House) -> None:
     house.hook("never", on="turn_end", type="rule", decision="deny", reason="go on")
     common = COMMON | {"timestamp": "2026-01-01T00:00:00Z"}
-    said = []
+    said: list[str] = []
     for _ in range(9):
         stop = {"hook_event_name": "Stop", "stop_hook_active": bool(said)}
         answer = house.relay("copilot-cli", "Stop", common | stop).stdout

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from protection.test_self_protection import PLACES, event
-from protection.test_shell_calls import ORDINARY
+from protection.test_shell_calls import ORDINARY, ORDINARY_TOOLS
 
 from tray.app import find_protected_paths
 from tray.model.decision import Verdict
@@ -147,7 +147,7 @@ def test_a_project_with_hooktray_in_its_environment_is_worked_on_freely(line: st
 
 
 def test_no_ordinary_call_is_refused_for_the_sake_of_the_environment() -> None:
-    cases: list[Any] = [one if isinstance(one, tuple) else ("Bash", {"command": one}) for one in ORDINARY]
+    cases: list[tuple[str, dict[str, Any]]] = [("Bash", {"command": one}) for one in ORDINARY] + ORDINARY_TOOLS
 
     refused = [one for one in cases for places in (SHARED, OWN, UV, USER) if verdict(places, event(*one))]
 

@@ -90,7 +90,7 @@ def _flipped(house: House, name: str, starts: int, text: str, enough: int = 0) -
 @contextlib.contextmanager
 def _flipping(copy: Path, good: bytes) -> Iterator[None]:
     """By a process of its own, which never pauses."""
-    argv = [sys.executable, "-c", FLIPPER, copy, good.decode(), EVIL]
+    argv = [sys.executable, "-c", FLIPPER, str(copy), good.decode(), EVIL]
     with subprocess.Popen(argv, stdout=subprocess.PIPE) as flipper:
         assert flipper.stdout is not None
         flipper.stdout.readline()

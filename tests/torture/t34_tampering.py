@@ -39,7 +39,6 @@ EDITS = {
     "the switch": "x['disableAllHooks'] = True",
     "the limit": f"{OURS}['hooks'][0]['timeout'] = 1",
     "the type": f"{OURS}['hooks'][0]['type'] = 'prompt'",
-    "the command": f"{OURS}['hooks'][0]['command'] = 'true'",
 }
 
 

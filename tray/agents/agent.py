@@ -223,6 +223,7 @@ class Agent(KnownAgent):
     extra_can: Mapping[str, Capability] = field(default_factory=dict)  # what hooks can answer beyond `can`, by event
     tools: Mapping[str, NativeTool] = field(default_factory=dict)  # by canonical name; the others have that name
     older_tools: Mapping[str, str] = field(default_factory=dict)  # earlier names of tools, which matchers still take
+    matcher_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # more names of a tool, by its own
     rules: HookRules = HookRules()
     unconnected_events: frozenset[str] = frozenset()  # that `connect` writes no entry for
     probe_event: str = ""  # the event of a probe; "" = any, because the payload names the event

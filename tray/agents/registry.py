@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 BUILT_IN: Mapping[str, str] = {  # by id: the module that has the agent's AGENT
     "claude-code": "tray.agents.claude_code",
+    "codex": "tray.agents.codex",
     "copilot-cli": "tray.agents.copilot_cli",
     "shelley": "tray.agents.shelley",
     "starchild": "tray.agents.starchild",
@@ -22,7 +23,6 @@ BUILT_IN: Mapping[str, str] = {  # by id: the module that has the agent's AGENT
 }
 RECOGNISED: Mapping[str, str] = {  # the agents that are not supported yet
     "antigravity": "tray.agents.google_antigravity",
-    "codex": "tray.agents.codex",
     "cursor": "tray.agents.cursor",
     "devin": "tray.agents.devin",
     "gemini-cli": "tray.agents.gemini_cli",

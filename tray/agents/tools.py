@@ -35,10 +35,11 @@ def native_names(agent: str, title: str) -> tuple[str, ...]:
 
 
 def spellings(agent: str, name: str) -> tuple[str, ...]:
-    """Every name that a matcher may have for this tool: the agent's, the canonical one, and older ones."""
+    """Every name that a matcher may have for this tool: the agent's, the canonical one, older and further ones."""
     title = canonical(agent, name)
     older = (old for old, new in AGENTS[CANONICAL].older_tools.items() if new == title)
-    return tuple(dict.fromkeys((name, title, native(CANONICAL, title), *older)))
+    more = AGENTS[agent].matcher_names.get(name, ()) if agent in AGENTS else ()
+    return tuple(dict.fromkeys((name, title, native(CANONICAL, title), *older, *more)))
 
 
 def canonical_input(agent: str, name: str, input: Mapping[str, Any]) -> dict[str, Any]:

@@ -73,7 +73,8 @@ class ChangeAnnouncer(Protocol):
 class EntryWatch:
     """All of it runs on one thread, the work queue's. `recheck` calls `check` again in so many seconds.
 
-    `look` returns where the files are, `site` also the relay, which costs a process.
+    `look` returns where the files are, `site` also the relay, which costs a process. `changed` is called after each
+    look, which follows a change of the files.
     """
 
     def __init__(
@@ -103,7 +104,7 @@ class EntryWatch:
     def change(self, agent: str) -> EntryChange | None:
         """What was announced of this agent, until it is put back or left."""
         found = self._found.get(agent)
-        return found if found and found.digest != self._left(agent) and not self._is_unconfirmed(found) else None
+        return found if found and found.digest == self._announced_digest(agent) else None
 
     @property
     def changes(self) -> tuple[EntryChange, ...]:
@@ -123,12 +124,10 @@ class EntryWatch:
             self._stamps = _stamps((*self._files, *_records(site)))  # before the files are read: they may change now
             found = {agent: self._look(site, agent) for agent in connectors()}
         self._watch((*self._files, site.paths.state / LOCK))
-        before = self.changes
         self._found = {agent: one for agent, one in found.items() if one}
         for agent in connectors():
             self._judge(agent, self._found.get(agent))
-        if self.changes != before:
-            self._changed()
+        self._changed()
 
     def put_back(self, agent: str) -> str:
         """Write our entries as `connect` does; returns what was done. Raises HooktrayError where nothing could be."""
@@ -179,7 +178,7 @@ class EntryWatch:
             if self._left(agent):
                 self._record(LEFT, agent, "", "file")
             return
-        if change.digest == self._left(agent) or change.digest == self._announced.get(agent, ("",))[0]:
+        if change.digest in (self._left(agent), self._announced_digest(agent)):
             self._seen.pop(agent, None)
             return
         if self._is_unconfirmed(change):
@@ -194,10 +193,11 @@ class EntryWatch:
         self._announced[agent] = (change.digest, key)
 
     def _is_unconfirmed(self, change: EntryChange) -> bool:
-        if change.digest == self._announced.get(change.agent, ("",))[0]:
-            return False
         digest, at = self._seen.get(change.agent, ("", 0.0))
         return digest != change.digest or time.monotonic() - at < CONFIRM
+
+    def _announced_digest(self, agent: str) -> str:
+        return self._announced.get(agent, ("", ""))[0]
 
     def _withdraw(self, agent: str) -> None:
         if agent in self._announced:

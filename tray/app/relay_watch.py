@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 from collections.abc import Callable
@@ -16,6 +17,8 @@ from tray.paths import Paths
 from tray.store.db import Database
 
 CONFIRM = 0.4  # seconds between two looks: `connect` writes files and record one after the other
+
+USUAL_AT_START = frozenset({RelayCause.ELSEWHERE, RelayCause.OTHER})  # another version, another Hooktray
 
 log = logging.getLogger(__name__)
 
@@ -49,11 +52,30 @@ class RelayWatch:
         self._recheck = recheck
         self._changed = changed
         self._seen: tuple[tuple[RelayProblem, ...], float] = ((), 0.0)
+        self._at_start: tuple[RelayProblem, ...] = ()
         self._announced: tuple[RelayProblem, ...] = ()
         self.problem = ""  # what could not be mended
 
+    @property
+    def is_pending(self) -> bool:
+        """Whether something is wrong that was seen only once: it is announced before anything is written."""
+        return bool(self._seen[0])
+
+    def check_at_start(self) -> None:
+        """Before the tray installs its relay: what was altered while no tray ran. Another version is no alteration."""
+        with contextlib.suppress(HooktrayError):
+            found = installed_relay.problems(self._paths, self._database)
+            self._at_start = tuple(one for one in found if one.cause not in USUAL_AT_START)
+
+    def announce_start(self) -> None:
+        """After the relay was installed."""
+        if self._at_start:
+            with contextlib.suppress(HooktrayError):
+                self._report(self._at_start, installed_relay.problems(self._paths, self._database))
+            self._at_start = ()
+
     def check(self) -> None:
-        """Mend what is ours. A relay that another Hooktray has taken over is only announced."""
+        """Mend what is ours. A relay that leads to another Hooktray, which is still there, is only announced."""
         try:
             found = installed_relay.problems(self._paths, self._database)
         except HooktrayError as error:  # the database cannot be read, which has an alert of its own
@@ -75,8 +97,6 @@ class RelayWatch:
         return time.monotonic() - at >= CONFIRM
 
     def _mend(self, found: tuple[RelayProblem, ...]) -> tuple[RelayProblem, ...]:
-        if any(one.cause is RelayCause.ELSEWHERE for one in found):
-            return found
         try:
             return installed_relay.mend(self._paths, self._database)
         except HooktrayError as error:

@@ -311,7 +311,7 @@ class App:
             self._alerts,
             recheck=self._settings_watch.schedule,
             watch=lambda files: self._settings_watch.watch((*files, *relay_watch.files(self._paths))),
-            changed=lambda: self._presenter.show(),
+            changed=self._show_agents,
         )
         self._relay_watch = RelayWatch(
             self._paths,
@@ -321,8 +321,14 @@ class App:
             changed=lambda: self._presenter.show(),
         )
 
+    def _show_agents(self) -> None:
+        """Our entries in the agents' settings may be others."""
+        self._presenter.opened()
+        self._presenter.show()
+
     def run(self) -> None:
         """Start the server, then give the main thread to the icon until someone quits."""
+        self._relay_watch.check_at_start()
         self._install_relay()
         self._write_relay_conf()  # before an agent can rely on us: we may be killed at any moment
         self._shutdown.start()
@@ -379,6 +385,7 @@ class App:
         if self._shutdown_state.begun:  # what a person is to read waits for the next start
             return
         self._presenter.attach(self._icon)
+        self._relay_watch.announce_start()
         self._alert_controller.announce_offline(self._stores)
         self._refresh()
         if self._first_start:
@@ -412,11 +419,11 @@ class App:
             self._alerts.config_broken(self._catalog.configuration.problem)
             log.warning("the configuration is broken: %s", sanitise(self._catalog.configuration.problem, 1000))
         self._alerts.source_warnings(self._catalog.configuration.warnings)
+        self._check_entries()
         with contextlib.suppress(OSError):  # the folder is gone, and cannot be made anew
             self._write_relay_conf()
         self._watch.watch((self._paths.config, *self._catalog.watched))
         self._doctor.refresh()
-        self._check_entries()
         self._presenter.show()
         self._throttled_refresh.record_cost(time.monotonic() - started)
 
@@ -437,19 +444,12 @@ class App:
     def _write_relay_conf(self) -> None:
         """Write what relays read when the tray does not answer."""
         relay_conf.write(self._paths, self._catalog.without_tray())
-        if installed_relay.is_installed(self._paths, self._stores.database):
-            self._mend_relay()
+        is_sound = not self._relay_watch.is_pending  # what somebody altered is announced first
+        if is_sound and installed_relay.is_installed(self._paths, self._stores.database):
             try:
                 self._write_relay_table()
             except HooktrayError as error:  # the doctor shows it, too
                 log.warning("the relay's table cannot be written: %s", error.message)
-
-    def _mend_relay(self) -> None:
-        found = installed_relay.problems(self._paths, self._stores.database)
-        for one in found:
-            log.warning("%s", one.text)
-        if found:
-            self._install_relay()
 
     def _install_relay(self) -> None:
         try:

@@ -89,6 +89,10 @@ class StateFolder:
                 self._open_folder(part)
             self._identities[part] = identity(self._places[part]) or NO_FILE
 
+    def remember_socket(self, found: Identity | None) -> None:
+        """Remember the socket that we bound; what is at its path by now may be somebody else's."""
+        self._identities[StatePart.SOCKET] = found or identity(self._places[StatePart.SOCKET]) or NO_FILE
+
     def changed(self) -> frozenset[StatePart]:
         """The parts that are no longer at their paths. Windows does not let a program delete or move an open file."""
         if sys.platform == "win32":

@@ -25,7 +25,7 @@ from tray.app.state_folder import AnotherTrayError, StateFolder, StatePart
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.inspection import read_bundle
 from tray.errors import HooktrayError
-from tray.files import identity
+from tray.files import Identity, identity
 from tray.language import count, phrase, say
 from tray.paths import Paths
 from tray.store import dropped_rows
@@ -127,7 +127,7 @@ class StateRecovery:
         catalog: HookCatalog,
         folder: StateFolder,
         *,
-        listen: Callable[[], None],
+        listen: Callable[[], Identity | None],
         write_relay_conf: Callable[[], None],
         announce: Callable[[Incident], None],
         on_conflict: Callable[[], None],
@@ -244,7 +244,7 @@ class StateRecovery:
         _reopen_logs()
         failures: list[HooktrayError | OSError | sqlite3.Error] = []
         changed = parts | self._folder.changed()
-        steps = ((StatePart.SOCKET, self._listen), (StatePart.COPIES, self._copy), (StatePart.DATABASE, self._save))
+        steps = ((StatePart.SOCKET, self._bind), (StatePart.COPIES, self._copy), (StatePart.DATABASE, self._save))
         for part, work in steps:
             if part in changed:
                 try:
@@ -252,7 +252,8 @@ class StateRecovery:
                 except (HooktrayError, OSError, sqlite3.Error) as error:
                     failures.append(error)
                 else:
-                    self._folder.remember(part)
+                    if part is not StatePart.SOCKET:
+                        self._folder.remember(part)
         if failures:
             raise failures[0]
         if StatePart.FOLDER in parts:
@@ -264,6 +265,9 @@ class StateRecovery:
         self._folder.remember(StatePart.FOLDER)
         self._revoke()
         self._catalog.reset()
+
+    def _bind(self) -> None:
+        self._folder.remember_socket(self._listen())
 
     def _copy(self) -> None:
         """Put the approved bytes back, and find the hooks whose approved bytes are lost."""

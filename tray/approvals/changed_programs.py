@@ -22,7 +22,7 @@ def questions(
     """What a person may approve in the place of a program that changed, moved or has another one before it."""
     users: dict[str, tuple[ProgramChange, list[str]]] = {}
     for one in ledger_state.ordered:
-        if one.pins is None or next(checker.changes(one.pins), None) is None:
+        if one.pins is None or checker.is_unchanged(one.pins):
             continue
         for change in checker.changes(one.pins, search().split(pathsep)):
             users.setdefault(change.path, (change, []))[1].append(one.hook.name)

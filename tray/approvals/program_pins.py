@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -151,7 +152,7 @@ def identify(path: str) -> Program | None:
 @lru_cache(maxsize=1024)
 def is_user_writable(path: str) -> bool:
     """Whether this user can put something else at this path: the file, or a folder above it, is theirs to change."""
-    if os.name == "nt" or os.geteuid() == 0:
+    if sys.platform == "win32" or os.geteuid() == 0:
         return not f"{path}/".startswith(SYSTEM_FOLDERS)
     above = [path] if not os.path.islink(path) else []  # noqa: PTH114
     above += [str(one) for one in PurePath(path).parents]
@@ -159,6 +160,8 @@ def is_user_writable(path: str) -> bool:
 
 
 def _is_ours(path: str) -> bool:
+    if sys.platform == "win32":
+        return True
     try:
         return os.access(path, os.W_OK) or os.stat(path).st_uid == os.geteuid()  # noqa: PTH116
     except OSError:
@@ -191,6 +194,14 @@ class ProgramChecker:
         if change is not None:
             raise ProgramChangedError(_cause(change, hook), hint="approve the program in the tray's menu")
         return self._remember(pins)
+
+    def is_unchanged(self, pins: Pins) -> bool:
+        """Whether all programs are what was approved."""
+        try:
+            self.programs(pins, "")
+        except ProgramChangedError:
+            return False
+        return True
 
     def changes(self, pins: Pins, search: Sequence[str] = ()) -> Iterator[ProgramChange]:
         """The programs that are not what was approved. Those that are gone are looked for in `search`, too."""

@@ -24,6 +24,7 @@ EVENT_PHRASES: Mapping[str, str] = {
     EventKind.TURN_END: phrase("{agent} ended a turn {when}"),
     EventKind.COMPLETION_CLAIM: phrase("{agent} ended a turn {when}"),
     EventKind.TURN_FAILED: phrase("{agent} failed a turn {when}"),
+    EventKind.TURN_INTERRUPTED: phrase("{agent} was interrupted {when}"),
     EventKind.SESSION_START: phrase("{agent} began a session {when}"),
     EventKind.SESSION_END: phrase("{agent} ended its session {when}"),
     EventKind.NOTIFICATION: phrase("{agent} needed you {when}"),

@@ -89,7 +89,7 @@ class FastPath:
             tool = protocol.tool(request.event, payload)
             if tool is not None and (
                 canonical(request.agent, tool.name) == scopes.TOOL
-                or self._protection.applies(request.agent, tool, request.cwd)
+                or self._protection.applies(request.agent, tool, request.cwd, request.environment)
             ):
                 return NOT_FAST
         return FastPathResult(fast=True, gate=gate)

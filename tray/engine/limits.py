@@ -23,7 +23,7 @@ MAX_CAP = 1000
 CAPPED_KINDS = frozenset(
     {EventKind.COMPLETION_CLAIM, EventKind.SUBAGENT_END, EventKind.TEAMMATE_IDLE, EventKind.TURN_END}
 )
-ENDS_TURN = frozenset({EventKind.TURN_END, EventKind.TURN_FAILED})
+ENDS_TURN = frozenset({EventKind.TURN_END, EventKind.TURN_FAILED, EventKind.TURN_INTERRUPTED})
 BOUNDARIES = frozenset({EventKind.PROMPT, EventKind.SESSION_END, EventKind.SESSION_START})
 COMPACTED = "compact"  # a session "starts" again in the midst of a turn
 

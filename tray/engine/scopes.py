@@ -23,7 +23,7 @@ KEYS = ("skill", "command")  # of the tool's input; the older name comes second
 SLASH = re.compile(r"/([^\s/]{1,128})(?:\s|\Z)")
 COMMAND_KINDS = (EventKind.PROMPT_EXPANSION, EventKind.SLASH_COMMAND)
 PROMPT_KINDS = (EventKind.PROMPT, EventKind.CONVERSATION_NEW)
-END_KINDS = (EventKind.SESSION_END, EventKind.TURN_END, EventKind.TURN_FAILED)
+END_KINDS = (EventKind.SESSION_END, EventKind.TURN_END, EventKind.TURN_FAILED, EventKind.TURN_INTERRUPTED)
 
 log = logging.getLogger(__name__)
 

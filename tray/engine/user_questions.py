@@ -21,7 +21,15 @@ from tray.model.event import Capability, Event, EventKind
 LIMIT = 256  # open at once; beyond it nobody is asked, as if nobody had answered
 
 AFTER_CALL = frozenset({EventKind.TOOL_AFTER, EventKind.TOOL_FAILED, EventKind.PERMISSION_DENIED})
-AFTER_TURN = frozenset({EventKind.PROMPT, EventKind.SESSION_END, EventKind.TURN_END, EventKind.TURN_FAILED})
+AFTER_TURN = frozenset(
+    {
+        EventKind.PROMPT,
+        EventKind.SESSION_END,
+        EventKind.TURN_END,
+        EventKind.TURN_FAILED,
+        EventKind.TURN_INTERRUPTED,
+    }
+)
 
 log = logging.getLogger(__name__)
 

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from tray.engine.ports import Defer
 from tray.errors import HooktrayError
+from tray.files import Identity
 from tray.ipc import frames, sockets
 from tray.ipc.connection import ClientConnection, ClientDisconnected, DisconnectSignal
 from tray.ipc.deferred import DeferredWork
@@ -99,12 +100,15 @@ class IpcServer:
             self._acceptors.append(thread)
             thread.start()
 
-    def rebind(self) -> None:
-        """Listen at the path again, where the socket was deleted or replaced; callers that are inside stay."""
+    def rebind(self) -> Identity | None:
+        """Listen at the path again, where the socket was deleted or replaced; callers that are inside stay.
+
+        Returns which file our socket is, because another program may replace it at once.
+        """
         with self._rebind_lock:
             old = self._listener
             if old is None or self._closing.is_set():
-                return
+                return None
             self._listener = sockets.listen(self._path, loopback=self._loopback)
             try:
                 old.socket.shutdown(socket.SHUT_RDWR)
@@ -113,6 +117,7 @@ class IpcServer:
                 self._acceptors = []
             old.socket.close()
             self._start_acceptors(self._listener)
+            return self._listener.identity
 
     @property
     def is_busy(self) -> bool:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tray.errors import IpcError
+from tray.files import Identity
 
 BACKLOG = 512
 HOME_HINT = "choose a place of your own with --home DIR"
@@ -37,8 +38,13 @@ class ListeningSocket:
     socket: socket.socket
     token: str
     file: Path
+    device: int
     inode: int
     family: int  # of the socket, as a plain number
+
+    @property
+    def identity(self) -> Identity:
+        return self.device, self.inode
 
     def wake_acceptor(self) -> None:
         """Connect once, so that an acceptor wakes up."""
@@ -127,9 +133,10 @@ def _listen_unix(path: Path) -> ListeningSocket:
     try:
         with _short_path(path) as name:
             server.bind(name)
+        found = path.lstat()
         path.chmod(0o600)
         server.listen(BACKLOG)
-        return ListeningSocket(server, "", path, path.lstat().st_ino, int(socket.AF_UNIX))
+        return ListeningSocket(server, "", path, found.st_dev, found.st_ino, int(socket.AF_UNIX))
     except OSError as error:
         server.close()
         raise IpcError(f"{path}: cannot open the socket: {error}", hint=HOME_HINT) from error
@@ -144,7 +151,8 @@ def _listen_loopback(path: Path) -> ListeningSocket:
         server.bind(("127.0.0.1", 0))
         server.listen(BACKLOG)
         _write_address_file(file, f"{server.getsockname()[1]} {token}\n")
-        return ListeningSocket(server, token, file, file.lstat().st_ino, int(socket.AF_INET))
+        found = file.lstat()
+        return ListeningSocket(server, token, file, found.st_dev, found.st_ino, int(socket.AF_INET))
     except OSError as error:
         server.close()
         raise IpcError(f"{file}: cannot open the socket: {error}", hint=HOME_HINT) from error

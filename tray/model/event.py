@@ -36,6 +36,7 @@ class EventKind(enum.StrEnum):
     NOTIFICATION = "notification"
     TURN_END = "turn_end"
     TURN_FAILED = "turn_failed"
+    TURN_INTERRUPTED = "turn_interrupted"
     ROUND_END = "round_end"
     SUBAGENT_START = "subagent_start"
     SUBAGENT_END = "subagent_end"
@@ -93,6 +94,7 @@ class EventSpec:
     subject: str = ""  # the payload key that the agent's own matcher looks at
     plain: bool = False  # the payload is text, not JSON
     after_the_fact: bool = False  # it has happened: a refusal is only reported, and a rewrite counts beside it
+    needs_you: bool = False  # the agent then waits for its user, and has no other event that says so
     extras: tuple[str, ...] = ()  # the agent's own answer fields that have no canonical word
 
     @property

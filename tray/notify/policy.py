@@ -173,6 +173,9 @@ def _kind(event: Event, decision: Decision) -> Iterable[AlertText]:
             yield AlertClass.SESSION_END, _with_text(say("Session ended"), event.topic), None
         case EventKind.NOTIFICATION:
             yield _notification(event)
+        case EventKind.PERMISSION_REQUEST if decision.verdict is Verdict.ABSTAIN and decision.stop is None:
+            if spec(event.agent, event.name).needs_you:
+                yield AlertClass.NEEDS_YOU, say("Waits for your permission: {what}", what=_subject(event)), None
 
 
 def _notification(event: Event) -> AlertText:

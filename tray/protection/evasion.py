@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise
 from pathlib import PurePath
 
+from tray.agents.agent import KnownAgent
 from tray.agents.registry import known_agents
 from tray.model.decision import Verdict
 from tray.protection.file_effects import MOVERS, ProtectionFinding
@@ -21,6 +23,13 @@ INSTALLERS = word_set(
 )
 REMOVE_WORDS = word_set("-P -R -Rs -e -r --erase --purge --remove autoremove erase purge remove uninstall")
 ARGUMENT_RUNNERS = word_set("parallel xargs")
+EXPORTERS = word_set("declare export readonly typeset")
+ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
+HOMES = ("HOME", "USERPROFILE")
+# Of agents that have no pattern of their own.
+WITHOUT_HOOKS = re.compile(
+    r"(?i)--(?:no|disable|without|skip)[-= ]hooks?\b.*|[\w.\"'-]*hooks[\w.\"]*\s*[=:]\s*false|.*AllHooks.*", re.DOTALL
+)
 PROCESS_LOOKUP = re.compile(r"(?:\$\(|`)[^)`]*(?:hooktray|tray run)")  # `kill $(pgrep -f hooktray)`
 UNCLEAR_TEXT = "it cannot be seen what runs here;"
 REMOVAL_TEXT = "taking Hooktray away takes the user's guards away;"
@@ -43,15 +52,37 @@ def find_evasion(
         yield ProtectionFinding(Verdict.ASK, REMOVAL_TEXT, "hooktray")
 
 
-def find_disabled_hooks(texts: Sequence[str], program: str) -> Iterator[ProtectionFinding]:
-    """Another agent, without the user's hooks."""
+def find_disabled_hooks(
+    texts: Sequence[str], program: str, exported: Collection[str] = ()
+) -> Iterator[ProtectionFinding]:
+    """Another agent, without the user's hooks: by an option, or with another home; `exported` is set before it."""
+    names = {*exported, *assigned_names(texts, program)}
     for agent in known_agents():
-        without_hooks = agent.without_hooks if program in agent.starters else None
-        if without_hooks and any(without_hooks.search(text) for text in texts):
+        if not program or program not in (agent.starters or agent.programs) or not _is_agent(agent, texts, program):
+            continue
+        options = (*texts, *(" ".join(pair) for pair in pairwise(texts)))
+        pattern = agent.without_hooks
+        is_bare = any(pattern.search(text) if pattern else WITHOUT_HOOKS.fullmatch(text) for text in options)
+        if is_bare or names & {*HOMES, agent.home_variable}:
             subject = min(agent.programs, default=program)
             yield ProtectionFinding(
                 Verdict.ASK, "an agent without the user's hooks is for a person to start;", subject
             )
+
+
+def assigned_names(texts: Sequence[str], program: str) -> Iterator[str]:
+    """The variables that a command sets: `A=1 program`, `env A=1 program`, `export A=1`."""
+    for text in texts:
+        if PurePath(text).name == program and program not in EXPORTERS:
+            return
+        if found := ASSIGNMENT.match(text):
+            yield found[1]
+
+
+def _is_agent(agent: KnownAgent, texts: Sequence[str], program: str) -> bool:
+    """A program that starts many others starts this agent only when a word names it."""
+    own = agent.programs | {agent.id}
+    return program in own or any(name in text for name in own for text in texts)
 
 
 def _has_built_name(texts: Sequence[str], verbs: frozenset[str]) -> bool:

@@ -17,6 +17,7 @@ from tray.agents.registry import known_agent, known_agents
 from tray.paths import real_path
 from tray.protection.environments import NO_ENVIRONMENTS, EnvironmentFinding, Environments
 
+OWN_KIND = "Hooktray's own"
 MAX_NAME = 255  # characters of a name
 MAX_PATH = 4096  # characters of a path; no system takes a longer one
 LOGIN_FILES = ProtectedFiles(
@@ -43,17 +44,27 @@ def hook_settings() -> tuple[str, ...]:
 
 @cache
 def hook_words() -> tuple[str, ...]:
-    """Words without one of which a text names none of these files."""
-    return tuple(dict.fromkeys((*OWN_WORDS, *(word for agent in known_agents() for word in agent.path_words))))
+    """Words without one of which a text names none of these files, and starts no agent that has no hooks."""
+    agents = [agent for agent in known_agents() if agent.without_hooks or agent.home_variable]
+    names = (name for agent in agents for name in agent.programs if len(name) > 2)
+    words = (word for agent in known_agents() for word in agent.path_words)
+    return tuple(dict.fromkeys((*OWN_WORDS, *words, *names)))
 
 
 def agent_homes(environment: Mapping[str, str]) -> dict[str, str]:
     """The folders of agents that the environment names, by agent, as far as something in them is protected."""
     return {
-        agent.id: environment[agent.home_variable]
-        for agent in known_agents()
-        if agent.protected_in_home and environment.get(agent.home_variable)
+        agent: os.path.normpath(os.path.expanduser(environment[variable]))  # noqa: PTH111
+        for agent, variable in _home_variables()
+        if environment.get(variable)
     }
+
+
+@cache
+def _home_variables() -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (agent.id, agent.home_variable) for agent in known_agents() if agent.protected_in_home and agent.home_variable
+    )
 
 
 def path_words(protected: ProtectedPaths) -> tuple[str, ...]:
@@ -100,9 +111,9 @@ class ProtectedPaths:
     def _kind(self, whole: str) -> str:
         low = whole.lower().replace("\\", "/")  # where case does not matter, it is the same file
         if any(low == place or low.startswith(place.rstrip("/") + "/") for place in map(str.lower, self.own)):
-            return "Hooktray's own"
+            return OWN_KIND
         if any(above is False for above in self._glob_matches(whole)):
-            return "Hooktray's own"
+            return OWN_KIND
         for agent, folder in self.agent_homes.items():
             for files in known_agent(agent).protected_in_home:
                 if whole.startswith(folder) and files.pattern.fullmatch(whole, len(folder)):

@@ -19,7 +19,8 @@ from tray.agents.tools import canonical, canonical_input
 from tray.model.decision import HookOutput, Outcome, Status, Verdict
 from tray.model.event import Event, EventKind, Tool
 from tray.protection.file_effects import ProtectionFinding, patched_files
-from tray.protection.protected_paths import ProtectedPaths, hook_words, path_words
+from tray.protection.protected_paths import OWN_KIND, ProtectedPaths, agent_homes, hook_words, path_words
+from tray.protection.settings_edit import leaves_hooks
 from tray.protection.shell_calls import check_shell_line, controls_hooktray
 from tray.text.words import word_set
 
@@ -36,6 +37,13 @@ PROGRAM_KEYS = frozenset({"cmd", "command", "executable", "program"})
 NON_TEXT_TYPES = {int, float, bool}
 RUNNING_TOOL = re.compile(r"(?i)console|eval|exec|input|key|run|send|shell|terminal|tmux|type")  # names of such tools
 REMOVING_TOOL = re.compile(r"(?i)delete|move|remove|rename|unlink")
+READING = ("read", "get", "list", "search", "find", "stat")
+CHANGES = word_set("add change chmod copy drop edit exec move patch put run save set store")
+CHANGING = re.compile(
+    "append|apply|creat|delet|insert|modif|overwrit|remov|renam|replac|restor|truncat|unlink|upd|upload|writ"
+)
+WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]+")
+NO_VARIABLES: Mapping[str, str] = {}
 HINT = "ask your user to do it in the tray's menu"
 
 log = logging.getLogger(__name__)
@@ -55,16 +63,18 @@ class Protection:
         least = sorted(one for one in words if not any(other in one and other != one for other in words))
         object.__setattr__(self, "words", tuple(least))
 
-    @property
-    def _protected_paths(self) -> ProtectedPaths:
-        port = self.port()
-        return replace(self.protected_paths, port=port) if port else self.protected_paths
+    def _places(self, event: Event) -> ProtectedPaths:
+        """With the page's port, and with the agents' homes that the agent's own environment names."""
+        port, homes = self.port(), agent_homes(event.environment) if event.environment else {}
+        if not port and not homes:
+            return self.protected_paths
+        return replace(self.protected_paths, port=port, agent_homes={**self.protected_paths.agent_homes, **homes})
 
     def judge(self, event: Event) -> Outcome | None:
         """The outcome for this event; None when there is no objection."""
         if event.tool is None or event.kind not in KINDS:
             return None
-        if not self.applies(event.agent, event.tool, event.cwd):
+        if not self.applies(event.agent, event.tool, event.cwd, event.environment):
             return None
         try:
             worst = max(self._findings(event, event.tool), key=lambda one: one.verdict, default=None)
@@ -76,11 +86,14 @@ class Protection:
         reading = HookOutput(verdict=worst.verdict, reason=f"{worst.reason} {HINT}")
         return Outcome(hook=NAME, status=Status.OK, output=reading)
 
-    def applies(self, agent: str, tool: Tool, cwd: str = "") -> bool:
+    def applies(self, agent: str, tool: Tool, cwd: str = "", environment: Mapping[str, str] = NO_VARIABLES) -> bool:
         """Whether this call has to be judged at all: it speaks of us, or it writes (a link may have any name)."""
         if canonical(agent, tool.name) in WRITE_TOOLS or self._has_hint(tool.input):
             return True
-        return bool(cwd) and self.protected_paths.environments.hold(cwd)
+        if cwd and self.protected_paths.environments.hold(cwd):
+            return True
+        homes = agent_homes(environment) if environment else {}
+        return any(PurePath(home).name in _text(tool.input) for home in homes.values())
 
     def _has_hint(self, value: Mapping[str, Any]) -> bool:
         """Asked of every call of a tool: one plain loop over the words, with as few steps as can be."""
@@ -97,57 +110,58 @@ class Protection:
     def _findings(self, event: Event, tool: Tool) -> list[ProtectionFinding]:
         name = canonical(event.agent, tool.name)
         input = canonical_input(event.agent, tool.name, tool.input)
-        found = list(self._check_call(name, input, event.cwd))
+        places = self._places(event)
+        found = list(self._check_call(name, input, event.cwd, places))
         allowed = self.exceptions() if found else ()
-        return [
-            one
-            for one in found
-            if not any(_is_excepted(one, self._protected_paths.expand_home(word)) for word in allowed)
-        ]
+        return [one for one in found if not any(_is_excepted(one, places.expand_home(word)) for word in allowed)]
 
-    def _check_call(self, name: str, input: Mapping[str, Any], cwd: str) -> Iterator[ProtectionFinding]:
+    def _check_call(
+        self, name: str, input: Mapping[str, Any], cwd: str, places: ProtectedPaths
+    ) -> Iterator[ProtectionFinding]:
         if name in READ_TOOLS:
             return
         if name in WRITE_TOOLS:
-            yield from self._check_write(input, cwd)
+            yield from self._check_write(input, cwd, places)
         elif name in SHELL_TOOLS:
-            yield from check_shell_line(str(input.get("command", "")), cwd, self._protected_paths)
+            yield from check_shell_line(str(input.get("command", "")), cwd, places)
         else:
-            yield from self._check_unknown_tool(name, input, cwd)
+            yield from self._check_unknown_tool(name, input, cwd, places)
 
-    def _check_write(self, input: Mapping[str, Any], cwd: str) -> Iterator[ProtectionFinding]:
+    def _check_write(self, input: Mapping[str, Any], cwd: str, places: ProtectedPaths) -> Iterator[ProtectionFinding]:
         for path in (input[key] for key in PATH_KEYS if isinstance(input.get(key), str)):
-            if kind := self._protected_paths.kind(path, cwd):
+            if kind := places.kind(path, cwd):
+                if kind != OWN_KIND and leaves_hooks(input, places.absolute(path, cwd)):
+                    continue
                 reason = f"{PurePath(path).name} is {kind}; changing it is for a person:"
-                yield ProtectionFinding(Verdict.DENY, reason, self._protected_paths.absolute(path, cwd))
-            elif found := self._protected_paths.judge_environment(path, cwd):
+                yield ProtectionFinding(Verdict.DENY, reason, places.absolute(path, cwd))
+            elif found := places.judge_environment(path, cwd):
                 yield ProtectionFinding(found.verdict, found.reason, found.path)
 
-    def _check_unknown_tool(self, name: str, input: Mapping[str, Any], cwd: str) -> Iterator[ProtectionFinding]:
+    def _check_unknown_tool(
+        self, name: str, input: Mapping[str, Any], cwd: str, places: ProtectedPaths
+    ) -> Iterator[ProtectionFinding]:
         """A tool that we do not know: a command is judged as one, a path is asked about unless it is only read."""
         for line in _lines(input):
-            yield from check_shell_line(line, cwd, self._protected_paths)
+            yield from check_shell_line(line, cwd, places)
         for key, text in ((key, text) for key, value in input.items() for text in _texts(value)):
             if key in CODE_KEYS:
-                yield from check_shell_line(text, cwd, self._protected_paths)
-            yield from self._check_argument(name, text, cwd)
+                yield from check_shell_line(text, cwd, places)
+            yield from self._check_argument(name, text, cwd, places)
 
-    def _check_argument(self, name: str, text: str, cwd: str) -> Iterator[ProtectionFinding]:
+    def _check_argument(self, name: str, text: str, cwd: str, places: ProtectedPaths) -> Iterator[ProtectionFinding]:
         """What such a tool is given anywhere: a page of ours, a patch, a path, something to be typed."""
-        if self._protected_paths.names_page(text):
+        if places.names_page(text):
             yield ProtectionFinding(Verdict.DENY, "Hooktray's own page is for a person:", text)
         if "\n" in text:
-            yield from patched_files(text, cwd, self._protected_paths)
+            yield from patched_files(text, cwd, places)
         elif len(text) < 4096 and not _reads(name):
-            kind = self._protected_paths.kind(text, cwd)
-            if not kind and REMOVING_TOOL.search(name) and self._protected_paths.contains_protected(text, cwd):
+            kind = places.kind(text, cwd)
+            if not kind and REMOVING_TOOL.search(name) and places.contains_protected(text, cwd):
                 kind = "a folder with Hooktray's own files"
             if kind:
-                path = self._protected_paths.absolute(text, cwd)
+                path = places.absolute(text, cwd)
                 yield ProtectionFinding(Verdict.ASK, f"{name} is about {kind}; if that changes it,", path)
-            elif found := self._protected_paths.judge_environment(
-                text, cwd, removes=bool(REMOVING_TOOL.search(name))
-            ):
+            elif found := places.judge_environment(text, cwd, removes=bool(REMOVING_TOOL.search(name))):
                 yield ProtectionFinding(Verdict.ASK, found.reason, found.path)
         if RUNNING_TOOL.search(name) and controls_hooktray(text):
             reason = "a text that may be run speaks of switching Hooktray's guards;"
@@ -169,8 +183,10 @@ def _is_excepted(found: ProtectionFinding, word: str) -> bool:
 
 
 def _reads(name: str) -> bool:
-    last = name.rpartition("__")[2].lower()
-    return last.startswith(("read", "get", "list", "search", "find", "stat"))
+    """Whether the name says that the tool reads, and nothing else."""
+    words = [word.lower() for word in WORD.findall(name.rpartition("__")[2])]
+    changes = any(word in CHANGES or CHANGING.match(word) for word in words)
+    return bool(words) and words[0].startswith(READING) and not changes
 
 
 def _text(input: Mapping[str, Any]) -> str:

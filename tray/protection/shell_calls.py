@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 from pathlib import PurePath
 
 from tray.model.decision import Verdict
-from tray.protection.evasion import UNCLEAR_TEXT, find_disabled_hooks, find_evasion
+from tray.protection.evasion import EXPORTERS, UNCLEAR_TEXT, assigned_names, find_disabled_hooks, find_evasion
 from tray.protection.file_effects import (
     CHANGES_GENERATED_FILES,
     GIT_TEXT_COMMANDS,
@@ -81,10 +81,14 @@ def check_shell_line(line: str, cwd: str, protected: ProtectedPaths, depth: int 
     if CHANGES_GENERATED_FILES.search(bare):
         yield from (one for word in words for one in named_files(word.text, cwd, protected))
     piped = PIPED_TO_SHELL.search(bare) is not None
+    exported: set[str] = set()
     names_us = False  # `$(echo hooktray) off` makes our name of another command
     for number, group in groupby(words, key=lambda word: word.command):
         command = list(group)
-        yield from _check_command(command, cwd, protected, depth, piped)
+        yield from _check_command(command, cwd, protected, depth, piped, exported)
+        program = _program([word.text for word in command])
+        if not program or program in EXPORTERS:  # what a line sets holds for its later commands
+            exported |= set(assigned_names([word.text for word in command], program))
         for text in (one for one in documents if one.command == number):
             yield from _check_document(text, _program([word.text for word in command]), cwd, protected, depth, piped)
         yield from find_evasion(command, _program([word.text for word in command]), line, PROTECTED_VERBS)
@@ -152,7 +156,12 @@ def _next_cwd(command: Sequence[ShellWord], cwd: str, protected: ProtectedPaths)
 
 
 def _check_command(
-    command: Sequence[ShellWord], cwd: str, protected: ProtectedPaths, depth: int, piped: bool
+    command: Sequence[ShellWord],
+    cwd: str,
+    protected: ProtectedPaths,
+    depth: int,
+    piped: bool,
+    exported: Collection[str] = (),
 ) -> Iterator[ProtectionFinding]:
     texts = [word.text for word in command]
     leader = _program(texts)
@@ -166,7 +175,7 @@ def _check_command(
         yield from changed_files(word, texts, leader, cwd, protected)
     yield from created_files(texts, leader, cwd, protected)
     yield from changed_environment(command, texts, leader, cwd, protected)
-    yield from find_disabled_hooks(texts, leader)
+    yield from find_disabled_hooks(texts, leader, exported)
 
 
 def _executes(texts: Sequence[str], program: str) -> bool:

@@ -118,6 +118,10 @@ AGENT = Agent(
         ),
         ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/managed-settings(?:\.d/.*|\.json)")),
     ),
+    protected_in_home=(
+        ProtectedFiles(kind=SETTING, pattern=re.compile(r"(?:/settings(?:\.local)?\.json|/hooks(?:/.*)?)?")),
+        ProtectedFiles(kind="a plugin's hooks", pattern=re.compile(r"/plugins(?:/.*)?/hooks(?:/.*|\.json)")),
+    ),
     settings_files=(
         ".claude/settings.json",
         ".claude/settings.local.json",

@@ -111,7 +111,7 @@ AGENT = Agent(
     ),
     programs=frozenset({"copilot"}),
     variables=frozenset({"COPILOT_AGENT_SESSION_ID"}),
-    starters=frozenset({"copilot", "npx"}),
+    starters=frozenset({"copilot"}),
     without_hooks=re.compile(r"disableAllHooks"),
     home_variable="COPILOT_HOME",
     protected=(

@@ -90,6 +90,8 @@ AGENT = Agent(
     ),
     programs=frozenset({"x-code", "xc", "xcode-cli"}),
     variables=frozenset({"X_CODE_PLUGIN_ROOT"}),
+    without_hooks=re.compile(r"^--no-(?:hooks|plugins)\b"),
+    starters=frozenset({"npx", "x-code", "xc", "xcode-cli"}),
     home_variable="X_CODE_HOME",
     protected=(
         ProtectedFiles(
@@ -100,7 +102,7 @@ AGENT = Agent(
     ),
     protected_in_home=(ProtectedFiles(kind=PLUGIN, pattern=re.compile(r"/plugins(/.*)?/(hooks|plugin)\.json")),),
     settings_files=(".x-code/plugins/hooks.json", ".x-code/plugins/plugin.json"),
-    path_words=(".x-code", "hook", "settings"),
+    path_words=(".x-code", "hook", "plugins", "settings"),
     connector=_connector,
     reader=_reader,
     importer=_importer,

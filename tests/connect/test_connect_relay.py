@@ -1,0 +1,151 @@
+"""Connecting installs the relay that the lines name; earlier lines are outdated; disconnecting removes it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from connect.sites import Person, tree
+from house import PRE_TOOL_USE
+
+from tray import relay_program
+from tray.agents import relay_command, relay_table
+from tray.app import build_catalog, installed_relay, open_stores
+from tray.app.checks.agent_status import agent_statuses
+from tray.app.checks.finding import Cause
+from tray.approvals.consent import Consent
+from tray.paths import Paths
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
+
+ELSEWHERE = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "HOOKTRAY_HOME": "/nonexistent"}
+
+
+@pytest.fixture
+def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
+    one = Person(tmp_path)
+    monkeypatch.setenv("HOME", str(one.home))
+    return one
+
+
+def connect(person: Person, agent: str) -> Paths:
+    """As the command and the menu do it."""
+    person.agent = agent
+    installed_relay.prepare_to_connect(person.site.paths, agent)
+    person.connect(relay_command.relay_argv(person.site.paths))
+    return person.site.paths
+
+
+def disconnect(person: Person, agent: str) -> None:
+    person.agent = agent
+    person.disconnect()
+    installed_relay.update_after_disconnect(person.site.paths)
+
+
+def send(person: Person) -> subprocess.CompletedProcess[bytes]:
+    entry = next(entry for entry in person.relay_entries() if entry.event == "PreToolUse")
+    body = json.dumps(PRE_TOOL_USE).encode()
+    return subprocess.run(entry.argv, input=body, capture_output=True, env=ELSEWHERE, check=False, timeout=60)
+
+
+def approve_guard(paths: Paths) -> None:
+    hook = {"name": "guard", "event": "tool_before", "tool": "Bash", "command": "/bin/false", "failure": "block"}
+    paths.config.write_text(json.dumps({"hooks": [hook]}))
+    stores = open_stores(paths, migrate=False)
+    catalog = build_catalog(paths, stores)
+    catalog.refresh()
+    (state,) = catalog.states
+    Consent(stores.ledger, catalog).approve(state.key, state.digest, "test")
+    stores.journal.close()
+
+
+def guarded_agents(paths: Paths) -> set[str]:
+    return {guard.agent for guard in relay_table.read(paths.relay_table.read_bytes()).guards}
+
+
+def test_an_event_before_the_first_start_of_the_tray_is_in_the_journal(person: Person) -> None:
+    paths = connect(person, "claude-code")
+
+    done = send(person)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    journal = open_stores(paths, migrate=False).journal
+    assert [(row.agent, row.event, row.offline) for row in journal.recent(5)] == [("claude-code", "PreToolUse", True)]
+    journal.close()
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "shelley", "starchild", "x-code"])
+def test_every_line_names_the_stable_place_and_nothing_that_changes(person: Person, agent: str) -> None:
+    paths = connect(person, agent)
+
+    lines = [" ".join(entry.argv) for entry in person.relay_entries()]
+    if agent == "shelley":
+        lines = [Path(line).read_text() for line in lines]
+
+    assert len(lines) > 3
+    assert all(str(paths.relay) in line for line in lines)
+    assert not [line for line in lines if sys.prefix in line or "--home" in line or "--state" in line]
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "shelley", "starchild", "x-code"])
+@pytest.mark.parametrize("layout", ["native", "portable", "command"])
+def test_lines_of_earlier_layouts_are_outdated_until_connecting_writes_them_anew(
+    person: Person, agent: str, layout: str
+) -> None:
+    home = ("--home", str(person.site.paths.home))
+    hooktray = str(Path(sys.executable).with_name("hooktray"))
+    earlier = {
+        "native": (str(relay_program.NATIVE_RELAY), *home),
+        "portable": (*relay_program.portable(), *home),
+        "command": (hooktray, "relay", *home),
+    }[layout]
+    if not Path(earlier[0]).exists():
+        pytest.skip("there is no such relay here")
+    person.agent = agent
+    person.connect(earlier)
+    person.site = replace(person.site, relay=relay_command.relay_argv(person.site.paths))
+
+    (found,) = (one for one in agent_statuses(person.site, lambda agent: 0.0) if one.agent == agent)
+    assert Cause.AGENT_OUTDATED in [one.cause for one in found.findings]
+    connect(person, agent)
+
+    assert {entry.required_files for entry in person.relay_entries()} == {(str(person.site.paths.relay),)}
+    (found,) = (one for one in agent_statuses(person.site, lambda agent: 0.0) if one.agent == agent)
+    assert Cause.AGENT_OUTDATED not in [one.cause for one in found.findings]
+
+
+def test_lines_that_lead_to_another_home_are_found_by_the_table_beside_their_relay(
+    person: Person, tmp_path: Path
+) -> None:
+    paths = connect(person, "claude-code")
+    text = paths.relay_table.read_text()
+    paths.relay_table.write_text(text.replace(f"state={paths.state}", f"state={tmp_path}/other"))
+
+    found = next(one for one in agent_statuses(person.site, lambda agent: 0.0) if one.agent == "claude-code")
+
+    assert Cause.AGENT_OTHER_HOME in [one.cause for one in found.findings]
+
+
+def test_disconnecting_ends_the_guards_of_one_agent_and_with_the_last_one_takes_the_relay_away(
+    person: Person,
+) -> None:
+    connect(person, "x-code")
+    paths = connect(person, "claude-code")
+    line = shlex.join(next(entry for entry in person.relay_entries() if entry.event == "PreToolUse").argv)
+    approve_guard(paths)
+    installed_relay.prepare_to_connect(paths, "claude-code")
+    assert guarded_agents(paths) == {"claude-code", "x-code"}
+
+    disconnect(person, "x-code")
+    assert guarded_agents(paths) == {"claude-code"}
+    disconnect(person, "claude-code")
+
+    assert not paths.relay_folder.exists()
+    assert not [name for name in tree(person.home) if name.endswith("settings.json")]
+    done = subprocess.run(["/bin/sh", "-c", line], input=b"{}", capture_output=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")

@@ -1,0 +1,92 @@
+"""An agent's settings are changed by another program: the notification's buttons and the menu's rows answer it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from desk import Desk
+from desk.bubbles import DunstBubbles
+from live import Live
+
+pytestmark = [pytest.mark.desktop, pytest.mark.xdist_group("desk")]
+
+SLOW = 30.0  # seconds on a loaded machine
+TEXT = '{\n  "theme": "dark"\n}\n'
+TITLE = "Claude Code no longer asks Hooktray as before"
+
+
+@pytest.fixture
+def settings(desk: Desk) -> Iterator[Path]:
+    file = Path(desk.environment["HOME"]) / ".claude" / "settings.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(TEXT)
+    yield file
+    shutil.rmtree(file.parent)
+
+
+def narrow(file: Path) -> None:
+    """As a program that replaces the file."""
+    found = json.loads(file.read_text())
+    found["hooks"]["PreToolUse"][0]["matcher"] = "Read"
+    draft = file.with_suffix(".new")
+    draft.write_text(json.dumps(found, indent=2) + "\n")
+    draft.replace(file)
+
+
+def connected(desk: Desk, folder: Path, settings: Path) -> tuple[Live, bytes]:
+    live = Live.fresh(desk, folder)
+    done = desk.run(live.argv("connect", "claude-code", "--yes"))
+    assert done.returncode == 0, done.stderr
+    desk.wait(lambda: "not connected" not in row(live) and "connected" in row(live), SLOW, "the menu knows it")
+    return live, settings.read_bytes()
+
+
+def row(live: Live) -> str:
+    if not any(one.label == "Agents" for one in live.menu("Settings")):
+        return ""  # nobody has looked yet
+    return next((one.label for one in live.menu("Settings", "Agents") if one.label.startswith("Claude Code")), "")
+
+
+def test_put_it_back_on_the_notification_restores_every_byte(desk: Desk, tmp_path: Path, settings: Path) -> None:
+    live, before = connected(desk, tmp_path, settings)
+    bubbles = DunstBubbles(desk.folder, desk.screen)
+    desk.clear_notifications()
+
+    narrow(settings)
+    shown = desk.wait_notification(lambda one: one.summary == TITLE, SLOW)
+    assert shown.urgency == "critical"
+    assert f"{settings}: our entry for PreToolUse has other conditions (matcher)" in shown.body
+    desk.wait(lambda: live.menu()[0].label == TITLE, SLOW, "the menu's first row shows it")
+    bubbles.press("Put it back")
+
+    desk.wait(lambda: settings.read_bytes() == before, SLOW, "the file is as it was")
+    desk.wait_notification(lambda one: one.body == "Claude Code: its entries are back", SLOW)
+    desk.wait(lambda: live.menu()[0].label != TITLE, SLOW, "the menu's first row is as usual")
+
+
+def test_what_a_person_leaves_is_not_announced_again_until_it_changes(
+    desk: Desk, tmp_path: Path, settings: Path
+) -> None:
+    live, before = connected(desk, tmp_path, settings)
+    narrow(settings)
+    desk.wait_notification(lambda one: one.summary == TITLE, SLOW)
+    desk.wait(lambda: "its entries changed" in row(live), SLOW, "the agent's row shows it")
+
+    live.click("Settings", "Agents", "Claude Code", "Leave it")
+    desk.wait(lambda: "its entries changed" not in row(live), SLOW, "it is left")
+    narrowed = settings.read_bytes()
+    desk.clear_notifications()
+    assert live.quit() == 0
+    live.start()
+    desk.wait(lambda: "connected" in row(live), SLOW, "the next tray has looked")
+
+    assert settings.read_bytes() == narrowed != before
+    assert [one.summary for one in desk.notifications() if one.summary == TITLE] == []
+    settings.write_text(TEXT)
+    desk.wait_notification(lambda one: one.summary == TITLE, SLOW)
+    live.click("Settings", "Agents", "Claude Code", "Put it back")
+    desk.wait(lambda: settings.read_bytes() == before, SLOW, "its entries are back")

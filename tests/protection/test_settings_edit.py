@@ -1,0 +1,202 @@
+"""An edit of an agent's settings that has nothing to do with hooks passes; any other one is refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from protection.test_self_protection import event
+
+from tray.model.decision import Verdict
+from tray.model.event import Event
+from tray.protection.protected_paths import ProtectedPaths
+from tray.protection.self_protection import Protection
+
+HOOKS = {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "hooktray-relay claude-code"}]}]}
+SETTINGS: dict[str, Any] = {
+    "model": "opus",
+    "hooks": HOOKS,
+    "permissions": {"allow": ["Bash(ls)"], "deny": ["Bash(rm *)"]},
+    "enabledPlugins": {"guard@local": True},
+}
+FREE: list[dict[str, Any]] = [
+    {"model": "haiku"},
+    {"theme": "dark", "statusLine": {"type": "command", "command": "~/bin/line.sh"}},
+    {"permissions": {"allow": ["Bash(ls)", "Bash(git status)"], "deny": []}},
+    {"outputStyle": "short", "cleanupPeriodDays": 3},
+]
+REFUSED: list[dict[str, Any]] = [
+    {"hooks": {}},
+    {"hooks": {"PreToolUse": []}},
+    {"hooks": {"PreToolUse": [{**HOOKS["PreToolUse"][0], "matcher": "Read"}]}},
+    {"hooks": {**HOOKS, "Stop": [{"hooks": [{"type": "command", "command": "./evil"}]}]}},
+    {"disableAllHooks": True},
+    {"allowManagedHooksOnly": True},
+    {"enabledPlugins": {}},
+    {"env": {"CLAUDE_CONFIG_DIR": "/tmp/x"}},
+    {"permissions": {"allow": ["Bash(hooktray off)"]}},
+    {"permissions": {"allow": ["Edit(~/.claude/settings.json)"]}},
+    {"permissions": {"defaultMode": "bypassPermissions"}},
+]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / ".claude" / "settings.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps(SETTINGS, indent=2))
+    return path
+
+
+def verdict(found: Event, home: str = "/home/u") -> Verdict:
+    said = Protection(protected_paths=ProtectedPaths(home=home)).judge(found)
+    return said.output.verdict if said else Verdict.ABSTAIN
+
+
+def write(file: Path, text: str) -> Verdict:
+    return verdict(event("Write", {"file_path": str(file), "content": text}))
+
+
+@pytest.mark.parametrize("change", FREE)
+def test_what_has_nothing_to_do_with_hooks_passes(file: Path, change: dict[str, Any]) -> None:
+    assert write(file, json.dumps(SETTINGS | change)) is Verdict.ABSTAIN
+
+
+@pytest.mark.parametrize("change", REFUSED)
+def test_what_changes_hooks_or_frees_our_entries_is_refused(file: Path, change: dict[str, Any]) -> None:
+    assert write(file, json.dumps(SETTINGS | change)) is Verdict.DENY
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[]", "no json", '{"hooks": {}, "hooks": %s}', '{"model": "x"}', "[" * 100_000]
+)
+def test_a_whole_file_without_the_hooks_or_unreadable_is_refused(file: Path, text: str) -> None:
+    assert write(file, text.replace("%s", json.dumps(HOOKS))) is Verdict.DENY
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ('"model": "opus"', '"model": "haiku"', Verdict.ABSTAIN),
+        ('"Bash(ls)"', '"Bash(ls)", "Bash(git diff)"', Verdict.ABSTAIN),
+        ('"matcher": "Bash"', '"matcher": "Read"', Verdict.DENY),
+        ('"model": "opus"', '"model": "opus", "disableAllHooks": true', Verdict.DENY),
+        ('"model": "opus",', "", Verdict.ABSTAIN),
+        ("hooktray-relay", "true", Verdict.DENY),
+        ("not in it", "x", Verdict.DENY),
+        ('"', "'", Verdict.DENY),
+    ],
+)
+@pytest.mark.parametrize("tool", ["Edit", "MultiEdit"])
+def test_an_edit_is_judged_by_what_the_file_would_be(
+    file: Path, old: str, new: str, expected: Verdict, tool: str
+) -> None:
+    edit = {"old_string": old, "new_string": new}
+
+    found = event(tool, {"file_path": str(file), **(edit if tool == "Edit" else {"edits": [edit]})})
+
+    assert verdict(found) is expected
+
+
+def test_several_edits_are_judged_together(file: Path) -> None:
+    edits = [{"old_string": "opus", "new_string": "haiku"}, {"old_string": '"PreToolUse"', "new_string": '"Pre"'}]
+
+    assert verdict(event("MultiEdit", {"file_path": str(file), "edits": edits})) is Verdict.DENY
+    assert verdict(event("MultiEdit", {"file_path": str(file), "edits": edits[:1]})) is Verdict.ABSTAIN
+
+
+def test_a_file_that_is_not_here_is_refused(tmp_path: Path) -> None:
+    assert write(tmp_path / ".claude" / "settings.json", '{"model": "x"}') is Verdict.DENY
+
+
+def test_the_same_by_a_command_is_refused(file: Path) -> None:
+    line = f"jq '.model = 1' {file} > /tmp/x && mv /tmp/x {file}"
+
+    assert verdict(event("Bash", {"command": line})) is Verdict.DENY
+
+
+@pytest.mark.parametrize(
+    ("tool", "input"),
+    [
+        ("Write", {"file_path": "/srv/c/settings.json", "content": "{}"}),
+        ("Write", {"file_path": "/srv/c/hooks/guard.sh", "content": "x"}),
+        ("Edit", {"file_path": "/srv/c/plugins/x/hooks/hooks.json", "old_string": "a", "new_string": "b"}),
+        ("Bash", {"command": "echo {} > /srv/c/settings.local.json"}),
+        ("Bash", {"command": "rm -rf /srv/c"}),
+        ("Bash", {"command": "cd /srv && mv c d"}),
+    ],
+)
+def test_a_home_that_the_agents_environment_names_is_protected(tool: str, input: dict[str, Any]) -> None:
+    moved = replace(event(tool, input), environment={"CLAUDE_CONFIG_DIR": "/srv/c/"})
+
+    assert verdict(moved) is Verdict.DENY
+    assert verdict(event(tool, input)) is Verdict.ABSTAIN
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "claude --bare -p x",
+        "npx @anthropic-ai/claude-code --bare -p x",
+        "sh -c 'claude --bare -p x'",
+        "CLAUDE_CONFIG_DIR=/tmp/x claude -p x",
+        "env CLAUDE_CONFIG_DIR=/tmp/x claude -p x",
+        "export CLAUDE_CONFIG_DIR=/tmp/x; claude -p x",
+        "CLAUDE_CONFIG_DIR=/tmp/x; export CLAUDE_CONFIG_DIR; claude -p x",
+        "export CLAUDE_CONFIG_DIR=/tmp/x && cd /tmp && nohup claude -p x &",
+        "HOME=/tmp/x claude -p x",
+        "env -i HOME=/tmp/x claude -p x",
+        "X_CODE_HOME=/tmp/x x-code run",
+        "x-code --no-hooks",
+        "xc --no-plugins",
+        "codex --disable hooks exec x",
+        "codex -c features.hooks=false exec x",
+        "gemini --no-hooks -p x",
+        "qwen --settings '{\"disableAllHooks\": true}'",
+    ],
+)
+def test_an_agent_without_the_users_hooks_is_asked_about(line: str) -> None:
+    assert verdict(event("Bash", {"command": line})) is Verdict.ASK
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "claude -p 'explain --bare repositories'",
+        "CLAUDE_CONFIG_DIR=/tmp/x ls",
+        "echo $CLAUDE_CONFIG_DIR",
+        "git commit -m 'claude --bare'",
+        "git clone --bare x",
+        "HOME=/tmp/x npm test",
+        "HOME=/tmp/x npx prettier .",
+        "npx eslint --no-hooks",
+        "ANTHROPIC_MODEL=x claude -p y",
+        "codex exec 'why are hooks = falsey?'",
+    ],
+)
+def test_other_uses_of_such_words_pass(line: str) -> None:
+    assert verdict(event("Bash", {"command": line})) is Verdict.ABSTAIN
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("mcp__fs__read_then_write", Verdict.ASK),
+        ("mcp__fs__readAndReplace", Verdict.ASK),
+        ("mcp__fs__get_or_create", Verdict.ASK),
+        ("mcp__fs__find_delete", Verdict.ASK),
+        ("mcp__fs__list_set", Verdict.ASK),
+        ("mcp__fs__search-and-edit", Verdict.ASK),
+        ("mcp__fs__read_file", Verdict.ABSTAIN),
+        ("mcp__fs__readTextFile", Verdict.ABSTAIN),
+        ("mcp__fs__get_file_info", Verdict.ABSTAIN),
+        ("mcp__fs__list_settings", Verdict.ABSTAIN),
+        ("mcp__fs__search_files", Verdict.ABSTAIN),
+        ("mcp__fs__stat", Verdict.ABSTAIN),
+    ],
+)
+def test_a_tool_that_also_writes_by_its_name_is_no_reader(name: str, expected: Verdict) -> None:
+    assert verdict(event(name, {"path": "/home/u/.claude/settings.json"})) is expected

@@ -1,0 +1,97 @@
+"""Codex: hooks in hooks.json, in config.toml and in plugins. It runs only what its user trusted in `/hooks`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from tray.agents import wire
+from tray.agents.agent import (
+    Agent,
+    Connector,
+    HookImporter,
+    HookReader,
+    HookRules,
+    Marks,
+    NativeTool,
+    Payload,
+    Placeholders,
+    ProtectedFiles,
+)
+from tray.agents.claude_shape import CAPITALISED, claude_shaped
+from tray.agents.codex.protocol import NAME, PROTOCOL, SETTINGS, SHAPE
+
+ROLLOUT = "rollout-"
+SETTING = f"a hook setting of {NAME}"
+
+
+def _is_sender(payload: Payload) -> bool:
+    """Claude Code's shape with turn_id and model, or a transcript that is called rollout-….jsonl."""
+    if not wire.text(payload, "hook_event_name"):
+        return False
+    if isinstance(payload.get("model"), str):
+        if wire.text(payload, "turn_id"):
+            return True
+        if "permission_mode" in payload and "transcript_path" in payload and payload["transcript_path"] is None:
+            return True
+    return wire.path_parts(payload, "transcript_path")[-1].startswith(ROLLOUT)
+
+
+def _connector() -> Connector:
+    from tray.agents.codex.connector import CONNECTOR
+
+    return CONNECTOR
+
+
+def _reader() -> HookReader:
+    from tray.agents.codex.source import READER
+
+    return READER
+
+
+def _importer() -> HookImporter:
+    from tray.agents.claude_shape.hook_import import GroupImport
+    from tray.agents.codex.connector import CONNECTOR
+    from tray.agents.codex.source import READER
+
+    return GroupImport(CONNECTOR, READER).importer()
+
+
+AGENT: Agent = replace(
+    claude_shaped(
+        name=NAME,
+        shape=SHAPE,
+        file=SETTINGS,
+        protocol=PROTOCOL,
+        tools={"Task": NativeTool("Agent")},
+        marks=Marks(
+            keys=("model", "turn_id"),
+            transcript=ROLLOUT,
+            is_sender=_is_sender,
+            yields=True,
+            is_alike=_is_sender,
+            event_names=CAPITALISED,
+            event=wire.hook_event_name,
+        ),
+        rules=HookRules(text_counts=True, placeholders=Placeholders(plugin="PLUGIN_ROOT", storage="PLUGIN_DATA")),
+        programs=frozenset({"codex"}),
+        variables=frozenset({"CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID"}),
+        without_hooks=re.compile(r"^--dangerously-bypass-hook-trust$|\bhooks\s*=\s*false|^hooks$"),
+        protected=(
+            # Its trust in hooks is in config.toml.
+            ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/\.codex/(?:[^/]+\.)?config\.toml")),
+            ProtectedFiles(kind="a plugin's hooks", pattern=re.compile(r".*/\.codex/plugins(?:/.*)?/hooks(?:/.*)?")),
+            ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/codex/requirements\.toml")),
+        ),
+    ),
+    matcher_names={"apply_patch": ("Edit", "Write")},
+    protected_in_home=(
+        *SETTINGS.protected_in_home(NAME),
+        ProtectedFiles(kind=SETTING, pattern=re.compile(r"/+(?:[^/]+\.)?config\.toml")),
+    ),
+    settings_files=(".codex/hooks.json", ".codex/config.toml", ".codex/plugins/one/hooks/hooks.json"),
+    path_words=("codex", "hook", "config"),
+    connector=_connector,
+    reader=_reader,
+    importer=_importer,
+)

@@ -1,0 +1,85 @@
+"""Reads Codex's hooks: hooks.json, the table [hooks] of config.toml, a plugin's folder with hooks/hooks.json."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tray.agents.claude_shape.settings_hooks import SIZE, ShapedReader
+from tray.agents.codex.protocol import NAME, SETTINGS, SHAPE
+from tray.agents.protocol import agent_events
+from tray.errors import ConfigError
+from tray.model.hook import Command
+from tray.reading.entries import KeyPath, SourceHooks, SourceReader
+from tray.strict import Document
+
+CONFIG = "config.toml"
+STATE = "state"  # of [hooks]: what its user trusts
+VARIABLE = "PLUGIN_ROOT"  # of a plugin's hooks: its folder
+PLUGIN_FILE = Path("hooks") / "hooks.json"
+PLACE = re.compile(r"\(at line (\d+), column (\d+)\)")
+
+
+class CodexReader(ShapedReader):
+    """A HookReader of three kinds of places."""
+
+    def __init__(self) -> None:
+        super().__init__(SHAPE, SETTINGS, NAME)
+        self.EXPECTED = f"name ~/{SETTINGS.path}, ~/{SETTINGS.folder}/{CONFIG} or a plugin's folder ({PLUGIN_FILE})"
+
+    def read(self, path: Path, agents: Sequence[str], environment: Mapping[str, str]) -> SourceHooks:
+        """The hooks of one place. Raises OSError and ConfigError when it cannot be read at all."""
+        if path.suffix == ".toml":
+            return self._read_config(path, agents)
+        file = path / PLUGIN_FILE if path.is_dir() else path
+        is_plugin = file.parts[-2:] == PLUGIN_FILE.parts and file.parent.parent.name != SETTINGS.folder
+        return self.parse(file.read_bytes(), file, agents, file.parent.parent if is_plugin else None)
+
+    def command(self, reader: SourceReader, at: KeyPath, fields: Mapping[str, Any]) -> Command:
+        """A hook that names its plugin's folder is approved with all of it."""
+        command = super().command(reader, at, fields)
+        return replace(command, plugin=str(reader.plugin)) if reader.plugin and VARIABLE in str(fields) else command
+
+    def _read_config(self, path: Path, agents: Sequence[str]) -> SourceHooks:
+        config = read_config(path)
+        hooks = config.get("hooks")
+        events = {name: groups for name, groups in hooks.items() if name != STATE} if isinstance(hooks, dict) else {}
+        reader = SourceReader(
+            Document(value={"hooks": events}, path=str(path)),
+            agent_events(self.shape.agent),
+            agents=agents,
+            project=self.project(path.with_name(SETTINGS.name)),
+            inactive=switched_off(config, path),
+        )
+        with reader.entry():
+            self.read_mapping(reader, (), {"hooks": events})
+        return reader.result()
+
+
+def read_config(path: Path) -> Mapping[str, Any]:
+    """The settings in config.toml; empty when there is no such file. Raises ConfigError when it is no TOML."""
+    try:
+        text = path.read_bytes()[: SIZE + 1]
+    except FileNotFoundError:
+        return {}
+    try:
+        return tomllib.loads(text.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        found = PLACE.search(str(error))
+        place = f"{path}:{found[1]}:{found[2]}" if found else str(path)
+        what = PLACE.sub("", str(error)).strip()
+        raise ConfigError(f"{place}: not TOML: {what}", hint="mend it; Codex does not start with it either") from None
+
+
+def switched_off(config: Mapping[str, Any], path: Path) -> str:
+    """Why Codex runs no hook at all; "" when it does."""
+    features = config.get("features")
+    is_off = isinstance(features, dict) and features.get("hooks") is False
+    return f"`hooks = false` below [features] in {path}" if is_off else ""
+
+
+READER = CodexReader()
