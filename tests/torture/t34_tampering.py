@@ -29,6 +29,7 @@ from tray.ipc.client import send_request
 from tray.paths import Paths
 
 TITLE = "what guards rely on, taken away or altered"
+BETWEEN = 0.3  # seconds between two events
 NOTICED = 2.0  # seconds until the tray must have noticed
 Condition = Callable[[], bool]
 OURS = "x['hooks']['PreToolUse'][0]"
@@ -80,18 +81,22 @@ def torture(tally: Tally) -> None:
         names = [*MENDED, *EDITS]
         for number in range(tally.many(len(names), 400)):
             name = names[number] if number < len(names) else dice.choice(names)
-            tally.attack(f"{number}: {name}", _attack(victim, name, NOTICED * tally.patience))
+            held = _attack(victim, name, NOTICED * tally.patience, by_connect=tally.full or name == "the matcher")
+            tally.attack(f"{number}: {name}", held)
     with _victim(tally.folder / "unwatched", Unwatched) as victim:
         for name in ("the matcher", "the relay is altered", "the socket is unlinked"):
             tally.control(f"a tray that does not watch: {name}", not _attack(victim, name, NOTICED))
 
 
-def _attack(victim: Victim, name: str, seconds: float) -> bool:
-    """Whether the tray noticed it in time, and all is as it was then."""
+def _attack(victim: Victim, name: str, seconds: float, *, by_connect: bool = True) -> bool:
+    """Whether the tray noticed it in time, and all is as it was then: by `connect`, else by whoever changed it."""
     if name in EDITS:
         _edit(victim.settings, EDITS[name])
         held = _within(seconds, victim.noticed)
-        _connect(victim)
+        if by_connect:
+            _connect(victim)
+        else:
+            victim.settings.write_bytes(victim.before[victim.settings])
         return held and _within(LONG, victim.well)
     with MENDED[name](victim) as is_mended:
         return _within(seconds, lambda: is_mended() and victim.well())
@@ -241,6 +246,7 @@ def _events(victim: Victim, tally: Tally) -> Iterator[None]:
             code, said = asked.answer()
             found.append(b"deny" in said or b"ask" in said)
             tally.keep(f"an event was answered {code}, {said!r}", code == 0)
+            ended.wait(BETWEEN)
 
     thread = threading.Thread(target=run)
     thread.start()

@@ -58,11 +58,11 @@ class RelayWatch:
 
     @property
     def is_pending(self) -> bool:
-        """Whether something is wrong that was seen only once: it is announced before anything is written."""
+        """Whether a problem was seen only once: it is announced before anything is written."""
         return bool(self._seen[0])
 
     def check_at_start(self) -> None:
-        """Before the tray installs its relay: what was altered while no tray ran. Another version is no alteration."""
+        """Before the tray installs its relay: what was altered while no tray ran, other than by an upgrade."""
         with contextlib.suppress(HooktrayError):
             found = installed_relay.problems(self._paths, self._database)
             self._at_start = tuple(one for one in found if one.cause not in USUAL_AT_START)
