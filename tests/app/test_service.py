@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-from typing import cast
 
 import pytest
 from house import PRE_TOOL_USE, House
 
 from tray.app.service import TrayService
-from tray.ipc.requests import UserRequests
 from tray.model.decision import Answer
 
 
 @pytest.fixture
 def service(house: House) -> TrayService:
-    requests = cast(UserRequests, None)  # no command is sent
-    return TrayService(house.engine, requests, lambda request: None)
+    def ignore(parent: int, relay: int) -> None:
+        """Nobody is to be remembered."""
+
+    return TrayService(house.engine, None, ignore)  # type: ignore[arg-type]  # no command is sent
 
 
 @pytest.mark.parametrize("event", ["PreToolUse", ""])

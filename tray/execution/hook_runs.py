@@ -156,9 +156,17 @@ else:
         import psutil
 
         try:
-            start = psutil.Process(pid).create_time()
-            if sys.platform == "win32":  # it has no sessions of processes
-                return start, 0
-            return start, os.getsid(pid)
+            return psutil.Process(pid).create_time(), _session(pid)
         except (psutil.Error, OSError):
             return None
+
+
+if sys.platform == "win32":
+
+    def _session(pid: int) -> int:
+        return 0  # there are none; a child whose parents have ended is below no hook there
+
+else:
+
+    def _session(pid: int) -> int:
+        return os.getsid(pid)
