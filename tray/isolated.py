@@ -2,7 +2,7 @@
 
     python -I -S isolated.py FOLDERS WORD...     FOLDERS: where our packages are, joined as in PATH
 
-With -I and -S Python reads no PYTHON* variable, no user site, no .pth file and no sitecustomize.py; so nothing is
+With -I and -S Python reads no PYTHON* variable, no user site, no .pth file and no `sitecustomize`; so nothing is
 found that is not named here. It runs as a script and imports nothing of ours before the folders are known.
 """
 

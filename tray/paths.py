@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
@@ -94,7 +95,9 @@ def _relay_folder() -> Path:
 
 def unwritable_error(folder: Path, error: OSError) -> HooktrayError:
     """For a folder of ours in which nothing can be made."""
-    return HooktrayError(f"{folder}: nothing can be written there: {error.strerror or error}", hint=WRITABLE)
+    is_full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    hint = "make room on this disk and try again" if is_full else WRITABLE
+    return HooktrayError(f"{folder}: nothing can be written there: {error.strerror or error}", hint=hint)
 
 
 def drop_foreign_runtime(environment: MutableMapping[str, str]) -> str:

@@ -199,7 +199,7 @@ def _search(payload: bytes, fields: list[bytes]) -> tuple[bool, bytes]:
     keys = [key for key in map(_unescaped, fields) if key is not None]
     if not 1 <= len(fields) <= KEYS or len(keys) < len(fields):
         return False, b""
-    scan = _Scan(payload, keys)
+    scan = _PayloadScan(payload, keys)
     try:
         scan.read_object(0)
         is_whole = not scan.peek()
@@ -208,7 +208,7 @@ def _search(payload: bytes, fields: list[bytes]) -> tuple[bool, bytes]:
     return (scan.is_there, scan.text) if is_whole else (False, b"")
 
 
-class _Scan:
+class _PayloadScan:
     """Looks for a text in JSON. ValueError or IndexError: it cannot be understood."""
 
     def __init__(self, text: bytes, keys: list[bytes]) -> None:

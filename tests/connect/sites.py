@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,8 @@ class Person:
         self.agent = agent
         self.home = root / "home"
         self.project = root / "project"
-        self.project.mkdir(parents=True)
-        self.home.mkdir(parents=True)
+        self.project.mkdir(parents=True, exist_ok=True)
+        self.home.mkdir(parents=True, exist_ok=True)
         paths = locate(str(root / "h"))
         paths.prepare()
         self.site = Site(
@@ -45,15 +46,25 @@ class Person:
     def import_hooks(self) -> tuple[str, ...]:
         """What the user is told of what moved."""
         plan = hook_import.import_hooks(self.site, self.agent, blocking_problem_of)
-        apply_connect(self.site, self.agent, plan, hook_import.import_backups(self.site))
+        apply_connect(self.site, self.agent, plan)
         return plan.notes
 
     def undo_import(self) -> None:
         plan = hook_import.undo_import(self.site, self.agent)
-        apply_disconnect(self.site, self.agent, plan, hook_import.import_backups(self.site))
+        apply_disconnect(self.site, self.agent, plan)
 
     def relay_entries(self) -> tuple[RelayEntry, ...]:
         return connectors()[self.agent].relay_entries(self.site)
+
+
+OTHER_RELAY = ("/elsewhere/hooktray-relay", *RELAY[1:])
+OPERATIONS: Mapping[str, Callable[[Person], object]] = {
+    "connect": Person.connect,
+    "disconnect": Person.disconnect,
+    "import": Person.import_hooks,
+    "reconnect": lambda person: person.connect(OTHER_RELAY),
+    "undo": Person.undo_import,
+}
 
 
 def tree(root: Path) -> dict[str, tuple[str, int, bytes]]:

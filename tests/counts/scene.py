@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from desk import wait
 from house import PRE_TOOL_USE, House
 
 from tray import relay_program
+from tray.paths import locate
 
 LONG = 60.0  # seconds; every wait ends far earlier unless something is broken
 STILL = 0.25  # seconds; the longest pause of the tray in the middle of its work is `deferred.BATCH_DELAY`, 0.1 s
@@ -53,8 +55,15 @@ class Tray:
         denied = b'"permissionDecision":"deny"' in done.stdout
         assert denied is (kind == ONE_HOOK), f"{kind}: the relay answered {done.stdout!r}"
 
-    def relay(self, argv: Sequence[str] = (str(relay_program.NATIVE_RELAY),)) -> list[str]:
-        return [*argv, "--home", str(self.home), AGENT, EVENT]
+    def relay(self) -> list[str]:
+        """The line of agents' settings: the relay that the tray installed, with its table beside it."""
+        return [str(locate(str(self.home)).relay), AGENT, EVENT]
+
+    def portable_relay(self) -> list[str]:
+        """The portable relay beside the same table."""
+        beside = locate(str(self.home)).relay_folder / relay_program.PORTABLE_RELAY.name
+        shutil.copy(relay_program.PORTABLE_RELAY, beside)
+        return [*relay_program.portable()[:-1], str(beside), AGENT, EVENT]
 
     def settle(self) -> None:
         """Wait until all threads of the tray have slept through STILL: then it has no work left."""

@@ -13,8 +13,6 @@ from pathlib import Path
 
 from counts.scene import COMMANDS, ENVIRONMENT, EVENTS, LONG, ZERO_MATCH, Tray, payload, tray
 
-from tray import relay_program
-
 # How often these are made depends on the scheduler, the allocator or the machine, and not on what the program does.
 LEFT_OUT = {
     **dict.fromkeys(("futex", "sched_yield"), "threads wait for each other, and for the interpreter"),
@@ -50,7 +48,7 @@ def measure_relays() -> dict[str, int]:
     with tempfile.TemporaryDirectory(prefix="counts-") as folder, tray() as started:
         trace = Path(folder, "trace")
         native = [_relay(trace, started.relay()) for _ in range(EVENTS)]
-        portable = [_relay(trace, started.relay(relay_program.portable())) for _ in range(EVENTS)]
+        portable = [_relay(trace, started.portable_relay()) for _ in range(EVENTS)]
     return {
         "C": min(len(without_looks(counted(calls))) for calls in native),
         "Python": min(len(without_looks(counted(_of_its_own(calls)))) for calls in portable),

@@ -137,7 +137,6 @@ class Project:
             site,
             "claude-code",
             hook_import.import_hooks(site, "claude-code", blocking_problem_of),
-            hook_import.import_backups(site),
         )
 
     def verdict(self, line: str) -> str:

@@ -4,7 +4,10 @@ import pytest
 
 from tray.engine.merge import failed, make_outcome, merge
 from tray.model.decision import HookOutput, Outcome, Rewrite, Status, Target, Verdict
+from tray.model.event import Event, EventKind
 from tray.model.hook import Failure, Hook, Match, Rule, Source
+
+CALL = Event(id="1", agent="claude-code", name="PreToolUse", kind=EventKind.TOOL_BEFORE)
 
 
 def hook(name: str = "guard", failure: Failure = Failure.ALLOW) -> Hook:
@@ -75,7 +78,7 @@ def test_a_stop_without_words_is_still_a_stop() -> None:
 
 
 def test_a_failed_hook_is_neither_an_allow_nor_a_deny() -> None:
-    outcome = make_outcome(hook(), HookOutput(problem="exited with 1"), timed_out=False, ms=1)
+    outcome = make_outcome(CALL, hook(), HookOutput(problem="exited with 1"), timed_out=False, ms=1)
 
     assert outcome.status is Status.FAILED
     assert outcome.output.verdict is Verdict.ABSTAIN
@@ -83,7 +86,7 @@ def test_a_failed_hook_is_neither_an_allow_nor_a_deny() -> None:
 
 
 def test_a_failed_hook_that_shall_block_denies_and_says_why() -> None:
-    outcome = failed(hook(failure=Failure.BLOCK), "timed out after 2 s", timed_out=True)
+    outcome = failed(CALL, hook(failure=Failure.BLOCK), "timed out after 2 s", timed_out=True)
 
     assert outcome.status is Status.TIMED_OUT
     assert outcome.output.verdict is Verdict.DENY

@@ -90,6 +90,13 @@ TABLE: list[tuple[str, Event, Decision, AlertClass, str]] = [
     ("no message", notification("permission_prompt"), NOTHING, AlertClass.NEEDS_YOU, "Needs you"),
     ("neither", notification(""), NOTHING, AlertClass.NEEDS_YOU, "Needs you"),
     ("unknown type", notification("brand_new", "Hm"), NOTHING, AlertClass.NEEDS_YOU, "Hm"),
+    (
+        "permission, without a notification of the agent's own",
+        bash(agent="codex", name="PermissionRequest", kind=EventKind.PERMISSION_REQUEST),
+        NOTHING,
+        AlertClass.NEEDS_YOU,
+        "Waits for your permission: Bash",
+    ),
     ("completed", notification("agent_completed", "ok"), NOTHING, AlertClass.TURN_END, "Turn ended: ok"),
     ("auth", notification("auth_success", "Hi Ada"), NOTHING, AlertClass.INFORMATION, "Hi Ada"),
     ("denied", bash(), said(Verdict.DENY, "no"), AlertClass.BLOCKED, "Bash blocked · guard: no"),
@@ -362,3 +369,18 @@ def test_what_was_typed_at_a_terminal_says_where_it_is_undone() -> None:
 
     assert said.body == "Hooks are off, by terminal · undo it under Approvals"
     assert policy.switched("Hooks are off", "tray").body == "Hooks are off, by tray"
+
+
+@pytest.mark.parametrize(
+    ("agent", "decision"),
+    [("claude-code", NOTHING), ("codex", Decision(verdict=Verdict.ALLOW)), ("codex", Decision(stop="enough"))],
+    ids=["has a notification of its own", "allowed", "stopped"],
+)
+def test_a_permission_that_is_settled_or_notified_otherwise_needs_nobody(agent: str, decision: Decision) -> None:
+    event = bash(agent=agent, name="PermissionRequest", kind=EventKind.PERMISSION_REQUEST)
+
+    assert [one for one in alerts(event, decision) if one.cls is AlertClass.NEEDS_YOU] == []
+
+
+def test_an_interrupted_turn_is_not_announced() -> None:
+    assert alerts(stop(agent="codex", name="Interrupt", kind=EventKind.TURN_INTERRUPTED), NOTHING) == ()

@@ -57,7 +57,7 @@ def _garbage(tally: Tally, house: House) -> None:
         stdout = _bytes(dice)
         try:
             reading = AGENTS[agent].protocol.read(event, Result(code=dice.choice((0, 0, 0, 1, 2, 3)), stdout=stdout))
-            outcome = make_outcome(hook, reading, timed_out=False, ms=1.0)
+            outcome = make_outcome(event, hook, reading, timed_out=False, ms=1.0)
             answer = render(event, fit(event, merge([outcome])))
         except Exception as error:  # noqa: BLE001 - whatever it is, it must not be
             tally.attack(f"{agent}, {stdout[:80]!r}: {error!r}", held=False)

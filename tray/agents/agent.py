@@ -15,7 +15,6 @@ if TYPE_CHECKING:  # a connector and a reader are imported when somebody connect
     from pathlib import Path
 
     from tray.agents.connection import EntryContent, FindProblem, Plan, RelayEntry, Site
-    from tray.edit.backups import Backups
     from tray.edit.file_changes import FileState
     from tray.reading.entries import SourceHooks
 
@@ -84,7 +83,7 @@ class HookImporter(Protocol):
     """Plans how the user's own hooks move from an agent's settings to Hooktray, and back."""
 
     def import_hooks(self, site: Site, problem: FindProblem) -> Plan: ...
-    def undo_import(self, site: Site, backups: Backups) -> Plan: ...
+    def undo_import(self, site: Site) -> Plan: ...
     def has_imported(self, site: Site) -> bool: ...
 
 

@@ -78,7 +78,8 @@ class EntryContent:
 
 def other_files(site: Site, agent: str, own: Path) -> tuple[Path, ...]:
     """The files that we wrote for this agent in other folders, as far as they are still there."""
-    backups = [one.path for one in site.backups.of_agent(agent)]
+    ours = site.paths.config.parent
+    backups = [one.path for one in site.backups.of_agent(agent) if not one.path.is_relative_to(ours)]
     return tuple(path for path in backups if path != resolve_links(own) and path.is_file())
 
 
@@ -97,14 +98,17 @@ def connect_change(
         backup = site.backups.get(real)
         if text != current.text and backup and (written := _as_written(backup, text, add, strip)):
             after = replace(written, mode=mode)
-            return FileChange(path=real, before=current, after=after, origin=backup.before, display_path=path)
+            return FileChange(
+                path=real, before=current, after=after, origin=backup.before, moved=backup.moved, display_path=path
+            )
     else:
         text, mode = create(), current.mode if isinstance(current, File) else 0o600
     after = File(text=text, mode=mode)
-    origin = site.backups.original(real, current, stripped)
     if after == current:
         return None
-    return FileChange(path=real, before=current, after=after, origin=origin, display_path=path)
+    backup = site.backups.as_written(real, current)
+    origin, moved = (backup.before, backup.moved) if backup else (stripped, None)
+    return FileChange(path=real, before=current, after=after, origin=origin, moved=moved, display_path=path)
 
 
 def _as_written(backup: Backup, text: bytes, add: Transform, strip: Transform) -> File | None:
@@ -118,14 +122,20 @@ def _as_written(backup: Backup, text: bytes, add: Transform, strip: Transform) -
 def disconnect_change(site: Site, agent: str, path: Path, strip: Transform) -> FileChange | None:
     """The change that takes ours out again: the old bytes if nobody edited since, else without our entries."""
     real = resolve_links(path)
-    current, backup = read_state(real), site.backups.get(real)
-    if backup and backup.agent == agent and backup.after == current:
+    current = read_state(real)
+    backup = site.backups.as_written(real, current)
+    moved = backup.moved if backup else None
+    if backup and backup.agent == agent:
         after: FileState = backup.before
     elif isinstance(current, File) and not is_blank(current.text):
         after = File(text=strip(current.text), mode=current.mode)
     else:
         return None
-    return None if after == current else FileChange(path=real, before=current, after=after, display_path=path)
+    if after == current:
+        return None
+    return FileChange(
+        path=real, before=current, after=after, origin=after, moved=moved, keeps_ours=bool(moved), display_path=path
+    )
 
 
 def source_change(site: Site, entry: Mapping[str, Any], *, present: bool) -> FileChange | None:
@@ -140,8 +150,25 @@ def source_change(site: Site, entry: Mapping[str, Any], *, present: bool) -> Fil
         new = append(text, str(path), "sources", [entry])
     else:
         new = remove(text, str(path), "sources", lambda item: item == entry)
-    after = File(text=new, mode=current.mode if isinstance(current, File) else 0o600) if new.strip() else None
-    return FileChange(path=path, before=current, after=after, display_path=site.paths.config, backed_up=False)
+    return config_change(site, current, new)
+
+
+def config_change(site: Site, current: FileState, text: bytes) -> FileChange:
+    """The change of hooktray.yaml to this text; one that has nothing but ours becomes again what it was before."""
+    path = resolve_links(site.paths.config)
+    backup = site.backups.as_written(path, current)
+    origin = backup.before if backup else current
+    after: FileState = File(text=text, mode=current.mode if isinstance(current, File) else 0o600)
+    if not text.strip():
+        after = origin if backup else None
+    return FileChange(
+        path=path,
+        before=current,
+        after=after,
+        origin=origin,
+        keeps_ours=after != origin,
+        display_path=site.paths.config,
+    )
 
 
 def read_or_empty(path: Path) -> bytes:

@@ -31,7 +31,6 @@ from tray.text import sanitise
 
 if TYPE_CHECKING:
     from tray.agents.connection import EntryContent, FindProblem, Plan, RelayEntry, Site
-    from tray.edit.backups import Backups
     from tray.edit.file_changes import FileState
     from tray.reading.entries import SourceHooks
 
@@ -223,8 +222,8 @@ class GuardedImporter:
     def import_hooks(self, site: Site, problem: FindProblem) -> Plan:
         return self._plan("import_hooks", lambda: self._make().import_hooks(site, problem))
 
-    def undo_import(self, site: Site, backups: Backups) -> Plan:
-        return self._plan("undo_import", lambda: self._make().undo_import(site, backups))
+    def undo_import(self, site: Site) -> Plan:
+        return self._plan("undo_import", lambda: self._make().undo_import(site))
 
     def has_imported(self, site: Site) -> bool:
         return self._guard.get(False, "has_imported", lambda: bool(self._make().has_imported(site)))

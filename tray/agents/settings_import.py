@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tray.agents.connection import Extracted, FindProblem, Plan, RelayEntry, Site, source_change
-from tray.edit.backups import Backups
-from tray.edit.file_changes import File, FileChange, read_state, resolve_links
+from tray.edit.file_changes import File, FileChange, MovedHooks, read_state, resolve_links
 from tray.edit.json_edit import is_blank
 from tray.errors import HooktrayError
 
@@ -31,6 +30,8 @@ class SettingsImporter:
     relay_entries: Callable[[Site], Sequence[RelayEntry]]
     extract: Callable[[Site, bytes, Path, Path, FindProblem], Extracted]
     restore: Callable[[bytes, Path, bytes, Path], bytes]
+    add: Callable[[Site, bytes, Path], bytes]  # our lines to a text
+    strip: Callable[[bytes, Path], bytes]  # our lines from a text
     empty: bytes  # a settings file with nothing in it
 
     def path(self, site: Site) -> Path:
@@ -45,51 +46,100 @@ class SettingsImporter:
         _check_scope(site)
         destination, display_path = self.path(site), self.settings(site)
         path = resolve_links(display_path)
-        settings, earlier = read_state(path), read_state(destination)
-        if earlier is not None:
-            hint = f"`hooktray import-hooks {self.agent} --undo` puts them back first"
-            raise HooktrayError(f"{destination}: holds hooks that were imported before", hint=hint)
+        settings, present = read_state(path), read_state(destination)
+        source = source_change(site, self._entry(site), present=True)
         text = settings.text if isinstance(settings, File) else b""
         nothing: Extracted = b"", b"", 0, []
         extracted = nothing if is_blank(text) else self.extract(site, text, path, destination, problem)
         stays, goes, moved, reasons = extracted
+        # Without the source, an earlier import was not finished: the same hooks, or the rest of the work, go on here.
+        if present is not None and source and not moved:
+            return Plan(changes=(source,))
+        if present is not None and not (source and isinstance(present, File) and present.text == goes):
+            hint = f"`hooktray import-hooks {self.agent} --undo` puts them back first"
+            raise HooktrayError(f"{destination}: holds hooks that were imported before", hint=hint)
         if not isinstance(settings, File) or not (moved or reasons):
             raise HooktrayError(f"{path}: no hook of yours is in it", hint="there is nothing to import")
         if not moved:
             hint = "; ".join(dict.fromkeys(reasons))
             raise HooktrayError(f"{path}: no hook in it can be imported", hint=hint)
         after = File(text=stays, mode=settings.mode)
+        before = self._without_ours(site, path, settings)
+        origin = self._imported(site, before, path, goes, problem) or self._stripped(after, path)
         changes = [
-            FileChange(path=destination, before=None, after=File(text=goes)),
-            FileChange(path=path, before=settings, after=after, origin=settings, display_path=display_path),
-            source_change(site, self._entry(site), present=True),
+            FileChange(path=destination, before=present, after=File(text=goes)),
+            FileChange(
+                path=path,
+                before=settings,
+                after=after,
+                origin=origin,
+                moved=MovedHooks(before=before, text=goes, path=destination),
+                display_path=display_path,
+            ),
+            source,
         ]
         return Plan(changes=tuple(filter(None, changes)), notes=self._notes(site, moved, reasons))
 
-    def undo_import(self, site: Site, backups: Backups) -> Plan:
+    def undo_import(self, site: Site) -> Plan:
         """Put the hooks back: restore the old bytes if nobody edited the file since, else append each hook."""
         _check_scope(site)
         source = self.path(site)
-        # The settings may be those of another folder.
-        backup = next((each for each in backups.of_agent(self.agent) if each.path != source), None)
-        display_path = backup.path if backup else self.settings(site)
-        path, imported = resolve_links(display_path), read_state(source)
-        settings, import_backup = read_state(path), backups.get(source)
+        imported = read_state(source)
         if not isinstance(imported, File):
             hint = f"`hooktray import-hooks {self.agent}` comes first"
             raise HooktrayError(f"{source}: there is nothing to put back", hint=hint)
-        if backup and backup.after == settings and import_backup and import_backup.after == imported:
-            after = backup.before
-        else:
-            has_text = isinstance(settings, File) and not is_blank(settings.text)
-            current = settings if isinstance(settings, File) and has_text else File(text=self.empty)
-            after = replace(current, text=self.restore(current.text, path, imported.text, source))
+        # The settings may be those of another folder.
+        known = site.backups.of_agent(self.agent)
+        display_path = next(
+            (one.path for one in known if one.moved and one.moved.text == imported.text), self.settings(site)
+        )
+        path = resolve_links(display_path)
         changes = [
-            FileChange(path=path, before=settings, after=after, display_path=display_path),
-            FileChange(path=source, before=imported, after=None),
+            self._restored(site, path, display_path, imported.text),
             source_change(site, self._entry(site), present=False),
+            FileChange(path=source, before=imported, after=None),
         ]
         return Plan(changes=tuple(filter(None, changes)))
+
+    def _restored(self, site: Site, path: Path, display_path: Path, imported: bytes) -> FileChange | None:
+        """The change that puts the hooks back; None when they are back."""
+        current, backup = read_state(path), site.backups.get(path)
+        moved = backup.moved if backup and backup.moved and backup.moved.text == imported else None
+        if moved and current == moved.before:
+            return None
+        if moved and backup and backup.is_as_written(current) and isinstance(moved.before, File):
+            origin = moved.before
+            is_connected = isinstance(current, File) and self._stripped(current, path) != current
+            after = replace(origin, text=self.add(site, origin.text, path)) if is_connected else origin
+        else:
+            has_text = isinstance(current, File) and not is_blank(current.text)
+            found = current if isinstance(current, File) and has_text else File(text=self.empty)
+            after = replace(found, text=self.restore(found.text, path, imported, self.path(site)))
+            origin = self._stripped(after, path)
+        if after == current:
+            return None
+        return FileChange(
+            path=path,
+            before=current,
+            after=after,
+            origin=origin,
+            keeps_ours=origin != after,
+            display_path=display_path,
+        )
+
+    def _without_ours(self, site: Site, path: Path, settings: File) -> File:
+        """The file as it was before `connect`: its own bytes if nobody edited since."""
+        backup = site.backups.as_written(path, settings)
+        before = (backup.moved or backup).before if backup else None
+        return before if isinstance(before, File) else self._stripped(settings, path)
+
+    def _imported(self, site: Site, before: File, path: Path, goes: bytes, problem: FindProblem) -> File | None:
+        """The file without the moved hooks and without ours; None where these were not the same ones."""
+        stays, same, _, _ = self.extract(site, before.text, path, self.path(site), problem)
+        return replace(before, text=stays) if same == goes else None
+
+    def _stripped(self, state: File, path: Path) -> File:
+        return state if is_blank(state.text) else replace(state, text=self.strip(state.text, path))
 
     def _notes(self, site: Site, moved: int, reasons: Sequence[str]) -> tuple[str, ...]:
         notes = [f"{number} of your hooks stay: {reason}." for reason, number in Counter(reasons).items()]

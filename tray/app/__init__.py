@@ -169,7 +169,8 @@ def build_catalog(paths: Paths, stores: Stores) -> HookCatalog:
         stores.ledger,
         stores.copies,
         TrialResults(paths.state),
-        earlier_approvals.read_earlier(paths.database),
+        lambda: earlier_approvals.read_earlier(paths.database),
+        paths.database.with_name(earlier_approvals.IMPORTED),
         search,
     )
 

@@ -290,6 +290,7 @@ class App:
         self._alert_controller.show_reason = lambda record: self._menu_controller.act(ShowReason(record))
         self._alert_controller.show_text = lambda name, text: self._opener.open(text_file(reviews, name, text))
         self._alert_controller.redraw = self._presenter.show
+        self._presenter.pause_ended = self._changed  # the relay's guards count again
         self._alert_controller.put_back = lambda agent: self._menu_controller.act(PutEntriesBack(agent))
         self._alert_controller.leave = lambda agent, digest: self._menu_controller.act(LeaveEntries(agent, digest))
         self._icon: Icon = choose_icon(

@@ -184,7 +184,9 @@ class StateRecovery:
         if self._is_over:
             return
         if not parts and not self._attempts:
-            self._snapshot.update({one.digest for one in self._stores.ledger.state.ordered})
+            state = self._stores.ledger.state
+            self._snapshot.update({one.digest for one in state.ordered})
+            self._snapshot.save_approvals(state)
             return
         left = self._not_before - time.monotonic()
         if left > 0:

@@ -72,10 +72,14 @@ class HookCatalog:
         ledger: Ledger,
         copies: Copies,
         trials: TrialResults,
-        earlier: EarlierApprovals = NO_EARLIER,
+        read_earlier: Callable[[], EarlierApprovals] = lambda: NO_EARLIER,
+        earlier_file: Path | None = None,
         search: SearchPath | None = None,
     ) -> None:
-        self.earlier = earlier
+        self._read_earlier = read_earlier
+        self._earlier_file = earlier_file  # an import while we run writes it
+        self.earlier = read_earlier()
+        self._earlier_stamp = self._stamp_of_earlier()
         self.search = search or SearchPath(os.environ)
         self._checker = ProgramChecker()
         self._pins: dict[str, tuple[ProgramNames, Pins]] = {}  # by digest
@@ -100,13 +104,17 @@ class HookCatalog:
             if stamp == self._stamp:
                 return
             tried = self._trials.stamp
+            if self._earlier_stamp != self._stamp_of_earlier():
+                self._earlier_stamp = self._stamp_of_earlier()
+                self.earlier = self._read_earlier()
             before = {(one.key, one.digest) for one in self.states if one.waiting}
             declared = self._read()
             self._hooks = reconcile(self.configuration.hooks, self._ledger.state, self.earlier.approved)
             self.states = self._build_states(self._ledger.state)
             files = self._read_stamps()
             self._ledger.set_positions({one.key: one.position for one in self.states})
-            self._stamp = (*declared, self._search_stamp(), files, self._ledger.state.version, tried)
+            rest = files, self._ledger.state.version, tried, self._earlier_stamp
+            self._stamp = (*declared, self._search_stamp(), *rest)
             self._new |= {
                 one.key: one.digest for one in self.states if one.waiting and (one.key, one.digest) not in before
             }
@@ -126,7 +134,11 @@ class HookCatalog:
     def _current_stamp(self) -> object:
         """What a refresh depends on: the declaring file, the hooks' files, and the ledger."""
         declared = self._declared_stamp()
-        return (*declared, self._search_stamp(), self._file_stamps(), self._ledger.state.version, self._trials.stamp)
+        rest = self._file_stamps(), self._ledger.state.version, self._trials.stamp, self._stamp_of_earlier()
+        return (*declared, self._search_stamp(), *rest)
+
+    def _stamp_of_earlier(self) -> object:
+        return file_stamp(self._earlier_file) if self._earlier_file else None
 
     def _search_stamp(self) -> str:
         """Where programs are looked for that were not found."""
@@ -172,7 +184,8 @@ class HookCatalog:
         covered = (path for one in self.states for path in one.covered)
         pins = (one.pins for one in self._ledger.state.ordered if one.pins)
         programs = {program.path for one in pins for program in one.approved.values()}
-        return (*self.configuration.watched, *covered, *sorted(programs))
+        imported = (str(self._earlier_file),) if self._earlier_file else ()
+        return (*self.configuration.watched, *covered, *sorted(programs), *imported)
 
     def find(self, word: str) -> list[HookState]:
         """The hooks that a person may mean by a name, key, command or prefix of a digest."""

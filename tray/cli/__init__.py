@@ -39,6 +39,7 @@ def commands() -> typer.Typer:
     """The command line with all of its commands."""
     from tray.cli import (  # noqa: F401 - they add their commands
         agents,
+        approvals,
         autostart,
         completion,
         config,

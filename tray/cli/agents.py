@@ -120,13 +120,13 @@ def import_hooks(
     from tray.connect import apply_connect, apply_disconnect, hook_import
 
     site = agent_site(context, "user", workspace)
-    name, backups = _check_agents([agent])[0], hook_import.import_backups(site)
+    name = _check_agents([agent])[0]
     if undo:
         plan = hook_import.undo_import(site, name)
-        _apply(name, plan, "put back", partial(apply_disconnect, site, name, plan, backups), dry_run, yes)
+        _apply(name, plan, "put back", partial(apply_disconnect, site, name, plan), dry_run, yes)
         return
     plan = hook_import.import_hooks(site, name, blocking_problem_of)
-    if _apply(name, plan, "imported", partial(apply_connect, site, name, plan, backups), dry_run, yes):
+    if _apply(name, plan, "imported", partial(apply_connect, site, name, plan), dry_run, yes):
         try_imported(site, name)
 
 
@@ -214,7 +214,7 @@ def _check_agents(agents: Sequence[str] | None) -> list[str]:
     return list(dict.fromkeys(agents or []))
 
 
-def _refuse_agents(name: str) -> None:
+def refuse_agents(name: str) -> None:
     """Which agent leads where is for a person. A script of their own is one of their hands."""
     from tray.approvals.callers.ancestry import ancestors
     from tray.approvals.callers.origin import find_origin
@@ -256,6 +256,8 @@ def _apply(name: str, plan: Plan, word: str, work: Callable[[], None], dry_run: 
     from tray.edit.diff import diff
 
     if not plan.changes:
+        if not dry_run:
+            work()  # our notes about what is over go, where a crash left them
         print(f"{name}: already {word}; nothing to write.")
         return False
     for change in plan.changes:
@@ -265,7 +267,7 @@ def _apply(name: str, plan: Plan, word: str, work: Callable[[], None], dry_run: 
     if dry_run:
         print(f"{name}: nothing was written (--dry-run).")
         return False
-    _refuse_agents(name)
+    refuse_agents(name)
     if not yes and not sys.stdin.isatty():
         raise HooktrayError(f"{name}: nobody is there to say yes", hint="look at --dry-run, then give --yes")
     if not yes and not _is_confirmed(name, plan):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 
 from tray.agents.agent import Connector
 from tray.agents.connection import Plan, Site
 from tray.agents.registry import AGENTS
-from tray.edit.backups import Backups
-from tray.edit.file_changes import apply, read_state, remove_folders
+from tray.edit.file_changes import FileChange, apply, read_state, remove_drafts, remove_folders
 from tray.errors import HooktrayError
 from tray.paths import unwritable_error
 
@@ -24,35 +24,53 @@ def connectors() -> Mapping[str, Connector]:
     return {agent.id: agent.connector() for agent in AGENTS.values() if agent.connector}
 
 
-def apply_connect(site: Site, agent: str, plan: Plan, backups: Backups | None = None) -> None:
-    """Carry out a plan to connect: the old contents are in our backups before anything is touched."""
-    backups = backups or site.backups
+def apply_connect(site: Site, agent: str, plan: Plan) -> None:
+    """Carry out a plan to connect or import: the old contents are in our backups before anything is touched."""
     with _lock(site):
         if all(read_state(change.path) == change.after for change in plan.changes):
             return  # another process made the same changes first
-        earlier = [(change.path, backups.get(change.path)) for change in plan.changes]
-        backups.record(agent, plan.changes, ())
-        try:
-            folders = apply(plan.changes)
-        except BaseException:
-            for path, backup in earlier:
-                backups.save(backup) if backup else backups.delete(path)
-            raise
-        backups.record(agent, plan.changes, folders)
+        _apply(site, agent, plan.changes, [change for change in plan.changes if change.backed_up])
 
 
-def apply_disconnect(site: Site, agent: str, plan: Plan, backups: Backups | None = None) -> None:
-    """Carry out a plan to disconnect, and forget what we knew of these files."""
-    backups = backups or site.backups
+def apply_disconnect(site: Site, agent: str, plan: Plan) -> None:
+    """Carry out a plan to disconnect or undo, and forget the files that have nothing of ours any more."""
     with _lock(site):
-        if all(read_state(change.path) == change.after for change in plan.changes):
-            return
-        folders = [folder for backup in backups.of_agent(agent) for folder in backup.folders]
-        apply(plan.changes)
-        with contextlib.suppress(OSError):
-            for change in plan.changes:
-                backups.delete(change.path)
+        known = site.backups.of_agent(agent)
+        folders = [folder for backup in known for folder in backup.folders]
+        _apply(site, agent, plan.changes, [change for change in plan.changes if change.keeps_ours])
+        for path in (site.paths.config, *(backup.path for backup in known)):
+            remove_drafts(path)
         remove_folders(folders)
+        done = [change.path for change in plan.changes if not change.keeps_ours]
+        for path in (*done, *_over(site, agent)):
+            site.backups.delete(path)
+        if any(change.after is None and change.display_path == site.paths.config for change in plan.changes):
+            site.paths.last_good.unlink(missing_ok=True)  # nobody misses what we made and took away again
+
+
+def _over(site: Site, agent: str) -> Iterator[Path]:
+    """The files about which we have notes although they are as before us: a crash came between."""
+    for backup in site.backups.of_agent(agent):
+        has_moved = backup.moved and backup.moved.path.exists()
+        with contextlib.suppress(HooktrayError):  # a folder is there now
+            if not has_moved and read_state(backup.path) == backup.before:
+                yield backup.path
+
+
+def _apply(site: Site, agent: str, changes: Sequence[FileChange], recorded: Sequence[FileChange]) -> None:
+    """All changes or none, and our notes about those that are recorded."""
+    backups = site.backups
+    earlier = [(change.path, backups.get(change.path)) for change in recorded]
+    try:
+        for change in recorded:  # hooktray.yaml is no agent's
+            backups.begin("" if change.display_path == site.paths.config else agent, [change])
+        apply(changes)
+    except BaseException:
+        for path, backup in earlier:
+            with contextlib.suppress(HooktrayError):  # the first error is the one to tell
+                backups.save(backup) if backup else backups.delete(path)
+        raise
+    backups.finish(recorded)
 
 
 def forget(site: Site, agent: str) -> None:
@@ -60,7 +78,7 @@ def forget(site: Site, agent: str) -> None:
     with _lock(site):
         for backup in site.backups.of_agent(agent):
             with contextlib.suppress(HooktrayError, OSError):
-                if not connectors()[agent].contents(backup.path, read_state(backup.path)):
+                if not backup.moved and not connectors()[agent].contents(backup.path, read_state(backup.path)):
                     site.backups.delete(backup.path)
 
 

@@ -5,13 +5,7 @@ from __future__ import annotations
 from tray.agents.agent import HookImporter
 from tray.agents.connection import FindProblem, Plan, Site
 from tray.agents.registry import AGENTS
-from tray.edit.backups import Backups
 from tray.errors import HooktrayError
-
-
-def import_backups(site: Site) -> Backups:
-    """What the settings said before, apart from what `connect` wrote there."""
-    return Backups(site.paths.state / "imports")
 
 
 def import_hooks(site: Site, agent: str, problem: FindProblem) -> Plan:
@@ -21,7 +15,7 @@ def import_hooks(site: Site, agent: str, problem: FindProblem) -> Plan:
 
 def undo_import(site: Site, agent: str) -> Plan:
     """Put them back: the old bytes if nobody edited since, else each hook behind what is there now."""
-    return _importer(agent).undo_import(site, import_backups(site))
+    return _importer(agent).undo_import(site)
 
 
 def import_reminder(site: Site, agent: str) -> str:

@@ -45,6 +45,7 @@ class Presenter:
         self._services = services
         self._icon: Icon | None = None
         self._resume: threading.Timer | None = None
+        self.pause_ended: Callable[[], None] = self.show
 
     def attach(self, icon: Icon) -> None:
         """From here on, `icon` shows this."""
@@ -148,7 +149,9 @@ class Presenter:
             self._resume = None
         ends = [one.until for one in self._controls.state.pauses]
         if ends:
-            self._resume = threading.Timer(max(0.0, min(ends) - time.time()) + 0.05, self._post, (self.show,))
+            self._resume = threading.Timer(
+                max(0.0, min(ends) - time.time()) + 0.05, self._post, (lambda: self.pause_ended(),)
+            )
             self._resume.daemon = True
             self._resume.start()
 

@@ -8,22 +8,33 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tray.edit.file_changes import File, FileChange, FileState, Link
+from tray.edit.file_changes import File, FileChange, FileState, Link, MovedHooks
+from tray.paths import unwritable_error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backup:
-    """One file of an agent's that we wrote: what was there, what we made of it, the folders we had to make."""
+    """One file of an agent's that we wrote: what is to be put back, what we made of it, the folders we had to make.
+
+    `before` is what `disconnect` puts back. While the file is being written it may still be the earlier one of ours,
+    `replaced`, for which the same is to be put back.
+    """
 
     agent: str
     path: Path
     before: FileState
     after: FileState
+    moved: MovedHooks | None = None
+    replaced: tuple[FileState, ...] = ()
     folders: tuple[Path, ...] = ()
+
+    def is_as_written(self, current: FileState) -> bool:
+        """Whether nobody has edited the file since we wrote it."""
+        return current in (self.after, *self.replaced)
 
 
 class Backups:
@@ -38,6 +49,17 @@ class Backups:
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
+    def as_written(self, path: Path, current: FileState) -> Backup | None:
+        """What we know of this file, if it is still as we wrote it; of moved hooks only while their file is there."""
+        backup = self.get(path)
+        if backup is None or not backup.is_as_written(current):
+            return None
+        if backup.moved is None or os.path.lexists(backup.moved.path):
+            return backup
+        # Where a crash ended the move at once, the hooks are still in this file.
+        has_hooks = current != backup.after
+        return replace(backup, before=backup.moved.before if has_hooks else backup.before, moved=None)
+
     def of_agent(self, agent: str) -> list[Backup]:
         """Every file of this agent's that we wrote, by path."""
         found = []
@@ -46,42 +68,55 @@ class Backups:
                 found.append(_parse(json.loads(file.read_bytes())))
         return sorted((backup for backup in found if backup.agent == agent), key=lambda backup: backup.path)
 
-    def original(self, path: Path, current: FileState, without: FileState) -> FileState:
-        """What to put back some day: what was there before us, if nobody edited since, else `without` ours."""
-        backup = self.get(path)
-        return backup.before if backup and backup.after == current else without
-
-    def record(self, agent: str, changes: Sequence[FileChange], folders: Sequence[Path]) -> None:
-        for change in filter(lambda one: one.backed_up, changes):
-            earlier = self.get(change.path)
-            made = set(earlier.folders if earlier else ())
-            made |= {one for one in folders if change.path.is_relative_to(one)}
-            backup = Backup(
-                agent=agent,
-                path=change.path,
-                before=change.origin,
-                after=change.after,
-                folders=tuple(sorted(made)),
+    def begin(self, agent: str, changes: Sequence[FileChange]) -> None:
+        """Note what will be written, before it is."""
+        for change in changes:
+            known, written = self.get(change.path), self.as_written(change.path, change.before)
+            missing = [folder for folder in change.path.parents if not folder.exists()]
+            self.save(
+                Backup(
+                    agent=agent,
+                    path=change.path,
+                    before=change.origin,
+                    after=change.after,
+                    moved=change.moved or (written.moved if written else None),
+                    replaced=(change.before,) if written else (),
+                    folders=tuple(sorted({*missing, *(known.folders if known else ())})),
+                )
             )
-            self.save(backup)
+
+    def finish(self, changes: Sequence[FileChange]) -> None:
+        """Note that it was written."""
+        for change in changes:
+            if backup := self.get(change.path):
+                self.save(replace(backup, moved=change.moved, replaced=()))
 
     def save(self, backup: Backup) -> None:
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        """Raises HooktrayError."""
         document = {
             "agent": backup.agent,
-            "path": str(backup.path),
+            "path": os.fsdecode(backup.path),
             "before": _encode(backup.before),
             "after": _encode(backup.after),
+            "moved": _encode_moved(backup.moved),
+            "replaced": list(map(_encode, backup.replaced)),
             "folders": [str(folder) for folder in backup.folders],
         }
         draft = self._file(backup.path).with_suffix(".part")
-        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(handle, "w") as file:
-            json.dump(document, file)
-        draft.replace(self._file(backup.path))
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(handle, "w") as file:
+                json.dump(document, file)
+            draft.replace(self._file(backup.path))
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                draft.unlink()
+            raise unwritable_error(self._folder, error) from error
 
     def delete(self, path: Path) -> None:
-        self._file(path).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # a note about a file as it is no more says nothing
+            self._file(path).unlink()
 
     def _file(self, path: Path) -> Path:
         return self._folder / f"{hashlib.sha256(os.fsencode(path)).hexdigest()[:24]}.json"
@@ -101,11 +136,27 @@ def _decode(document: Mapping[str, Any] | None) -> FileState:
     return File(text=base64.b64decode(document["text"]), mode=document["mode"])
 
 
+def _encode_moved(moved: MovedHooks | None) -> Mapping[str, Any] | None:
+    if moved is None:
+        return None
+    text = base64.b64encode(moved.text).decode()
+    return {"before": _encode(moved.before), "text": text, "path": str(moved.path)}
+
+
+def _decode_moved(document: Mapping[str, Any] | None) -> MovedHooks | None:
+    if document is None:
+        return None
+    text = base64.b64decode(document["text"])
+    return MovedHooks(before=_decode(document["before"]), text=text, path=Path(document["path"]))
+
+
 def _parse(document: Mapping[str, Any]) -> Backup:
     return Backup(
         agent=document["agent"],
         path=Path(document["path"]),
         before=_decode(document["before"]),
         after=_decode(document["after"]),
+        moved=_decode_moved(document.get("moved")),
+        replaced=tuple(map(_decode, document.get("replaced", ()))),
         folders=tuple(map(Path, document["folders"])),
     )

@@ -15,6 +15,8 @@ from pathlib import Path
 from tray.errors import HooktrayError
 
 SIZE_LIMIT = 16 * 1024 * 1024  # bytes of a file that we edit
+MAKE_ROOM = "make room on this disk and try again"
+READ_ONLY = "make this file system writable and try again"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,16 +38,28 @@ FileState = File | Link | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MovedHooks:
+    """Hooks that were moved out of a file: the file with them and without anything of ours, and their new file."""
+
+    before: FileState
+    text: bytes  # of the new file
+    path: Path  # of the new file
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FileChange:
     """What is at a path and what is to be there; None = nothing.
 
-    `origin` is what `disconnect` shall put back; `display_path` is the path as the user knows it.
+    `origin` is what `disconnect` shall put back, `moved` what `import-hooks --undo` shall; `display_path` is the path
+    as the user knows it. After a change that `keeps_ours`, the file still has something to be put back some day.
     """
 
     path: Path
     before: FileState
     after: FileState
     origin: FileState = None
+    moved: MovedHooks | None = None
+    keeps_ours: bool = False
     display_path: Path | None = None
     backed_up: bool = True  # `Backups` records what was there
 
@@ -94,13 +108,14 @@ def check_writable(path: Path, found: FileState) -> None:
         )
 
 
-def apply(changes: Sequence[FileChange]) -> tuple[Path, ...]:
-    """All of them or none; returns the folders that had to be made."""
+def apply(changes: Sequence[FileChange]) -> None:
+    """All of them or none, with the folders that they need."""
     done: list[FileChange] = []
     made: list[Path] = []
     try:
         for change in changes:
             check_writable(change.path, change.before)
+            remove_drafts(change.path)
         for change in changes:
             made += _folders(change.path.parent)
             _replace(change.path, change.before, change.after)
@@ -111,9 +126,20 @@ def apply(changes: Sequence[FileChange]) -> tuple[Path, ...]:
                 _replace(change.path, change.after, change.before)
         remove_folders(made)
         if isinstance(error, OSError):
-            raise _access_error(Path(error.filename or changes[len(done)].path), error) from error
+            raise _write_error(changes[len(done)].path, error) from error
         raise
-    return tuple(made)
+
+
+def remove_drafts(path: Path) -> None:
+    """What a crash left of earlier attempts to write this file."""
+    with contextlib.suppress(OSError):
+        for one in path.parent.iterdir():
+            if one.name.startswith(_draft_prefix(path)):
+                one.unlink()
+
+
+def _draft_prefix(path: Path) -> str:
+    return f".{path.name}.hooktray-"
 
 
 def remove_folders(folders: Sequence[Path]) -> None:
@@ -135,7 +161,7 @@ def _replace(path: Path, before: FileState, after: FileState) -> None:
         _check_unchanged(path, before)
         path.unlink(missing_ok=True)
         return
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    handle, name = tempfile.mkstemp(prefix=_draft_prefix(path), dir=path.parent)
     draft = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -186,6 +212,13 @@ def _sync(folder: Path) -> None:
             raise
     finally:
         os.close(opened)
+
+
+def _write_error(path: Path, error: OSError) -> HooktrayError:
+    why = error.strerror or str(error)
+    remedies = {errno.ENOSPC: MAKE_ROOM, errno.EDQUOT: MAKE_ROOM, errno.EFBIG: MAKE_ROOM, errno.EROFS: READ_ONLY}
+    hint = remedies.get(error.errno or 0, "make the file and its folder writable for you")
+    return HooktrayError(f"{path}: {why}; nothing was written", hint=hint)
 
 
 def _access_error(path: Path, error: OSError) -> HooktrayError:

@@ -6,6 +6,7 @@ Libraries that keep a YAML text were measured: ruamel.yaml changed 5 to 11 of 13
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +27,10 @@ class VerbatimItem:
 
 
 Item = Mapping[str, Any] | VerbatimItem
+Cut = tuple[int, int]
+# Only libyaml takes a tab before a comment, as YAML does; both give the same marks.
+LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+COMMA = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*)*+(,)")
 HINT = "nothing was written; write the list as `{}:` with one `- …` in a line of its own for each item"
 
 
@@ -51,47 +56,53 @@ def append(text: bytes, path: str, key: str, new: Sequence[Item]) -> bytes:
 def _append(text: bytes, path: str, key: str, new: Sequence[Item]) -> bytes:
     existing = items(text, path, key)
     source, bom, newline = _decoded(text)
-    node = _value(source, key)
+    root = _root(source, path)
+    node = _value(root, key)
     if node is None:
         gap = newline if source and not source.endswith("\n") else ""
-        edited = f"{source}{gap}{key}:{newline}{_block(new, 2, newline)}"
+        edited = f"{source}{gap}{key}:{newline}{_ended(_block(new, 2, newline), newline, bool(gap))}"
     elif isinstance(node, yaml.SequenceNode) and not node.flow_style:
         at, missing = _line_end(source, _end(node))
         lead = newline if missing else ""
-        edited = source[:at] + lead + _block(new, node.start_mark.column, newline) + source[at:]
-    elif isinstance(node, yaml.SequenceNode) and existing:
-        at = _end(node.value[-1])
-        edited = (
-            source[:at]
-            + "".join(f", {json.dumps(_value_of(item), ensure_ascii=False)}" for item in new)
-            + source[at:]
-        )
+        block = _ended(_block(new, node.start_mark.column, newline), newline, missing)
+        edited = source[:at] + lead + block + source[at:]
+    elif isinstance(node, yaml.SequenceNode) and (existing or _is_flow(root) or "#" in _inside(source, node)):
+        at = _end(node.value[-1]) if existing else node.start_mark.index + 1
+        texts = [json.dumps(_value_of(item), ensure_ascii=False) for item in new]
+        edited = f"{source[:at]}{', ' if existing else ''}{', '.join(texts)}{source[at:]}"
     elif isinstance(node, yaml.SequenceNode) or not source[node.start_mark.index : node.end_mark.index]:
         begin, end = node.start_mark.index, node.end_mark.index
         bare = source[:begin].rstrip(" \t") + source[end:]
         at, missing = _line_end(bare, len(source[:begin].rstrip(" \t")))
-        edited = bare[:at] + (newline if missing else "") + _block(new, 2, newline) + bare[at:]
+        block = _ended(_block(new, 2, newline), newline, missing)
+        edited = bare[:at] + (newline if missing else "") + block + bare[at:]
     else:
         raise ConfigError(f"{path}: {key}: expected a list", hint=HINT.format(key))
-    return _checked(text, bom + edited.encode(), path, key, [*existing, *map(_value_of, new)])
+    try:
+        encoded = edited.encode()
+    except UnicodeEncodeError as error:
+        what = f"{path}: {key}: a path that is not UTF-8 cannot be written into it"
+        raise ConfigError(what, hint="move these files below a folder with a plain name") from error
+    return _checked(text, bom + encoded, path, key, [*existing, *map(_value_of, new)])
 
 
 def verbatim_items(text: bytes, key: str, predicate: Callable[[Any], bool]) -> list[VerbatimItem]:
     """The items that are wanted, as they are written there; of a readable text only."""
     source, _bom, _newline = _decoded(text)
-    found = _value(source, key)
+    found = _value(_root(source, key), key)
     if not isinstance(found, yaml.SequenceNode):
         return []
     existing = items(text, key, key)
     both = zip(existing, found.value, strict=True)
-    return [VerbatimItem(item, tuple(_lines(source, node))) for item, node in both if predicate(item)]
+    return [VerbatimItem(item, tuple(_lines(source, found, node))) for item, node in both if predicate(item)]
 
 
-def _lines(source: str, node: yaml.Node) -> Iterator[str]:
+def _lines(source: str, sequence: yaml.SequenceNode, node: yaml.Node) -> Iterator[str]:
     """A comment behind the last character belongs to a block; behind a flow it may be the next item's."""
     is_block = isinstance(node, yaml.MappingNode) and not node.flow_style
     end = _line_end(source, _end(node))[0] if is_block else _end(node)
-    first, *others = source[node.start_mark.index : end].splitlines()
+    begin = node.start_mark.index if sequence.flow_style else _dash(source, sequence, node) + 1
+    first, *others = source[begin:end].lstrip(" ").splitlines()
     yield first
     for line in others:
         indent = len(line) - len(line.lstrip(" "))
@@ -106,39 +117,72 @@ def remove(text: bytes, path: str, key: str, predicate: Callable[[Any], bool]) -
     """The text without the items that are ours; a list of nothing else goes with them, unless a comment is in it."""
     existing = items(text, path, key)
     source, bom, _newline = _decoded(text)
-    node = _value(source, key)
+    root = _root(source, path)
+    node = _value(root, key)
     removed = [index for index, item in enumerate(existing) if predicate(item)]
     if not removed or not isinstance(node, yaml.SequenceNode):
         return text
-    cuts = [_cut(source, node, index) for index in removed]
-    if len(removed) == len(existing):
-        begin, end = _whole(source, key, node)
+    cuts = _flow_cuts(source, node, removed) if node.flow_style else [_cut(source, node, at) for at in removed]
+    if len(removed) == len(existing) and not _is_flow(root):
+        begin, end = _whole(source, root, key, node)
         left = _without(source[begin:end], [(first - begin, last - begin) for first, last in cuts])
-        if node.flow_style or not left.partition(":")[2].strip():
+        if not left.partition(":")[2].strip(" \t\r\n[],"):
             cuts = [(begin, end)]
+    is_last = max(end for _, end in cuts) == len(source) and not source.endswith("\n")
     source = _without(source, cuts)
+    source = re.sub(r"\r?\n\Z", "", source) if is_last else source
     return _checked(text, bom + source.encode(), path, key, [item for item in existing if not predicate(item)])
 
 
-def _without(source: str, cuts: Sequence[tuple[int, int]]) -> str:
-    for begin, end in reversed(cuts):
+def _ended(block: str, newline: str, is_open: bool) -> str:
+    """The last line of a text stays without its end when it had none."""
+    return block.removesuffix(newline) if is_open else block
+
+
+def _without(source: str, cuts: Sequence[Cut]) -> str:
+    for begin, end in sorted(cuts, reverse=True):
         source = source[:begin] + source[end:]
     return source
 
 
-def _cut(source: str, sequence: yaml.SequenceNode, index: int) -> tuple[int, int]:
+def _cut(source: str, sequence: yaml.SequenceNode, index: int) -> Cut:
+    """All lines of an item, from that of its dash."""
     node = sequence.value[index]
-    if not sequence.flow_style:
-        begin = source.rfind("\n", 0, node.start_mark.index) + 1
-        return begin, _line_end(source, _end(node))[0]
-    if index:
-        return _end(sequence.value[index - 1]), _end(node)
-    return node.start_mark.index, sequence.value[1].start_mark.index if len(sequence.value) > 1 else _end(node)
+    begin = source.rfind("\n", 0, _dash(source, sequence, node)) + 1
+    return begin, _line_end(source, _end(node))[0]
 
 
-def _whole(source: str, key: str, sequence: yaml.SequenceNode) -> tuple[int, int]:
+def _dash(source: str, sequence: yaml.SequenceNode, node: yaml.Node) -> int:
+    """Where the dash of an item is; its value may begin in a later line."""
+    at, column = int(node.start_mark.index), sequence.start_mark.column
+    while True:
+        begin = source.rfind("\n", 0, at) + 1
+        if (begin + column < node.start_mark.index and source[begin + column] == "-") or not begin:
+            return int(begin + column)
+        at = begin - 1
+
+
+def _flow_cuts(source: str, sequence: yaml.SequenceNode, removed: Sequence[int]) -> list[Cut]:
+    """Items of a flow, each with a comma: the one before it when an item that stays is before it."""
+    nodes, cuts = sequence.value, list[Cut]()
+    first_kept = next((index for index in range(len(nodes)) if index not in removed), len(nodes))
+    for index in removed:
+        begin, end = nodes[index].start_mark.index, _end(nodes[index])
+        if index > first_kept:
+            gap = _end(nodes[index - 1]), begin
+        else:
+            gap = end, nodes[index + 1].start_mark.index if index + 1 < len(nodes) else end
+        if "#" not in source[slice(*gap)]:
+            cuts.append((min(begin, gap[0]), max(end, gap[1])))
+            continue
+        cuts.append((begin, end))  # a comment stays
+        if comma := COMMA.match(source, gap[0]):
+            cuts.append(comma.span(1))
+    return cuts
+
+
+def _whole(source: str, root: yaml.Node | None, key: str, sequence: yaml.SequenceNode) -> Cut:
     """The list with its key: all lines of it."""
-    root = yaml.compose(source, yaml.SafeLoader)
     names = [name for name, _ in root.value] if isinstance(root, yaml.MappingNode) else []
     name = next(name for name in names if name.value == key)
     begin = source.rfind("\n", 0, name.start_mark.index) + 1
@@ -148,6 +192,8 @@ def _whole(source: str, key: str, sequence: yaml.SequenceNode) -> tuple[int, int
 def _checked(old: bytes, new: bytes, path: str, key: str, expected: list[Any]) -> bytes:
     """The new text, once it is sure that it says what was meant and nothing else."""
     before, after = load_yaml(old, path).value, load_yaml(new, path).value
+    if not isinstance(after, dict):
+        raise ConfigError(f"{path}: {key}: cannot be edited without touching the rest", hint=HINT.format(key))
     others = [{name: value for name, value in one.items() if name != key} for one in (before, after)]
     if (after.get(key) or []) != expected or others[0] != others[1]:
         raise ConfigError(f"{path}: {key}: cannot be edited without touching the rest", hint=HINT.format(key))
@@ -160,9 +206,25 @@ def _decoded(text: bytes) -> tuple[str, bytes, str]:
     return source, bom, "\r\n" if "\r\n" in source else "\n"
 
 
-def _value(source: str, key: str) -> yaml.Node | None:
-    root = yaml.compose(source, yaml.SafeLoader)
-    if root is None or not isinstance(root, yaml.MappingNode):
+def _root(source: str, path: str) -> yaml.Node | None:
+    try:
+        return yaml.compose(source, LOADER)
+    except yaml.MarkedYAMLError as error:  # of a text that `load_yaml` takes
+        mark = error.problem_mark
+        place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
+        raise ConfigError(f"{path}{place}: {error.problem}", hint="nothing was written; mend this line") from None
+
+
+def _is_flow(node: yaml.Node | None) -> bool:
+    return isinstance(node, yaml.CollectionNode) and bool(node.flow_style)
+
+
+def _inside(source: str, node: yaml.Node) -> str:
+    return source[node.start_mark.index : node.end_mark.index]
+
+
+def _value(root: yaml.Node | None, key: str) -> yaml.Node | None:
+    if not isinstance(root, yaml.MappingNode):
         return None
     return next((value for name, value in root.value if name.value == key), None)
 

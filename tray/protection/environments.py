@@ -83,8 +83,8 @@ class Environments:
         return self.judge_write(path)
 
     def hold(self, cwd: str) -> bool:
-        """Whether a relative path of this folder may be in one of them."""
-        return any(cwd == place or _below(cwd, place) for place in (*self.shared, *self.packages))
+        """Whether a relative path of this folder may be in one of them; asked of each event."""
+        return cwd.startswith((*self.shared, *self.packages))
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from tray.errors import StoreError
 
 LEDGER = "ledger.head"  # a line for the last row: its number, its link, and the link of the first one
 SWITCH = "switch.head"  # the digest of what we last wrote
+APPROVALS = "approvals.json"  # what was approved last, which approves nothing
 
 
 def read_checkpoint(path: Path) -> tuple[str, ...]:
@@ -31,7 +32,7 @@ def has_approvals(folder: Path) -> bool:
 
 def archive_checkpoints(folder: Path, name: str) -> None:
     """Keep the notes of a database that is gone under `name`: the next one is not measured against them."""
-    for one in (LEDGER, SWITCH):
+    for one in (LEDGER, SWITCH, APPROVALS):
         with contextlib.suppress(FileNotFoundError):
             (folder / one).replace(folder / f"{name}.{one}")
 

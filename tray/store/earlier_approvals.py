@@ -1,6 +1,7 @@
-"""What a damaged database that was set aside still holds of the approvals; SQLite reads it, and nothing in it counts.
+"""Approvals from outside the ledger: of a damaged database that was set aside, of a lost one, and of an import.
 
-The file stays as it is. It may hold anything: its values, its rows and the time for it are bounded.
+None of them counts. SQLite reads the damaged file, which stays as it is. It may hold anything: its values, its rows
+and the time for it are bounded.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tray.model.hook import Command
-from tray.store.checkpoint import read_checkpoint
+from tray.errors import HooktrayError
+from tray.store.approval_file import Export, is_plain, parse, read, render, write
+from tray.store.checkpoint import APPROVALS, read_checkpoint
 from tray.store.db import damaged_files
 from tray.store.ledger import CHECKPOINT, EMPTY_HEAD, READ, ApprovedHook, LedgerAction, Row, chain_value, fold
 from tray.store.switch import HOOK_OFF
 
+IMPORTED = "imported-approvals.json"  # beside the database
 MAX_FILES = 5  # the newest damaged files that are read
 FILE_SECONDS = 3.0  # for one file
 MAX_ROWS = 20_000  # of one ledger
@@ -51,8 +54,9 @@ class _FileApprovals:
 
 
 def read_earlier(database: Path) -> EarlierApprovals:
-    """The approvals in the damaged files beside this database; the newest entry of each hook counts."""
+    """The approvals of a lost database, of damaged files and of an import; the last of each hook counts."""
     approved: dict[str, ApprovedHook] = {}
+    approved.update(_read_copy(database.with_name(f"{database.name}.gone.{APPROVALS}")))
     files = damaged_files(database)[-MAX_FILES:]
     partial = False
     for file in files:
@@ -61,7 +65,20 @@ def read_earlier(database: Path) -> EarlierApprovals:
         for key in found.decided:
             approved.pop(key, None)
         approved.update(found.approved)
+    approved.update(_read_copy(database.with_name(IMPORTED)))
     return EarlierApprovals(approved=approved, files=tuple(file.name for file in files), partial=partial)
+
+
+def import_approvals(database: Path, exports: Sequence[Export]) -> None:
+    """Keep them as proposals, in the place of those that were imported before. Raises StoreError."""
+    write(database.with_name(IMPORTED), render(exports, ""))
+
+
+def _read_copy(file: Path) -> Mapping[str, ApprovedHook]:
+    """The approvals in a file that Hooktray wrote beside the database; none when it is not there or altered."""
+    with suppress(HooktrayError):
+        return {one.approved.hook.key: one.approved for one in parse(read(file), str(file), "")}
+    return {}
 
 
 def _read_file(file: Path) -> _FileApprovals:
@@ -76,7 +93,7 @@ def _read_file(file: Path) -> _FileApprovals:
     approved = {
         key: one
         for key, one in state.approved.items()
-        if key not in off and (key, one.digest) not in state.denied and _is_plain(one)
+        if key not in off and (key, one.digest) not in state.denied and is_plain(one.hook)
     }
     decided = frozenset({*state.approved, *state.revoked, *(key for key, _ in state.denied)})
     return _FileApprovals(approved, decided, not (whole and unbroken))
@@ -173,12 +190,3 @@ def _keys(connection: sqlite3.Connection) -> Iterator[str]:
     for (key,) in connection.execute(f"{OFF_KEYS} LIMIT {MAX_ROWS}", (f"{HOOK_OFF}*",)):
         if isinstance(key, str):
             yield key.removeprefix(HOOK_OFF)
-
-
-def _is_plain(one: ApprovedHook) -> bool:
-    """Whether the fields that proposals are compared with are texts; a definition can be any JSON."""
-    action = one.hook.action
-    words = [one.hook.name, one.hook.source.path, one.hook.source.kind]
-    if isinstance(action, Command):
-        words += [action.line, action.folder, action.interpreter]
-    return all(isinstance(word, str) for word in words)

@@ -6,12 +6,16 @@ import contextlib
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from tray.errors import StoreError
+from tray.store.approval_file import Export, render, write
+from tray.store.checkpoint import APPROVALS
 from tray.store.copies import Bundle, Copies, DamagedError
+from tray.store.ledger import LedgerState
 
 COPIES_SIZE = 16 * 1024 * 1024  # bytes of approved copies; larger ones are read again from the hooks' own files
 RECORDS_SIZE = 4 * 1024 * 1024
 # What `connect` and `import-hooks` wrote, and ours.
-RECORDS = ("connections", "imports", "last-good.yaml", "welcomed")
+RECORDS = ("connections", "last-good.yaml", "welcomed")
 
 Stamp = tuple[int, int, int]
 
@@ -24,6 +28,7 @@ class RecoverySnapshot:
         self._copies = copies
         self._stamps: dict[str, Stamp] = {}
         self._too_large: set[str] = set()  # digests of copies that did not fit
+        self._saved = 0  # the version of the ledger that was saved
         self.bundles: dict[str, Bundle] = {}  # by digest
         self.records: dict[str, bytes] = {}  # by their path below the state folder
 
@@ -42,6 +47,19 @@ class RecoverySnapshot:
                         self._too_large.add(name)
         self._too_large &= set(digests)
         self.records = records(self._folder, self._stamps, self.records)
+
+    def save_approvals(self, state: LedgerState) -> None:
+        """Keep on disk what is approved now, so that a lost database ends in one review."""
+        if state.version == self._saved:
+            return
+        exports = []
+        for one in state.ordered:
+            with contextlib.suppress(DamagedError):
+                manifest = self._copies.check(one.digest)
+                exports.append(Export(approved=one, files=manifest.files, pinned=manifest.pinned))
+        with contextlib.suppress(StoreError):
+            write(self._folder / APPROVALS, render(exports, ""))
+            self._saved = state.version
 
 
 def records(folder: Path, stamps: dict[str, Stamp], known: Mapping[str, bytes]) -> dict[str, bytes]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from tray.errors import ConfigError
 
@@ -17,6 +17,7 @@ MAX_LISTED = 6  # words that are all named beside the likely one: it may be none
 _QUOTE = "put it in quotes if it is text"
 
 KeyPath = tuple[str | int, ...]
+Place = TypeVar("Place")  # an offset into the text, or a mark
 
 
 class Mark(NamedTuple):
@@ -114,50 +115,68 @@ class LineIndex:
         return Mark(self._line, at - self._begin + 1)
 
 
-class StrictReader:
-    """What both formats share: the marks, the number of nodes, numbers and the errors."""
+class OffsetMarks(Mapping[KeyPath, Mark]):
+    """Marks that are worked out when they are asked for: few of a file's values are ever named."""
 
-    def __init__(self, path: str, depth: int) -> None:
+    def __init__(self, offsets: Mapping[KeyPath, int], text: str) -> None:
+        self._offsets = offsets
+        self._text = text
+
+    def __getitem__(self, at: KeyPath) -> Mark:
+        return LineIndex(self._text).mark(self._offsets[at])
+
+    def __iter__(self) -> Iterator[KeyPath]:
+        return iter(self._offsets)
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+
+class StrictReader(Generic[Place]):
+    """What both formats share: places, the number of nodes, numbers and the errors. A reader says what a place is."""
+
+    def __init__(self, path: str, depth: int, top: Place) -> None:
         self._path = path
         self._depth = depth
         self._nodes = 0
-        self._marks: dict[KeyPath, Mark] = {(): TOP}
-        self._value_marks: dict[KeyPath, Mark] = {}
+        self._places: dict[KeyPath, Place] = {(): top}
+        self._value_places: dict[KeyPath, Place] = {}
 
-    def _error(self, mark: Mark, what: str, hint: str) -> ConfigError:
-        return _config_error(self._path, mark, what, hint)
+    def _mark(self, place: Place) -> Mark:
+        raise NotImplementedError
 
-    def _document(self, value: Any) -> Document:
-        return Document(value=value, path=self._path, marks=self._marks, value_marks=self._value_marks)
+    def _error(self, place: Place, what: str, hint: str) -> ConfigError:
+        return _config_error(self._path, self._mark(place), what, hint)
 
-    def _enter(self, at: KeyPath, mark: Mark) -> None:
-        self._value_marks[at] = mark
-        self._marks.setdefault(at, mark)
-        self._count(mark)
+    def _enter(self, at: KeyPath, place: Place) -> None:
+        self._value_places[at] = place
+        self._places.setdefault(at, place)
+        self._count(place)
 
-    def _descend(self, at: KeyPath, mark: Mark) -> None:
+    def _descend(self, at: KeyPath, place: Place) -> None:
         if len(at) >= self._depth:
-            raise self._error(mark, f"nested deeper than {self._depth} levels", "make it flatter")
+            raise self._error(place, f"nested deeper than {self._depth} levels", "make it flatter")
 
-    def _count(self, mark: Mark) -> None:
+    def _count(self, place: Place) -> None:
         self._nodes += 1
         if self._nodes > NODES:
-            raise self._error(mark, f"more than {NODES} keys and values", "split the file")
+            raise self._error(place, f"more than {NODES} keys and values", "split the file")
 
-    def _key(self, at: KeyPath, mark: Mark) -> None:
-        self._count(mark)
-        if at in self._marks:
-            what = f"the key {quote_short(str(at[-1]))} is given twice, first in line {self._marks[at].line}"
-            raise self._error(mark, what, "keep one of the two")
-        self._marks[at] = mark
+    def _key(self, at: KeyPath, place: Place) -> None:
+        self._count(place)
+        if at in self._places:
+            line = self._mark(self._places[at]).line
+            what = f"the key {quote_short(str(at[-1]))} is given twice, first in line {line}"
+            raise self._error(place, what, "keep one of the two")
+        self._places[at] = place
 
-    def _number(self, text: str, mark: Mark, *, whole: bool) -> int | float:
+    def _number(self, text: str, place: Place, *, whole: bool) -> int | float:
         if len(text) > DIGITS:
             what = f"the number {quote_short(text)} has {len(text)} characters, {DIGITS} are allowed"
-            raise self._error(mark, what, _QUOTE)
+            raise self._error(place, what, _QUOTE)
         if whole:
             return int(text)
         value = float(text)
         if math.isinf(value):
-            raise self._error(mark, f"the number {quote_short(text)} is too large", _QUOTE)
+            raise self._error(place, f"the number {quote_short(text)} is too large", _QUOTE)
         return value

@@ -8,7 +8,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
 from tray.errors import ConfigError
-from tray.strict.document import Document, KeyPath, LineIndex, Mark, StrictReader, decode, quote_short
+from tray.strict.document import Document, KeyPath, LineIndex, Mark, OffsetMarks, StrictReader, decode, quote_short
 
 JSON_DEPTH = 64
 _MAX_DEPTH = 200  # no caller may ask for more: one level costs two frames of the interpreter's stack
@@ -19,11 +19,11 @@ _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(\.[0-9]++)?([eE][-+]?[0-9]++)?")
 _NOT_FINITE = re.compile(r"-?(?:NaN|Infinity)")
 
 
-class _JsonReader(StrictReader):
+class _JsonReader(StrictReader[int]):
     """One pass over the text; strings are left to the json module's own scanner."""
 
     def __init__(self, text: str, path: str, depth: int) -> None:
-        super().__init__(path, depth)
+        super().__init__(path, depth, 0)
         self._text = text
         self._lines = LineIndex(text)
 
@@ -32,30 +32,33 @@ class _JsonReader(StrictReader):
         end = self._blank(end)
         if end < len(self._text):
             raise self._unexpected(end, "the end of the file", "keep one JSON value in the file")
-        return self._document(value)
+        marks, value_marks = (OffsetMarks(one, self._text) for one in (self._places, self._value_places))
+        return Document(value=value, path=self._path, marks=marks, value_marks=value_marks)
+
+    def _mark(self, place: int) -> Mark:
+        return self._lines.mark(place)
 
     def _blank(self, at: int) -> int:
         found = _BLANK.match(self._text, at)
         return found.end() if found else at
 
     def _value(self, at: int, path: KeyPath) -> tuple[Any, int]:
-        mark = self._lines.mark(at)
-        self._enter(path, mark)
+        self._enter(path, at)
         char = self._text[at : at + 1]
         if char == '"':
             return self._string(at)
         if char not in {"{", "["}:
-            return self._atom(at, mark)
-        self._descend(path, mark)
+            return self._atom(at)
+        self._descend(path, at)
         return self._object(at, path) if char == "{" else self._array(at, path)
 
-    def _atom(self, at: int, mark: Mark) -> tuple[Any, int]:
+    def _atom(self, at: int) -> tuple[Any, int]:
+        if number := _NUMBER.match(self._text, at):
+            return self._number(number[0], at, whole=not (number[1] or number[2])), number.end()
         if literal := _LITERAL.match(self._text, at):
             return _LITERALS[literal[0]], literal.end()
         if constant := _NOT_FINITE.match(self._text, at):
-            raise self._error(mark, f"{constant[0]} is not a JSON number", "write a number, or null")
-        if number := _NUMBER.match(self._text, at):
-            return self._number(number[0], mark, whole=not (number[1] or number[2])), number.end()
+            raise self._error(at, f"{constant[0]} is not a JSON number", "write a number, or null")
         raise self._unexpected(at, "a value", "write text in double quotes; JSON has no comments")
 
     def _string(self, at: int) -> tuple[str, int]:
@@ -63,7 +66,7 @@ class _JsonReader(StrictReader):
             text, end = scanstring(self._text, at + 1, True)
         except json.JSONDecodeError as error:
             what = error.msg.removesuffix(" at")
-            raise self._error(self._lines.mark(error.pos), what, "check the quotes and backslashes") from None
+            raise self._error(error.pos, what, "check the quotes and backslashes") from None
         return text, end
 
     def _array(self, at: int, path: KeyPath) -> tuple[list[Any], int]:
@@ -95,9 +98,9 @@ class _JsonReader(StrictReader):
             raise self._unexpected(
                 at, "a key in double quotes", "remove a comma that nothing follows; quote every key"
             )
-        mark = self._lines.mark(at)
+        begin = at
         key, at = self._string(at)
-        self._key((*path, key), mark)
+        self._key((*path, key), begin)
         at = self._blank(at)
         if self._text[at : at + 1] != ":":
             raise self._unexpected(at, f"`:` after the key {quote_short(key)}", "write `:` between key and value")
@@ -116,7 +119,7 @@ class _JsonReader(StrictReader):
         found = (
             quote_short(self._text[at : at + 20].split("\n")[0]) if at < len(self._text) else "the end of the file"
         )
-        return self._error(self._lines.mark(at), f"expected {expected}, got {found}", hint)
+        return self._error(at, f"expected {expected}, got {found}", hint)
 
 
 def load_json(text: str | bytes, path: str, *, limit: int, depth: int = JSON_DEPTH) -> Document:

@@ -28,17 +28,23 @@ _INT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 
 
-class _YamlReader(StrictReader):
+class _YamlReader(StrictReader[Mark]):
     """Builds the values straight from the parser's events, so that nothing exists before it is checked."""
 
     def __init__(self, text: str, path: str) -> None:
-        super().__init__(path, YAML_DEPTH)
+        super().__init__(path, YAML_DEPTH, TOP)
         if bad := _UNPRINTABLE.search(text):
             what = f"the character {quote_short(bad[0])} is not allowed in YAML"
             hint = "remove it, or write it as an escape in double quotes"
             raise self._error(LineIndex(text).mark(bad.start()), what, hint)
         self._text = text
         self._events: Iterator[yaml.Event] = yaml.parse(text, Loader=_LOADER)
+
+    def _mark(self, place: Mark) -> Mark:
+        return place
+
+    def _document(self, value: Any) -> Document:
+        return Document(value=value, path=self._path, marks=self._places, value_marks=self._value_places)
 
     def document(self) -> Document:
         self._next()  # the stream's start

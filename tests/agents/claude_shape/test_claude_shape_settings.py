@@ -206,7 +206,7 @@ def test_hooks_move_below_hooktray_and_back(site: Site) -> None:
         apply_connect(site, "larch", plan)
         left = json.loads(path.read_text())["hooks"]
         (moved,) = read(agent, site.paths.config.parent / "imported" / "larch" / "settings.json").hooks
-        apply_disconnect(site, "larch", importer.undo_import(site, site.backups))
+        apply_disconnect(site, "larch", importer.undo_import(site))
 
     assert (left["BeforeModel"], left["BeforeTool"]) == ([{"hooks": [HANDLER]}], [{"hooks": [slow]}])
     assert (moved.match.tool, moved.match.native) == ("Bash", "BeforeTool")

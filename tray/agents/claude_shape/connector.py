@@ -69,19 +69,18 @@ class ShapedConnector:
         return Plan(changes=tuple(filter(None, changes)), notes=problems or (self.file.restart_hint,))
 
     def _edited(self, site: Site, path: Path, groups: Mapping[str, Any]) -> FileChange | None:
-        key = self.file.key
-        is_switched_on = self._was_on(site, path)
+        key, is_switched_on = self.file.key, self._was_on(site, path)
 
         def add(text: bytes) -> bytes:
             text = self._without_switch(text, str(path)) if is_switched_on else text
-            return self._add(self._upgrade(text, str(path), groups), str(path), groups)
+            return self.add(site, text, path)
 
         return connect_change(
             site,
             path,
             lambda: new_document({key: groups} if key else groups),
             add,
-            lambda text: self._strip(text, str(path)),
+            lambda text: self.strip(text, path),
         )
 
     def _was_on(self, site: Site, path: Path) -> bool:
@@ -105,9 +104,7 @@ class ShapedConnector:
 
     def disconnect(self, site: Site) -> Plan:
         paths = self.settings_paths(site)
-        changes = [
-            disconnect_change(site, self.shape.agent, path, partial(self._strip, path=str(path))) for path in paths
-        ]
+        changes = [disconnect_change(site, self.shape.agent, path, partial(self.strip, path=path)) for path in paths]
         return Plan(changes=tuple(filter(None, changes)))
 
     def relay_entries(self, site: Site) -> tuple[RelayEntry, ...]:
@@ -178,6 +175,17 @@ class ShapedConnector:
             return {"command": program, "args": rest}
         return {"command": relay_command.shell_line(words)}
 
+    def add(self, site: Site, text: bytes, path: Path) -> bytes:
+        """The text with our groups, updated in their place."""
+        groups = self.desired_groups(site.relay)
+        return self._add(self._upgrade(text, str(path), groups), str(path), groups)
+
+    def strip(self, text: bytes, path: Path) -> bytes:
+        """The text without any entry of ours."""
+        document = JsonText(text, str(path))
+        ours = {index for index, handler in enumerate(self._handlers(document)) if self._is_ours(handler)}
+        return remove_handlers(document, ours, self.file.key)
+
     def _add(self, text: bytes, path: str, groups: Mapping[str, Any]) -> bytes:
         """The text with our groups added for the events that have none."""
         document = JsonText(text, path)
@@ -208,12 +216,6 @@ class ShapedConnector:
         if not edits and not removed:
             return text
         return remove_handlers(JsonText(document.apply(edits), path), removed, self.file.key)
-
-    def _strip(self, text: bytes, path: str) -> bytes:
-        """The text without any entry of ours."""
-        document = JsonText(text, path)
-        ours = {index for index, handler in enumerate(self._handlers(document)) if self._is_ours(handler)}
-        return remove_handlers(document, ours, self.file.key)
 
     def _handlers(self, document: JsonText) -> Iterator[HandlerSpan]:
         return handlers(document, self.file.key)

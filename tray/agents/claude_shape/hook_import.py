@@ -35,12 +35,16 @@ class GroupImport:
             relay_entries=self.connector.relay_entries,
             extract=self.extract,
             restore=self.restore,
+            add=self.connector.add,
+            strip=self.connector.strip,
             empty=b"{}\n",
         )
 
     def extract(self, _site: Site, text: bytes, path: Path, import_path: Path, problem: FindProblem) -> Extracted:
         """The text that stays, the text that moves, how many handlers move, and why each other one stays."""
         document, file = JsonText(text, str(path)), self.connector.file
+        if not isinstance(document.value, dict):
+            raise document.error(document.root, "expected an object of settings", "nothing was written")
         is_off = bool(file.off_switch) and document.value.get(file.off_switch) is True
         if is_off or (document.first_comment_line and not file.takes_comments):
             hint = "`hooktray agents` says why"

@@ -90,7 +90,7 @@ AGENT: Agent = replace(
         ProtectedFiles(kind=SETTING, pattern=re.compile(r"/+(?:[^/]+\.)?config\.toml")),
     ),
     settings_files=(".codex/hooks.json", ".codex/config.toml", ".codex/plugins/one/hooks/hooks.json"),
-    path_words=("codex", "hook", "config"),
+    path_words=("codex", "hook", "config.toml"),
     connector=_connector,
     reader=_reader,
     importer=_importer,

@@ -78,7 +78,8 @@ def _connected(site: Site, path: Path) -> FileChange | None:
     after = File(text=new_document(desired(site.relay)), mode=current.mode if isinstance(current, File) else 0o600)
     if current == after:
         return None
-    origin = site.backups.original(real, current, rest)
+    backup = site.backups.as_written(real, current)
+    origin = backup.before if backup else rest
     return FileChange(path=real, before=current, after=after, origin=origin, display_path=path)
 
 
@@ -89,9 +90,9 @@ def disconnect(site: Site) -> Plan:
 def _disconnected(site: Site, path: Path) -> FileChange | None:
     """What was there before; what is not ours, if somebody added to it since."""
     real = resolve_links(path)
-    current, backup = read_state(real), site.backups.get(real)
-    is_unchanged = backup and backup.agent == AGENT and backup.after == current
-    after = backup.before if backup and is_unchanged else _without_ours(current, path)
+    current = read_state(real)
+    backup = site.backups.as_written(real, current)
+    after = backup.before if backup and backup.agent == AGENT else _without_ours(current, path)
     return None if after == current else FileChange(path=real, before=current, after=after, display_path=path)
 
 

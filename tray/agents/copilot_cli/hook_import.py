@@ -8,7 +8,6 @@ from tray.agents.connection import FindProblem, Plan, Site, source_change
 from tray.agents.copilot_cli import connector
 from tray.agents.copilot_cli.events import AGENT, EVENTS, UNCONNECTED_EVENTS
 from tray.agents.copilot_cli.source import parse
-from tray.edit.backups import Backups
 from tray.edit.file_changes import File, FileChange, read_state, resolve_links
 from tray.errors import HooktrayError
 from tray.model.hook import Hook
@@ -88,22 +87,22 @@ def _notes(site: Site, moved: list[Path]) -> tuple[str, ...]:
     return (note,) if connector.relay_entries(site) else (note, unconnected)
 
 
-def undo_import(site: Site, backups: Backups) -> Plan:
+def undo_import(site: Site) -> Plan:
     """Put the files back where they were."""
     _check_scope(site)
     files = sorted(import_folder(site).glob("*.json"))
     if not files:
         hint = f"`hooktray import-hooks {AGENT}` comes first"
         raise HooktrayError(f"{import_folder(site)}: there is nothing to put back", hint=hint)
-    changes = [change for path in files for change in _restored(site, path, backups)]
+    changes = [change for path in files for change in _restored(site, path)]
     return Plan(changes=(*changes, *_source(site, present=False)), notes=(connector.RESTART_HINT,))
 
 
-def _restored(site: Site, path: Path, backups: Backups) -> list[FileChange]:
+def _restored(site: Site, path: Path) -> list[FileChange]:
     display_path = connector.home(site) / "hooks" / path.name
     real, state = resolve_links(display_path), read_state(path)
     assert isinstance(state, File)
-    current, backup = read_state(real), backups.get(real)
+    current, backup = read_state(real), site.backups.get(real)
     if current is not None:
         hint = f"rename it, and run `hooktray import-hooks {AGENT} --undo` again"
         raise HooktrayError(f"{display_path}: is there again, and would be overwritten", hint=hint)

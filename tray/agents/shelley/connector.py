@@ -44,10 +44,12 @@ def connect(site: Site) -> Plan:
     changes: list[FileChange] = []
     notes: list[str] = []
     moved = [name for name in _names(site) if _plan_event(site, name, changes, notes)]
-    if moved:
+    # An earlier `connect` that did not come to its end may have moved some, and not have named their folder.
+    moved = list(dict.fromkeys((*moved, *_moved_files(site))))
+    source = source_change(site, _entry(site), present=True) if moved else None
+    if source:
         notes.append(f"Kept in {moved_folder(site)}, and not run before you have approved it: {', '.join(moved)}.")
-        source = source_change(site, _entry(site), present=True)
-        changes += [source] if source else []
+        changes.append(source)
     return Plan(changes=tuple(changes), notes=tuple(notes))
 
 
@@ -58,8 +60,10 @@ def disconnect(site: Site) -> Plan:
         path, moved = hooks_folder(site) / name, moved_folder(site) / name
         current, moved_state = read_state(path), read_state(moved)
         if _is_ours(current) or (current is None and moved_state is not None):
+            changes += _put_back(site, path, moved)  # first: a crash leaves it in both places, never in none
             changes += [FileChange(path=moved, before=moved_state, after=None)] if moved_state else []
-            changes += _put_back(site, path, moved)
+        elif moved_state is not None and moved_state == _as_moved(path, current):
+            changes.append(FileChange(path=moved, before=moved_state, after=None))  # a crash left it in both
         elif moved_state is not None:
             notes.append(f"{moved} stays: {path} is somebody else's by now.")
     source = None if notes else source_change(site, _entry(site), present=False)
@@ -154,12 +158,19 @@ def _plan_event(site: Site, name: str, changes: list[FileChange], notes: list[st
             origin = backup.before if backup else None
             changes.append(FileChange(path=path, before=current, after=shim, origin=origin))
         return False
-    if read_state(destination) is not None:
+    moved, present = _as_moved(path, current), read_state(destination)
+    backup = site.backups.as_written(destination, present)
+    if present not in (None, moved) and not (backup and backup.agent == AGENT):
         raise HooktrayError(f"{destination}: stands in the way of your own {name}", hint="move one of the two away")
-    moved = Link(str(path.resolve())) if isinstance(current, Link) else current
-    changes.append(FileChange(path=destination, before=None, after=moved))
+    if present != moved:
+        changes.append(FileChange(path=destination, before=present, after=moved))
     changes.append(FileChange(path=path, before=current, after=shim, origin=current))
     return True
+
+
+def _as_moved(path: Path, current: FileState) -> FileState:
+    """The same at its new place: a link leads on to where it led."""
+    return Link(str(path.resolve())) if isinstance(current, Link) else current
 
 
 def _shim(site: Site, name: str) -> File:

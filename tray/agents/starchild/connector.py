@@ -63,14 +63,14 @@ def _edited(site: Site, path: Path, entries: list[dict[str, Any]]) -> FileChange
         site,
         path,
         lambda: append(b"", str(path), "hooks", entries),
-        lambda text: _add(text, str(path), entries),
-        lambda text: _strip(text, str(path)),
+        lambda text: add(site, text, path),
+        lambda text: strip(text, path),
     )
 
 
 def disconnect(site: Site) -> Plan:
     paths = _settings_paths(site)
-    changes = [disconnect_change(site, AGENT, path, partial(_strip, path=str(path))) for path in paths]
+    changes = [disconnect_change(site, AGENT, path, partial(strip, path=path)) for path in paths]
     return Plan(changes=tuple(filter(None, changes)))
 
 
@@ -131,8 +131,9 @@ def probe_payload(session: str, cwd: str) -> Mapping[str, Any]:
 
 def hooks_enabled(site: Site) -> bool | None:
     """The host's own switch; None where it says nothing."""
-    text = read_or_empty(workspace(site) / "config" / SWITCH_FILE)
-    value = load_yaml(text, SWITCH_FILE).value if text.strip() else {}
+    path = workspace(site) / "config" / SWITCH_FILE
+    text = read_or_empty(path)
+    value = load_yaml(text, str(path)).value if text.strip() else {}
     section = value.get("shell_hooks") if isinstance(value, dict) else None
     enabled = section.get("enabled") if isinstance(section, dict) else None
     return enabled if isinstance(enabled, bool) else None
@@ -146,13 +147,16 @@ def desired_entries(relay: tuple[str, ...]) -> list[dict[str, Any]]:
     ]
 
 
-def _add(text: bytes, path: str, entries: list[dict[str, Any]]) -> bytes:
-    connected = [entry for entry in items(text, path, "hooks") if parse_entry(entry)]
-    return text if connected == entries else append(_strip(text, path), path, "hooks", entries)
+def add(site: Site, text: bytes, path: Path) -> bytes:
+    """The text with our entries, the last ones of the list."""
+    entries = desired_entries(site.relay)
+    connected = [entry for entry in items(text, str(path), "hooks") if parse_entry(entry)]
+    return text if connected == entries else append(strip(text, path), str(path), "hooks", entries)
 
 
-def _strip(text: bytes, path: str) -> bytes:
-    return remove(text, path, "hooks", lambda entry: parse_entry(entry) is not None)
+def strip(text: bytes, path: Path) -> bytes:
+    """The text without any entry of ours."""
+    return remove(text, str(path), "hooks", lambda entry: parse_entry(entry) is not None)
 
 
 def parse_entry(entry: Any) -> tuple[str, relay_command.RelayCommand] | None:

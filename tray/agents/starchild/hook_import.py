@@ -11,10 +11,12 @@ from tray.agents.connection import Extracted, FindProblem, Site
 from tray.agents.settings_import import SettingsImporter
 from tray.agents.starchild.connector import (
     HOOKS_FILE,
+    add,
     hooks_enabled,
     parse_entry,
     relay_entries,
     settings_path,
+    strip,
     workspace,
 )
 from tray.agents.starchild.hook_input import AGENT
@@ -48,7 +50,7 @@ def restore(text: bytes, path: Path, imported: bytes, import_path: Path) -> byte
 
 def _stay_reason(entry: Any, folder: Path, import_path: Path, problem: FindProblem) -> str:
     """Why an entry stays; "" when it would run below us, without any warning, and means the same in any place."""
-    source = parse(json.dumps({"hooks": [entry]}).encode(), import_path)
+    source = parse(json.dumps({"hooks": [entry]}, ensure_ascii=False).encode(), import_path)
     if source.warnings or len(source.hooks) != 1:
         return UNSUPPORTED
     action = source.hooks[0].action
@@ -71,5 +73,7 @@ IMPORTER = SettingsImporter(
     relay_entries=relay_entries,
     extract=extract,
     restore=restore,
+    add=add,
+    strip=strip,
     empty=b"",
 )

@@ -25,7 +25,7 @@ from tray.agents.connection import (
 from tray.agents.x_code.hook_format import AGENT
 from tray.agents.x_code.protocol import EVENTS
 from tray.edit.file_changes import File, FileChange, FileState, read_state, resolve_links
-from tray.edit.json_edit import JsonText, new_document
+from tray.edit.json_edit import JsonText, is_blank, new_document
 from tray.errors import HooktrayError
 
 ID = "hooktray@local"
@@ -80,7 +80,10 @@ def connect(site: Site) -> Plan:
 def disconnect(site: Site) -> Plan:
     path, own = registry_path(site), resolve_links(manifest_path(site))
     change = disconnect_change(site, AGENT, path, lambda text: _strip(text, str(path)))
-    plugin = FileChange(path=own, before=read_state(own), after=None) if read_state(own) else None
+    current = read_state(own)
+    backup = site.backups.as_written(own, current)
+    origin = backup.before if backup else None if _is_ours(current) else current
+    plugin = FileChange(path=own, before=current, after=origin) if current not in (None, origin) else None
     return Plan(changes=tuple(filter(None, (change, plugin))))
 
 
@@ -88,7 +91,8 @@ def relay_entries(site: Site) -> tuple[RelayEntry, ...]:
     text = read_or_empty(manifest_path(site))
     if not text.strip() or not _is_registered(site):
         return ()
-    hooks = JsonText(text, str(manifest_path(site))).value["hooks"]
+    declared = _object(text, manifest_path(site)).get("hooks")
+    hooks = declared if isinstance(declared, dict) else {}
     desired = desired_manifest(site.relay)["hooks"] if site.relay else {}
     return tuple(
         RelayEntry(
@@ -100,7 +104,8 @@ def relay_entries(site: Site) -> tuple[RelayEntry, ...]:
             up_to_date=handler in desired.get(event, ()),
         )
         for event, group in hooks.items()
-        for handler in group
+        for handler in (group if isinstance(group, list) else ())
+        if isinstance(handler, dict) and isinstance(handler.get("command"), str)
         if (command := relay_command.parse(handler["command"]))
     )
 
@@ -139,7 +144,7 @@ def trust(site: Site) -> str:
     """A plugin is on unless the user's or the project's settings switch it off."""
     for path in (site.cwd / ".x-code" / "settings.local.json", settings_path(site)):
         text = read_or_empty(path)
-        enabled = JsonText(text, str(path)).value.get("enabledPlugins") if text.strip() else None
+        enabled = _object(text, path).get("enabledPlugins")
         if isinstance(enabled, dict) and isinstance(enabled.get(ID), bool):
             return "trusted" if enabled[ID] else f"off: {path} switches `{ID}` off; type `/plugin enable {ID}` there"
     return "trusted"
@@ -152,7 +157,7 @@ def probe_payload(session: str, cwd: str) -> Mapping[str, Any]:
 def other_plugins(site: Site) -> list[tuple[str, Path]]:
     """The name and the folder of every other plugin that is installed here."""
     text = read_or_empty(registry_path(site))
-    records = JsonText(text, str(registry_path(site))).value.get("plugins") if text.strip() else None
+    records = _object(text, registry_path(site)).get("plugins")
     plugins = []
     for record in records if isinstance(records, list) else []:
         if isinstance(record, dict) and record.get("id") != ID:
@@ -182,7 +187,21 @@ def file_change(site: Site, path: Path, text: bytes, mode: int = 0o600) -> FileC
     """The change that makes a file of our own; None when it is there already."""
     real = resolve_links(path)
     current, after = read_state(real), File(text=text, mode=mode)
-    return None if current == after else FileChange(path=real, before=current, after=after, display_path=path)
+    if current == after:
+        return None
+    backup = site.backups.as_written(real, current)
+    origin = backup.before if backup else None if _is_ours(current) else current
+    return FileChange(path=real, before=current, after=after, origin=origin, display_path=path)
+
+
+def _is_ours(state: FileState) -> bool:
+    return isinstance(state, File) and b"Written by `hooktray connect`" in state.text
+
+
+def _object(text: bytes, path: Path) -> dict[str, Any]:
+    """The object that a file of X-Code's holds; empty for none."""
+    value = JsonText(text, str(path)).value if not is_blank(text) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def _home(site: Site) -> Path:
@@ -191,7 +210,7 @@ def _home(site: Site) -> Path:
 
 def _is_registered(site: Site) -> bool:
     text = read_or_empty(registry_path(site))
-    plugins = JsonText(text, str(registry_path(site))).value.get("plugins") if text.strip() else None
+    plugins = _object(text, registry_path(site)).get("plugins")
     return isinstance(plugins, list) and any(isinstance(one, dict) and one.get("id") == ID for one in plugins)
 
 

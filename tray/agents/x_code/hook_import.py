@@ -10,11 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tray.agents.connection import FindProblem, Plan, Site
+from tray.agents.connection import FindProblem, Plan, Site, config_change
 from tray.agents.x_code import connector
 from tray.agents.x_code.hook_format import AGENT
 from tray.agents.x_code.source import MANIFESTS, read
-from tray.edit.backups import Backups
 from tray.edit.file_changes import File, FileChange, FileState, read_state, resolve_links
 from tray.edit.json_edit import JsonText, is_blank, new_document
 from tray.edit.yaml_edit import append, items, remove
@@ -53,16 +52,17 @@ def import_hooks(site: Site, problem: FindProblem) -> Plan:
     return Plan(changes=(change, _sources_change(site, sources)), notes=tuple(notes))
 
 
-def undo_import(site: Site, backups: Backups) -> Plan:
+def undo_import(site: Site) -> Plan:
     """Switch them on again: the old bytes if nobody edited since, else just what we wrote."""
     plugins = imported_plugins(site)
     if not plugins:
         raise HooktrayError("there is nothing to put back", hint=f"`hooktray import-hooks {AGENT}` comes first")
     display_path = connector.settings_path(site)
     path = resolve_links(display_path)
-    settings, backup = read_state(path), backups.get(path)
+    settings, backup = read_state(path), site.backups.get(path)
     before = backup.before if backup else None
-    after = before if backup and backup.after == settings else _on(settings, path, list(plugins), before)
+    is_as_written = backup and backup.is_as_written(settings)
+    after = before if is_as_written else _on(settings, path, list(plugins), before)
     entries = [_entry(folder) for folder in plugins.values()]
     text = remove(_sources(site), str(site.paths.config), "sources", lambda entry: entry in entries)
     change = FileChange(path=path, before=settings, after=after, display_path=display_path)
@@ -173,10 +173,7 @@ def _sources(site: Site) -> bytes:
 
 def _sources_change(site: Site, text: bytes) -> FileChange:
     """The change that gives hooktray.yaml its new list of sources."""
-    path = resolve_links(site.paths.config)
-    current = read_state(path)
-    after = File(text=text, mode=current.mode if isinstance(current, File) else 0o600) if text.strip() else None
-    return FileChange(path=path, before=current, after=after, display_path=site.paths.config, backed_up=False)
+    return config_change(site, read_state(resolve_links(site.paths.config)), text)
 
 
 def _entry(folder: Path) -> Mapping[str, str]:

@@ -1,0 +1,256 @@
+"""Approvals travel as a file: nothing runs by importing them, and one review approves what is the same here."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from connect.trays import by_person
+from house import PRE_TOOL_USE, House
+
+from tray.app import build_catalog, open_stores
+from tray.approvals.callers import origin
+from tray.approvals.consent import Consent
+from tray.cli import commands
+from tray.errors import HooktrayError
+from tray.model.decision import Answer
+from tray.model.event import RelayRequest
+from tray.store.approval_file import parse, read
+from tray.store.earlier_approvals import IMPORTED, import_approvals
+from tray.store.recovery_snapshot import RecoverySnapshot
+
+Document = dict[str, Any]
+
+
+@pytest.fixture
+def guarded(house: House) -> House:
+    """With one guard, approved, that is written by its full path."""
+    script = house.script("guard.sh", "echo no >&2; exit 2")
+    house.hook("guard", on="tool_before", command=str(script), dialect="claude-code")
+    house.hook("second", on="turn_end", script="exit 0")
+    return house
+
+
+@pytest.fixture
+def exported(guarded: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(guarded.root))
+    file = tmp_path / "approvals.json"
+    run(guarded.paths.home, "export", str(file))
+    return file
+
+
+def run(home: Path | None, *words: str) -> None:
+    commands()(["--home", str(home), "approvals", *words], standalone_mode=False)
+
+
+def take(house: House, file: Path) -> None:
+    """What `approvals import` does for a person."""
+    import_approvals(house.paths.database, parse(read(file), str(file), str(house.root)))
+
+
+def begin_again(house: House, *, lost: bool = True) -> None:
+    """The same machine without its state, or another tray on it."""
+    house.stores.journal.close()
+    if lost:
+        shutil.rmtree(house.paths.state)
+        house.paths.prepare()
+    house.stores = open_stores(house.paths, migrate=True)
+    house.catalog = build_catalog(house.paths, house.stores)
+    house.consent = Consent(house.stores.ledger, house.catalog)
+    house.catalog.refresh()
+
+
+def test_what_was_exported_says_what_was_approved_and_is_for_its_owner(exported: Path, guarded: House) -> None:
+    document = json.loads(exported.read_bytes())
+
+    assert (document["format"], document["version"]) == ("hooktray-approvals", 1)
+    assert [(one["way"], one["digest"]) for one in document["hooks"]] == [
+        (one.channel, one.digest) for one in guarded.stores.ledger.in_order()
+    ]
+    assert [file["executable"] for one in document["hooks"] for file in one["files"]] == [True, True]
+    assert exported.stat().st_mode & 0o777 == 0o600
+
+
+def test_importing_runs_nothing_and_one_review_approves_all(exported: Path, guarded: House) -> None:
+    begin_again(guarded)
+    assert not guarded.consent.batch
+
+    take(guarded, exported)
+    guarded.catalog.refresh()
+
+    assert guarded.stores.ledger.in_order() == ()
+    batch = guarded.consent.batch
+    assert [one.hook.name for one in batch.hooks] == ["guard", "second"]
+    guarded.consent.approve_batch(batch.digest, "tray")
+    assert [one.channel for one in guarded.stores.ledger.in_order()] == ["tray", "tray"]
+    assert not guarded.consent.batch
+
+
+def test_an_import_of_a_running_tray_is_seen_and_what_is_another_hook_here_is_not_offered(
+    exported: Path, guarded: House
+) -> None:
+    begin_again(guarded)
+    guarded.script("second.sh", "exit 1")
+
+    take(guarded, exported)
+    guarded.catalog.refresh()
+
+    assert [one.hook.name for one in guarded.consent.batch.hooks] == ["guard"]
+    assert str(guarded.paths.database.with_name(IMPORTED)) in guarded.catalog.watched
+
+
+def test_approvals_follow_to_another_home(exported: Path, guarded: House, tmp_path: Path) -> None:
+    guarded.stores.journal.close()
+    moved = tmp_path / "elsewhere" / guarded.root.name
+    shutil.copytree(guarded.root / "home" / "config", moved / "home" / "config")
+    config = moved / "home" / "config" / "hooktray.yaml"
+    config.write_text(config.read_text().replace(str(guarded.root), str(moved)))
+    other = House(moved)
+    other.catalog.refresh()
+
+    take(other, exported)
+    other.catalog.refresh()
+
+    assert [one.hook.name for one in other.consent.batch.hooks] == ["guard", "second"]
+    other.close()
+
+
+def test_an_agent_cannot_import(exported: Path, guarded: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLAUDECODE", "1")
+    assert origin.find_origin(os.environ, ())
+
+    with pytest.raises(HooktrayError, match="approvals import: this was started by"):
+        run(guarded.paths.home, "import", str(exported))
+
+    assert not guarded.paths.database.with_name(IMPORTED).exists()
+
+
+@by_person
+def test_the_command_says_where_each_one_stands(
+    exported: Path, guarded: House, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(guarded.paths.home, "import", str(exported), "--json")
+
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines() if line.startswith("{")]
+    assert [(row["name"], row["result"]) for row in rows] == [("guard", "approved"), ("second", "approved")]
+
+
+def test_a_file_that_is_there_is_not_overwritten(exported: Path, guarded: House) -> None:
+    before = exported.read_bytes()
+
+    with pytest.raises(HooktrayError, match="is there already"):
+        run(guarded.paths.home, "export", str(exported))
+
+    assert exported.read_bytes() == before
+
+
+def test_a_lost_database_ends_in_the_same_review(guarded: House) -> None:
+    snapshot = RecoverySnapshot(guarded.paths.state, guarded.stores.copies)
+    snapshot.save_approvals(guarded.stores.ledger.state)
+    for file in guarded.paths.state.glob("hooktray.db*"):
+        file.unlink()
+
+    begin_again(guarded, lost=False)
+
+    assert guarded.stores.ledger.in_order() == ()
+    assert [one.hook.name for one in guarded.consent.batch.hooks] == ["guard", "second"]
+
+
+def _first(change: Callable[[Document], object]) -> Callable[[Document], object]:
+    return lambda document: change(document["hooks"][0])
+
+
+CHANGES: dict[str, tuple[Callable[[Document], object], str]] = {
+    "another format": (lambda one: one.update(format="x"), "is no export"),
+    "a list": (lambda one: one.update(hooks={}), "a list"),
+    "newer": (lambda one: one.update(version=2), "written by a newer Hooktray"),
+    "no version": (lambda one: one.pop("version"), "expected a number"),
+    "twice": (lambda one: one["hooks"].append(one["hooks"][0]), "is given twice"),
+    "too many": (lambda one: one.update(hooks=[{}] * 2001), "2000 are allowed"),
+    "null": (lambda one: one["hooks"].append(None), "expected an object"),
+    "no digest": (_first(lambda one: one.pop("digest")), "`digest`"),
+    "another digest": (_first(lambda one: one.update(digest="0" * 64)), "was altered"),
+    "another definition": (_first(lambda one: one.update(definition="{}")), "no definition"),
+    "a list as definition": (_first(lambda one: one.update(definition="[]")), "no definition"),
+    "another way": (_first(lambda one: one.update(way=1)), "`way`"),
+    "a place": (_first(lambda one: one.update(position=["0", 0])), "is no approval"),
+    "other bytes": (_first(lambda one: one["files"][0].update(bytes="AAAA")), "bytes were altered"),
+    "no bytes": (_first(lambda one: one["files"][0].update(bytes="*")), "bytes were altered"),
+    "a relative path": (_first(lambda one: one["files"][0].update(path="../x")), "no full path"),
+    "a path upwards": (_first(lambda one: one["files"][0].update(path="/a/../x")), "no full path"),
+    "a path with NUL": (_first(lambda one: one["files"][0].update(path="/a\0")), "no full path"),
+    "a file twice": (_first(lambda one: one["files"].append(one["files"][0])), "is given twice"),
+    "another file": (_first(lambda one: one["files"][0].update(path="/etc/passwd")), "was altered"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_is_no_whole_export_is_refused_with_its_place(exported: Path, guarded: House, name: str) -> None:
+    change, why = CHANGES[name]
+    document = json.loads(exported.read_bytes())
+    change(document)
+    exported.write_text(json.dumps(document))
+
+    with pytest.raises(HooktrayError, match=why) as refusal:
+        take(guarded, exported)
+
+    assert refusal.value.message.startswith(f"{exported}:")
+    assert refusal.value.hint
+
+
+@pytest.mark.parametrize("text", [b"", b"[]", b"null", b"{", b"\xff", b"\0" * 100, b"[" * 100_000])
+def test_foreign_and_truncated_files_are_refused(exported: Path, guarded: House, text: bytes) -> None:
+    for content in (text, exported.read_bytes()[:-200]):
+        exported.write_bytes(content)
+        with pytest.raises(HooktrayError) as refusal:
+            take(guarded, exported)
+        assert str(exported) in refusal.value.message
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes as files")
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    for path, why in (
+        (pipe, "is not a file"),
+        (Path("/dev/zero"), "is not a file"),
+        (tmp_path, "cannot be read|not"),
+    ):
+        with pytest.raises(HooktrayError, match=why):
+            read(path)
+    with pytest.raises(HooktrayError, match="No such file"):
+        read(tmp_path / "none")
+
+
+def test_a_file_beside_the_database_that_was_altered_offers_nothing(exported: Path, guarded: House) -> None:
+    begin_again(guarded)
+    take(guarded, exported)
+    file = guarded.paths.database.with_name(IMPORTED)
+    file.write_bytes(file.read_bytes().replace(b'"way": "', b'"way": 1, "x": "'))
+
+    guarded.catalog.refresh()
+
+    assert not guarded.consent.batch
+
+
+def test_an_imported_guard_says_nothing_before_the_review(exported: Path, guarded: House) -> None:
+    begin_again(guarded)
+    take(guarded, exported)
+    guarded.close()
+    again = House(guarded.root)
+    request = RelayRequest(
+        agent="claude-code", event="PreToolUse", id="1", body=json.dumps(PRE_TOOL_USE).encode(), cwd="/"
+    )
+
+    begun = again.engine.begin(request)
+
+    answer = begun(None) if callable(begun) else begun
+    assert isinstance(answer, Answer)
+    assert answer.stdout == b""
+    again.close()

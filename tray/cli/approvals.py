@@ -1,0 +1,128 @@
+"""`hooktray approvals`: what a person approved, as a file for another machine, and back as proposals."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tray.cli import Json, app, prepared_paths
+from tray.cli.agents import refuse_agents
+from tray.errors import HooktrayError
+from tray.language import count, say
+
+if TYPE_CHECKING:
+    from tray.app import Stores
+    from tray.approvals.catalog import HookCatalog
+    from tray.store.approval_file import Export
+
+approvals = typer.Typer(help="What you approved, as a file.", no_args_is_help=True)
+app.add_typer(approvals, name="approvals")
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="The file.")]
+
+
+@approvals.command(name="export")
+def export_file(context: typer.Context, file: File) -> None:
+    """Write every approval in force into a new file: definition, digest, time, way, and the bytes of its files."""
+    from tray.app import open_stores
+    from tray.store.approval_file import render
+
+    stores = open_stores(prepared_paths(context), migrate=False)
+    try:
+        exports = list(_exports(stores))
+    finally:
+        stores.journal.close()
+    if not exports:
+        raise HooktrayError(say("no hook is approved"), hint=say("`hooktray list` shows where each hook stands"))
+    try:
+        with file.open("xb") as out:
+            file.chmod(0o600)
+            out.write(render(exports, str(Path.home())))
+    except FileExistsError as error:
+        why = say("{file}: is there already", file=file)
+        raise HooktrayError(why, hint=say("name another file, or remove this one")) from error
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            file.unlink()
+        why = say("{file}: cannot be written: {why}", file=file, why=error.strerror or error)
+        raise HooktrayError(why, hint=say("name a file in a folder of yours, on a disk with room")) from error
+    print(count("{n} approval written to {file}", "{n} approvals written to {file}", len(exports), file=file))
+    print(f"  {say('It holds your scripts as they were approved: keep it where only you can read it.')}")
+
+
+def _exports(stores: Stores) -> Iterator[Export]:
+    from tray.store.approval_file import of_bundle
+
+    for one in stores.ledger.in_order():
+        yield of_bundle(one, stores.copies.bundle(one.digest))
+
+
+@approvals.command(name="import")
+def import_file(context: typer.Context, file: File, as_json: Json = False) -> None:
+    """Take approvals from a file as proposals: nothing runs before you have approved them in one review."""
+    from tray.app import build_catalog, open_stores
+    from tray.store.approval_file import parse, read
+    from tray.store.earlier_approvals import import_approvals
+
+    refuse_agents("approvals import")
+    exports = parse(read(file), str(file), str(Path.home()))
+    paths = prepared_paths(context)
+    stores = open_stores(paths, migrate=not paths.database.exists())
+    try:
+        import_approvals(paths.database, exports)
+        catalog = build_catalog(paths, stores)
+        catalog.refresh()
+        results = [(one, _result(one, catalog)) for one in exports]
+    finally:
+        stores.journal.close()
+    if as_json:
+        for one, result in results:
+            hook = one.approved.hook
+            row = {"name": hook.name, "source": str(hook.source), "digest": one.approved.digest, "result": result}
+            print(json.dumps(row, ensure_ascii=False))
+        return
+    _print_results(Counter(result for _, result in results))
+
+
+def _result(one: Export, catalog: HookCatalog) -> str:
+    """Where an imported approval stands: `waits`, `approved`, `changed` or `not declared`."""
+    from tray.model.hook import ApprovalState
+
+    state = next((state for state in catalog.states if state.key == one.approved.hook.key), None)
+    if state is None:
+        return "not declared"
+    if state.digest != one.approved.digest:
+        return "changed"
+    return "approved" if state.state is ApprovalState.APPROVED else "waits"
+
+
+def _print_results(found: Counter[str]) -> None:
+    lines = {
+        "waits": count(
+            "{n} hook waits with exactly the content that was approved before.",
+            "{n} hooks wait with exactly the content that was approved before.",
+            found["waits"],
+        ),
+        "approved": count("{n} hook is approved already.", "{n} hooks are approved already.", found["approved"]),
+        "changed": count(
+            "{n} hook is another one here: it has a review of its own.",
+            "{n} hooks are other ones here: each has a review of its own.",
+            found["changed"],
+        ),
+        "not declared": count(
+            "{n} hook is declared in no source here.",
+            "{n} hooks are declared in no source here.",
+            found["not declared"],
+        ),
+    }
+    for result, line in lines.items():
+        if found[result]:
+            print(line)
+    if found["waits"]:
+        print(f"  {say('One review approves them: the menu, Approvals, or `hooktray approve unchanged`.')}")

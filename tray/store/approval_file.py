@@ -1,0 +1,237 @@
+"""Approvals as a file that travels: what was approved, with its bytes, as JSON. Reading one approves nothing.
+
+{"format": "hooktray-approvals", "version": 1, "home": "/home/you", "hooks": [{"definition": "{…}", "digest": "…",
+ "at": 1.0, "way": "tray", "position": [0, 0], "pinned": {}, "files": [{"path": "/…", "sha256": "…",
+ "executable": true, "bytes": "<base64>"}]}]}
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+from typing import Any
+
+from tray.errors import ConfigError, HooktrayError, StoreError
+from tray.model.hook import Command, Hook, digest, restore
+from tray.store.copies import Bundle
+from tray.store.ledger import ApprovedHook
+from tray.strict import Document, load_json
+
+FORMAT = "hooktray-approvals"
+VERSION = 1
+SIZE = 64 * 1024 * 1024  # bytes of a file
+MAX_HOOKS = 2_000
+KINDS: Mapping[str, type | tuple[type, ...]] = {
+    "definition": str, "digest": str, "at": (int, float), "way": str, "position": list, "pinned": dict, "files": list,
+}  # fmt: skip
+FILE_KINDS: Mapping[str, type | tuple[type, ...]] = {"path": str, "sha256": str}
+NOT_OURS = "give the file that `hooktray approvals export FILE` wrote; nothing was imported"
+ALTERED = "export it once more; nothing was imported"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Export:
+    """One approval as it goes into a file; the bytes may be left out."""
+
+    approved: ApprovedHook
+    files: Mapping[str, str]  # absolute path -> SHA-256
+    pinned: Mapping[str, str] = field(default_factory=dict)
+    contents: Mapping[str, bytes] = field(default_factory=dict)
+    executable: frozenset[str] = frozenset()
+
+
+def of_bundle(approved: ApprovedHook, bundle: Bundle) -> Export:
+    return Export(
+        approved=approved,
+        files=bundle.file_digests,
+        pinned=bundle.pinned,
+        contents=bundle.contents,
+        executable=bundle.executable,
+    )
+
+
+def render(exports: Sequence[Export], home: str) -> bytes:
+    document = {"format": FORMAT, "version": VERSION, "home": home, "hooks": [_hook(one) for one in exports]}
+    return (json.dumps(document, indent=1) + "\n").encode()
+
+
+def _hook(one: Export) -> Mapping[str, Any]:
+    files = [
+        {"path": path, "sha256": sha256, "executable": path in one.executable, **_bytes(one.contents.get(path))}
+        for path, sha256 in sorted(one.files.items())
+    ]
+    return {
+        "definition": one.approved.hook.definition,
+        "digest": one.approved.digest,
+        "at": one.approved.at,
+        "way": one.approved.channel,
+        "position": list(one.approved.position),
+        "pinned": dict(one.pinned),
+        "files": files,
+    }
+
+
+def _bytes(content: bytes | None) -> Mapping[str, str]:
+    return {} if content is None else {"bytes": base64.b64encode(content).decode()}
+
+
+def read(path: Path) -> bytes:
+    """The file's bytes. Raises HooktrayError for anything but a file of a size that an export can have."""
+    try:
+        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:  # noqa: PTH123
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise HooktrayError(f"{path}: is not a file", hint=NOT_OURS)
+            text = file.read(SIZE + 1)
+    except OSError as error:
+        raise HooktrayError(f"{path}: cannot be read: {error.strerror or error}", hint=NOT_OURS) from error
+    if len(text) > SIZE:
+        raise HooktrayError(f"{path}: has more than {SIZE} bytes", hint=NOT_OURS)
+    return text
+
+
+def parse(text: bytes, path: str, home: str) -> tuple[Export, ...]:
+    """What the file holds, for this home folder. Raises HooktrayError for whatever no export of ours is."""
+    document = load_json(text, path, limit=SIZE)
+    value = document.value
+    if not isinstance(value, dict) or value.get("format") != FORMAT:
+        raise ConfigError(f"{document.location(())}: is no export of Hooktray's approvals", hint=NOT_OURS)
+    version = value.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise _error(document, ("version",), f"expected a number, got {version!r:.40}")
+    if version > VERSION:
+        what = f"version {version} was written by a newer Hooktray; this one reads version {VERSION}"
+        raise ConfigError(f"{document.location(('version',))}: {what}", hint="update Hooktray and import it again")
+    hooks, before = value.get("hooks"), value.get("home")
+    if not isinstance(hooks, list) or not isinstance(before, str):
+        raise _error(document, ("hooks",), "expected `hooks`, a list, and `home`, a folder")
+    if len(hooks) > MAX_HOOKS:
+        raise _error(document, ("hooks",), f"{len(hooks)} hooks, {MAX_HOOKS} are allowed")
+    exports = [_parse_hook(document, index, one) for index, one in enumerate(hooks)]
+    _refuse_twice(document, exports)
+    return tuple(_moved(one, before, home) for one in exports)
+
+
+def _parse_hook(document: Document, index: int, value: Any) -> Export:
+    at: tuple[str | int, ...] = ("hooks", index)
+    _check_kinds(document, at, value, KINDS)
+    try:
+        hook = restore(value["definition"])
+    except (ValueError, RecursionError) as error:
+        raise _error(document, (*at, "definition"), "is no definition of a hook") from error
+    position = value["position"]
+    if [type(number) for number in position] != [int, int] or not is_plain(hook):
+        raise _error(document, at, "is no approval as Hooktray writes it")
+    files = dict(_files(document, (*at, "files"), value["files"]))
+    pinned = {str(path): str(sha256) for path, sha256 in value["pinned"].items()}
+    if digest(hook.definition, files, pinned) != value["digest"]:
+        raise ConfigError(f"{document.location((*at, 'digest'))}: {hook.name!r:.60}: was altered", hint=ALTERED)
+    approved = ApprovedHook(
+        hook=hook, digest=value["digest"], position=(position[0], position[1]), at=value["at"], channel=value["way"]
+    )
+    return Export(approved=approved, files=files, pinned=pinned)
+
+
+def _files(document: Document, at: tuple[str | int, ...], values: Sequence[Any]) -> Iterator[tuple[str, str]]:
+    """Each file's path and SHA-256, after its bytes were compared."""
+    seen: set[str] = set()
+    for index, one in enumerate(values):
+        place = (*at, index)
+        _check_kinds(document, place, one, FILE_KINDS)
+        path = one["path"]
+        if not PurePath(path).is_absolute() or ".." in PurePath(path).parts or "\0" in path:
+            raise _error(document, (*place, "path"), f"{path!r:.80} is no full path")
+        if path in seen:
+            raise _error(document, (*place, "path"), f"{path!r:.80} is given twice")
+        seen.add(path)
+        if "bytes" in one and _sha256(one["bytes"]) != one["sha256"]:
+            raise ConfigError(f"{document.location(place)}: {path!r:.80}: its bytes were altered", hint=ALTERED)
+        yield path, one["sha256"]
+
+
+def _sha256(text: Any) -> str:
+    try:
+        return hashlib.sha256(base64.b64decode(text, validate=True)).hexdigest()
+    except (binascii.Error, TypeError, ValueError):
+        return ""
+
+
+def _check_kinds(
+    document: Document, at: tuple[str | int, ...], value: Any, kinds: Mapping[str, type | tuple[type, ...]]
+) -> None:
+    if not isinstance(value, dict):
+        raise _error(document, at, "expected an object")
+    for name, kind in kinds.items():
+        if not isinstance(value.get(name), kind) or isinstance(value.get(name), bool):
+            raise _error(document, (*at, name), f"`{name}` is missing or of another kind")
+
+
+def _refuse_twice(document: Document, exports: Sequence[Export]) -> None:
+    keys = [one.approved.hook.key for one in exports]
+    twice = next((index for index, key in enumerate(keys) if key in keys[:index]), None)
+    if twice is not None:
+        raise _error(document, ("hooks", twice), f"the hook {keys[twice]!r:.120} is given twice")
+
+
+def _error(document: Document, at: tuple[str | int, ...], what: str) -> ConfigError:
+    return ConfigError(f"{document.location(at)}: {what}", hint=NOT_OURS)
+
+
+def _moved(one: Export, before: str, home: str) -> Export:
+    """The same approval where the person's files are now below another home folder."""
+    if before in ("", "/", home):
+        return one
+    folder = re.compile(rf"(?<![\w./~-]){re.escape(before)}(?=/|$)")
+
+    def rebased(value: Any) -> Any:
+        if isinstance(value, str):
+            return folder.sub(lambda _: home, value)
+        if isinstance(value, list):
+            return list(map(rebased, value))
+        return {key: rebased(inner) for key, inner in value.items()} if isinstance(value, dict) else value
+
+    hook = restore(json.dumps(rebased(json.loads(one.approved.hook.definition))))
+    files, pinned = ({rebased(path): sha for path, sha in each.items()} for each in (one.files, one.pinned))
+    approved = one.approved
+    return Export(
+        approved=ApprovedHook(
+            hook=hook,
+            digest=digest(hook.definition, files, pinned),
+            position=approved.position,
+            at=approved.at,
+            channel=approved.channel,
+        ),
+        files=files,
+        pinned=pinned,
+    )
+
+
+def is_plain(hook: Hook) -> bool:
+    """Whether the fields that proposals are compared with are texts; a definition can be any JSON."""
+    action = hook.action
+    words = [hook.name, hook.source.path, hook.source.kind]
+    if isinstance(action, Command):
+        words += [action.line, action.folder, action.interpreter]
+    return all(isinstance(word, str) for word in words)
+
+
+def write(path: Path, text: bytes) -> None:
+    """A file for its owner only, whole or not at all. Raises StoreError."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:  # noqa: PTH123
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        hint = "check the folder's permissions and the free space"
+        raise StoreError(f"{path}: {error.strerror or error}", hint=hint) from error
