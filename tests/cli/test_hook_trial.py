@@ -266,7 +266,7 @@ def test_what_fails_is_told_with_the_users_own_file(house: House, capsys: pytest
 
 def test_a_word_that_is_near_to_an_agent_and_means_another_one_is_told_all_of_them(tmp_path: Path) -> None:
     with pytest.raises(HooktrayError) as caught:
-        hooktray(tmp_path, "Stop", "--agent", "codex")
+        hooktray(tmp_path, "Stop", "--agent", "xcode")
 
     assert caught.value.hint.endswith("Known here: claude-code, codex, copilot-cli, shelley, starchild, x-code")
 
