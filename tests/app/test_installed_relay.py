@@ -76,13 +76,18 @@ def append(path: Path) -> None:
     path.write_bytes(path.read_bytes() + b"\n")
 
 
+def link(paths: Paths) -> None:
+    paths.relay.unlink()
+    paths.relay.symlink_to("/bin/true")
+
+
 def redirect(paths: Paths) -> None:
     paths.relay_table.write_text(paths.relay_table.read_text().replace(str(paths.state), "/nonexistent"))
 
 
 DAMAGE: dict[str, tuple[Callable[[Paths], object], list[RelayCause]]] = {
     "deleted": (lambda paths: paths.relay.unlink(), [RelayCause.MISSING]),
-    "a link": (lambda paths: (paths.relay.unlink(), paths.relay.symlink_to("/bin/true")), [RelayCause.MISSING]),
+    "a link": (link, [RelayCause.MISSING]),
     "altered": (lambda paths: append(paths.relay), [RelayCause.ALTERED]),
     "no program": (lambda paths: paths.relay.chmod(0o600), [RelayCause.NOT_EXECUTABLE]),
     "table deleted": (lambda paths: paths.relay_table.unlink(), [RelayCause.TABLE_MISSING]),
@@ -205,11 +210,16 @@ def test_with_the_package_gone_a_guarded_call_is_denied_with_the_command_that_en
     assert relay(paths) == (0, b"", b"")
 
 
+def replace_by_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
 BREAK: dict[str, Callable[[Path], object]] = {
     "missing": lambda path: path.unlink(),
     "damaged": lambda path: path.write_bytes(b"x" * 4096),
     "truncated": lambda path: os.truncate(path, 5000),
-    "a folder": lambda path: (path.unlink(), path.mkdir()),
+    "a folder": replace_by_folder,
 }
 
 

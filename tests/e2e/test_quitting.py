@@ -179,7 +179,7 @@ def test_a_guard_that_never_ends_is_no_allow_because_the_tray_quits(
     house: House, plain: Plain, tmp_path: Path, way: str, failure: str | None, verdict: str
 ) -> None:
     scene = Scene(house, plain, tmp_path, 0.2)
-    more = {"failure": failure} if failure else {}
+    more: dict[str, Any] = {"failure": failure} if failure else {}
     house.hook("guard", on="tool_before", script=GUARD.format(folder=tmp_path), timeout=8, **more)
     scene.live.start()
     relay = scene.relay(way)

@@ -216,7 +216,7 @@ MISSING = Outcome(hook="guard", status=Status.FAILED, cause="not found: jq", let
 
 
 def test_a_guard_that_failed_and_stopped_nothing_is_a_critical_alert() -> None:
-    rules = dict.fromkeys(AlertClass, AlertRule(notify=False, sound="none", urgency="low"))
+    rules: dict[str, AlertRule] = dict.fromkeys(AlertClass, AlertRule(notify=False, sound="none", urgency="low"))
 
     (alert,) = alerts(X_CODE, Decision(outcomes=(MISSING,)), rules)
 
