@@ -104,7 +104,7 @@ CLAUDE = {
     "the time limit is cut": (f"{OURS}['timeout'] = 1", "entry_altered"),
     "the type is another": (f"{OURS}['type'] = 'prompt'", "entry_altered"),
     "a key is put in": (f"{OURS}['async'] = True", "entry_altered"),
-    "another home": (f"h = {OURS}; h['command'] = h['command'].replace('/h ', '/other ')", "entry_elsewhere"),
+    "another home": (f"h = {OURS}; h['command'] = h['command'].replace('/h/bin/', '/other/bin/')", "entry_elsewhere"),
 }
 
 

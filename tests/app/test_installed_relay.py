@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -192,8 +193,8 @@ def test_with_the_package_gone_a_guarded_call_is_denied_with_the_command_that_en
     if kind == "portable":
         monkeypatch.setattr(relay_program, "files", relay_program.portable_files)
     paths = install(house, GUARD)
-    gone = paths.relay_table.read_text().replace(f"once={sys.executable}", "once=/nonexistent/python")
-    paths.relay_table.write_text(gone)
+    table = re.sub(r"\nonce=[^\x1f\n]*", "\nonce=/nonexistent/python", paths.relay_table.read_text())
+    paths.relay_table.write_text(table)
 
     code, stdout, stderr = relay(paths)
 

@@ -13,7 +13,10 @@ from tray.model.decision import Answer
 
 @pytest.fixture
 def service(house: House) -> TrayService:
-    return TrayService(house.engine, None, lambda parent, relay: None)  # type: ignore[arg-type]  # no command is sent
+    def ignore(parent: int, relay: int) -> None:
+        """Nobody is to be remembered."""
+
+    return TrayService(house.engine, None, ignore)  # type: ignore[arg-type]  # no command is sent
 
 
 @pytest.mark.parametrize("event", ["PreToolUse", ""])

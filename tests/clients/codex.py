@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import subprocess
@@ -9,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import psutil
 from clients import packages
 from clients.client import Can, Client, Session
 from clients.model import MODEL
@@ -61,6 +63,14 @@ def listed(one: Session, *, trust: bool = False) -> list[dict[str, Any]]:
 
 def trust(one: Session) -> None:
     listed(one, trust=True)
+
+
+def end_daemons(one: Session) -> None:
+    """Codex in a terminal starts a copy of itself, from its home, that outlives it."""
+    for process in psutil.process_iter(["cmdline"]):
+        if any(word.startswith(f"{one.home}/") for word in (process.info["cmdline"] or [])[:1]):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
 
 
 def _answers(one: Session, requests: Sequence[Mapping[str, Any]]) -> dict[int, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from clients.client import LONG, Session, session
-from clients.codex import CODEX, ESCALATED, listed, program
+from clients.codex import CODEX, ESCALATED, end_daemons, listed, program
 from clients.scenes import REFUSED, SCRIPTS, Scenes, Start
 from clients.wires import Call
 from desk import wait
@@ -134,13 +134,15 @@ class TestCodex(Scenes):
             one.wait_rows("compact_after")
             self.enter(terminal, "/quit")
             terminal.process.wait(LONG)
+            one.wait_rows("session_end")  # its daemon sends it
         finally:
             terminal.close()
+            end_daemons(one)
 
         assert one.made() == {"wanted"}
         assert [row["alerted"] for row in one.rows("permission_request")] == ["failed"] * 2  # nothing here shows it
         assert len(one.rows("turn_interrupted")) == len(one.rows("compact_before")) == 1
-        assert len(one.wait_rows("session_end")) == 1
+        assert len(one.rows("session_end")) == 1
 
     def test_a_hook_allows_what_codex_would_ask_about(self, start: Start) -> None:
         allow = {
@@ -160,8 +162,10 @@ class TestCodex(Scenes):
             one.wait_rows("turn_end")
             self.enter(terminal, "/quit")
             terminal.process.wait(LONG)
+            one.wait_rows("session_end")  # its daemon sends it
         finally:
             terminal.close()
+            end_daemons(one)
 
         assert "Would you like to run" not in terminal.text
         assert [row["verdict"] for row in one.rows("permission_request")] == ["allow"]

@@ -438,6 +438,7 @@ class App:
 
     def _check_entries(self) -> None:
         if not self._shutdown_state.begun:
+            self._state_recovery.check()  # which keeps what `connect` recorded, in case it is deleted
             self._relay_watch.check()
             self._entry_watch.check()
 

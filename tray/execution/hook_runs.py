@@ -156,7 +156,17 @@ else:
         import psutil
 
         try:
-            start = psutil.Process(pid).create_time()
-            return start, 0 if sys.platform == "win32" else os.getsid(pid)
+            return psutil.Process(pid).create_time(), _session(pid)
         except (psutil.Error, OSError):
             return None
+
+
+if sys.platform == "win32":
+
+    def _session(pid: int) -> int:
+        return 0  # there are none; a child whose parents have ended is below no hook there
+
+else:
+
+    def _session(pid: int) -> int:
+        return os.getsid(pid)

@@ -76,7 +76,9 @@ AGENT: Agent = replace(
         rules=HookRules(text_counts=True, placeholders=Placeholders(plugin="PLUGIN_ROOT", storage="PLUGIN_DATA")),
         programs=frozenset({"codex"}),
         variables=frozenset({"CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID"}),
-        without_hooks=re.compile(r"^--dangerously-bypass-hook-trust$|\bhooks\s*=\s*false|^hooks$"),
+        without_hooks=re.compile(
+            r"^(?:-c|--config=)?(?:features\.)?hooks\s*=\s*false$|^(?:--disable=)?hooks$"  # `--disable hooks`
+        ),
         protected=(
             # Its trust in hooks is in config.toml.
             ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/\.codex/(?:[^/]+\.)?config\.toml")),
