@@ -197,6 +197,7 @@ class Scenes:
 
 def uninstall(one: Session) -> None:
     """Takes away what the entries start. What is in the checkout stays; the entries then name another folder."""
+    one.live.quit()  # a running tray would put its relay back
     text = one.settings.read_text()
     for path in files_of_entries(one):
         if path.is_relative_to(one.home):
