@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from connect.sites import Person, tree
+from desk import wait
 from house import PRE_TOOL_USE
 
 from tray import relay_program
@@ -75,7 +76,8 @@ def test_an_event_before_the_first_start_of_the_tray_is_in_the_journal(person: P
 
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     journal = open_stores(paths, migrate=False).journal
-    assert [(row.agent, row.event, row.offline) for row in journal.recent(5)] == [("claude-code", "PreToolUse", True)]
+    rows = wait(lambda: journal.recent(5), 20, "the row, which is written after the answer has left")
+    assert [(row.agent, row.event, row.offline) for row in rows] == [("claude-code", "PreToolUse", True)]
     journal.close()
 
 
