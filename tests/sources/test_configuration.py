@@ -15,7 +15,7 @@ from tray.model.decision import Verdict
 from tray.model.hook import Command, Failure, Rule
 from tray.paths import Paths, locate
 from tray.settings import KEYS, Settings
-from tray.sources import configuration, hooktray
+from tray.sources import configuration, external, hooktray
 from tray.sources.configuration import parse
 from tray.sources.starter import STARTER_TEXT
 from tray.store.ledger import LedgerState
@@ -207,6 +207,12 @@ def test_the_starter_names_every_key_and_is_good_when_uncommented() -> None:
     assert replace(found, hooks=(), settings=Settings()) == configuration.Configuration()
     changed: dict[str, Any] = {"llm": None, "alerts": {}, "quiet_hours": None}  # what has no default to show
     assert msgspec.structs.replace(found.settings, **changed) == Settings()
+
+
+def test_the_starter_names_every_format_that_a_source_can_have() -> None:
+    (formats,) = (line for line in STARTER_TEXT.splitlines() if line.startswith("## Hooks as they stand"))
+
+    assert re.findall(r"[a-z-]{5,}(?=[,.])", formats.partition(":")[2]) == sorted(external.formats())
 
 
 def test_the_starter_says_of_those_settings_that_they_wait_which_do() -> None:
