@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import signal
 import sys
 import threading
@@ -18,7 +19,8 @@ from desk import wait
 from live import Live
 from plain import Plain
 
-from tray.connect import connectors
+from tray.agents.connection import Site
+from tray.connect import apply_connect, connectors
 from tray.ipc.client import send_request
 from tray.paths import locate
 
@@ -119,6 +121,48 @@ def test_each_change_of_our_entries_is_noticed_and_put_back_byte_for_byte(tamper
         tampered.connect("claude-code")
         assert tampered.settings.read_bytes() == before, name
         tampered.well("claude-code")
+
+
+@pytest.mark.parametrize("starts", [True, False], ids=["under a living tray", "before its start"])
+def test_lines_of_an_earlier_layout_whose_relay_went_with_its_environment(tmp_path: Path, starts: bool) -> None:
+    place = Plain(tmp_path)
+    live = Live.fresh(place, tmp_path, starts=False)
+    paths = locate(str(live.home))
+    relay = tmp_path / "environment" / "hooktray-relay"
+    for folder in (relay.parent, tmp_path / ".claude"):
+        folder.mkdir()
+    relay.write_text("#!/bin/sh\nexit 0\n")
+    relay.chmod(0o755)
+    paths.prepare()
+    site = Site(
+        paths=paths, relay=(str(relay), "--home", str(live.home)), home=tmp_path, cwd=tmp_path, environment={}
+    )  # fmt: skip
+    apply_connect(site, "claude-code", connectors()["claude-code"].connect(site))
+
+    def changes() -> list[dict[str, Any]]:
+        return list(send_request(paths.socket, {"op": "health"})["changes"])
+
+    try:
+        if starts:
+            live.start()
+            database = paths.database.with_name("hooktray.db-wal")
+            wait(
+                lambda: b"entries run claude-code" in database.read_bytes(), LONG, "the tray has looked at the lines"
+            )
+            assert changes() == []
+        shutil.rmtree(relay.parent)
+        if not starts:
+            live.start()
+        (change,) = wait(changes, LONG, "the tray notices that the relay is gone")
+        assert (change["causes"], change["is_guard"]) == (["entry_relay_gone"], True)
+        assert str(relay) in change["text"]
+        assert f"{relay} is not there any more" in live.cli("status").stdout.decode()
+
+        assert live.cli("connect", "claude-code", "--yes").returncode == 0
+        wait(lambda: not changes(), LONG, "nothing is to be announced any more")
+        assert "not there any more" not in live.cli("status").stdout.decode()
+    finally:
+        place.close()
 
 
 def test_a_command_in_the_place_of_ours_stays_and_ours_is_beside_it_again(tampered: Tampered) -> None:

@@ -39,3 +39,23 @@ def test_a_refused_line_that_shall_be_tried_is_told_with_its_cure(refused: House
         hooktray(refused, "test", "PreToolUse", "--hook", "module")
 
     assert caught.value.hint == f"{WHY}; {REMEDY}"
+
+
+def test_a_lost_database_and_an_altered_ledger_are_told_by_status_and_list(
+    house: House, capsys: pytest.CaptureFixture[str]
+) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    house.hook("other", on="tool_before", script="exit 0")
+    with house.stores.database.write() as connection:
+        connection.execute("DELETE FROM ledger WHERE seq = (SELECT max(seq) FROM ledger)")
+    altered = house.stores.ledger.load().tampered
+    assert altered
+    for command in ("status", "list"):
+        hooktray(house, command)
+        assert altered in capsys.readouterr().out
+
+    with house.stores.database.write() as connection:
+        connection.execute("INSERT INTO meta VALUES ('damage', '')")
+    for command in ("status", "list"):
+        hooktray(house, command)
+        assert "the database was lost: all approvals are gone" in capsys.readouterr().out

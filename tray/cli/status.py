@@ -36,12 +36,8 @@ def status(context: typer.Context, as_json: Json = False) -> None:
     waiting = [one for one in catalog.states if one.waiting and one.digest]
     settings = sum(setting.waiting for setting in catalog.settings())
     health = tray_health(paths)
-    problems = (
-        catalog.configuration.problem,
-        damage_notice(stores.database),
-        stores.ledger.state.tampered,
-        *catalog.configuration.warnings,
-    )
+    losses = tuple(filter(None, (damage_notice(stores.database), stores.ledger.state.tampered)))
+    problems = (catalog.configuration.problem, *losses, *catalog.configuration.warnings)
     row = {
         "enabled": state.enabled,
         "paused_until": paused,
@@ -52,7 +48,12 @@ def status(context: typer.Context, as_json: Json = False) -> None:
         "pauses": [asdict(one) for one in state.pauses],
         "trouble": len(broken_hooks(paths, stores, catalog) | {*(health or {}).get("troubled", ())}),
         "agents": [
-            {"agent": one.agent, "connected": one.connected, "last_event": one.last_event}
+            {
+                "agent": one.agent,
+                "connected": one.connected,
+                "last_event": one.last_event,
+                "remedy": one.advice[0] if one.stale and one.advice else "",
+            }
             for one in agent_states(paths, stores.journal)
             if one.installed or one.last_event
         ],
@@ -60,7 +61,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
         "unsupported": [asdict(one) for one in unsupported_agents(stores.journal)],
         "problem": "\n".join(filter(None, problems)) or None,
     }
-    print(json.dumps(row)) if as_json else print_status(row, catalog.configuration)
+    print(json.dumps(row)) if as_json else print_status(row, catalog.configuration, losses)
 
 
 @app.command(name="list")
@@ -77,6 +78,8 @@ def list_hooks(context: typer.Context, as_json: Json = False) -> None:
         _json_lines(rows)
         return
     print_hooks(rows, stores.switch.state().enabled, paths, catalog.configuration)
+    if loss := damage_notice(stores.database) or stores.ledger.state.tampered:
+        print(loss)
     print_waiting(catalog)
 
 

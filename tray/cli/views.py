@@ -80,7 +80,7 @@ def log_row(record: Record) -> dict[str, Any]:
     }
 
 
-def print_status(row: Mapping[str, Any], configuration: Configuration) -> None:
+def print_status(row: Mapping[str, Any], configuration: Configuration, losses: Sequence[str] = ()) -> None:
     state = "on" if row["enabled"] else "off"
     if row["enabled"] and row["paused_until"]:
         state = f"paused until {clock(row['paused_until'])}"
@@ -88,6 +88,8 @@ def print_status(row: Mapping[str, Any], configuration: Configuration) -> None:
     print(f"The tray is {'running' if row['running'] else 'not running; `hooktray run` starts it'}.")
     for problem in row["problems"]:
         print(f"{clock(problem['at'])}: {printable(problem['text'])}")
+    for loss in losses:
+        print(printable(loss))
     if row["dropped"]:
         print(f"{row['dropped']} decisions could not be written down, ever: the disk was full, or the file in use.")
     if row["pending"]:
@@ -101,7 +103,8 @@ def print_status(row: Mapping[str, Any], configuration: Configuration) -> None:
     for one in row["agents"]:
         word = "connected" if one["connected"] else f"not connected; `hooktray connect {one['agent']}` connects it"
         last = f"last heard of {clock(one['last_event'])}" if one["last_event"] else "never heard of"
-        print(f"{one['agent']}: {word}; {last}.")
+        remedy = f"; {printable(one['remedy'])}" if one["remedy"] else ""
+        print(f"{one['agent']}: {word}; {last}{remedy}.")
     for one in row["unsupported"]:
         last = clock(one["last_event"])
         print(f"{one['agent']}: not supported yet, its tool calls are not guarded; last heard of {last}.")

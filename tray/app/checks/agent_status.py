@@ -163,7 +163,8 @@ def _findings(
 ) -> Iterator[Finding]:
     """The first step first."""
     agent, reconnect = status.agent, reconnect_command(site, status.agent, status.files)
-    entries_changed = tuple(one for one in changed if one.cause is not Cause.ENTRY_SWITCHED_OFF)
+    told = {Cause.ENTRY_SWITCHED_OFF, *([Cause.ENTRY_RELAY_GONE] if wrong_target else [])}  # by the other findings
+    entries_changed = tuple(one for one in changed if one.cause not in told)
     if not status.connected:
         yield from entries_changed
         if status.installed and not entries_changed:

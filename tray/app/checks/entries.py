@@ -47,7 +47,8 @@ def watched_files(site: Site, agent: str) -> tuple[Path, ...]:
     connector = connectors()[agent]
     recorded = [backup for backup in site.backups.of_agent(agent) if _written(connector, backup)]
     switches = [file for backup in recorded for file in connector.switch_files(_site_of(site, backup.path))]
-    return tuple(dict.fromkeys((*(backup.path for backup in recorded), *switches)))
+    programs = [Path(one) for backup in recorded for one in _programs(site, _written(connector, backup))]
+    return tuple(dict.fromkeys((*(backup.path for backup in recorded), *switches, *programs)))
 
 
 def fingerprint(findings: Iterable[Finding]) -> str:
@@ -96,6 +97,16 @@ def _file_findings(site: Site, connector: Connector, agent: str, backup: Backup)
     for (cause, what), events in changes.items():
         details = {"events": _names(events), "what": what, "affected": tuple(events)}
         yield Finding(cause=cause, name=agent, values={**values, **details})
+    gone = next((program for program in _programs(site, written) if not Path(program).exists()), "")
+    if gone and not changes:
+        details = {"program": gone, "affected": tuple(one.event for one in written)}
+        yield Finding(cause=Cause.ENTRY_RELAY_GONE, name=agent, values={**values, **details})
+
+
+def _programs(site: Site, written: Iterable[EntryContent]) -> tuple[str, ...]:
+    """What our entries start, but for the relay at its own place, which the tray puts back by itself."""
+    files = dict.fromkeys(file for one in written for file in _required_files(one))
+    return tuple(file for file in files if Path(file).is_absolute() and file != str(site.paths.relay))
 
 
 def _change(written: EntryContent, entries: list[EntryContent]) -> tuple[Cause, str] | None:
@@ -114,10 +125,19 @@ def _change(written: EntryContent, entries: list[EntryContent]) -> tuple[Cause, 
 
 def _target(entry: EntryContent) -> tuple[object, ...]:
     """The relay that it starts, and the folder that this leads to."""
+    parsed = _parsed(entry)
+    return (parsed.state_folder, parsed.required_files) if parsed else ()
+
+
+def _required_files(entry: EntryContent) -> Sequence[str]:
+    parsed = _parsed(entry)
+    return parsed.required_files if parsed else ()
+
+
+def _parsed(entry: EntryContent) -> relay_command.RelayCommand | None:
     handler = entry.handler
     line = [str(handler.get("command", "")), *map(str, handler.get("args", ()))]
-    parsed = relay_command.parse(line if len(line) > 1 else line[0])
-    return (parsed.state_folder, parsed.required_files) if parsed else ()
+    return relay_command.parse(line if len(line) > 1 else line[0])
 
 
 def _differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:

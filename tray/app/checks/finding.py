@@ -44,6 +44,7 @@ class Cause(enum.Enum):
     ENTRY_FILE_GONE = enum.auto()
     ENTRY_GONE = enum.auto()
     ENTRY_NARROWED = enum.auto()
+    ENTRY_RELAY_GONE = enum.auto()
     ENTRY_SWITCHED_OFF = enum.auto()
     ENTRY_UNREADABLE = enum.auto()
     HOOK_BROKEN = enum.auto()
@@ -159,6 +160,9 @@ EXPLANATIONS: Mapping[Cause, Explanation] = {
     Cause.ENTRY_GONE: Explanation("agent", BROKEN, phrase("{file}: our entry for {events} is gone"), PUT_BACK),
     Cause.ENTRY_NARROWED: Explanation(
         "agent", BROKEN, phrase("{file}: our entry for {events} has other conditions ({what})"), PUT_BACK
+    ),
+    Cause.ENTRY_RELAY_GONE: Explanation(
+        "agent", BROKEN, phrase("{file}: our entries start {program}, which is gone, so they do nothing"), PUT_BACK
     ),
     Cause.ENTRY_SWITCHED_OFF: Explanation("agent", ATTENTION, phrase("the agent runs no hook"), "{remedy}"),
     Cause.ENTRY_UNREADABLE: Explanation(
