@@ -419,7 +419,9 @@ def test_a_line_that_does_not_reach_the_tray_is_broken(running: Live, tmp_path: 
     (tmp_path / ".claude").mkdir()
     running.cli("connect", "claude-code", "--yes")
     settings = tmp_path / ".claude" / "settings.json"
-    settings.write_text(settings.read_text().replace(f"--home {running.home}", f"--home {tmp_path}/other"))
+    line = settings.read_text()
+    settings.write_text(line.replace("relay claude-code ", f"relay --home {tmp_path}/other claude-code "))
+    assert settings.read_text() != line
 
     done = wait(lambda: running.cli("doctor"), 20, "an answer")
 
