@@ -94,7 +94,7 @@ class DatabaseRecovery:
         if self._database.is_marked_damaged:
             return (self.headline,)
         if self._unseen is None:
-            return (say("These approvals come from a file that was imported, or from a database that was damaged"),)
+            return (say("These approvals come from an imported file or a damaged database"),)
         return (self.headline, *self._facts(self._unseen, batch))
 
     def _summary(self, file: str, batch: ApprovalBatch) -> str:
