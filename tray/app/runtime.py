@@ -18,14 +18,12 @@ from tray.app import (
     build_catalog,
     build_engine,
     confirmed_llm,
-    installed_relay,
     journal_limits,
     open_stores,
-    relay_conf,
     relay_watch,
     welcome,
 )
-from tray.app.agent_sites import connectable_agents, connected_agents, reading_site, site
+from tray.app.agent_sites import connectable_agents, reading_site, site
 from tray.app.alert_controller import AlertController, text_file
 from tray.app.checks.live import LiveDoctor, runtime_health
 from tray.app.click_trust import ClickTrust
@@ -34,6 +32,7 @@ from tray.app.desktop import build_desktop
 from tray.app.entry_watch import EntryWatch
 from tray.app.event_bus import EventBus
 from tray.app.file_watch import FileWatch, FolderWatch
+from tray.app.relay_files import RelayFiles
 from tray.app.relay_watch import RelayWatch
 from tray.app.service import TrayService
 from tray.app.shutdown import CLOSE_TIMEOUT, GRACE, GracefulShutdown
@@ -52,9 +51,8 @@ from tray.approvals.review import write_review
 from tray.desktop.icon import Icon, choose_icon
 from tray.desktop.menu import Action, LeaveEntries, PutEntriesBack, Review, ReviewBatch, ShowReason
 from tray.desktop.opener import Opener
-from tray.engine.guard_summary import guards
 from tray.engine.turn_end import TurnEndDetector
-from tray.errors import HooktrayError, StoreError
+from tray.errors import StoreError
 from tray.execution.command import BackgroundProcesses
 from tray.execution.file_limit import raise_limit
 from tray.execution.orphans import become_subreaper
@@ -137,6 +135,7 @@ class App:
         )
         self._catalog = build_catalog(paths, self._stores)
         self._watch = FileWatch(self._loop.loop, self._changed)
+        self._relay_files = RelayFiles(paths, self._stores, self._catalog, lambda: self._relay_watch.is_pending)
         self._make_state_recovery(folder)
         self._doctor = LiveDoctor(paths, self._stores, self._catalog, self._health)
         self._turn_end = TurnEndDetector(
@@ -201,7 +200,7 @@ class App:
             self._catalog,
             folder,
             listen=lambda: self._server.rebind(),
-            write_relay_conf=self._write_relay_conf,
+            write_relay_conf=self._relay_files.write,
             announce=self._announce_incident,
             on_conflict=self._yield_to_other,
             retry=self._folder_watch.schedule,
@@ -329,8 +328,7 @@ class App:
     def run(self) -> None:
         """Start the server, then give the main thread to the icon until someone quits."""
         self._relay_watch.check_at_start()
-        self._install_relay()
-        self._write_relay_conf()  # before an agent can rely on us: we may be killed at any moment
+        self._relay_files.install()  # before an agent can rely on us: we may be killed at any moment
         self._shutdown.start()
         try:
             self._server.start()
@@ -363,7 +361,7 @@ class App:
         self._background_processes.close()
         self._page.close()
         self._work.close()
-        self._write_last_relay_table()
+        self._relay_files.write_last()
         self._presenter.close()
         self._alert_controller.close()
         self._stores.journal.close()
@@ -421,7 +419,7 @@ class App:
         self._alerts.source_warnings(self._catalog.configuration.warnings)
         self._check_entries()
         with contextlib.suppress(OSError):  # the folder is gone, and cannot be made anew
-            self._write_relay_conf()
+            self._relay_files.write()
         self._watch.watch((self._paths.config, *self._catalog.watched))
         self._doctor.refresh()
         self._presenter.show()
@@ -441,36 +439,6 @@ class App:
             self._state_recovery.check()  # which keeps what `connect` recorded, in case it is deleted
             self._relay_watch.check()
             self._entry_watch.check()
-
-    def _write_relay_conf(self) -> None:
-        """Write what relays read when the tray does not answer."""
-        relay_conf.write(self._paths, self._catalog.without_tray())
-        is_sound = not self._relay_watch.is_pending  # what somebody altered is announced first
-        if is_sound and installed_relay.is_installed(self._paths, self._stores.database):
-            try:
-                self._write_relay_table()
-            except HooktrayError as error:  # the doctor shows it, too
-                log.warning("the relay's table cannot be written: %s", error.message)
-
-    def _install_relay(self) -> None:
-        try:
-            installed_relay.install(self._paths, self._stores.database)
-        except HooktrayError as error:  # the doctor shows it, too
-            log.warning("the relay cannot be installed: %s", error.message)
-
-    def _write_last_relay_table(self) -> None:
-        """Nobody writes the guards anew when a pause ends while no tray runs."""
-        with contextlib.suppress(HooktrayError, OSError):
-            if installed_relay.is_installed(self._paths, self._stores.database):
-                self._write_relay_table(after_quit=True)
-
-    def _write_relay_table(self, *, after_quit: bool = False) -> None:
-        """The guards of the relay, for when nothing else can judge; they change with approvals, switch and agents."""
-        agents = connected_agents(self._paths)
-        found = guards(self._stores.ledger.state, self._stores.switch, agents, after_quit=after_quit)
-        installed_relay.write_table(
-            self._paths, found, self._stores.database, without_tray=self._catalog.without_tray()
-        )
 
     def _announce_incident(self, incident: Incident) -> None:
         self._alert_controller.announce(state_folder_lost(incident.brief))

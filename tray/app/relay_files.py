@@ -1,0 +1,60 @@
+"""Keeps what relays read up to date: relay.conf, and the table of the installed relay with what guards match."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Callable
+
+from tray.app import Stores, installed_relay, relay_conf
+from tray.app.agent_sites import connected_agents
+from tray.approvals.catalog import HookCatalog
+from tray.engine.guard_summary import guards
+from tray.errors import HooktrayError
+from tray.paths import Paths
+
+log = logging.getLogger(__name__)
+
+
+class RelayFiles:
+    """While `is_altered` (somebody altered relay or table), the table stays as it is until that is announced."""
+
+    def __init__(self, paths: Paths, stores: Stores, catalog: HookCatalog, is_altered: Callable[[], bool]) -> None:
+        self._paths = paths
+        self._stores = stores
+        self._catalog = catalog
+        self._is_altered = is_altered
+
+    def install(self) -> None:
+        """Install the relay, and write all that it reads."""
+        try:
+            installed_relay.install(self._paths, self._stores.database)
+        except HooktrayError as error:  # the doctor shows it, too
+            log.warning("the relay cannot be installed: %s", error.message)
+        self.write()
+
+    def write(self) -> None:
+        """Write what relays do when the tray does not answer. Raises OSError when the state folder is gone."""
+        relay_conf.write(self._paths, self._catalog.without_tray())
+        if not self._is_altered() and self._is_installed():
+            try:
+                self._write_table()
+            except HooktrayError as error:  # the doctor shows it, too
+                log.warning("the relay's table cannot be written: %s", error.message)
+
+    def write_last(self) -> None:
+        """Nobody writes the guards anew when a pause ends while no tray runs."""
+        with contextlib.suppress(HooktrayError, OSError):
+            if self._is_installed():
+                self._write_table(after_quit=True)
+
+    def _is_installed(self) -> bool:
+        return installed_relay.is_installed(self._paths, self._stores.database)
+
+    def _write_table(self, *, after_quit: bool = False) -> None:
+        """The guards change with approvals, switch and agents."""
+        agents = connected_agents(self._paths)
+        found = guards(self._stores.ledger.state, self._stores.switch, agents, after_quit=after_quit)
+        installed_relay.write_table(
+            self._paths, found, self._stores.database, without_tray=self._catalog.without_tray()
+        )
