@@ -121,6 +121,21 @@ def test_what_the_relay_and_the_journal_take_is_told_where_it_is_measured() -> N
     assert [(named(place), found) for place in places for found in times.findall(place.read_text())] == []
 
 
+def test_what_is_still_open_is_one_short_list_with_the_accidents_first() -> None:
+    text = (ROOT / "docs" / "security.md").read_text()
+
+    assert re.findall(r"^## (.*)", text, re.MULTILINE) == ["Accidents", "Attacks"]
+    assert len(text.split()) <= 600
+
+
+@pytest.mark.parametrize("name", ["approvals", "attacks", "failures", "person", "self-protection"])
+def test_each_page_about_what_is_guarded_is_short_enough_to_be_read(name: str) -> None:
+    text = (ROOT / "docs" / f"{name}.md").read_text()
+
+    assert len(text.split()) <= 1200
+    assert "(security.md" in text, "where it ends"
+
+
 def test_the_architecture_names_every_package_and_every_law() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text()
     packages = {path.name for path in (ROOT / "tray").iterdir() if path.is_dir() and (path / "__init__.py").exists()}

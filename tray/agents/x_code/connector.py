@@ -81,7 +81,7 @@ def disconnect(site: Site) -> Plan:
     path, own = registry_path(site), resolve_links(manifest_path(site))
     change = disconnect_change(site, AGENT, path, lambda text: _strip(text, str(path)))
     current = read_state(own)
-    backup = site.backups.as_written(own, current)
+    backup = site.backups.get(own)  # edits of the plugin's own manifest go with the plugin
     origin = backup.before if backup else None if _is_ours(current) else current
     plugin = FileChange(path=own, before=current, after=origin) if current not in (None, origin) else None
     return Plan(changes=tuple(filter(None, (change, plugin))))
