@@ -8,6 +8,7 @@ A relay that cannot be built for this machine is left out, and agents get the po
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import platform
 import shutil
@@ -21,6 +22,7 @@ from typing import Any, NamedTuple
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 HERE = Path(__file__).parent
+SOURCES_DIGEST = "sources.sha256"  # beside the relay of an editable install; tray/relay_program.py compares it
 COMPILE = ("-std=c11", "-Os", "-Wall", "-Wextra", "-c")
 FREESTANDING_MACHINES = ("aarch64", "x86_64")
 PORTABLE_SCRIPT = """#!python
@@ -92,6 +94,7 @@ class RelayHook(BuildHookInterface):  # type: ignore[type-arg]
         if version == "editable":
             install(table, installed / table.name)
             install(built, installed / built.name)
+            (installed / SOURCES_DIGEST).write_text(sources_digest())
         else:
             build_data["force_include"][str(table)] = f"tray/native/{table.name}"
             build_data["force_include"][str(built)] = f"tray/native/{built.name}"
@@ -142,6 +145,11 @@ def _runs(built: Path) -> bool:
     except (OSError, subprocess.SubprocessError):
         return False
     return (shown.returncode, shown.stdout, shown.stderr) == (0, b"", b"")
+
+
+def sources_digest() -> str:
+    """As tray/relay_program.py has it; what is built cannot import that."""
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(HERE.glob("*.[ch]")))).hexdigest()
 
 
 def own_tag() -> str:

@@ -13,8 +13,12 @@ import pytest
 from desk import wait
 from house import PRE_TOOL_USE, House
 
+from tray.app import installed_relay
+from tray.engine.guard_summary import guards as installed_guards
 from tray.ipc.frames import decode_answer
+from tray.model.decision import Answer
 from tray.own_environment import strip_environment
+from tray.store.db import open_db
 
 DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"no"}\''
 
@@ -126,6 +130,32 @@ def test_a_relay_gets_no_answer_about_a_tool_call_when_the_database_cannot_be_re
     assert (call.returncode, call.stdout) == (1, b""), "the relay knows what is guarded"
     assert decode_answer(prompt.stdout).stdout == b"You are Shelley.", "nothing can be guarded there"
     del held
+
+
+@pytest.mark.parametrize("guarded", [True, False])
+def test_a_new_database_beside_a_table_with_guards_judges_no_tool_call(house: House, guarded: bool) -> None:
+    house.hook("guard", on="tool_before", script=DENY)
+    guards = installed_guards(house.stores.ledger.state, house.stores.switch, ["claude-code"]) if guarded else ()
+    installed_relay.install(house.paths, house.stores.database)
+    installed_relay.write_table(house.paths, guards, house.stores.database)
+    house.close()
+    take_away(house.paths.database)
+    database = open_db(house.paths.database, migrate=True)
+
+    call = once(house, "claude-code", "PreToolUse", PRE_TOOL_USE, "--framed")
+    relayed = subprocess.run(
+        [house.paths.relay, "claude-code", "PreToolUse"],
+        input=json.dumps(PRE_TOOL_USE).encode(), capture_output=True, timeout=30, check=False,
+    )  # fmt: skip
+
+    with database.connect() as connection:
+        rows = connection.execute("SELECT count(*) FROM journal").fetchone()[0]
+    if guarded:
+        assert (call.returncode, call.stdout, rows) == (1, b"", 0)
+        assert b'"permissionDecision":"ask"' in relayed.stdout
+        assert "has no approvals" in (house.paths.logs / "hooktray.log").read_text()
+    else:  # as `connect` leaves it before the first start
+        assert (decode_answer(call.stdout), relayed.stdout, rows > 0) == (Answer(), b"", True)
 
 
 def test_the_folder_may_be_named_before_the_word_once_too(house: House) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from pathlib import Path
 
@@ -44,6 +45,28 @@ def test_one_that_does_not_run_leaves_the_portable_relay(
     assert trouble in relay_program.problem(native)
     assert relay_program.argv((), native) == relay_program.portable()
     assert relay_program.portable()[0] == sys.executable
+
+
+def test_the_native_relay_of_this_checkout_was_built_from_its_sources() -> None:
+    assert not relay_program.is_stale(), relay_program.problem()
+
+
+def test_a_native_relay_is_stale_when_a_source_changes_and_without_sources_it_never_is(
+    native: Path, tmp_path: Path
+) -> None:
+    sources = tmp_path / "native"
+    sources.mkdir()
+    native.touch()
+    assert not relay_program.is_stale(native, sources), "an installed package has none"
+
+    (sources / "relay.c").write_bytes(b"int main;")
+    assert relay_program.is_stale(native, sources), "built before digests were kept"
+
+    native.with_name(relay_program.SOURCES_DIGEST).write_text(hashlib.sha256(b"int main;").hexdigest())
+    assert not relay_program.is_stale(native, sources)
+
+    (sources / "relay.c").write_bytes(b"int changed;")
+    assert relay_program.is_stale(native, sources)
 
 
 def test_the_portable_relay_runs(native: Path) -> None:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tray import __version__
-from tray.errors import HooktrayError
+from tray.errors import HooktrayError, StoreError
 from tray.model.decision import Answer, Decision, Record
 from tray.model.event import PAYLOAD_LIMIT, Event, RelayRequest
 from tray.paths import Paths, locate
@@ -134,7 +134,7 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
         _log_to(call.paths.logs / "hooktray.log")
         body = sys.stdin.buffer.read()
         answer = _answer(call, body, environment, listener)
-    except HooktrayError as error:  # no database yet, or not one of ours
+    except HooktrayError as error:  # no database yet, not one of ours, or a new one
         log.warning("%r %r: %s", call.agent, call.event, error.message)
         if _may_be_guarded(call, body, environment):
             return 1
@@ -207,6 +207,8 @@ def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str],
     started = time.monotonic()
     paths = call.paths
     stores = open_stores(paths, migrate=False, offline=True, warn=log.warning)
+    if not stores.ledger.state.approved:
+        _reject_lost_approvals(paths)
     committed = stores.journal.answer_of(call.id, digest=hashlib.sha256(body).hexdigest())
     if committed is not None:
         return committed  # the tray decided, wrote it down, and died before it could answer
@@ -219,6 +221,21 @@ def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str],
         answer = answer.fallback()  # without the tray no person can be asked
     assert answer is not None  # only a tray that quits gives no answer
     return answer
+
+
+def _reject_lost_approvals(paths: Paths) -> None:
+    """A database without approvals judges nothing while the relay's table has guards: it is not the one of before."""
+    from tray.agents import relay_table
+
+    try:
+        table = relay_table.read(paths.relay_table.read_bytes())
+    except OSError:
+        return
+    if table.guards and table.state == str(paths.state):
+        raise StoreError(
+            f"{paths.database}: has no approvals, but {paths.relay_table} has guards",
+            hint="start the tray, `hooktray run`: it writes the table again",
+        )
 
 
 def _model(paths: Paths, stores: Stores, environment: Mapping[str, str]) -> Llm | None:

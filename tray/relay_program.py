@@ -10,6 +10,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 NATIVE_RELAY = HERE / "native" / ("hooktray-relay.exe" if sys.platform == "win32" else "hooktray-relay")
 PORTABLE_RELAY = HERE / "relay.py"
+SOURCES = HERE.parent / "native"  # only in a checkout
+SOURCES_DIGEST = "sources.sha256"  # beside the relay, of the sources that an editable install built it from
 PROTOCOL = 1  # of relay and table; a relay with a higher number is not replaced
 TIMEOUT = 5.0  # seconds for the native relay to show that it runs here
 NAME = "hooktray-relay" if sys.platform != "win32" else f"hooktray-relay.{'exe' if NATIVE_RELAY.exists() else 'cmd'}"
@@ -63,12 +65,26 @@ def portable_files() -> Mapping[str, bytes]:
     return {NAME: script.encode("utf-8", "surrogateescape"), PORTABLE_RELAY.name: PORTABLE_RELAY.read_bytes()}
 
 
+def is_stale(native: Path = NATIVE_RELAY, sources: Path = SOURCES) -> bool:
+    """Whether a checkout's sources are not those that its native relay was built from."""
+    import hashlib  # this module is imported by every command
+
+    found = sorted(sources.glob("*.[ch]"))
+    if not found or not native.exists():
+        return False
+    built = native.with_name(SOURCES_DIGEST)
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in found)).hexdigest()
+    return not built.exists() or built.read_text(encoding="ascii", errors="replace") != digest
+
+
 def problem(native: Path = NATIVE_RELAY) -> str:
     """Why the native relay cannot be used; "" when it can."""
     import subprocess  # this module is imported by every command
 
     if not native.exists():
         return f"{native}: not built; it takes a C compiler when Hooktray is installed, or a wheel for this platform"
+    if native == NATIVE_RELAY and is_stale():
+        return f"{native}: was built from other sources than those in {SOURCES}; run `pip install -e {HERE.parent}`"
     try:
         # Without an address it gives the neutral answer: silence and exit 0.
         done = subprocess.run([str(native)], input=b"", capture_output=True, timeout=TIMEOUT, check=False)

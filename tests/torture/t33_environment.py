@@ -9,6 +9,7 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from house import PRE_TOOL_USE, House
@@ -21,6 +22,7 @@ from tray.paths import Paths
 
 TITLE = "the environment of the installation"
 AGENT, EVENT = "claude-code", "PreToolUse"
+KINDS = ("native", "portable")  # of relays
 REASON = "no-shell says no"
 # What a start of the tray does in that environment.
 INSTALL = """
@@ -43,22 +45,27 @@ stores.journal.close()
 
 def torture(tally: Tally) -> None:
     pristine = _environment(tally.folder / "pristine")
-    for kind in ("native", "portable"):
-        house = House(tally.folder / kind)
-        house.hook("no-shell", on="tool_before", script=f"echo {REASON} >&2; exit 2", tool="Bash", failure="block")
-        house.close()
-        place = Place(tally.folder / f"{kind}-venv", pristine, house.paths, kind)
-        place.install()
-        for _ in range(tally.many(1, 30)):
-            for name, damage in DAMAGES.items():
-                place.renew()
-                damage(place.folder)
-                tally.attack(f"{kind}: {name}: a guarded call", place.is_guarded())
-                tally.attack(f"{kind}: {name}: another tool", place.ask("Read") == SILENCE)
-                tally.inputs += 2
-        place.renew()
-        tally.attack(f"{kind}: made anew", REASON in place.ask("Bash")[1])
-    _controls(tally, place)
+    with ThreadPoolExecutor(len(KINDS)) as pool:
+        places = list(pool.map(lambda kind: _attack(tally, kind, pristine), KINDS))
+    _controls(tally, places[-1])
+
+
+def _attack(tally: Tally, kind: str, pristine: Path) -> Place:
+    house = House(tally.folder / kind)
+    house.hook("no-shell", on="tool_before", script=f"echo {REASON} >&2; exit 2", tool="Bash", failure="block")
+    house.close()
+    place = Place(tally.folder / f"{kind}-venv", pristine, house.paths, kind)
+    place.install()
+    for _ in range(tally.many(1, 30)):
+        for number, (name, damage) in enumerate(DAMAGES.items()):
+            place.renew()
+            damage(place.folder)
+            tally.attack(f"{kind}: {name}: a guarded call", place.is_guarded())
+            if tally.full or number % len(KINDS) == KINDS.index(kind):
+                tally.keep(f"{kind}: {name}: another tool", place.ask("Read") == SILENCE)
+    place.renew()
+    tally.keep(f"{kind}: made anew", REASON in place.ask("Bash")[1])
+    return place
 
 
 def _environment(folder: Path) -> Path:
@@ -66,7 +73,7 @@ def _environment(folder: Path) -> Path:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True, timeout=LONG)
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     site = folder / "lib" / version / "site-packages"
-    shutil.copytree(Path(tray.__file__).parent, site / "tray", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(Path(tray.__file__).parent, site / "tray")  # what is compiled, too
     (site / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
     subprocess.run(
         [str(folder / "bin" / "python"), "-m", "compileall", "-q", str(site / "tray")], check=True, timeout=LONG

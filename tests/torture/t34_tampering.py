@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import random
@@ -13,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,14 +25,17 @@ from headless import ENVIRONMENT
 from house import PRE_TOOL_USE, House
 
 from torture.frame import Tally
-from torture.trays import LONG, RELAYS, Asked, Tray
+from torture.t36_failed_guards import verdict
+from torture.trays import LONG, Asked, Tray
+from tray import relay_program
 from tray.errors import IpcError
 from tray.ipc.client import send_request
 from tray.paths import Paths
 
 TITLE = "what guards rely on, taken away or altered"
-BETWEEN = 0.3  # seconds between two events
+BETWEEN = 0.2  # seconds between two events
 NOTICED = 2.0  # seconds until the tray must have noticed
+GUARDED = ("deny", "ask")
 Condition = Callable[[], bool]
 OURS = "x['hooks']['PreToolUse'][0]"
 EDITS = {
@@ -76,6 +81,12 @@ class Victim:
 
 
 def torture(tally: Tally) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(_watched, tally), pool.submit(_unwatched, tally)]:
+            done.result()
+
+
+def _watched(tally: Tally) -> None:
     dice = random.Random(34)
     with _victim(tally.folder / "watched", Tray) as victim, _events(victim, tally):
         names = [*MENDED, *EDITS]
@@ -83,9 +94,12 @@ def torture(tally: Tally) -> None:
             name = names[number] if number < len(names) else dice.choice(names)
             held = _attack(victim, name, NOTICED * tally.patience, by_connect=tally.full or name == "the matcher")
             tally.attack(f"{number}: {name}", held)
+
+
+def _unwatched(tally: Tally) -> None:
     with _victim(tally.folder / "unwatched", Unwatched) as victim:
         for name in ("the matcher", "the relay is altered", "the socket is unlinked"):
-            tally.control(f"a tray that does not watch: {name}", not _attack(victim, name, NOTICED))
+            tally.control(f"a tray that does not watch: {name}", not _attack(victim, name, NOTICED, by_connect=False))
 
 
 def _attack(victim: Victim, name: str, seconds: float, *, by_connect: bool = True) -> bool:
@@ -136,11 +150,10 @@ def _socket_unlinked(victim: Victim) -> Iterator[Condition]:
 def _fake_socket(victim: Victim) -> Iterator[Condition]:
     """Somebody else listens there and answers nothing."""
     victim.paths.socket.unlink()
+    opened = os.open(victim.paths.state, os.O_PATH)
     with contextlib.closing(socket.socket(socket.AF_UNIX)) as fake:
-        place = Path.cwd()
-        os.chdir(victim.paths.state)  # the path may be too long for an address
-        fake.bind(victim.paths.socket.name)
-        os.chdir(place)
+        fake.bind(f"/proc/self/fd/{opened}/{victim.paths.socket.name}")  # the path may be too long for an address
+        os.close(opened)
         fake.listen()
         theirs = _inode(victim.paths.socket)
         yield lambda: _inode(victim.paths.socket) not in (0, theirs)
@@ -178,7 +191,7 @@ def _relay_altered(victim: Victim) -> Iterator[Condition]:
 
 @contextmanager
 def _relay_deleted(victim: Victim) -> Iterator[Condition]:
-    shutil.rmtree(victim.paths.relay_folder)
+    shutil.rmtree(victim.paths.relay_folder, ignore_errors=True)  # the tray may already write into it again
     yield victim.paths.relay.exists
 
 
@@ -236,16 +249,16 @@ def _guarded(house: House) -> None:
 
 @contextmanager
 def _events(victim: Victim, tally: Tally) -> Iterator[None]:
-    """An agent whose calls a guard refuses. While the approvals are gone, what it is told is only counted."""
+    """An agent whose calls a guard refuses, meanwhile. Its relay is a copy: what that relies on is attacked here."""
     ended = threading.Event()
-    found: list[bool] = []
+    found: list[str] = []
+    relays = itertools.cycle(_copied_relays(victim))
 
     def run() -> None:
         while not ended.is_set():
-            asked = Asked(victim, RELAYS["portable"], "PreToolUse", json.dumps(PRE_TOOL_USE).encode())
-            code, said = asked.answer()
-            found.append(b"deny" in said or b"ask" in said)
-            tally.keep(f"an event was answered {code}, {said!r}", code == 0)
+            asked = Asked(None, next(relays), "PreToolUse", json.dumps(PRE_TOOL_USE).encode())
+            found.append(verdict(*asked.answer()))
+            tally.attack(f"a guarded call: {found[-1]}", found[-1] in GUARDED)
             ended.wait(BETWEEN)
 
     thread = threading.Thread(target=run)
@@ -255,8 +268,17 @@ def _events(victim: Victim, tally: Tally) -> Iterator[None]:
     finally:
         ended.set()
         thread.join()
-        guarded = f"{found.count(True)} of {len(found)} guarded calls"
-        tally.measured.append(f"{guarded} were refused or asked about meanwhile")
+        guarded = sum(one in GUARDED for one in found)
+        tally.measured.append(f"{guarded} of {len(found)} guarded calls were refused or asked about meanwhile")
+
+
+def _copied_relays(victim: Victim) -> list[list[str]]:
+    """The installed relay and the portable one, both with the installed table."""
+    place = victim.person / "relays"
+    place.mkdir()
+    files = (victim.paths.relay, victim.paths.relay_table, relay_program.PORTABLE_RELAY)
+    installed, _, portable = (shutil.copy(file, place) for file in files)
+    return [[str(installed)], [*relay_program.portable()[:-1], str(portable)]]
 
 
 def _inode(path: Path) -> int:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from house import PRE_TOOL_USE, House
@@ -32,11 +33,19 @@ LIMITS = {
 
 def torture(tally: Tally) -> None:
     said: Counter[str] = Counter()
-    for number in range(tally.many(1, 25)):
-        for name, damage in DAMAGE.items():
-            _damaged(tally, tally.folder / f"{number}-{name}", name, damage)
-    for number in range(tally.many(1, 12)):
-        _limited(tally, tally.folder / f"limits-{number}", said)
+    with ThreadPoolExecutor(2) as pool:
+        runs = [
+            pool.submit(_damaged, tally, tally.folder / f"{number}-{name}", name, damage)
+            for number in range(tally.many(1, 25))
+            for name, damage in DAMAGE.items()
+        ]
+        runs += [
+            pool.submit(_limited, tally, tally.folder / f"limits-{number}", name, said)
+            for number in range(tally.many(1, 12))
+            for name in LIMITS
+        ]
+        for done in runs:
+            done.result()
     tally.control("a guard whose failure means allow", said["silence"] > 0)
 
 
@@ -108,30 +117,30 @@ def _one_shot(tray: Tray, *options: str) -> bytes:
 # ---- the limits
 
 
-def _limited(tally: Tally, folder: Path, said: Counter[str]) -> None:
-    for name, (limit, steps) in LIMITS.items():
-        if limit == resource.RLIMIT_NPROC and os.geteuid() == 0:
-            tally.not_run = sorted({*tally.not_run, "a limit of processes: the kernel does not hold root to it"})
-            continue
-        tray = Tray(folder / name, _fill)
-        try:
-            for step in steps:
-                if tray.process.poll() is not None:  # it ends when it cannot even start its parts; relays know that
-                    tray.start()
-                with _limit(tray.process.pid, limit, _used(tray.process.pid, limit) + step):
-                    for tool in [*WANTED, LENIENT]:
-                        found = _ask(tray, list(RELAYS.values())[step % len(RELAYS)], tool)
-                        if tool == LENIENT:
-                            said[found] += 1
-                        else:
-                            _judge(tally, f"{name} + {step}", tool, found)
-            for _ in range(TRIES if limit == resource.RLIMIT_NOFILE else 0):  # until the tray has begun all its parts
-                if said["silence"]:
-                    break
-                with _limit(tray.process.pid, limit, _used(tray.process.pid, limit) + 2):
-                    said[_ask(tray, next(iter(RELAYS.values())), LENIENT)] += 1
-        finally:
-            tray.stop()
+def _limited(tally: Tally, folder: Path, name: str, said: Counter[str]) -> None:
+    limit, steps = LIMITS[name]
+    if limit == resource.RLIMIT_NPROC and os.geteuid() == 0:
+        tally.not_run = sorted({*tally.not_run, "a limit of processes: the kernel does not hold root to it"})
+        return
+    tray = Tray(folder / name, _fill)
+    try:
+        for number, step in enumerate(steps if tally.full else steps[::2]):
+            if tray.process.poll() is not None:  # it ends when it cannot even start its parts; relays know that
+                tray.start()
+            with _limit(tray.process.pid, limit, _used(tray.process.pid, limit) + step):
+                for tool in [*WANTED, LENIENT]:
+                    found = _ask(tray, list(RELAYS.values())[number % len(RELAYS)], tool)
+                    if tool == LENIENT:
+                        said[found] += 1
+                    else:
+                        _judge(tally, f"{name} + {step}", tool, found)
+        for _ in range(TRIES if limit == resource.RLIMIT_NOFILE else 0):  # until the tray has begun all its parts
+            if said["silence"]:
+                break
+            with _limit(tray.process.pid, limit, _used(tray.process.pid, limit) + 2):
+                said[_ask(tray, next(iter(RELAYS.values())), LENIENT)] += 1
+    finally:
+        tray.stop()
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from desk import wait
@@ -18,10 +19,15 @@ TITLE = "agents that hooks start"
 
 
 def torture(tally: Tally) -> None:
-    for number in range(tally.many(1, 40)):
-        for index, (way, line) in enumerate(WAYS.items()):
-            _below(tally, tally.folder / f"{number}-{index}", way, line)
-    _forged(tally, tally.folder / "forged")
+    with ThreadPoolExecutor(2) as pool:  # each with a tray of its own, which knows of no other hook's children
+        runs = [
+            pool.submit(_below, tally, tally.folder / f"{number}-{index}", way, line)
+            for number in range(tally.many(1, 40))
+            for index, (way, line) in enumerate(WAYS.items())
+        ]
+        runs.append(pool.submit(_forged, tally, tally.folder / "forged"))
+        for done in runs:
+            done.result()
 
 
 def _below(tally: Tally, folder: Path, way: str, line: str) -> None:

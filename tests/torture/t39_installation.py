@@ -7,6 +7,7 @@ import json
 import random
 import shutil
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -61,9 +62,11 @@ TAKES = (
 
 
 def torture(tally: Tally) -> None:
-    _muting(tally)
-    _commands(tally)
-    _startup_files(tally)
+    with ThreadPoolExecutor(1) as pool:  # it waits for processes
+        started = pool.submit(_startup_files, tally)
+        _muting(tally)
+        _commands(tally)
+        started.result()
 
 
 # ---- edits of the file
@@ -74,7 +77,7 @@ def _muting(tally: Tally) -> None:
     house = House(tally.folder / "house")
     naive_fell = 0
     try:
-        for number in range(tally.many(300, 20_000)):
+        for number in range(tally.many(100, 20_000)):
             if number % 20 == 0:  # a person has confirmed something else
                 house.configure(_edit(chance))
                 for setting in house.catalog.settings():
