@@ -177,13 +177,15 @@ def test_a_tried_connection_of_each_agent_reaches_the_journal(running: Live, set
     rows = by_agent(running, "--try")
 
     stand = {agent: (row["connected"], row["firing"], row["last_event"]) for agent, row in rows.items()}
-    assert stand == dict.fromkeys(connectors(), (True, True, None))
-    assert [row["missing"] for row in rows.values()] == [[]] * 4
-    assert all("never heard of" in row["advice"][-1] for row in rows.values())
+    waits = {"codex": (True, False, None)}  # until its user trusts the entries there
+    assert stand == dict.fromkeys(connectors(), (True, True, None)) | waits
+    assert [row["missing"] for row in rows.values()] == [[]] * len(rows)
+    assert all("never heard of" in row["advice"][-1] for agent, row in rows.items() if agent not in waits)
     assert {row["kind"] for row in running.log() if row["agent"] != "shelley"} == {"other"}
     results = doctor(running)
     assert {name: one["health"] for name, one in results.items()} == dict.fromkeys(connectors(), "attention")
-    assert all(", firing, last heard of: never" in one["message"] for one in results.values())
+    firing = [one["message"] for agent, one in results.items() if agent not in waits]
+    assert all(", firing, last heard of: never" in message for message in firing)
 
 
 SWITCHES = {
@@ -240,9 +242,11 @@ def test_the_doctor_says_what_keeps_an_event_from_arriving(live: Live, settings:
     live.place.run([PYTHON, "-I", "-m", "tray", "--home", tmp_path / "other", "connect", "claude-code", "--yes"])
     elsewhere = doctor(live)["claude-code"]
 
-    assert [one["health"] for one in (stopped, elsewhere)] == ["broken"] * 2
-    assert "start the tray (`hooktray run`)" in stopped["remedy"]
-    assert "lead to another Hooktray; hooktray connect claude-code leads them here" in elsewhere["remedy"]
+    assert (stopped["health"], elsewhere["health"]) == ("attention", "broken"), (
+        "the one-shot engine answers meanwhile"
+    )
+    assert "never heard of" in stopped["remedy"]
+    assert "`hooktray connect claude-code` puts them back" in elsewhere["remedy"]
 
 
 @pytest.mark.parametrize("agent", [agent for agent in connectors() if agent != "claude-code"])
@@ -266,7 +270,8 @@ def test_what_a_connected_agent_starts_refuses_in_its_own_words(running: Live, t
         "prompt",
         "tool_before",
     } & came.keys()
-    assert len(came) == len([name for name in AGENTS[agent].events if "<" not in name])
+    left_out = AGENTS[agent].unconnected_events
+    assert len(came) == len([name for name in AGENTS[agent].events if "<" not in name and name not in left_out])
 
 
 def test_shelleys_own_executable_is_listed_and_chained_once_approved(live: Live, tmp_path: Path) -> None:
@@ -321,7 +326,7 @@ def test_where_nothing_can_be_noted_nothing_is_written(live: Live, settings: Pat
 
     told = done.stderr.decode()
     assert (done.returncode, settings.read_bytes()) == (1, before)
-    assert f"{live.home / 'state'}: nothing can be written there" in told
+    assert f"{live.home / 'state'} is read-only" in told
     assert "Traceback" not in told
 
 
@@ -355,13 +360,13 @@ def test_a_real_event_is_heard_of(running: Live, settings: Path) -> None:
 
 def test_a_line_that_leads_nowhere_is_found_by_trying(live: Live, settings: Path) -> None:
     live.cli("connect", "claude-code", "--yes")
-    settings.write_text(settings.read_text().replace("/tray/", "/gone/tray/"))
+    settings.write_text(settings.read_text().replace("/bin/hooktray-relay", "/gone/hooktray-relay"))
 
     row = by_agent(live, "--try")["claude-code"]
 
     assert (row["connected"], row["firing"]) == (True, False)
     assert row["problem"] == f"{settings}: nothing can arrive"
-    assert "/gone/tray/" in row["advice"][0]
+    assert "/gone/hooktray-relay" in row["advice"][0]
     assert row["advice"][0].endswith(
         "is not there any more, so its lines do nothing; hooktray connect claude-code mends them"
     )

@@ -34,7 +34,7 @@ esac"""
 @pytest.fixture
 def lived(house: House) -> House:
     """Three decisions: one abstained, one denied, one with a failed hook."""
-    house.hook("guard", on="tool_before", script=GUARD)
+    house.hook("guard", on="tool_before", script=GUARD, failure="allow")
     for command in ("ls", "cat secret", "boom"):
         house.tool(command)
     house.stores.journal.close()

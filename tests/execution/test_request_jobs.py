@@ -125,7 +125,7 @@ def test_a_header_gets_every_variable_that_the_hook_lists(house: House, serve: S
 
 
 def test_a_variable_with_a_line_break_reaches_no_header(house: House, serve: Serve) -> None:
-    post(house, serve(), headers={"X-Key": "$GIT_TOKEN"}, env=["GIT_TOKEN"])
+    post(house, serve(), headers={"X-Key": "$GIT_TOKEN"}, env=["GIT_TOKEN"], failure="allow")
 
     assert house.tool(environment={"GIT_TOKEN": "it\r\nHost: y"}) == {}
 
@@ -158,7 +158,7 @@ def test_an_unapproved_http_hook_asks_nobody(house: House) -> None:
 def test_what_an_answer_means_is_up_to_the_dialect(
     house: House, serve: Serve, dialect: str, said: Said, words: str
 ) -> None:
-    post(house, serve(said), dialect=dialect)
+    post(house, serve(said), dialect=dialect, failure="allow")
 
     assert house.tool() == {}
     assert words in cause(house)
@@ -376,7 +376,7 @@ def test_an_endpoint_that_nobody_confirmed_is_not_asked(house: House) -> None:
         server.url = f"http://{trap.place}"
         question(house, server, confirmed=False)
 
-        assert house.tool() == {}
+        assert house.tool()["hookSpecificOutput"]["permissionDecision"] == "ask"
         assert cause(house) == "no llm configured"
         assert trap.connects == 0
 

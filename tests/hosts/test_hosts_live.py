@@ -172,7 +172,7 @@ def configuration(agent: Agent, event: str, folder: Path) -> tuple[str, Path]:
 COMMON = {"shelley": "slash/files", "starchild": "pre_tool_call"}
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", RUNS)  # tests/clients has others, as real programs
 def test_the_agent_takes_every_answer_without_a_complaint(name: str, plain: Plain, tmp_path: Path) -> None:
     agent = served(name, plain, tmp_path)
 

@@ -34,10 +34,17 @@ UNREADABLE: Mapping[str, str] = {
     "NULs": "head -c 100 /dev/zero",
 }
 BRACED = {"half JSON", "half a refusal", "not UTF-8"}
-NOTED = {"claude-code": BRACED, "shelley": set(), "starchild": {*UNREADABLE}, "x-code": {*UNREADABLE}}
+NOTED = {
+    "claude-code": BRACED,
+    "codex": BRACED,
+    "copilot-cli": {*UNREADABLE},
+    "shelley": set(),
+    "starchild": {*UNREADABLE},
+    "x-code": {*UNREADABLE},
+}
 # An interpreter deep inside a line ends with 2 like one who refuses: where 2 means no, nobody can tell them apart.
 INSIDE = "python3 /nonexistent.py; exit $?"
-TWO_IS_NO = ("claude-code", "starchild")
+TWO_IS_NO = ("claude-code", "codex", "copilot-cli", "starchild")
 
 
 def torture(tally: Tally) -> None:

@@ -20,6 +20,7 @@ from tray.store.db import Database
 COPY_SECONDS = 30.0  # that other programs may hold up the copy
 WAL_SUFFIXES = ("-wal", "-shm")
 TABLES = "SELECT count(*) FROM sqlite_master"
+VERSION = "SELECT coalesce(max(seq), 0) + 0 * (SELECT count(*) FROM journal) FROM ledger"
 COUNT = "SELECT (SELECT count(*) FROM ledger) + (SELECT count(*) FROM journal)"
 
 
@@ -49,9 +50,14 @@ class RescueConnection:
     @property
     def readable(self) -> bool:
         """Whether what was held can still be read."""
+        return self.ledger_version() is not None
+
+    def ledger_version(self) -> int | None:
+        """The last row of the ledger that can still be read, 0 without one; None when nothing can be read."""
         with self._lock, contextlib.suppress(sqlite3.Error):
-            return self._connection is not None and bool(self._connection.execute(COUNT).fetchall())
-        return False
+            if self._connection is not None:
+                return int(self._connection.execute(VERSION).fetchone()[0])
+        return None
 
     def save(self) -> int:
         """Write what is held to the path, as one transaction; returns how many decisions are in it."""

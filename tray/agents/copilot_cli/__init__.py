@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tray.agents import wire
 from tray.agents.agent import (
+    ENVELOPE,
     Agent,
     Connector,
     HookImporter,
@@ -113,6 +114,7 @@ AGENT = Agent(
     variables=frozenset({"COPILOT_AGENT_SESSION_ID"}),
     starters=frozenset({"copilot"}),
     without_hooks=re.compile(r"disableAllHooks"),
+    envelope=ENVELOPE | {"sessionId", "transcriptPath"},
     home_variable="COPILOT_HOME",
     protected=(
         ProtectedFiles(
