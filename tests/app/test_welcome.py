@@ -51,7 +51,7 @@ def test_the_first_start_says_where_things_are_and_connects_nothing(fresh: Live,
     fresh.start("--headless")
 
     status = fresh.cli_json("status")[0]
-    assert status["agents"] == [{"agent": "claude-code", "connected": False, "last_event": None}]
+    assert status["agents"] == [{"agent": "claude-code", "connected": False, "last_event": None, "remedy": ""}]
     assert output(fresh).count("Welcome to Hooktray") == 1
 
 
