@@ -303,12 +303,12 @@ class StateRecovery:
             self._set_aside_in = str(self._set_aside(path))
         try:
             with self._stores.ledger.pause_writes(), self._stores.switch.pause_writes():
-                if self._is_outdated():
-                    raise sqlite3.DatabaseError("the ledger's last rows are gone with the old database's log")
+                if not self._holds_the_ledger():
+                    raise sqlite3.DatabaseError("the old database has not all rows of the ledger")
                 self._decisions = self._spare.save()
                 pin.file = identity(path)
         except sqlite3.Error:
-            if self._spare.readable and not self._is_outdated():
+            if self._holds_the_ledger():
                 raise
             create(path)
             open_db(path, migrate=True)
@@ -322,11 +322,11 @@ class StateRecovery:
         self._spare.open()
         dropped_rows.prepare(self._stores.database)
 
-    def _is_outdated(self) -> bool:
-        """Whether what can be read of the old database lacks rows of the ledger: whoever opens another file at its
-        path resets the log beside it."""
+    def _holds_the_ledger(self) -> bool:
+        """Whether every row of the ledger can still be read; another program that opens a file in the database's
+        place resets the log beside it, and with the log the last rows are gone."""
         version = self._spare.ledger_version()
-        return version is not None and version < self._stores.ledger.state.version
+        return version is not None and version >= self._stores.ledger.state.version
 
     def _set_aside(self, path: Path) -> Path:
         """The log first: without it the database is an older one, but with another one's log it is damaged."""

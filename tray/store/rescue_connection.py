@@ -47,11 +47,6 @@ class RescueConnection:
             self._connection = connection
             self._wal_files = {path: file for path in paths if (file := identity(path))}
 
-    @property
-    def readable(self) -> bool:
-        """Whether what was held can still be read."""
-        return self.ledger_version() is not None
-
     def ledger_version(self) -> int | None:
         """The last row of the ledger that can still be read, 0 without one; None when nothing can be read."""
         with self._lock, contextlib.suppress(sqlite3.Error):
