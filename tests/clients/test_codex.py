@@ -10,7 +10,7 @@ from clients.client import LONG, Session, session
 from clients.codex import CODEX, ESCALATED, end_daemons, listed, program
 from clients.scenes import REFUSED, SCRIPTS, Scenes, Start
 from clients.wires import Call
-from desk import wait
+from desk import Overdue, wait
 from terminal import Terminal
 
 KINDS = ("session_start", "prompt", "tool_before", "tool_after", "turn_end")
@@ -124,11 +124,11 @@ class TestCodex(Scenes):
             self.enter(terminal, "hello")
             one.wait_rows("permission_request")
             wait(lambda: "Would you like to run" in terminal.text, LONG, "the question")
-            terminal.type("y")
+            self.answer(terminal, "y", "You approved")
             wait(lambda: one.made() == {"wanted"}, LONG, "the permitted call")
             wait(lambda: len(one.rows("permission_request")) == 2, LONG, "the second question")
             wait(lambda: terminal.text.count("Would you like to run") >= 2, LONG, "the second question is shown")
-            terminal.type("\x1b")
+            self.answer(terminal, "\x1b", "You canceled")
             one.wait_rows("turn_interrupted")
             self.enter(terminal, "/compact")
             one.wait_rows("compact_after")
@@ -169,6 +169,19 @@ class TestCodex(Scenes):
 
         assert "Would you like to run" not in terminal.text
         assert [row["verdict"] for row in one.rows("permission_request")] == ["allow"]
+
+    @staticmethod
+    def answer(terminal: Terminal, key: str, said: str) -> None:
+        """Codex drops a key that comes right after it has asked, so the key is pressed until Codex says what it took."""
+
+        def taken() -> bool:
+            terminal.type(key)
+            try:
+                return wait(lambda: said in terminal.text, 5)
+            except Overdue:
+                return False
+
+        wait(taken, LONG, f"`{said}`")
 
     @staticmethod
     def enter(terminal: Terminal, text: str) -> None:
