@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import signal
+import sqlite3
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -90,3 +92,18 @@ def test_a_tray_that_quits_during_a_pause_leaves_the_guards_in_the_table(install
 
     assert installed.guarded
     assert installed.verdict("Bash") == "silence", "the one-shot engine knows of the pause"
+
+
+def test_with_a_database_that_another_program_holds_each_guarded_call_is_judged_and_no_other(
+    installed: Installed,
+) -> None:
+    installed.connect()
+    wait(lambda: installed.guarded, LONG, "the guards are in the table")
+    installed.live.kill()
+    with closing(sqlite3.connect(installed.paths.database, isolation_level=None)) as other:
+        other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+
+        assert [installed.verdict(tool) for tool in ("Write", "Bash", "Read")] == ["deny", "ask", "silence"]
+
+    assert (installed.paths.logs / "hooktray.log").read_text().count("database is locked") == 3

@@ -122,6 +122,11 @@ class HookCatalog:
                 one.key: one.digest for one in self.states if one.waiting and (one.key, one.digest) not in before
             }
 
+    @property
+    def is_current(self) -> bool:
+        """Whether the sources were read since the start, or since `reset`."""
+        return self._stamp is not None
+
     def reset(self) -> None:
         """The folder of copies is a new one: the next refresh reads everything, and keeps it, again."""
         with self._lock:
