@@ -123,7 +123,8 @@ def test_an_engine_that_gets_sigterm_while_its_guard_runs_ends_it_and_the_relay_
 
     with ThreadPoolExecutor(1) as pool:
         verdict = pool.submit(installed.verdict, "Edit")
-        hook, engine = map(int, wait((tmp_path / "pids").exists, LONG) and (tmp_path / "pids").read_text().split())
+        wait((tmp_path / "pids").exists, LONG, "the guard runs")
+        hook, engine = map(int, (tmp_path / "pids").read_text().split())
         os.kill(engine, signal.SIGTERM)
 
         assert verdict.result(LONG) == "ask"
