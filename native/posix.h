@@ -204,6 +204,15 @@ static int is_ours(const char *path) {
     return !is_open || !chmod(path, 0700);
 }
 
+/* Seconds since this file or folder changed, 0 when that cannot be known; -1 when it is not there. */
+static int64_t age_of(const char *path) {
+    struct stat found;
+    struct timespec now;
+    if (lstat(path, &found)) return errno == ENOENT || errno == ENOTDIR ? -1 : 0;
+    if (clock_gettime(CLOCK_REALTIME, &now) || now.tv_sec < found.st_mtime) return 0;
+    return now.tv_sec - found.st_mtime;
+}
+
 /* Adds to a file that is ours and shorter than `limit`; nothing where that cannot be done. */
 static void append_line(const char *path, const struct bytes *line, long limit) {
     struct stat found;

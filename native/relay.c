@@ -22,6 +22,7 @@ enum {
     CHUNK = 256 * 1024,
     PAYLOAD_LIMIT = 16 * 1024 * 1024, /* as in tray/model/event.py: of more, the tray and `once` drop every byte */
     ACK_SIZE = 5,
+    REMOVAL_AGE = 60, /* seconds: a package that is gone for less may be one that is just replaced */
     UNJUDGED_LIMIT = 64 * 1024, /* bytes of the file of calls that went on unjudged */
     ANSWER_HEADER_SIZE = 15 /* bytes up to its stdout, with the acknowledgement's five before it */
 };
@@ -520,6 +521,21 @@ static int find_answer(const char *kind, struct piece agent, struct piece event,
     return 0;
 }
 
+/* Whether Hooktray was uninstalled: its files are gone, and its environment is not. */
+static int is_removed(void) {
+    struct piece rest = relay_table(), row = next_row(&rest, "package");
+    struct bytes mark = {0}, folder = {0};
+    if (!row.at || !read_escaped(next_part(&row, '\x1f'), &mark)) return 0;
+    if (!row.at || !read_escaped(next_part(&row, '\x1f'), &folder) || !row.at) return 0;
+    if (mark.size && age_of(text_of(&mark)) < 0) return 0;
+    if (folder.size && age_of(text_of(&folder)) < REMOVAL_AGE) return 0;
+    while (row.at) {
+        struct bytes file = {0};
+        if (!read_escaped(next_part(&row, '\x1f'), &file) || !file.size || age_of(text_of(&file)) >= 0) return 0;
+    }
+    return 1;
+}
+
 /* For the tray, which announces such calls when it starts; where that cannot be written, nothing is. */
 static void note_unjudged(struct piece agent, struct piece event) {
     struct bytes line = {0};
@@ -545,6 +561,7 @@ static int judge_by_guards(struct piece agent, struct piece event, struct answer
         enum guard level = read_guard(row, name);
         if (level > strictest) strictest = level, guarded = row_event;
     }
+    if (strictest && is_removed()) return 0;
     if (strictest == BLOCKED && find_answer("deny", agent, guarded, answer)) return 1;
     if (strictest >= ASKED && find_answer("ask", agent, guarded, answer)) return 1;
     if (strictest) note_unjudged(agent, guarded);

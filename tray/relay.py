@@ -36,6 +36,7 @@ OWN_DEADLINE_ACK = b"A\xff\xff\xff\xff"  # stands in for `hooktray once`, which 
 
 UNJUDGED = "unjudged-calls"  # in the state folder: a line for each guarded call that went on unjudged
 UNJUDGED_LIMIT = 64 * 1024  # bytes of it
+REMOVAL_AGE = 60.0  # seconds: a package that is gone for less may be one that is just replaced
 LEVELS = {b"allow": 1, b"ask": 2, b"block": 3}  # of guards
 
 KEYS = 4  # keys at most that lead to a text in the payload
@@ -156,6 +157,8 @@ def _judge_by_guards(agent: bytes, event: bytes, payload: bytes) -> Answer | Non
         level = _guard_level(row[1:], name) if not event or row[0] == event else 0
         if level > strictest:
             strictest, guarded = level, row[0]
+    if strictest and _is_removed():
+        return None
     answer = _find_answer(b"deny", agent, guarded) if strictest == LEVELS[b"block"] else None
     answer = answer or (_find_answer(b"ask", agent, guarded) if strictest >= LEVELS[b"ask"] else None)
     if strictest and answer is None:
@@ -170,6 +173,27 @@ def _guard_level(row: list[bytes], name: bytes) -> int:
         return 0
     is_listed = name in map(_unescaped, names)
     return LEVELS.get(failure, 0) if not name or is_listed == (mode == b"only") else 0
+
+
+def _is_removed() -> bool:
+    """Whether Hooktray was uninstalled: its files are gone, and its environment is not."""
+    row = [_unescaped(field) for field in next(iter(_rows(b"package")), [])]
+    if len(row) < 3 or None in row:
+        return False
+    mark, folder, *files = (os.fsdecode(field) for field in row if field is not None)
+    if (mark and _age(mark) < 0) or (folder and _age(folder) < REMOVAL_AGE):
+        return False
+    return all(file and _age(file) < 0 for file in files)
+
+
+def _age(path: str) -> float:
+    """Seconds since this file or folder changed, 0 when that cannot be known; -1 when it is not there."""
+    try:
+        return max(time.time() - os.lstat(path).st_mtime, 0.0)
+    except (FileNotFoundError, NotADirectoryError):
+        return -1.0
+    except (OSError, ValueError):
+        return 0.0
 
 
 def _note_unjudged(agent: bytes, event: bytes) -> None:

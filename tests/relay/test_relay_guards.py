@@ -272,6 +272,32 @@ def test_where_no_note_can_be_written_the_answer_is_the_same(agent: Agent, make:
     assert said(run([*agent.words, "pine", "before"], payload("read"), ELSEWHERE)) == SILENT
 
 
+# ---- a package that is gone
+
+
+def test_an_uninstalled_package_ends_all_guards(agent: Agent, tmp_path: Path) -> None:
+    mark, site, file = (tmp_path / name for name in ("mark 100%", "site", "site/once.py"))
+    site.mkdir()
+    os.utime(site, (0, 0))
+    row = "\x1f".join(str(one).replace("%", "%25") for one in (mark, site, file, tmp_path / "no" / "such"))
+
+    def answer(row: str) -> tuple[bytes, bytes, int]:
+        installed(agent, f"package={row}")
+        return said(run([*agent.words, "pine", "before"], payload("write"), ELSEWHERE))
+
+    assert answer(row) == DENIED  # the whole environment may be gone
+    mark.touch()
+    assert answer(row) == SILENT
+    assert answer(f"\x1f{row.partition(chr(31))[2]}") == SILENT  # without a mark, where only root could have done it
+    assert answer(f"\x1f\x1f{file}") == SILENT
+    for damaged in ("", "\x1f", f"{mark}\x1f{site}", f"{row}\x1f", f"{row}%z"):
+        assert answer(damaged) == DENIED
+    file.touch()
+    assert answer(row) == DENIED
+    file.unlink()  # the folder changed just now: it may be an upgrade
+    assert answer(row) == DENIED
+
+
 # ---- both alike
 
 PARTS = [

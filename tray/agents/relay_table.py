@@ -9,6 +9,7 @@ The table of a package or a wheel has only these rows. That of the installed rel
     state=FOLDER                       the state folder, whatever the agent's environment says
     without_tray=once|allow            what the relay does when the tray does not answer
     once=WORD␟WORD…                    the command of the one-shot engine
+    package=MARK␟FOLDER␟FILE…          how the relay knows that Hooktray was uninstalled; then no guard counts
     guard=AGENT␟EVENT␟ask|block|allow␟only|except␟NAME…   the tools that approved hooks guard
     hooks=AGENT␟EVENT␟ask|block|allow␟NAME…   the names of these hooks; no relay reads them
     tool=AGENT␟KEY…                    where a payload has the tool's name: a key, then the keys inside that object
@@ -19,7 +20,9 @@ The table of a package or a wheel has only these rows. That of the installed rel
     mark=AGENT␟key␟KEY                 only this agent's payloads have this key: it ran the command of another agent
     neutral=AGENT␟*␟bytes␟TEXT         for every other event of an agent that was recognised by a mark
 
-`allow` is for agents that cannot ask: the call goes on, and the relay adds a line to UNJUDGED in the state folder.
+Hooktray was uninstalled if MARK is there (or empty), FOLDER (if any) did not change for a minute, and no FILE is
+there. `allow` is for agents that cannot ask: the call goes on, and the relay adds a line to UNJUDGED in the state
+folder.
 
 ␟ is the byte 0x1f. In a field other than AGENT, EVENT and numbers, `%` and two hexadecimal digits are one byte. The
 first row of an agent and event counts, and of guards all; without a row, the answer is empty. A relay ignores unknown
@@ -69,6 +72,7 @@ class TableContent:
     state: str
     without_tray: str
     once: tuple[str, ...]
+    package: tuple[str, ...] = ()
     guards: tuple[Guard, ...] = ()
     ending: str = ""  # the command that takes the guards away when Hooktray itself is gone
 
@@ -81,12 +85,14 @@ def text(agents: Iterable[str] = BUILT_IN) -> str:
 def installed_text(content: TableContent, agents: Sequence[str] | None = None) -> str:
     """The table of the installed relay, of all agents unless some are named."""
     names = tuple(AGENTS) if agents is None else tuple(agents)
-    head = (
+    head: tuple[tuple[str, ...], ...] = (
         ("protocol", str(content.protocol)),
         ("state", _escaped(os.fsencode(content.state))),
         ("without_tray", content.without_tray),
         ("once", *(_escaped(os.fsencode(word)) for word in content.once)),
     )
+    if content.package:
+        head += (("package", *(_escaped(os.fsencode(word)) for word in content.package)),)
     rows = (*head, *_neutral_rows(names, lenient=True), *_guard_rows(content, frozenset(names)), *_mark_rows())
     return HEAD + "".join(map(_line, rows))
 
