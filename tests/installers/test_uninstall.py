@@ -72,7 +72,7 @@ class Environment:
         assert done.returncode == 0, done.stderr.decode()
 
     def run(self, code: str, house: House) -> None:
-        words = [self.python, "-I", "-c", code, str(house.paths.relay_folder.parent)]
+        words = [str(self.python), "-I", "-c", code, str(house.paths.relay_folder.parent)]
         done = subprocess.run(words, capture_output=True, timeout=LONG, check=False)
         assert done.returncode == 0, done.stderr.decode()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -14,7 +13,6 @@ from tray.agents.registry import known_agents
 from tray.errors import HooktrayError
 from tray.model.decision import Verdict
 from tray.protection.protected_paths import hook_words
-from tray.strict import load_yaml
 
 SIZE_LIMIT = 1 << 20  # bytes of a settings file that is compared
 GUARDED_KEY = re.compile(r"(?i)hook|plugin|marketplace|^env$|^sandbox$|^extends?$|^include|managed")
@@ -138,6 +136,10 @@ def _guarded(members: Mapping[str, Any]) -> str:
 
 def _kept(text: str, path: str, members: re.Pattern[str]) -> object:
     """The part of a document with these members at whatever depth; None when it has none."""
+    import tomllib  # both slow down the start of every one-shot engine
+
+    from tray.strict import load_yaml
+
     return _part(tomllib.loads(text) if path.endswith(".toml") else load_yaml(text, path).value, members)
 
 
