@@ -23,7 +23,7 @@ from pathlib import Path
 from tray import relay_program
 from tray.agents import relay_table
 from tray.agents.relay_table import TableContent
-from tray.app import relay_conf
+from tray.app import package_files, relay_conf
 from tray.app.agent_sites import connected_agents
 from tray.app.guards_in_force import USUAL_WITHOUT_TRAY, GuardSources, kept_guards, usual_guards
 from tray.errors import HooktrayError, StoreError
@@ -138,6 +138,7 @@ def write_table(
         state=str(paths.state),
         without_tray=mode,
         once=relay_conf.once_command(paths),
+        package=package_files.mark(),
         guards=() if mode != USUAL_WITHOUT_TRAY else kept,
         ending=ending_command(paths),
     )
@@ -157,6 +158,7 @@ def remove(paths: Paths, database: Database) -> bool:
         return False
     with database.write() as connection:  # first: a running tray does not mend what is not installed
         connection.execute(FORGET, (RELAY, TABLE))
+    package_files.unmark()
     places = [paths.relay_table, *(paths.relay_folder / name for name in _names())]
     found = [place for place in places if place.exists()]
     for place in found:

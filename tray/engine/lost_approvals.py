@@ -26,9 +26,9 @@ class LostApprovals:
         return any((guard.agent, guard.event) == (agent, event) for guard in self._load())
 
     def judge(self, event: Event) -> Outcome | None:
-        """The outcome for this event; None when no lost approval guards it."""
+        """The outcome for this event; None when no lost approval guards it, or those that do let it go on."""
         found = [guard for guard in self._load() if (guard.agent, guard.event) == (event.agent, event.name)]
-        failures = {guard.failure for guard in found if _covers(guard, event)}
+        failures = {guard.failure for guard in found if _covers(guard, event)} - {Failure.ALLOW}
         if not failures:
             return None
         verdict = Verdict.DENY if Failure.BLOCK in failures else Verdict.ASK

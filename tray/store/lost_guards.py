@@ -42,7 +42,7 @@ class LostGuards:
         return Loss(table=rows[LOST_KEY], guards=tuple(map(_guard, json.loads(rows.get(GUARDS_KEY) or "[]"))))
 
     def save(self, loss: Loss) -> None:
-        guards = [[one.agent, one.event, one.failure, one.names, one.is_exception] for one in loss.guards]
+        guards = [[one.agent, one.event, one.failure, one.names, one.is_exception, one.hooks] for one in loss.guards]
         with self._database.write() as connection:
             connection.executemany(SAVE, [(LOST_KEY, loss.table), (GUARDS_KEY, json.dumps(guards))])
 
@@ -52,12 +52,14 @@ class LostGuards:
 
 
 def _guard(row: Sequence[object]) -> Guard:
-    agent, event, failure, names, is_exception = row
+    agent, event, failure, names, is_exception, hooks = row
     assert isinstance(names, list)
+    assert isinstance(hooks, list)
     return Guard(
         agent=str(agent),
         event=str(event),
         failure=Failure(str(failure)),
         names=tuple(map(str, names)),
         is_exception=bool(is_exception),
+        hooks=tuple(map(str, hooks)),
     )
