@@ -23,11 +23,15 @@ class LostApprovals:
         self._load = load
 
     def may_guard(self, agent: str, event: str) -> bool:
-        return any((guard.agent, guard.event) == (agent, event) for guard in self._load())
+        found = self._load()  # asked at each event; almost always none
+        return bool(found) and any((guard.agent, guard.event) == (agent, event) for guard in found)
 
     def judge(self, event: Event) -> Outcome | None:
         """The outcome for this event; None when no lost approval guards it, or those that do let it go on."""
-        found = [guard for guard in self._load() if (guard.agent, guard.event) == (event.agent, event.name)]
+        guards = self._load()
+        if not guards:
+            return None
+        found = [guard for guard in guards if (guard.agent, guard.event) == (event.agent, event.name)]
         failures = {guard.failure for guard in found if _covers(guard, event)} - {Failure.ALLOW}
         if not failures:
             return None
