@@ -241,6 +241,7 @@ class App:
             command_answers=lambda words, agent: self._hooks_command(words, agent),
             port=lambda: self._page.port,
             shutdown_state=self._shutdown_state,
+            lost_guards=lambda: self._relay_files.kept,
         )
         trials = Trials(
             self._paths,

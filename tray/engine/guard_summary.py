@@ -19,11 +19,10 @@ from tray.engine.plan import EventSearch, exact_names, matches
 from tray.model.decision import Verdict
 from tray.model.event import Capability, Event, Tool
 from tray.model.guard import GATING_KINDS, Guard
-from tray.model.hook import AsyncMode, Failure, Hook, Match, Rule
+from tray.model.hook import OWN_SOURCE, AsyncMode, Failure, Hook, Match, Rule
 from tray.store.ledger import LedgerState
 from tray.store.switch import Switch
 
-OWN_SOURCE = "hooktray"
 _ANCHORED_LIST = re.compile(
     r"\^(?:\((?:\?:)?([\w|-]+)\)|([\w-]+))\$"
 )  # a pattern that is a list of names all the same
@@ -123,12 +122,12 @@ def _policy(hook: Hook, can: Capability) -> Failure | None:
     `allow` in our own file is a person's word. In another format it says what a broken hook means to that agent;
     here it is Hooktray that cannot judge.
     """
-    if hook.failure is Failure.BLOCK:
+    if hook.policy is Failure.BLOCK:
         return Failure.BLOCK
-    if hook.failure is Failure.ALLOW and hook.source.kind == OWN_SOURCE:
+    if hook.policy is Failure.ALLOW and hook.source.kind == OWN_SOURCE:
         return None
     if Capability.ASK not in can:
-        return Failure.BLOCK if hook.failure is Failure.ASK else Failure.ALLOW
+        return Failure.BLOCK if hook.policy is Failure.ASK else Failure.ALLOW
     return Failure.ASK
 
 
