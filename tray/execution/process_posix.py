@@ -100,7 +100,7 @@ class PolledRun:
         try:
             exit_ = self._watcher(child)
         except (OSError, RuntimeError) as error:  # no descriptor or no thread left
-            self._slots.append(fail_unwatched(child, pipes, error))
+            self._slots.append(fail_unwatched(job, child, pipes, error))
             return
         self._live[process] = exit_
         self._slots.append(process)

@@ -141,7 +141,7 @@ class ThreadedRun:
         try:
             self._watch(job, child, pipes, mark)
         except (OSError, RuntimeError) as error:  # no handle or no thread left
-            self._slots.append(fail_unwatched(child, pipes, error))
+            self._slots.append(fail_unwatched(job, child, pipes, error))
             return
         if spawned is not None:
             spawned(child.pid)
