@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import subprocess
-import threading
 import time
 from typing import IO
 
@@ -12,6 +11,7 @@ from tray.execution import file_limit, process, script
 from tray.execution.background import BackgroundProcesses
 from tray.execution.process import Job, Pipes, ProcessTree
 from tray.model.decision import Result
+from tray.threads import CheckedThread
 
 POLL_INTERVAL = 0.005  # seconds between two looks at processes that were killed
 
@@ -124,7 +124,7 @@ class HookProcess:
         self._tree.sweep()
         self._job.on_exit(self._tree.pid, False)
         stdout, stderr = self._take()
-        threading.Thread(target=self._child.wait, name="hook-reaper", daemon=True).start()
+        CheckedThread(target=self._child.wait, name="hook-reaper", daemon=True).start()
         self.result = Result(
             stdout=stdout, stderr=stderr, cause=self._cause, timed_out=self._timed_out, ms=self._ms()
         )
