@@ -130,7 +130,7 @@ def _ask_alone(tally: Tally, name: str, relays: Path) -> None:
     calls = [
         (tool, Asked(None, [*argv[:-1], str(relays / Path(argv[-1]).name)], "PreToolUse", _payload(tool)))
         for tool in ALONE
-        for argv in RELAYS.values()
+        for argv in list(RELAYS.values())[-len(RELAYS) if tally.full else -1 :]
     ]
     for tool, call in calls:
         found = verdict(*call.answer())
