@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from hosts import codex as codex_host
+from hosts import opencode as opencode_host
 from hosts.process import Exit
 
 from tray.model.decision import Answer, Decision, Verdict
@@ -90,6 +91,15 @@ def copilot_cli(event: Event, answer: Answer) -> Taken:
     return max(found, default=Verdict.ABSTAIN), False
 
 
+def opencode(event: Event, answer: Answer) -> Taken:
+    """By the stand-in of our plugin, which complains of nothing."""
+    ended = Exit(code=answer.code, stdout=answer.stdout, stderr=answer.stderr)
+    report = opencode_host.judge(event.name, event.body, ended)
+    assert report.warnings == []
+    verdict = {"none": Verdict.ABSTAIN, "allow": Verdict.ALLOW, "deny": Verdict.DENY}[report.verdict]
+    return verdict, report.stop
+
+
 def shelley(event: Event, answer: Answer) -> Taken:
     if answer.code:
         assert answer.stderr.strip()
@@ -116,6 +126,7 @@ HOSTS = {
     "claude-code": claude,
     "codex": codex,
     "copilot-cli": copilot_cli,
+    "opencode": opencode,
     "shelley": shelley,
     "starchild": starchild,
     "x-code": x_code,

@@ -253,6 +253,7 @@ def test_only_x_codes_rounds_are_no_ends_of_turns() -> None:
         "claude-code": ["Stop"],
         "codex": ["Stop"],
         "copilot-cli": ["Stop"],
+        "opencode": ["RunStop", "Stop"],
         "shelley": ["end-of-turn"],
         "starchild": ["on_stop"],
         "x-code": [],

@@ -65,6 +65,8 @@ SILENT_ASKS = {
     ("claude-code", "PermissionRequest", "ask"),
     ("codex", "PermissionRequest", "ask"),
     ("copilot-cli", "PermissionRequest", "ask"),
+    ("opencode", "Elicitation", "ask"),
+    ("opencode", "PermissionRequest", "ask"),
 }
 SPOKEN = [(row, word) for row in ROWS for word in row.carried if (row.agent, row.event, word) not in SILENT_ASKS]
 
@@ -128,6 +130,11 @@ SAYING = {
         "note": ran(0, "x"),
         "stop": ran(0, '{"continue":false}'),
     },
+    "opencode": {
+        "deny": ran(2, err="no"),
+        "note": ran(0, '{"systemMessage":"n"}'),
+        "stop": ran(0, '{"continue":false}'),
+    },
     "shelley": {"deny": ran(0, '{"message":"x"}'), "note": ran(0, "x"), "stop": ran(0, "")},
     "starchild": {
         "deny": ran(0, '{"decision":"block"}'),
@@ -157,6 +164,7 @@ UNHEARD = {
     "claude-code": "post_llm_call",
     "codex": "ConfigChange",
     "copilot-cli": "ConfigChange",
+    "opencode": "ConfigChange",
     "shelley": "ConfigChange",
     "starchild": "ConfigChange",
     "x-code": "ConfigChange",

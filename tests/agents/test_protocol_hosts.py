@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from agents.recordings import sampled
 from agents.test_protocol_fit import DECISIONS
-from hosts import claude_judge, codex, copilot_cli, shelley, starchild, x_code
+from hosts import claude_judge, codex, copilot_cli, opencode, shelley, starchild, x_code
 from hosts.process import Exit, Report
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,6 +24,7 @@ JUDGES: dict[str, Callable[[str, bytes, Exit], Report]] = {
     "claude-code": claude_judge.judge,
     "codex": codex.judge,
     "copilot-cli": copilot_cli.judge,
+    "opencode": opencode.judge,
     "shelley": shelley.judge,
     "starchild": starchild.judge,
     "x-code": x_code.judge,

@@ -116,6 +116,8 @@ FAST = {
     ("codex", "PreToolUse"),
     ("copilot-cli", "PostToolUse"),
     ("copilot-cli", "PreToolUse"),
+    ("opencode", "PostToolUse"),
+    ("opencode", "PreToolUse"),
     ("starchild", "post_llm_call"),
     ("starchild", "post_tool_call"),
     ("starchild", "pre_tool_call"),

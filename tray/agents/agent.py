@@ -230,5 +230,6 @@ class Agent(KnownAgent):
     reader: Callable[[], HookReader] | None = None
     importer: Callable[[], HookImporter] | None = None
     import_hint: str = ""  # how to import its hooks where it has no importer
+    no_hook_files: str = ""  # why there are none of its format to read; "" for an agent that has hook files
     # The options with which `hooktray connect AGENT` writes the entries in these files again.
     connect_options: Callable[[Site, Sequence[str]], str] = no_options

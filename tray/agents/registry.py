@@ -17,6 +17,7 @@ BUILT_IN: Mapping[str, str] = {  # by id: the module that has the agent's AGENT
     "claude-code": "tray.agents.claude_code",
     "codex": "tray.agents.codex",
     "copilot-cli": "tray.agents.copilot_cli",
+    "opencode": "tray.agents.opencode",
     "shelley": "tray.agents.shelley",
     "starchild": "tray.agents.starchild",
     "x-code": "tray.agents.x_code",
