@@ -39,7 +39,15 @@ TIMEOUTS = {
     ("x-code", "PreToolUse"): 30,
     ("foo", "Stop"): 30,
 }
-COUNTS = {"claude-code": 33, "codex": 12, "copilot-cli": 14, "opencode": 16, "shelley": 5, "starchild": 12, "x-code": 10}
+COUNTS = {
+    "claude-code": 33,
+    "codex": 12,
+    "copilot-cli": 14,
+    "opencode": 16,
+    "shelley": 5,
+    "starchild": 12,
+    "x-code": 10,
+}
 TWINS = {("opencode", "RunStop")}  # like Stop, where the agent quits then; hooks of its format know it as Stop
 EVENTS = [(agent, name) for agent, each in AGENTS.items() for name in each.events]
 OBSERVED = {

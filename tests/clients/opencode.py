@@ -34,7 +34,9 @@ def config(url: str) -> Mapping[str, Any]:
         "models": {MODEL: {"name": MODEL}},
     }
     chosen = {"model": f"mock/{MODEL}", "small_model": f"mock/{MODEL}"}
-    return {"provider": {"mock": provider}, **chosen, "autoupdate": False, "share": "disabled"}
+    # A shell line with a path outside of the project is asked about, and `opencode run` refuses what is asked.
+    allowed = {"external_directory": "allow"}
+    return {"provider": {"mock": provider}, **chosen, "autoupdate": False, "share": "disabled", "permission": allowed}
 
 
 def prepare(home: Path, project: Path, url: str) -> Mapping[str, str]:
@@ -49,7 +51,9 @@ def prepare(home: Path, project: Path, url: str) -> Mapping[str, str]:
 def ask_for(one: Session, permission: str) -> None:
     """Its user wants to be asked about this."""
     path = one.home / FOLDER / "opencode.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "permission": {permission: "ask"}}))
+    settings = json.loads(path.read_text())
+    settings["permission"][permission] = "ask"
+    path.write_text(json.dumps(settings))
 
 
 OPENCODE = Client(

@@ -34,8 +34,11 @@ def run(config: str, event: str, body: bytes, hook: Hook | None) -> Report:
 
 
 def judge(event: str, body: bytes, ended: Exit) -> Report:
-    """The plugin looks at neither the exit code nor stderr, so an answer that has them is a mistake of ours."""
-    if ended.code or ended.stderr:
+    """The plugin looks at neither the exit code nor stderr; exit 2 is for hooks in the plugin's format."""
+    stderr = ended.stderr.decode("utf-8", "replace").strip()
+    if ended.code == 2 and event in (*BLOCKABLE, "PreToolUse"):
+        return Report(verdict="deny", reason=stderr)
+    if ended.code or stderr:
         return Report(warnings=[f"exit {ended.code} and stderr count for nothing"])
     text = ended.stdout.strip()
     if not text:
@@ -62,7 +65,7 @@ def _report(event: str, answer: Mapping[str, Any], inner: Mapping[str, Any]) -> 
         report.verdict, report.reason = decision["behavior"], decision.get("message", "")
     if inner.get("action") in ("cancel", "decline"):
         report.verdict = "deny"
-    if "action" in inner:
+    if inner.get("action") == "accept":
         report.changes["answer"] = {key: inner[key] for key in ("action", "content") if key in inner}
     names = {"updatedInput": "input", "updatedToolOutput": "output", "additionalContext": "context"}
     report.changes |= {names[key]: value for key, value in inner.items() if key in names}

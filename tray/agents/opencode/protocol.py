@@ -10,11 +10,13 @@ What OpenCode makes of an answer is in `plugin.js`; measured with OpenCode 1.18.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tray.agents.claude_shape.protocol import ShapedProtocol
 from tray.agents.claude_shape.shape import ClaudeShape, Types
-from tray.model.event import Capability, EventKind, EventSpec
+from tray.model.decision import Answer, Decision, HookOutput, Result, Verdict
+from tray.model.event import Capability, Event, EventKind, EventSpec
 
 ID = "opencode"
 NAME = "OpenCode"
@@ -104,8 +106,26 @@ SHAPE = ClaudeShape(
     agent=ID,
     events=EVENTS,
     fields=FIELDS,
+    json_on_any_exit=False,
     topic_words={EventKind.SESSION_END: ("other", "deleted"), EventKind.SESSION_START: ("startup", "resume")},
     samples=SAMPLES,
     sample_common={MARK: 1, "session_id": "ses_df9505bb9ffeNn2miItCt29dw1", "cwd": "/home/dev/project"},
 )
-PROTOCOL = ShapedProtocol(SHAPE)
+
+
+@dataclass(frozen=True)
+class OpenCodeProtocol(ShapedProtocol):
+    """Only a permission can be allowed, and the plugin shows no notes: Hooktray's own alerts do."""
+
+    def render(self, event: Event, decision: Decision) -> Answer:
+        return super().render(event, replace(decision, notes=()))
+
+    def read(self, event: Event, result: Result) -> HookOutput:
+        output = super().read(event, result)
+        is_permission = self.hook_event_name(event) in self.shape.request_events
+        if output.verdict is not Verdict.ALLOW or is_permission:
+            return output
+        return replace(output, verdict=Verdict.ABSTAIN)
+
+
+PROTOCOL = OpenCodeProtocol(SHAPE)
