@@ -24,6 +24,7 @@ SCOPES = ("user", "project")
 MODE = 0o600
 RELAY_LINE = re.compile(rb"^const RELAY = (\[.*\])$", re.MULTILINE)
 LIMITS_LINE = re.compile(rb"^const LIMITS = \{\}", re.MULTILINE)
+HEAD = b"// Hooktray's plugin for OpenCode"  # how the file begins, whatever somebody changed behind it
 RESTART_HINT = f"Sessions of {NAME} take it up when they start."
 
 
@@ -48,7 +49,7 @@ def plugin_files(site: Site) -> tuple[Path, ...]:
     """The plugin of this scope; without a scope, the user's and those of projects."""
     own = plugin_file(site)
     others = () if site.scope else other_files(site, ID, own)
-    return (own, *(path for path in others if _relay(read_state(path))))
+    return (own, *(path for path in others if _is_ours(read_state(path))))
 
 
 def connect(site: Site) -> Plan:
@@ -59,7 +60,7 @@ def connect(site: Site) -> Plan:
 def _connected(site: Site, path: Path) -> FileChange | None:
     real = resolve_links(path)
     current = read_state(real)
-    if current is not None and not _relay(current):
+    if current is not None and not _is_ours(current):
         hint = "move it away: Hooktray writes this file"
         raise HooktrayError(f"{path}: is not Hooktray's plugin", hint=hint)
     after = File(text=desired(site.relay), mode=current.mode if isinstance(current, File) else MODE)
@@ -76,7 +77,7 @@ def _disconnected(path: Path) -> FileChange | None:
     """The whole file goes, because all of it is ours."""
     real = resolve_links(path)
     current = read_state(real)
-    return FileChange(path=real, before=current, after=None, display_path=path) if _relay(current) else None
+    return FileChange(path=real, before=current, after=None, display_path=path) if _is_ours(current) else None
 
 
 def desired(relay: tuple[str, ...]) -> bytes:
@@ -85,6 +86,10 @@ def desired(relay: tuple[str, ...]) -> bytes:
     text = PLUGIN.read_bytes().replace(b"\r\n", b"\n")
     text = RELAY_LINE.sub(lambda _: b"const RELAY = " + json.dumps([*relay, ID]).encode(), text)
     return LIMITS_LINE.sub(lambda _: b"const LIMITS = " + json.dumps(limits).encode(), text)
+
+
+def _is_ours(state: FileState) -> bool:
+    return isinstance(state, File) and (state.text.startswith(HEAD) or _relay(state) is not None)
 
 
 def _relay(state: FileState) -> relay_command.RelayCommand | None:

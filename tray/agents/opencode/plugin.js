@@ -63,8 +63,9 @@ const server = async ({ client, directory }) => {
     return open.delete(asked.id) ? answer : {} // its user was quicker
   }
   const refuse = (reason) => {
+    const show = () => client.tui.showToast({ body: { title: "Hooktray", message: reason, variant: "warning" } })
     if (IS_RUN) console.error(`Hooktray: ${reason}`)
-    else client.tui.showToast({ body: { title: "Hooktray", message: reason, variant: "warning" } }).catch(() => {})
+    else setTimeout(() => show().catch(() => {}), 2000) // OpenCode shows "Unexpected server error" in the same place
     throw new Error(reason)
   }
 
