@@ -15,6 +15,7 @@ from connect.sites import tree
 from desk import wait
 from terminal import Terminal
 
+START = 300.0  # seconds; it draws its prompt after 5 s where nothing else runs
 CONTEXTS = {
     "session_start": "context-of-the-start",
     "prompt": "context-of-the-prompt",
@@ -41,7 +42,7 @@ def typed(one: Session, prompt: str) -> Iterator[Terminal]:
     """OpenCode in a terminal of its own, with this prompt entered."""
     terminal = Terminal(list(program()), one.project, dict(one.environment))
     try:
-        wait(lambda: "Ask anything" in terminal.text, LONG, "the prompt")
+        wait(lambda: "Ask anything" in terminal.text, START, "the prompt")
         terminal.type(prompt)
         wait(lambda: prompt in terminal.text, LONG, "the typed text")
         terminal.type("\r")

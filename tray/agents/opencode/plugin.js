@@ -10,6 +10,7 @@ const IS_RUN = process.argv.includes("run") // `opencode run` ends with its turn
 
 const output = (event, fields, signal) =>
   new Promise((resolve, reject) => {
+    const payload = JSON.stringify({ hook_event_name: event, opencode_plugin: 1, ...fields })
     const relay = spawn(RELAY[0], [...RELAY.slice(1), event], { stdio: ["pipe", "pipe", "ignore"], windowsHide: true })
     const end = () => relay.kill("SIGKILL")
     const timer = setTimeout(end, LIMITS[event] * 1000)
@@ -23,7 +24,7 @@ const output = (event, fields, signal) =>
     })
     relay.stdout.on("data", (part) => parts.push(part))
     relay.stdin.on("error", () => {})
-    relay.stdin.end(JSON.stringify({ hook_event_name: event, opencode_plugin: 1, ...fields }))
+    relay.stdin.end(payload)
   })
 const ask = (...given) => output(...given).then((text) => JSON.parse(text || "{}")).catch(() => ({}))
 const specific = (answer) => answer.hookSpecificOutput ?? {}
@@ -43,10 +44,11 @@ let isVersion1 = false
 const server = async ({ client, directory }) => {
   isVersion1 = true
   const sessions = new Map()
-  const calls = new Map() // by id, until they end
+  const calls = new Map() // by session and id, until they end
   const open = new Map() // what ends the wait for an answer to OpenCode's own questions, by their id
   const unfinished = new Set()
   const gone = new AbortController()
+  const key = (sessionID, callID) => `${sessionID} ${callID}`
   const session = (id) => sessions.get(id) ?? sessions.set(id, { id }).get(id)
   const post = (path, body) => client._client.post({ url: path, body, headers: { "Content-Type": "application/json" } })
   const send = (event, { id, parent, agent }, fields, signal) => {
@@ -71,8 +73,8 @@ const server = async ({ client, directory }) => {
 
   const begin = async (one) => {
     one.begun = true
-    const { data } = one.created ? {} : await client.session.get({ path: { id: one.id } })
-    one.parent ??= data?.parentID
+    const found = one.created ? {} : await client.session.get({ path: { id: one.id } }).catch(() => ({}))
+    one.parent ??= found.data?.parentID
     return send(one.parent ? "SubagentStart" : "SessionStart", one, { source: one.created ? "startup" : "resume" })
   }
   const endTurn = async (one) => {
@@ -91,7 +93,7 @@ const server = async ({ client, directory }) => {
     return send(name === "MessageAbortedError" ? "Interrupt" : "StopFailure", one, { error: name, message: data?.message })
   }
   const permission = async (asked) => {
-    const { tool = asked.permission, input = asked.metadata } = calls.get(asked.tool?.callID) ?? {}
+    const { tool = asked.permission, input = asked.metadata } = calls.get(key(asked.sessionID, asked.tool?.callID)) ?? {}
     const message = `${asked.permission}: ${asked.patterns.join(", ")}`
     const call = { tool_name: tool, tool_input: input, tool_use_id: asked.tool?.callID }
     const { decision } = await question("PermissionRequest", asked, { ...call, message, permission: asked.permission })
@@ -108,11 +110,11 @@ const server = async ({ client, directory }) => {
   }
   const part = (one, { type, text, time, tool, callID, state }) => {
     if (type === "text" && time?.end) one.text = text
-    if (type !== "tool" || state.status !== "error" || !calls.has(callID)) return
-    const { isRefused } = calls.get(callID)
-    calls.delete(callID)
+    const begun = type === "tool" && state.status === "error" && calls.get(key(one.id, callID))
+    if (!begun) return
+    calls.delete(key(one.id, callID))
     const call = { tool_name: tool, tool_input: state.input, tool_use_id: callID, error: state.error }
-    if (!isRefused) return send("PostToolUseFailure", one, call)
+    if (!begun.isRefused) return send("PostToolUseFailure", one, call)
   }
   const answered = ({ requestID }) => {
     open.get(requestID)?.abort()
@@ -153,21 +155,22 @@ const server = async ({ client, directory }) => {
     },
     "tool.execute.before": async ({ tool, sessionID, callID }, { args }) => {
       const call = { tool, input: args }
-      calls.set(callID, call)
+      calls.set(key(sessionID, callID), call)
       const fields = { tool_name: tool, tool_input: args, tool_use_id: callID }
       const answer = send("PreToolUse", session(sessionID), fields)
       await judge(answer, args).catch((error) => ((call.isRefused = true), Promise.reject(error)))
     },
     "tool.execute.after": async ({ tool, sessionID, callID, args }, result) => {
-      calls.delete(callID)
-      const key = typeof result.output === "string" ? "output" : "content" // a tool of an MCP server has a list
-      const call = { tool_name: tool, tool_input: args, tool_use_id: callID, tool_response: result[key] }
+      calls.delete(key(sessionID, callID))
+      const place = typeof result.output === "string" ? "output" : "content" // a tool of an MCP server has a list
+      const add = (text) => (place === "output" ? `${result.output}\n\n${text}` : [...(result.content ?? []), as(text)])
+      const as = (text) => ({ type: "text", text })
+      const call = { tool_name: tool, tool_input: args, tool_use_id: callID, tool_response: result[place] }
       const answer = await send("PostToolUse", session(sessionID), call)
       const { updatedToolOutput, additionalContext } = specific(answer)
-      const as = (text) => (key === "output" ? text : [{ type: "text", text }])
-      if (updatedToolOutput !== undefined) result[key] = updatedToolOutput
-      if (answer.decision === "block") result[key] = as(answer.reason)
-      if (additionalContext) result[key] = key === "output" ? `${result[key]}\n\n${additionalContext}` : [...result[key], ...as(additionalContext)]
+      if (updatedToolOutput !== undefined) result[place] = updatedToolOutput
+      if (answer.decision === "block") result[place] = place === "output" ? answer.reason : [as(answer.reason)]
+      if (additionalContext) result[place] = add(additionalContext)
     },
     "experimental.session.compacting": async ({ sessionID }, output) => {
       const { additionalContext } = specific(await send("PreCompact", session(sessionID), {}))
