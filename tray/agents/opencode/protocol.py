@@ -115,7 +115,16 @@ SHAPE = ClaudeShape(
 
 @dataclass(frozen=True)
 class OpenCodeProtocol(ShapedProtocol):
-    """Only a permission can be allowed, and the plugin shows no notes: Hooktray's own alerts do."""
+    """Only a permission can be allowed, and the plugin shows no notes: Hooktray's own alerts do.
+
+    Its input ends without a newline.
+    """
+
+    def stdin(self, event: Event) -> bytes:
+        return super().stdin(event).removesuffix(b"\n")
+
+    def sample(self, name: str) -> bytes:
+        return super().sample(name).removesuffix(b"\n")
 
     def render(self, event: Event, decision: Decision) -> Answer:
         return super().render(event, replace(decision, notes=()))
