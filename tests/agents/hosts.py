@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from hosts import codex as codex_host
+from hosts import qwen_code as qwen_host
 from hosts.process import Exit
 
 from tray.model.decision import Answer, Decision, Verdict
@@ -33,7 +34,7 @@ def meant(event: Event, decision: Decision) -> Taken:
     """What a fitted decision has to arrive as."""
     stop = decision.stop is not None
     if stop and event.name in KEEP_WORKING:
-        return Verdict.ABSTAIN, True
+        return Verdict.ABSTAIN, event.agent != "qwen-code"  # which ends when nobody refuses
     if stop and event.name == "PermissionRequest":
         return Verdict.DENY, True
     if decision.verdict is Verdict.ASK and event.name in ASKS_ANYWAY:
@@ -90,6 +91,15 @@ def copilot_cli(event: Event, answer: Answer) -> Taken:
     return max(found, default=Verdict.ABSTAIN), False
 
 
+def qwen_code(event: Event, answer: Answer) -> Taken:
+    """By the stand-in; none of our answers has a part that it ignores."""
+    report = qwen_host.judge(
+        event.name, event.body, Exit(code=answer.code, stdout=answer.stdout, stderr=answer.stderr)
+    )
+    assert report.warnings == []
+    return PERMISSIONS.get(report.verdict, Verdict.ABSTAIN), report.stop
+
+
 def shelley(event: Event, answer: Answer) -> Taken:
     if answer.code:
         assert answer.stderr.strip()
@@ -116,6 +126,7 @@ HOSTS = {
     "claude-code": claude,
     "codex": codex,
     "copilot-cli": copilot_cli,
+    "qwen-code": qwen_code,
     "shelley": shelley,
     "starchild": starchild,
     "x-code": x_code,

@@ -28,6 +28,8 @@ TIMEOUTS = {
     ("codex", "SessionEnd"): 3,
     ("copilot-cli", "PreToolUse"): 600,
     ("copilot-cli", "SessionEnd"): 30,
+    ("qwen-code", "PostToolBatch"): 15,
+    ("qwen-code", "PreToolUse"): 60,
     ("shelley", "end-of-turn"): 30,
     ("shelley", "chat-message"): 30,
     ("shelley", "new-conversation"): 30,
@@ -37,7 +39,15 @@ TIMEOUTS = {
     ("x-code", "PreToolUse"): 30,
     ("foo", "Stop"): 30,
 }
-COUNTS = {"claude-code": 33, "codex": 12, "copilot-cli": 14, "shelley": 5, "starchild": 12, "x-code": 10}
+COUNTS = {
+    "claude-code": 33,
+    "codex": 12,
+    "copilot-cli": 14,
+    "qwen-code": 21,
+    "shelley": 5,
+    "starchild": 12,
+    "x-code": 10,
+}
 EVENTS = [(agent, name) for agent, each in AGENTS.items() for name in each.events]
 OBSERVED = {
     "claude-code": {
@@ -51,6 +61,15 @@ OBSERVED = {
     },
     "codex": {"Interrupt", "SessionEnd"},
     "copilot-cli": {"ErrorOccurred", "PreCompact", "SessionEnd"},
+    "qwen-code": {
+        "InstructionsLoaded",
+        "MessageDisplay",
+        "Notification",
+        "PermissionDenied",
+        "PostCompact",
+        "SessionEnd",
+        "StopFailure",
+    },
     "shelley": {"end-of-turn"},
     "starchild": {"on_session_end", "post_llm_call", "post_tool_call"},
     "x-code": {
@@ -66,7 +85,7 @@ OBSERVED = {
 
 
 def test_the_dialects_stand_in_alphabetical_order() -> None:
-    assert list(AGENTS) == ["claude-code", "codex", "copilot-cli", "shelley", "starchild", "x-code"]
+    assert list(AGENTS) == ["claude-code", "codex", "copilot-cli", "qwen-code", "shelley", "starchild", "x-code"]
     assert all(list(known.events) == sorted(known.events) for known in AGENTS.values())
 
 
@@ -92,6 +111,7 @@ def test_only_these_agents_can_be_told_allow() -> None:
         *(("claude-code", name) for name in ("PermissionRequest", "PreModelSwitch", "PreToolUse")),
         ("codex", "PermissionRequest"),
         *(("copilot-cli", name) for name in ("PermissionRequest", "PreToolUse")),
+        ("qwen-code", "PermissionRequest"),
     }
 
 
