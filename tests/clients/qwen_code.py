@@ -33,7 +33,9 @@ def older_program() -> Sequence[str]:
 
 
 def prepare(home: Path, project: Path, url: str) -> Mapping[str, str]:
-    return {"OPENAI_API_KEY": "dummy", "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_MODEL": "mock-model"}
+    """Without a relaunch it is one process, which a test can end."""
+    model = {"OPENAI_API_KEY": "dummy", "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_MODEL": "mock-model"}
+    return model | {"QWEN_CODE_NO_RELAUNCH": "true"}
 
 
 def shell_call(line: str) -> Call:
