@@ -20,8 +20,15 @@ SECRET = {
     "decision": "deny",
     "reason": "withheld",
 }
+COUNTING = {
+    "name": "count",
+    "event": "tool_before",
+    "command": "./count.sh",
+    "dialect": "claude-code",
+}
 YES = {"name": "yes", "event": "permission_request", "type": "rule", "matcher": "allowed", "decision": "allow"}
 JUDGING = (REFUSED, ASKED | {"name": "ask", "matcher": "asked"}, YES)
+COUNT = """echo turn >>"$HOME/turns"; if grep -q forbidden; then echo counted-and-refused >&2; exit 2; fi"""
 TERMINAL = ("--approval-mode", "default")
 
 
@@ -30,7 +37,7 @@ def said(kind: str) -> str:
 
 
 class QwenScenes(Scenes):
-    scripts = Scenes.scripts | {f"{kind}.sh": f"echo '{said(kind)}'" for kind in CONTEXTS}
+    scripts = Scenes.scripts | {f"{kind}.sh": f"echo '{said(kind)}'" for kind in CONTEXTS} | {"count.sh": COUNT}
 
     def test_contexts_reach_the_model_and_a_refused_output_does_not(self, start: Start) -> None:
         one = start(["echo the-output", "touch wanted"], *SAYING, SECRET)
@@ -88,6 +95,20 @@ class QwenScenes(Scenes):
 
 class TestQwenCode(QwenScenes):
     client = QWEN_CODE
+
+    def test_one_call_that_two_lines_of_ours_report_is_judged_once(self, start: Start) -> None:
+        one = start(["touch forbidden", "touch wanted"], COUNTING)
+        settings = json.loads(one.settings.read_text())
+        for groups in settings["hooks"].values():
+            groups += json.loads(json.dumps(groups).replace(" qwen-code ", " claude-code "))
+        one.settings.write_text(json.dumps(settings))
+
+        one.turn()
+
+        assert one.made() == {"wanted"}
+        assert "counted-and-refused" in one.model.results()[0]
+        assert (one.home / "turns").read_text() == "turn\n" * 2
+        assert [row["verdict"] for row in one.rows("tool_before")] == ["deny", "abstain"]
 
     def test_a_session_in_a_terminal(self, start: Start) -> None:
         """Its own question and ours are notified and answered there; a hook's allow answers its own."""
