@@ -115,7 +115,7 @@ int getsockopt(int opened, int level, int name, void *restrict value, socklen_t 
 }
 
 int open(const char *path, int flags, ...) {
-    return (int)CALL(openat, AT_FDCWD, path, flags, 0); /* nothing is created here */
+    return (int)CALL(openat, AT_FDCWD, path, flags, 0600); /* the mode of what is created */
 }
 
 int fcntl(int opened, int command, ...) {

@@ -204,6 +204,25 @@ static int is_ours(const char *path) {
     return !is_open || !chmod(path, 0700);
 }
 
+/* Seconds since this file or folder changed, 0 when that cannot be known; -1 when it is not there. */
+static int64_t age_of(const char *path) {
+    struct stat found;
+    struct timespec now;
+    if (lstat(path, &found)) return errno == ENOENT || errno == ENOTDIR ? -1 : 0;
+    if (clock_gettime(CLOCK_REALTIME, &now) || now.tv_sec < found.st_mtime) return 0;
+    return now.tv_sec - found.st_mtime;
+}
+
+/* Adds to a file that is ours and shorter than `limit`; nothing where that cannot be done. */
+static void append_line(const char *path, const struct bytes *line, long limit) {
+    struct stat found;
+    if (!lstat(path, &found) && ((found.st_mode & 0170000) != 0100000 || found.st_size >= limit)) return;
+    int opened = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+    if (opened < 0) return;
+    write_output(opened, line->at, line->size);
+    close(opened);
+}
+
 static stream new_socket(int family) {
 #ifdef __linux__
     return socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -22,6 +22,8 @@ enum {
     CHUNK = 256 * 1024,
     PAYLOAD_LIMIT = 16 * 1024 * 1024, /* as in tray/model/event.py: of more, the tray and `once` drop every byte */
     ACK_SIZE = 5,
+    REMOVAL_AGE = 60, /* seconds: a package that is gone for less may be one that is just replaced */
+    UNJUDGED_LIMIT = 64 * 1024, /* bytes of the file of calls that went on unjudged */
     ANSWER_HEADER_SIZE = 15 /* bytes up to its stdout, with the acknowledgement's five before it */
 };
 
@@ -482,7 +484,7 @@ static struct piece find_agent(int *is_marked) {
     return piece_of(request.words[0]);
 }
 
-enum guard { UNGUARDED, ASKED, BLOCKED };
+enum guard { UNGUARDED, ALLOWED, ASKED, BLOCKED };
 
 /* What a row says of a tool: the fields behind agent and event. A `name` without `at` is not known, and matches. */
 static enum guard read_guard(struct piece row, struct piece name) {
@@ -491,7 +493,10 @@ static enum guard read_guard(struct piece row, struct piece name) {
     if (!row.at) return UNGUARDED;
     struct piece mode = next_part(&row, '\x1f');
     int is_only = is_text(mode, "only"), is_listed = 0;
-    enum guard level = is_text(failure, "block") ? BLOCKED : is_text(failure, "ask") ? ASKED : UNGUARDED;
+    enum guard level = is_text(failure, "block")   ? BLOCKED
+                       : is_text(failure, "ask")   ? ASKED
+                       : is_text(failure, "allow") ? ALLOWED
+                                                   : UNGUARDED;
     if (!is_only && !is_text(mode, "except")) return UNGUARDED;
     while (row.at && name.at)
         if (read_escaped(next_part(&row, '\x1f'), &text))
@@ -516,7 +521,34 @@ static int find_answer(const char *kind, struct piece agent, struct piece event,
     return 0;
 }
 
-/* The strictest answer of the guards in the table; 0 when none matches, or when the agent has no such answer. */
+/* Whether Hooktray was uninstalled: its files are gone, and its environment is not. */
+static int is_removed(void) {
+    struct piece rest = relay_table(), row = next_row(&rest, "package");
+    struct bytes mark = {0}, folder = {0};
+    if (!row.at || !read_escaped(next_part(&row, '\x1f'), &mark)) return 0;
+    if (!row.at || !read_escaped(next_part(&row, '\x1f'), &folder) || !row.at) return 0;
+    if (mark.size && age_of(text_of(&mark)) < 0) return 0;
+    if (folder.size && age_of(text_of(&folder)) < REMOVAL_AGE) return 0;
+    while (row.at) {
+        struct bytes file = {0};
+        if (!read_escaped(next_part(&row, '\x1f'), &file) || !file.size || age_of(text_of(&file)) >= 0) return 0;
+    }
+    return 1;
+}
+
+/* For the tray, which announces such calls when it starts; where that cannot be written, nothing is. */
+static void note_unjudged(struct piece agent, struct piece event) {
+    struct bytes line = {0};
+    char *place = table_text("state");
+    if (!place || !is_ours(place)) return;
+    add(&line, agent.at, agent.size);
+    add(&line, "\x1f", 1);
+    add(&line, event.at, event.size);
+    add(&line, "\n", 1);
+    append_line(join_path(place, "unjudged-calls"), &line, UNJUDGED_LIMIT);
+}
+
+/* The strictest answer of the guards in the table; 0 when none matches, or when the call goes on unjudged. */
 static int judge_by_guards(struct piece agent, struct piece event, struct answer *answer) {
     static const struct piece none = {NULL, 0};
     struct piece rest = relay_table(), row = next_row_of(&rest, "guard", agent, none), guarded = none;
@@ -529,8 +561,11 @@ static int judge_by_guards(struct piece agent, struct piece event, struct answer
         enum guard level = read_guard(row, name);
         if (level > strictest) strictest = level, guarded = row_event;
     }
+    if (strictest && is_removed()) return 0;
     if (strictest == BLOCKED && find_answer("deny", agent, guarded, answer)) return 1;
-    return strictest && find_answer("ask", agent, guarded, answer);
+    if (strictest >= ASKED && find_answer("ask", agent, guarded, answer)) return 1;
+    if (strictest) note_unjudged(agent, guarded);
+    return 0;
 }
 
 /* The answer when nobody judged the event; 0 = silence. */

@@ -151,6 +151,22 @@ static int read_file(const char *path, struct bytes *text) {
     return is_read;
 }
 
+/* 0, since the table has no such row here; -1 when it is not there. */
+static int64_t age_of(const char *path) {
+    return GetFileAttributesW(wide_of(path)) == INVALID_FILE_ATTRIBUTES ? -1 : 0;
+}
+
+/* Adds to a file that is shorter than `limit`; nothing where that cannot be done. */
+static void append_line(const char *path, const struct bytes *line, long limit) {
+    DWORD sharing = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, written;
+    LARGE_INTEGER size;
+    HANDLE opened = CreateFileW(wide_of(path), FILE_APPEND_DATA, sharing, NULL, OPEN_ALWAYS, 0, NULL);
+    if (opened == INVALID_HANDLE_VALUE) return;
+    if (GetFileSizeEx(opened, &size) && size.QuadPart < limit)
+        WriteFile(opened, line->at, (DWORD)line->size, &written, NULL);
+    CloseHandle(opened);
+}
+
 /* Where this program is; NULL when the system does not say. */
 static char *own_path(void) {
     static wchar_t path[PATH_ROOM];

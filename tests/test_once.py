@@ -13,12 +13,12 @@ import pytest
 from desk import wait
 from house import PRE_TOOL_USE, House
 
-from tray.app import installed_relay
+from tray.app import installed_relay, open_stores
 from tray.engine.guard_summary import guards as installed_guards
 from tray.ipc.frames import decode_answer
 from tray.model.decision import Answer
 from tray.own_environment import strip_environment
-from tray.store.db import open_db
+from tray.store.db import Database, open_db
 
 DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"no"}\''
 
@@ -207,6 +207,17 @@ def test_a_locked_database_is_told_to_the_log_and_not_to_the_agent(house: House)
     assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert (done.returncode, done.stderr) == (0, b"")
     assert "database is locked" in (house.paths.logs / "hooktray.log").read_text()
+
+
+def test_the_one_shot_engine_waits_a_fifth_as_long_for_a_locked_database_as_the_tray(house: House) -> None:
+    stores = open_stores(house.paths, migrate=False, offline=True)
+
+    def limit(database: Database) -> int:
+        with database.connect() as connection:
+            return int(connection.execute("PRAGMA busy_timeout").fetchone()[0])
+
+    assert (limit(stores.database), limit(house.stores.database)) == (1000, 5000)
+    stores.journal.close()
 
 
 def test_why_nothing_could_be_decided_is_told_to_the_log(house: House) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 import weakref
@@ -9,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tray.threads import LoopThread, ThrottledCall, WorkQueue
+from tray.threads import OUT_OF_MEMORY, LoopThread, ThrottledCall, WorkQueue
 
 
 @pytest.fixture
@@ -68,3 +70,57 @@ def test_a_chore_that_is_done_is_let_go_though_none_comes_after_it() -> None:
         threading.Event().wait(0.01)
     assert not kept
     work.close()
+
+
+def program(text: str) -> subprocess.CompletedProcess[str]:
+    """In a process of its own: what a thread without memory leaves behind is no warning of ours."""
+    lines = f"import threading\nfrom tray.threads import CheckedThread\n{text}"
+    return subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_a_thread_that_has_no_memory_for_its_first_lines_could_not_be_started() -> None:
+    done = program("""
+class Starved(CheckedThread):
+    def _bootstrap(self):
+        raise MemoryError
+
+try:
+    Starved(target=print, args=("it runs",)).start()
+except RuntimeError as error:
+    print(error)
+""")
+
+    assert (done.stdout, done.returncode) == ("can't start new thread\n", 0)
+
+
+def test_a_thread_that_runs_after_its_start_was_given_up_does_nothing() -> None:
+    done = program("""
+class Late(CheckedThread):
+    def _bootstrap(self):
+        go.wait()
+        super()._bootstrap()
+        over.set()
+
+go, over = threading.Event(), threading.Event()
+late = Late(target=print, args=("it runs",))
+try:
+    late.start()
+except RuntimeError as error:
+    print(error)
+go.set()
+over.wait()
+""")
+
+    assert (done.stdout, done.returncode) == ("can't start new thread\n", 0)
+
+
+def test_a_process_whose_thread_runs_out_of_memory_ends() -> None:
+    done = program("""
+def starve():
+    raise MemoryError
+
+CheckedThread(target=starve).start()
+threading.Event().wait()
+""")
+
+    assert done.returncode == OUT_OF_MEMORY

@@ -203,6 +203,7 @@ def _paths(options: Mapping[str, str]) -> Paths:
 
 def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str], listener: OneShotListener) -> Answer:
     from tray.app import build_engine, open_stores
+    from tray.store.lost_guards import LostGuards
 
     started = time.monotonic()
     paths = call.paths
@@ -214,7 +215,11 @@ def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str],
         return committed  # the tray decided, wrote it down, and died before it could answer
     listener.journal = stores.journal
     model = functools.partial(_model, paths, stores, environment)
-    engine = build_engine(stores, listener, listener.defer, None, llm=model, records=listener, offline=True)
+    lost = LostGuards(stores.database).load()
+    engine = build_engine(
+        stores, listener, listener.defer, None,
+        llm=model, records=listener, offline=True, lost_guards=lambda: lost.guards if lost else (),
+    )  # fmt: skip
     begun = engine.begin(_relay_request(call, body, environment), elapsed=call.elapsed + time.monotonic() - started)
     answer = begun(_relay_pipe(call)) if callable(begun) else begun
     if answer is not None and not isinstance(answer, Answer):

@@ -34,6 +34,11 @@ CHUNK = 256 * 1024
 PAYLOAD_LIMIT = 16 * 1024 * 1024  # as in tray/model/event.py: of more, the tray and `once` drop every byte
 OWN_DEADLINE_ACK = b"A\xff\xff\xff\xff"  # stands in for `hooktray once`, which sends none: it keeps its own deadline
 
+UNJUDGED = "unjudged-calls"  # in the state folder: a line for each guarded call that went on unjudged
+UNJUDGED_LIMIT = 64 * 1024  # bytes of it
+REMOVAL_AGE = 60.0  # seconds: a package that is gone for less may be one that is just replaced
+LEVELS = {b"allow": 1, b"ask": 2, b"block": 3}  # of guards
+
 KEYS = 4  # keys at most that lead to a text in the payload
 WHITE = b" \t\n\r"
 SCALAR = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-."
@@ -144,7 +149,7 @@ def _judge_alone(words: list[bytes], payload: bytes) -> Answer | None:
 
 
 def _judge_by_guards(agent: bytes, event: bytes, payload: bytes) -> Answer | None:
-    """The strictest answer of the guards in the table; None when none matches, or the agent has no such answer."""
+    """The strictest answer of the guards in the table; None when none matches, or when the call goes on unjudged."""
     rows = [row[1:] for row in _rows(b"guard") if len(row) >= 4 and row[0] == agent]
     strictest, guarded = 0, b""
     name = _named_in(payload, b"tool", agent) if rows else b""
@@ -152,17 +157,60 @@ def _judge_by_guards(agent: bytes, event: bytes, payload: bytes) -> Answer | Non
         level = _guard_level(row[1:], name) if not event or row[0] == event else 0
         if level > strictest:
             strictest, guarded = level, row[0]
-    answer = _find_answer(b"deny", agent, guarded) if strictest == 2 else None
-    return answer or (_find_answer(b"ask", agent, guarded) if strictest else None)
+    if strictest and _is_removed():
+        return None
+    answer = _find_answer(b"deny", agent, guarded) if strictest == LEVELS[b"block"] else None
+    answer = answer or (_find_answer(b"ask", agent, guarded) if strictest >= LEVELS[b"ask"] else None)
+    if strictest and answer is None:
+        _note_unjudged(agent, guarded)
+    return answer
 
 
 def _guard_level(row: list[bytes], name: bytes) -> int:
-    """2 = block, 1 = ask, 0 = it guards another tool. Without a name, every tool is guarded."""
+    """One of LEVELS; 0 = it guards another tool. Without a name, every tool is guarded."""
     failure, mode, *names = row
     if mode not in (b"only", b"except"):
         return 0
     is_listed = name in map(_unescaped, names)
-    return (failure == b"ask") + 2 * (failure == b"block") if not name or is_listed == (mode == b"only") else 0
+    return LEVELS.get(failure, 0) if not name or is_listed == (mode == b"only") else 0
+
+
+def _is_removed() -> bool:
+    """Whether Hooktray was uninstalled: its files are gone, and its environment is not."""
+    row = [_unescaped(field) for field in next(iter(_rows(b"package")), [])]
+    if len(row) < 3 or None in row:
+        return False
+    mark, folder, *files = (os.fsdecode(field) for field in row if field is not None)
+    if (mark and _age(mark) < 0) or (folder and _age(folder) < REMOVAL_AGE):
+        return False
+    return all(file and _age(file) < 0 for file in files)
+
+
+def _age(path: str) -> float:
+    """Seconds since this file or folder changed, 0 when that cannot be known; -1 when it is not there."""
+    try:
+        return max(time.time() - os.lstat(path).st_mtime, 0.0)
+    except (FileNotFoundError, NotADirectoryError):
+        return -1.0
+    except (OSError, ValueError):
+        return 0.0
+
+
+def _note_unjudged(agent: bytes, event: bytes) -> None:
+    """For the tray, which announces such calls when it starts; where that cannot be written, nothing is."""
+    place = os.fsdecode(_table_text(b"state"))
+    if not place or not _is_ours(place):
+        return
+    try:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        opened = os.open(os.path.join(place, UNJUDGED), flags, 0o600)
+        try:
+            if os.fstat(opened).st_size < UNJUDGED_LIMIT:
+                os.write(opened, agent + b"\x1f" + event + b"\n")
+        finally:
+            os.close(opened)
+    except OSError:
+        pass
 
 
 def _find_answer(kind: bytes, agent: bytes, event: bytes) -> Answer | None:

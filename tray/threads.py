@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import gc
 import logging
+import os
 import queue
 import socket
 import sys
 import threading
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import asyncio  # too slow for those who only start threads
+
+START_LIMIT = 2.0  # seconds until a thread that was started must run
+OUT_OF_MEMORY = 3  # the exit code
 
 log = logging.getLogger(__name__)
 
@@ -22,16 +29,67 @@ def reduce_latency() -> None:
     gc.set_threshold(5000, 20, 20)
 
 
+class _NoWait(threading.Event):
+    def wait(self, timeout: float | None = None) -> bool:
+        return self.is_set()
+
+
+class CheckedThread(threading.Thread):
+    """A thread whose start never hangs, and whose lack of memory is never passed over.
+
+    Python's own start() waits for ever for a thread that has no memory for its first lines. Here that is a
+    RuntimeError, as when the system has no thread left, and the thread does nothing if it runs after all. If memory
+    runs out later and nobody deals with it, the process ends: its connections close, and relays judge without it.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._started = _NoWait()  # what start() of the library waits for
+        self._claim, self._runs = threading.Lock(), threading.Lock()  # the first is taken by who decides that it runs
+        self._runs.acquire()
+
+    def start(self) -> None:
+        try:
+            super().start()
+            has_begun = self._runs.acquire(timeout=START_LIMIT)
+        except (MemoryError, RuntimeError):
+            has_begun = False
+        if not has_begun and self._claim.acquire(blocking=False):
+            raise RuntimeError("can't start new thread")
+
+    def run(self) -> None:
+        if not self._claim.acquire(blocking=False):
+            return
+        self._runs.release()
+        try:
+            super().run()
+        except MemoryError:
+            end_without_memory()
+
+
+class CheckedTimer(CheckedThread, threading.Timer):
+    """The same for a timer."""
+
+
+def end_without_memory() -> None:
+    """The end of this process, by what needs no memory."""
+    os._exit(OUT_OF_MEMORY)
+
+
 class LoopThread:
     """One asyncio loop in one thread. `loop` takes work with call_soon_threadsafe or run_coroutine_threadsafe."""
 
     def __init__(self) -> None:
+        import asyncio
+
         self.loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._run, name="loop", daemon=True)
+        self._thread = CheckedThread(target=self._run, name="loop", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
         """Cancel what still runs, wait for it, and end the thread."""
+        import asyncio
+
         with contextlib.suppress(TimeoutError):
             asyncio.run_coroutine_threadsafe(_cancel_all(), self.loop).result(5)
         self.loop.call_soon_threadsafe(self.loop.stop)
@@ -40,6 +98,8 @@ class LoopThread:
             self.loop.close()
 
     def _run(self) -> None:
+        import asyncio
+
         asyncio.set_event_loop(self.loop)
         self.loop.run_forever()
 
@@ -49,7 +109,7 @@ class WorkQueue:
 
     def __init__(self, name: str) -> None:
         self._queue: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread = CheckedThread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
     def post(self, work: Callable[[], None]) -> None:
@@ -140,6 +200,8 @@ class ShutdownState:
 
 
 async def _cancel_all() -> None:
+    import asyncio
+
     tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
     for task in tasks:
         task.cancel()

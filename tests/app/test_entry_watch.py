@@ -19,6 +19,7 @@ from desk import wait
 from live import Live
 from plain import Plain
 
+from tray.agents.codex.connector import _entries as codex_entries
 from tray.agents.connection import Site
 from tray.connect import apply_connect, connectors
 from tray.ipc.client import send_request
@@ -107,6 +108,13 @@ CLAUDE = {
     "the type is another": (f"{OURS}['type'] = 'prompt'", "entry_altered"),
     "a key is put in": (f"{OURS}['async'] = True", "entry_altered"),
     "another home": (f"h = {OURS}; h['command'] = h['command'].replace('/h/bin/', '/other/bin/')", "entry_elsewhere"),
+}
+
+
+CODEX = {
+    "del x['hooks']['PreToolUse']": "entry_gone",
+    "x['hooks']['PreToolUse'][0]['matcher'] = 'Read'": "entry_narrowed",
+    f"{OURS}['timeout'] = 1": "entry_altered",
 }
 
 
@@ -208,6 +216,35 @@ def test_each_agents_own_off_switch_is_noticed(tampered: Tampered) -> None:
 
     (home / "workspace/config/agent.yaml").write_text("shell_hooks: {enabled: true}\n")
     tampered.well("starchild")
+
+
+def trusted(hooks: Path) -> str:
+    """What Codex writes into config.toml when its user trusts every entry in this file."""
+    entries = codex_entries(hooks)
+    return "".join(f'[hooks.state."{keys[0]}"]\ntrusted_hash = "{digest}"\n' for keys, digest in entries)
+
+
+def test_what_others_do_to_codexs_entries_and_their_trust_is_noticed(tampered: Tampered) -> None:
+    hooks = tampered.folder / ".codex" / "hooks.json"
+    config, before = hooks.with_name("config.toml"), hooks.read_bytes()
+    trust = trusted(hooks)
+    assert trust.count("trusted_hash") > 3
+    config.write_text(trust)
+    wait(lambda: "entries run codex" in tampered.ledger(), LONG, "the tray has seen that its user trusts them")
+
+    for change, cause in CODEX.items():
+        tampered.edit(hooks, change)
+        assert cause in tampered.noticed("codex"), change
+        tampered.connect("codex")
+        assert hooks.read_bytes() == before, change
+        tampered.well("codex")
+
+    first = trust.split("[hooks.state.")[1]
+    for text in (trust.replace(f"[hooks.state.{first}", ""), "[features]\nhooks = false\n" + trust):
+        config.write_text(text)
+        assert tampered.noticed("codex") == ["entry_switched_off"]
+        config.write_text(trust)
+        tampered.well("codex")
 
 
 REMOVED = {

@@ -149,16 +149,21 @@ def test_a_file_that_is_there_is_not_overwritten(exported: Path, guarded: House)
     assert exported.read_bytes() == before
 
 
-def test_a_lost_database_ends_in_the_same_review(guarded: House) -> None:
+@pytest.mark.parametrize("garbled", [False, True])
+def test_a_lost_database_ends_in_the_same_review(guarded: House, garbled: bool) -> None:
+    guarded.stores.switch.set_hook(guarded.state("second").key, False, "test")
     snapshot = RecoverySnapshot(guarded.paths.state, guarded.stores.copies)
-    snapshot.save_approvals(guarded.stores.ledger.state)
+    for off in (frozenset[str](), guarded.stores.switch.state().hooks_off):
+        snapshot.save_approvals(guarded.stores.ledger.state, off)
     for file in guarded.paths.state.glob("hooktray.db*"):
         file.unlink()
+    if garbled:
+        guarded.paths.database.write_bytes(b"ruined" * 9999)
 
     begin_again(guarded, lost=False)
 
     assert guarded.stores.ledger.in_order() == ()
-    assert [one.hook.name for one in guarded.consent.batch.hooks] == ["guard", "second"]
+    assert [one.hook.name for one in guarded.consent.batch.hooks] == ["guard"], "the menu had switched the other off"
 
 
 def _first(change: Callable[[Document], object]) -> Callable[[Document], object]:

@@ -172,7 +172,7 @@ class TestCodex(Scenes):
 
     @staticmethod
     def answer(terminal: Terminal, key: str, said: str) -> None:
-        """Codex drops a key that comes right after it has asked, so the key is pressed until Codex says what it took."""
+        """Codex drops a key that comes right after its question: the key is pressed until Codex says what it took."""
 
         def taken() -> bool:
             terminal.type(key)

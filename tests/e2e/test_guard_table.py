@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
+import sqlite3
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
+import psutil
 import pytest
 from desk import wait
 from house import PRE_TOOL_USE, House
@@ -90,3 +95,37 @@ def test_a_tray_that_quits_during_a_pause_leaves_the_guards_in_the_table(install
 
     assert installed.guarded
     assert installed.verdict("Bash") == "silence", "the one-shot engine knows of the pause"
+
+
+def test_with_a_database_that_another_program_holds_each_guarded_call_is_judged_and_no_other(
+    installed: Installed,
+) -> None:
+    installed.connect()
+    wait(lambda: installed.guarded, LONG, "the guards are in the table")
+    installed.live.kill()
+    with closing(sqlite3.connect(installed.paths.database, isolation_level=None)) as other:
+        other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+
+        assert [installed.verdict(tool) for tool in ("Write", "Bash", "Read")] == ["deny", "ask", "silence"]
+
+    assert (installed.paths.logs / "hooktray.log").read_text().count("database is locked") == 3
+
+
+def test_an_engine_that_gets_sigterm_while_its_guard_runs_ends_it_and_the_relay_asks(
+    installed: Installed, house: House, tmp_path: Path
+) -> None:
+    script = f"echo $$ $PPID >{tmp_path}/draft; mv {tmp_path}/draft {tmp_path}/pids; exec sleep 90"
+    house.hook("slow", on="tool_before", tool="Edit", script=script, timeout=90)
+    installed.connect()
+    wait(lambda: "Edit" in installed.paths.relay_table.read_text(), LONG, "the guards are in the table")
+    installed.live.kill()
+
+    with ThreadPoolExecutor(1) as pool:
+        verdict = pool.submit(installed.verdict, "Edit")
+        wait((tmp_path / "pids").exists, LONG, "the guard runs")
+        hook, engine = map(int, (tmp_path / "pids").read_text().split())
+        os.kill(engine, signal.SIGTERM)
+
+        assert verdict.result(LONG) == "ask"
+    wait(lambda: not psutil.pid_exists(hook) and not psutil.pid_exists(engine), LONG, "engine and guard end")

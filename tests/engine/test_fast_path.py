@@ -22,6 +22,7 @@ from tray.agents.registry import AGENTS
 from tray.app import build_engine
 from tray.engine.async_output import AsyncOutput
 from tray.engine.fast_path import FastPath
+from tray.engine.lost_approvals import LostApprovals
 from tray.engine.user_questions import PendingQuestion, UserQuestions
 from tray.model.decision import Verdict
 from tray.model.event import TEST_VARIABLE, EventKind, RelayRequest
@@ -335,6 +336,7 @@ def test_no_call_is_fast_that_self_protection_has_anything_to_say_to(
         async_output=AsyncOutput(Nobody()),  # type: ignore[arg-type]
         questions=UserQuestions(),
         listener=Nobody(),  # type: ignore[arg-type]
+        lost=LostApprovals(),
     )
 
     event = parse(request)

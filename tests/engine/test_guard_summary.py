@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ EVERYBODY = ("claude-code", "copilot-cli", "shelley", "starchild", "x-code")
 
 def found(house: House, *agents: str, event: str = "PreToolUse", **more: Any) -> list[Guard]:
     rows = guards(house.stores.ledger.state, house.stores.switch, agents or ("claude-code",), **more)
-    return [row for row in rows if row.event == event]
+    return [replace(row, hooks=()) for row in rows if row.event == event]
 
 
 def row(failure: str, *names: str, agent: str = "claude-code", others: bool = False) -> Guard:
@@ -96,10 +97,23 @@ def test_where_the_event_cannot_ask_only_block_and_a_written_ask_guard(house: Ho
     house.hook("asks", on="tool_before", tool="Write", script="exit 0", failure="ask")
     house.hook("blocks", on="tool_before", tool="Edit", script="exit 0", failure="block")
 
-    (guard,) = found(house, "x-code")
+    unjudged, guard = found(house, "x-code")
 
     assert guard.failure is Failure.BLOCK
     assert [covers(guard, name) for name in ("readFile", "writeFile", "edit")] == [False, True, True]
+    assert unjudged.failure is Failure.ALLOW
+    assert [covers(unjudged, name) for name in ("readFile", "writeFile", "edit")] == [True, False, False]
+
+
+def test_a_row_has_the_names_of_its_hooks(house: House) -> None:
+    house.hook("shell", on="tool_before", tool="Bash", script="exit 0")
+    house.hook("writer", on="tool_before", tool="Write", script="exit 0")
+    house.hook("strict", on="tool_before", tool="Edit", script="exit 0", failure="block")
+    house.hook("lenient", on="tool_before", tool="Edit", script="exit 0", failure="allow")
+
+    rows = guards(house.stores.ledger.state, house.stores.switch, ["claude-code"])
+
+    assert [one.hooks for one in rows if one.event == "PreToolUse"] == [("shell", "writer"), ("strict",)]
 
 
 def test_a_hook_that_may_fail_a_hook_that_is_off_and_one_that_waits_guard_nothing(house: House) -> None:

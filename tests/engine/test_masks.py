@@ -101,3 +101,31 @@ def test_a_secret_at_the_end_of_what_a_row_keeps_of_a_payload_is_masked(house: H
     assert SECRET[:12] not in row.payload
     assert "[masked github" in row.payload
     assert f"of {len(json.dumps(json.loads(body)).encode())} bytes" in row.payload
+
+
+REFUSAL = "echo 'no-secrets: secrets stay' >&2; exit 2"
+
+
+def test_the_name_of_a_hook_is_no_secret(house: House) -> None:
+    house.hook("no-secrets", on="tool_before", script=REFUSAL)
+
+    house.relay("claude-code", "PreToolUse", PRE_TOOL_USE)
+
+    row = house.last
+    assert row.reason == "no-secrets: no-secrets: secrets stay"
+    assert row.hooks[0]["name"] == "no-secrets"
+    assert row.hooks[0]["reason"] == "no-secrets: secrets stay"
+    assert row.answer["exact"]
+    assert row.masks == ()
+
+
+def test_beside_a_hooks_name_a_secret_is_masked_all_the_same(house: House) -> None:
+    house.hook("secret", on="tool_before", script=f"echo 'secret: {SECRET} and password: hunter22' >&2; exit 2")
+
+    house.relay("claude-code", "PreToolUse", PRE_TOOL_USE | {"tool_input": {"command": "secret: hunter23"}})
+
+    row = house.last
+    kept = json.dumps([row.payload, row.reason, dict(row.hooks[0]), dict(row.answer)])
+    assert SECRET not in kept
+    assert "hunter22" not in kept
+    assert "hunter23" not in kept

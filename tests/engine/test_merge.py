@@ -10,7 +10,7 @@ from tray.model.hook import Failure, Hook, Match, Rule, Source
 CALL = Event(id="1", agent="claude-code", name="PreToolUse", kind=EventKind.TOOL_BEFORE)
 
 
-def hook(name: str = "guard", failure: Failure = Failure.ALLOW) -> Hook:
+def hook(name: str = "guard", failure: Failure = Failure.EXPLICIT_ALLOW) -> Hook:
     return Hook(
         name=name,
         source=Source(kind="hooktray", path="/c/hooktray.yaml"),

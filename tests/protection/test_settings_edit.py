@@ -108,14 +108,29 @@ def test_several_edits_are_judged_together(file: Path) -> None:
     assert verdict(event("MultiEdit", {"file_path": str(file), "edits": edits[:1]})) is Verdict.ABSTAIN
 
 
-def test_a_file_that_is_not_here_is_refused(tmp_path: Path) -> None:
-    assert write(tmp_path / ".claude" / "settings.json", '{"model": "x"}') is Verdict.DENY
+@pytest.mark.parametrize("project", ["/home/nobody-here/project", "/srv"])
+def test_a_file_of_another_machine_is_refused(project: str) -> None:
+    assert write(Path(project, ".claude", "settings.json"), '{"model": "x"}') is Verdict.DENY
 
 
-def test_the_same_by_a_command_is_refused(file: Path) -> None:
+def test_a_command_that_replaces_the_file_by_what_cannot_be_seen_is_asked_about_with_the_way_that_passes(
+    file: Path,
+) -> None:
     line = f"jq '.model = 1' {file} > /tmp/x && mv /tmp/x {file}"
 
-    assert verdict(event("Bash", {"command": line})) is Verdict.DENY
+    said = Protection(protected_paths=ProtectedPaths(home="/home/u")).judge(event("Bash", {"command": line}))
+
+    assert said is not None
+    assert said.output.verdict is Verdict.ASK
+    assert said.output.reason == (
+        "settings.json is a hook setting of Claude Code, and Hooktray cannot see what this command makes of it. "
+        "An edit by a file tool can be seen, and passes when it leaves the hooks as they are."
+    )
+
+
+@pytest.mark.parametrize("line", ["rm {}", "mv {} /tmp/x", "echo '{{}}' > {}", "cp /dev/null {}", "truncate -s0 {}"])
+def test_a_command_that_surely_loses_the_hooks_is_refused(file: Path, line: str) -> None:
+    assert verdict(event("Bash", {"command": line.format(file)})) is Verdict.DENY
 
 
 @pytest.mark.parametrize(

@@ -226,10 +226,97 @@ def test_without_the_word_no_one_shot_engine_is_started(agent: Agent, mode: str)
     assert not agent.record.exists()
 
 
+# ---- calls that go on unjudged
+
+
+ALLOW = "guard=pine\x1fbefore\x1fallow\x1fonly\x1fread\x1fshell", "guard=elm\x1fbefore\x1fask\x1fexcept"
+NOTES = "unjudged-calls"
+
+
+def test_a_guarded_call_that_goes_on_unjudged_is_noted_beside_the_socket(agent: Agent) -> None:
+    installed(agent, *ALLOW)
+
+    for tool, answer in (("read", SILENT), ("read", SILENT), ("shell", ASKED), ("write", DENIED), ("glob", SILENT)):
+        assert said(run([*agent.words, "pine", "before"], payload(tool), ELSEWHERE)) == answer
+    assert said(run([*agent.words, "elm", "before"], b"{}", ELSEWHERE)) == SILENT  # it has no such answer
+
+    notes = agent.state / NOTES
+    assert notes.read_bytes() == b"pine\x1fbefore\n" * 2 + b"elm\x1fbefore\n"
+    assert notes.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_call_that_is_judged_or_not_guarded_is_not_noted(agent: Agent) -> None:
+    installed(agent, *ALLOW)
+
+    with opened(agent):
+        run([*agent.words, "pine", "before"], payload("read"), ELSEWHERE)
+    run([*agent.words, "pine", "after"], payload("read", event="after"), ELSEWHERE)
+
+    assert not (agent.state / NOTES).exists()
+
+
+def test_the_file_of_notes_does_not_grow_without_end(agent: Agent) -> None:
+    installed(agent, *ALLOW)
+    (agent.state / NOTES).write_bytes(b"x" * 64 * 1024)
+
+    assert said(run([*agent.words, "pine", "before"], payload("read"), ELSEWHERE)) == SILENT
+
+    assert (agent.state / NOTES).stat().st_size == 64 * 1024
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/nonexistent/x")])
+def test_where_no_note_can_be_written_the_answer_is_the_same(agent: Agent, make: Any) -> None:
+    installed(agent, *ALLOW)
+    make(agent.state / NOTES)
+
+    assert said(run([*agent.words, "pine", "before"], payload("read"), ELSEWHERE)) == SILENT
+
+
+# ---- a package that is gone
+
+
+def test_an_uninstalled_package_ends_all_guards(agent: Agent, tmp_path: Path) -> None:
+    mark, site, file = (tmp_path / name for name in ("mark 100%", "site", "site/once.py"))
+    site.mkdir()
+    os.utime(site, (0, 0))
+    row = "\x1f".join(str(one).replace("%", "%25") for one in (mark, site, file, tmp_path / "no" / "such"))
+
+    def answer(row: str) -> tuple[bytes, bytes, int]:
+        installed(agent, f"package={row}")
+        return said(run([*agent.words, "pine", "before"], payload("write"), ELSEWHERE))
+
+    assert answer(row) == DENIED  # the whole environment may be gone
+    mark.touch()
+    assert answer(row) == SILENT
+    assert answer(f"\x1f{row.partition(chr(31))[2]}") == SILENT  # without a mark, where only root could have done it
+    assert answer(f"\x1f\x1f{file}") == SILENT
+    for damaged in ("", "\x1f", f"{mark}\x1f{site}", f"{row}\x1f", f"{row}%z"):
+        assert answer(damaged) == DENIED
+    file.touch()
+    assert answer(row) == DENIED
+    file.unlink()  # the folder changed just now: it may be an upgrade
+    assert answer(row) == DENIED
+
+
 # ---- both alike
 
 PARTS = [
-    *(b"\x1f", b"=", b"\n", b"\r", b"%", b"%41", b"%zz", b"pine", b"before", b"only", b"except", b"ask", b"block"),
+    *(
+        b"\x1f",
+        b"=",
+        b"\n",
+        b"\r",
+        b"%",
+        b"%41",
+        b"%zz",
+        b"pine",
+        b"before",
+        b"only",
+        b"except",
+        b"ask",
+        b"block",
+        b"allow",
+    ),
     *(
         b"deny",
         b"tool",

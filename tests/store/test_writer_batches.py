@@ -13,7 +13,7 @@ from desk import wait
 from store.writing import ROW, append, locked
 
 from tray.store import rows
-from tray.store.db import BUSY_TIMEOUT, Database
+from tray.store.db import Database
 from tray.store.journal import Journal
 from tray.store.retention import Retention, RetentionLimits
 from tray.store.writer import BATCH_ROWS
@@ -26,7 +26,7 @@ class Watched(Database):
     seen: list[tuple[str, bool]] = field(default_factory=list)
     told: list[Callable[[str], None]] = field(default_factory=list)
 
-    def open(self, *, busy: float = BUSY_TIMEOUT, mode: str = "rw") -> sqlite3.Connection:
+    def open(self, *, busy: float | None = None, mode: str = "rw") -> sqlite3.Connection:
         connection = super().open(busy=busy, mode=mode)
 
         def trace(sql: str) -> None:

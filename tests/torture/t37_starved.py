@@ -6,12 +6,14 @@ import contextlib
 import json
 import os
 import resource
+import shutil
 import sqlite3
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from house import PRE_TOOL_USE, House
@@ -19,9 +21,12 @@ from house import PRE_TOOL_USE, House
 from torture.frame import Tally
 from torture.t36_failed_guards import LENIENT, WANTED, verdict
 from torture.trays import LONG, RELAYS, Asked, Tray
+from tray.app import installed_relay
+from tray.engine.guard_summary import guards
 
 TITLE = "databases that cannot be read, and a tray without resources"
 DENY = 'cat >/dev/null; echo \'{"decision": "block", "reason": "no"}\''
+ALONE = {"Bash": "ask", "Write": "deny", "Read": "silence", LENIENT: "silence"}  # what a relay says by its table
 TRIES = 50
 MEGABYTE = 1024 * 1024
 LIMITS = {
@@ -43,7 +48,6 @@ def torture(tally: Tally) -> None:
             pool.submit(_limited, tally, tally.folder / f"limits-{number}", name, said)
             for number in range(tally.many(1, 12))
             for name in LIMITS
-            if tally.full or name != "memory"  # a tray without memory may keep a call waiting up to the agent's limit
         ]
         for done in runs:
             done.result()
@@ -54,6 +58,18 @@ def _fill(house: House) -> None:
     house.hook("default", on="tool_before", tool="Bash", script=DENY)
     house.hook("strict", on="tool_before", tool="Write", script=DENY, failure="block")
     house.hook("lenient", on="tool_before", tool=LENIENT, script=DENY, failure="allow")
+
+
+def _install(relay: Path, house: House) -> None:
+    """The same, and in `relay` both relays with the table of a connected agent's guards."""
+    _fill(house)
+    database = house.stores.database
+    installed_relay.install(house.paths, database)
+    approved = guards(house.stores.ledger.state, house.stores.switch, ["claude-code"])
+    installed_relay.write_table(house.paths, approved, database)
+    shutil.copytree(house.paths.relay_folder, relay)
+    for argv in RELAYS.values():
+        shutil.copy2(argv[-1], relay)
 
 
 # ---- the database
@@ -91,7 +107,8 @@ def _damaged(
     tally: Tally, folder: Path, name: str, damage: Callable[[Path], contextlib.AbstractContextManager[None]]
 ) -> None:
     """Under a running tray, which knows its guards; then without one, where the engine must not say a word."""
-    tray = Tray(folder, _fill)
+    relays = folder.with_name(f"{folder.name}-relays")
+    tray = Tray(folder, partial(_install, relays))
     try:
         with damage(tray.paths.database):
             for tool in WANTED:
@@ -103,8 +120,22 @@ def _damaged(
             framed, plain = (_one_shot(tray, *options) for options in (("--framed",), ()))
             tally.attack(f"{name}, no tray: {framed[:80]!r}", framed == b"")
             tally.control("an engine that is neutral when it cannot read its database", plain == b"")
+            _ask_alone(tally, name, relays)
     finally:
         tray.stop()
+
+
+def _ask_alone(tally: Tally, name: str, relays: Path) -> None:
+    """What the relays say by their table when nothing of ours can judge; all at once, since each waits for it."""
+    calls = [
+        (tool, Asked(None, [*argv[:-1], str(relays / Path(argv[-1]).name)], "PreToolUse", _payload(tool)))
+        for tool in ALONE
+        for argv in list(RELAYS.values())[-len(RELAYS) if tally.full else -1 :]
+    ]
+    for tool, call in calls:
+        found = verdict(*call.answer())
+        note = tally.keep if tool == "Read" else tally.attack
+        note(f"{name}, relay alone, {tool}: {found}", found == ALONE[tool])
 
 
 def _one_shot(tray: Tray, *options: str) -> bytes:
@@ -166,8 +197,11 @@ def _used(pid: int, limit: int) -> int:
 
 
 def _ask(tray: Tray, relay: list[str], tool: str) -> str:
-    payload = json.dumps(PRE_TOOL_USE | {"tool_name": tool}).encode()
-    return verdict(*Asked(tray, relay, "PreToolUse", payload).answer())
+    return verdict(*Asked(tray, relay, "PreToolUse", _payload(tool)).answer())
+
+
+def _payload(tool: str) -> bytes:
+    return json.dumps(PRE_TOOL_USE | {"tool_name": tool}).encode()
 
 
 def _judge(tally: Tally, what: str, tool: str, found: str) -> None:

@@ -46,8 +46,7 @@ def _below(tally: Tally, folder: Path, way: str, line: str) -> None:
         reason = answer.get("permissionDecisionReason", "")
         tally.attack(f"{way}: the guard, {answer}", "the guard says no" in reason)
         tally.attack(f"{way}: the rule, {answer}", "the rule" in reason)
-        if "two parents" not in way:  # else the hook may have ended before its tree is known, and is asked once more
-            tally.attack(f"{way}: started again", nest.count("starter") == 1)
+        tally.attack(f"{way}: started again", nest.count("starter") == 1)
         if "env -i" not in line:
             marked = RUN_VARIABLE in (folder / "environment").read_text()
             tally.control("an engine that asks no hook about what carries a hook's mark", marked)

@@ -14,6 +14,7 @@ from tray.app.page_settings import choices, choose
 from tray.app.web import build_replay
 from tray.approvals.callers.click_check import ClickRejection
 from tray.desktop.menu import AlertsState
+from tray.desktop.menu.state import MenuAgent
 from tray.desktop.menu_controller import MenuController
 from tray.desktop.menu_services import MenuServices
 from tray.desktop.presenter import Presenter
@@ -31,6 +32,43 @@ ROW = Record(
 )  # fmt: skip
 
 
+class RecordingAgents:
+    """The agents in the menu, and what was done about their entries."""
+
+    def __init__(self) -> None:
+        self.found: tuple[MenuAgent, ...] = ()
+        self.done: list[tuple[str, ...]] = []
+
+    def refresh(self) -> None:
+        """The rows are what a test says they are."""
+
+    def rows(self) -> tuple[MenuAgent, ...]:
+        return self.found
+
+    def put_back(self, agent: str) -> str:
+        self.done.append(("put back", agent))
+        self.found = ()
+        return "done"
+
+    def leave(self, agent: str, digest: str) -> str:
+        self.done.append(("leave", agent, digest))
+        self.found = ()
+        return "done"
+
+    def review(self, agent: str, *, connect: bool) -> None:
+        self.done.append(("review", agent))
+
+    def apply(self, agent: str, digest: str) -> str:
+        self.done.append(("apply", agent))
+        return "done"
+
+    def probe(self, agent: str) -> None:
+        self.done.append(("probe", agent))
+
+    def show(self) -> None:
+        self.done.append(("show",))
+
+
 class Site:
     """`finding`: what is wrong with every process that clicks; `said`: what the tray was given to announce."""
 
@@ -41,9 +79,12 @@ class Site:
         self.opened: list[Path] = []
         self.snoozed: list[float | None] = []
         self.connections: dict[str, AgentConnection] = {}
+        self.agents = RecordingAgents()
         self.loop = LoopThread()
         self.controls = house.controls(lambda what, channel, undo: self.said.append((what, channel)))
-        menu_services = MenuServices(alerts=lambda: AlertsState(snoozable=True), snooze=self.snoozed.append)
+        menu_services = MenuServices(
+            alerts=lambda: AlertsState(snoozable=True), snooze=self.snoozed.append, agents=self.agents
+        )
         self.presenter = Presenter(
             controls=self.controls, catalog=house.catalog, recent=(), post=lambda do: do(), services=menu_services
         )

@@ -16,6 +16,7 @@ from web.site import ROW, Site, status
 
 from tray.agents.packages import PackagedAgents
 from tray.agents.registry import AGENTS
+from tray.desktop.menu.state import MenuAgent
 from tray.model.decision import Record, Verdict
 from tray.model.hook import ApprovalState
 from tray.web.review_diff import hook_id
@@ -209,6 +210,34 @@ def test_agents_say_whether_they_are_connected_and_what_connects_them(site: Site
     assert "connected; its lines are old" in page.run("document.querySelector('.card').innerText")
     assert "shelley: installed, not connected; hooktray connect shelley connects it" in page.text()
     assert "x-code: not installed here" in page.text()
+
+
+CHANGED = "PreToolUse asks Hooktray for Read only"
+
+
+@pytest.mark.parametrize(
+    ("button", "done"), [("put_back", ("put back", "claude-code")), ("leave", ("leave", "claude-code", "d1"))]
+)
+def test_changed_entries_of_an_agent_are_shown_with_what_can_be_done(
+    site: Site, page: Page, button: str, done: tuple[str, ...]
+) -> None:
+    site.connections = {
+        "claude-code": AgentConnection(installed=True, connected=True, changed=(CHANGED,)),
+        "x-code": AgentConnection(installed=True, connected=True),
+    }
+    changed = MenuAgent(
+        agent="claude-code", name="Claude Code", installed=True, connected=True, changed=CHANGED, changed_digest="d1"
+    )
+    site.agents.found = (changed, MenuAgent(agent="x-code", name="X-Code CLI", installed=True, connected=True))
+    page.go(address(site, "/agents"))
+
+    shown = page.run("[...document.querySelectorAll('section.panel')].map(one => one.innerText).join('|')")
+    assert "Claude Code no longer asks Hooktray as before" in shown
+    assert CHANGED in shown
+    assert "X-Code" not in shown
+    page.click(f"section.panel button[id*='/{button}']")
+
+    wait(lambda: site.agents.done == [done], 20, "what the button says is done")
 
 
 def test_an_agent_without_support_is_shown_as_one_that_is_not_guarded(site: Site, page: Page) -> None:

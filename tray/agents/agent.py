@@ -182,6 +182,7 @@ class ProtectedFiles:
 
     kind: str  # as people read it: "a hook setting of Claude Code"
     pattern: re.Pattern[str]  # of a whole path in lower case with forward slashes
+    beside: tuple[str, ...] = ()  # another name says too little: only with one of these files in the same folder
 
 
 # Payload keys that describe the agent and its session on every event. Hooks' patterns do not search their values.
@@ -209,6 +210,8 @@ class KnownAgent:
     protected: tuple[ProtectedFiles, ...] = ()
     protected_in_home: tuple[ProtectedFiles, ...] = ()  # below the folder that `home_variable` names
     settings_files: tuple[str, ...] = ()  # examples of `protected`, below a home or a project
+    # Patterns of protected TOML and YAML files -> the members, at any depth, that a tool may not change in them.
+    guarded_members: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
     path_words: tuple[str, ...] = ()  # each path of `protected` contains one; in lower case
 
 

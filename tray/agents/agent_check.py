@@ -89,6 +89,7 @@ AGENT: Mapping[str, Check] = {
     "protected": PROTECTED,
     "protected_in_home": PROTECTED,
     "settings_files": TEXTS,
+    "guarded_members": _mapping(_is_pattern, "a mapping of patterns of files to compiled patterns of text"),
     "path_words": TEXTS,
     "events": _mapping(_is_event_spec, "a mapping of names to EventSpec with a kind, a capability and a time-out"),
     "protocol": (_is_protocol, f"a module or an object with the functions {', '.join(PROTOCOL_FUNCTIONS)}"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -12,6 +13,7 @@ from tray.agents.registry import AGENTS
 from tray.errors import AgentError
 from tray.model.decision import EMPTY_ANSWER, NO_OPINION, Answer, Decision, Verdict
 from tray.model.event import AgentEvents, Capability, Event, EventSpec, RelayRequest
+from tray.model.guard import GATING_KINDS
 
 SPEC_CACHE_SIZE = 1024  # of events whose specs are remembered; names come from outside
 
@@ -78,6 +80,11 @@ def _failed_event(request: RelayRequest, problem: str) -> Event:
 def spec(agent: str, name: str) -> EventSpec:
     known = AGENTS.get(agent)
     return wire.spec(known.events, name) if known else wire.UNKNOWN_EVENT
+
+
+def is_gating(agents: Sequence[str], event: str) -> bool:
+    """Whether a hook on this event, which may be a native one of these agents, can refuse a tool call."""
+    return not GATING_KINDS.isdisjoint({event, *(spec(agent, event).kind for agent in agents)})
 
 
 def agent_events(agent: str) -> AgentEvents:

@@ -9,7 +9,9 @@ The table of a package or a wheel has only these rows. That of the installed rel
     state=FOLDER                       the state folder, whatever the agent's environment says
     without_tray=once|allow            what the relay does when the tray does not answer
     once=WORD␟WORD…                    the command of the one-shot engine
-    guard=AGENT␟EVENT␟ask|block␟only|except␟NAME…   the tools that approved hooks guard
+    package=MARK␟FOLDER␟FILE…          how the relay knows that Hooktray was uninstalled; then no guard counts
+    guard=AGENT␟EVENT␟ask|block|allow␟only|except␟NAME…   the tools that approved hooks guard
+    hooks=AGENT␟EVENT␟ask|block|allow␟NAME…   the names of these hooks; no relay reads them
     tool=AGENT␟KEY…                    where a payload has the tool's name: a key, then the keys inside that object
     event=AGENT␟KEY…                   where a payload has the event's name
     ask=AGENT␟EVENT␟CODE␟STDOUT␟STDERR    the agent's own answer that has its user asked
@@ -17,6 +19,10 @@ The table of a package or a wheel has only these rows. That of the installed rel
     limit=AGENT␟EVENT␟MS               milliseconds after which the relay must have answered
     mark=AGENT␟key␟KEY                 only this agent's payloads have this key: it ran the command of another agent
     neutral=AGENT␟*␟bytes␟TEXT         for every other event of an agent that was recognised by a mark
+
+Hooktray was uninstalled if MARK is there (or empty), FOLDER (if any) did not change for a minute, and no FILE is
+there. `allow` is for agents that cannot ask: the call goes on, and the relay adds a line to UNJUDGED in the state
+folder.
 
 ␟ is the byte 0x1f. In a field other than AGENT, EVENT and numbers, `%` and two hexadecimal digits are one byte. The
 first row of an agent and event counts, and of guards all; without a row, the answer is empty. A relay ignores unknown
@@ -28,7 +34,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote_from_bytes, unquote_to_bytes
@@ -41,13 +47,17 @@ from tray.model.decision import Answer, Decision, Verdict
 from tray.model.event import Capability, EventKind, RelayRequest
 from tray.model.guard import Guard
 from tray.model.hook import Failure
+from tray.text import sanitise
 
 FILE = Path(__file__).parents[1] / "relay.table"
 HEAD = "# The answers of the relay where nobody else answers; written by tray/agents/relay_table.py.\n"
 SEPARATOR = "\x1f"
 SAMPLES = (b'{"sample":1}\n', b"another sample")  # inputs; an answer that equals each of them is an echo
 READABLE = "".join(map(chr, range(0x20, 0x7F))).replace("%", "")
-REASON = "Hooktray could not judge this call. Run `hooktray doctor`."
+REASON = "Hooktray could not judge this call{guards}. Run `hooktray doctor`."
+GUARDS = ": {names} could not be asked"
+NAMES, NAME_LENGTH = 3, 40  # of the guards that a reason names, and characters of each
+UNJUDGED = "unjudged-calls"  # a line AGENT␟EVENT for each guarded call that went on; the relays know this name, too
 ENDING = "If Hooktray was removed, a person ends this with `{command}`."
 PROBE = "HooktrayProbe"  # no tool and no event has this name
 ONLY, EXCEPT = "only", "except"
@@ -62,6 +72,7 @@ class TableContent:
     state: str
     without_tray: str
     once: tuple[str, ...]
+    package: tuple[str, ...] = ()
     guards: tuple[Guard, ...] = ()
     ending: str = ""  # the command that takes the guards away when Hooktray itself is gone
 
@@ -74,12 +85,14 @@ def text(agents: Iterable[str] = BUILT_IN) -> str:
 def installed_text(content: TableContent, agents: Sequence[str] | None = None) -> str:
     """The table of the installed relay, of all agents unless some are named."""
     names = tuple(AGENTS) if agents is None else tuple(agents)
-    head = (
+    head: tuple[tuple[str, ...], ...] = (
         ("protocol", str(content.protocol)),
         ("state", _escaped(os.fsencode(content.state))),
         ("without_tray", content.without_tray),
         ("once", *(_escaped(os.fsencode(word)) for word in content.once)),
     )
+    if content.package:
+        head += (("package", *(_escaped(os.fsencode(word)) for word in content.package)),)
     rows = (*head, *_neutral_rows(names, lenient=True), *_guard_rows(content, frozenset(names)), *_mark_rows())
     return HEAD + "".join(map(_line, rows))
 
@@ -107,11 +120,14 @@ def read(table: bytes) -> TableContent:
     """What a table says; damaged rows are left out, and what it does not say is empty or 0."""
     found: dict[str, list[str]] = {}
     guards: list[Guard] = []
+    hooks: dict[tuple[str, ...], tuple[str, ...]] = {}
     for line in table.split(b"\n"):
         key, _, row = line.rstrip(b"\r").decode("latin-1").partition("=")
         parts = row.split(SEPARATOR)
         if key == "guard":
             guards += _read_guard(parts)
+        elif key == "hooks" and len(parts) > 3:
+            hooks[tuple(map(_unescaped, parts[:3]))] = tuple(map(_unescaped, parts[3:]))
         else:
             found.setdefault(key, parts)
     number = found.get("protocol", [""])[0]
@@ -120,12 +136,12 @@ def read(table: bytes) -> TableContent:
         state=_unescaped(found.get("state", [""])[0]),
         without_tray=found.get("without_tray", [""])[0],
         once=tuple(map(_unescaped, found.get("once", ()))),
-        guards=tuple(guards),
+        guards=tuple(replace(one, hooks=hooks.get((one.agent, one.event, one.failure.value), ())) for one in guards),
     )
 
 
 def _read_guard(parts: Sequence[str]) -> Iterator[Guard]:
-    if len(parts) >= 4 and parts[2] in (Failure.ASK, Failure.BLOCK) and parts[3] in (ONLY, EXCEPT):
+    if len(parts) >= 4 and parts[2] in tuple(Failure) and parts[3] in (ONLY, EXCEPT):
         yield Guard(
             agent=_unescaped(parts[0]),
             event=_unescaped(parts[1]),
@@ -152,23 +168,43 @@ def _neutral_rows(agents: Iterable[str], *, lenient: bool = False) -> Iterator[t
 
 def _guard_rows(content: TableContent, agents: frozenset[str]) -> Iterator[tuple[str, ...]]:
     """The guards, and what is needed to answer for them."""
-    guards = [guard for guard in content.guards if guard.agent in agents and guard.failure is not Failure.ALLOW]
-    reason = " ".join(filter(None, (REASON, ENDING.format(command=content.ending) if content.ending else "")))
+    guards = [guard for guard in content.guards if guard.agent in agents]
     for guard in guards:
-        mode = EXCEPT if guard.is_exception else ONLY
-        names = (_escaped(name.encode("utf-8", "surrogatepass")) for name in guard.names)
-        yield "guard", guard.agent, guard.event, guard.failure.value, mode, *names
+        place = (guard.agent, guard.event, guard.failure.value)
+        yield "guard", *place, EXCEPT if guard.is_exception else ONLY, *map(_escaped_text, guard.names)
+        if guard.hooks:
+            yield "hooks", *place, *map(_escaped_text, guard.hooks)
     for agent in dict.fromkeys(guard.agent for guard in guards):
         events = tuple(dict.fromkeys(guard.event for guard in guards if guard.agent == agent))
         yield from _place_rows(agent, events)
         for event in events:
-            yield from _answer_rows(agent, event, reason)
+            reasons = {
+                guard.failure: _reason(guard, content.ending)
+                for guard in guards
+                if (guard.agent, guard.event) == (agent, event)
+            }
+            yield from _answer_rows(agent, event, reasons)
 
 
-def _answer_rows(agent: str, event: str, reason: str) -> Iterator[tuple[str, ...]]:
+def _reason(guard: Guard, ending: str) -> str:
+    """Which guards did not judge the call, and what to do."""
+    names = [f"`{sanitise(name, NAME_LENGTH)}`" for name in guard.hooks[:NAMES]]
+    more = len(guard.hooks) - len(names)
+    named = [*names, f"{more} more"] if more > 0 else names
+    listed = " and ".join(filter(None, (", ".join(named[:-1]), *named[-1:])))
+    reason = REASON.format(guards=GUARDS.format(names=listed) if listed else "")
+    return f"{reason} {ENDING.format(command=ending)}" if ending else reason
+
+
+def _answer_rows(agent: str, event: str, reasons: Mapping[Failure, str]) -> Iterator[tuple[str, ...]]:
+    """The answers of the guards at this event; a `block` guard asks where the event cannot deny."""
     known = spec(agent, event)
-    for verdict, ability in ((Verdict.ASK, Capability.ASK), (Verdict.DENY, Capability.DENY)):
-        if ability in known.can:
+    asks, blocks = reasons.get(Failure.ASK), reasons.get(Failure.BLOCK)
+    for verdict, ability, reason in (
+        (Verdict.ASK, Capability.ASK, asks or blocks),
+        (Verdict.DENY, Capability.DENY, blocks),
+    ):
+        if ability in known.can and reason:
             yield from _answer_row(agent, event, Decision(verdict=verdict, reason=reason))
     # After the tray's own limit, which its acknowledgement names, and before the agent's.
     yield "limit", agent, event, str(int((0.75 * known.timeout + 0.25 * known.deadline) * 1000))
@@ -259,6 +295,10 @@ def _line(row: Sequence[str]) -> str:
 
 def _escaped(content: bytes) -> str:
     return quote_from_bytes(content, safe=READABLE)
+
+
+def _escaped_text(text: str) -> str:
+    return _escaped(text.encode("utf-8", "surrogatepass"))
 
 
 def _unescaped(field: str) -> str:

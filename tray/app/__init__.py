@@ -14,18 +14,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import tray
+from tray.engine.lost_approvals import LostApprovals
 from tray.engine.pipeline import Engine
 from tray.engine.ports import EngineListener, RecordSink, Spawn
 from tray.engine.slash_command import CommandAnswers, no_tray
 from tray.engine.user_questions import UserQuestions
 from tray.execution.command import BackgroundProcesses, Hangup
 from tray.execution.hook_runs import HookRuns
+from tray.model.guard import Guard
 from tray.paths import Paths
 from tray.protection.environments import SITE_NAMES, Environments, find_environments
 from tray.protection.protected_paths import ProtectedPaths, agent_homes
 from tray.protection.self_protection import Protection
 from tray.store.copies import Copies
-from tray.store.db import Database, open_db
+from tray.store.db import BUSY_TIMEOUT, OFFLINE_BUSY_TIMEOUT, Database, open_db
 from tray.store.journal import Journal
 from tray.store.ledger import Ledger
 from tray.store.retention import Retention, RetentionLimits
@@ -65,8 +67,9 @@ def open_stores(
     warn: Callable[[str], None] = log.warning,
     limits: Callable[[], RetentionLimits] = RetentionLimits,
 ) -> Stores:
-    """`limits`: how much the journal keeps; only the tray's deletes anything."""
-    database = open_db(paths.database, migrate=migrate)
+    """`offline`: for the one-shot engine. `limits`: how much the journal keeps; only the tray's deletes anything."""
+    busy = OFFLINE_BUSY_TIMEOUT if offline else BUSY_TIMEOUT
+    database = open_db(paths.database, migrate=migrate, busy=busy)
     return Stores(
         database=database,
         journal=Journal(database, offline=offline, warn=warn, retention=Retention(limits)),
@@ -94,6 +97,7 @@ def build_engine(
     command_answers: CommandAnswers = no_tray,
     port: Callable[[], int] = lambda: 0,
     shutdown_state: ShutdownState | None = None,
+    lost_guards: Callable[[], Sequence[Guard]] = tuple,
 ) -> Engine:
     """The same engine for the tray and for the one-shot `hooktray once`, which brings `records` of its own.
 
@@ -117,6 +121,7 @@ def build_engine(
         protection=Protection(protected_paths=stores.protected_paths, exceptions=exceptions, port=port),
         command_answers=command_answers,
         shutdown_state=shutdown_state,
+        lost=LostApprovals(lost_guards),
     )
 
 

@@ -23,14 +23,15 @@ from pathlib import Path
 from tray import relay_program
 from tray.agents import relay_table
 from tray.agents.relay_table import TableContent
-from tray.app import relay_conf
+from tray.app import package_files, relay_conf
 from tray.app.agent_sites import connected_agents
-from tray.engine.guard_summary import guards
+from tray.app.guards_in_force import USUAL_WITHOUT_TRAY, GuardSources, kept_guards, usual_guards
 from tray.errors import HooktrayError, StoreError
 from tray.model.guard import Guard
 from tray.paths import Paths, unwritable_error
 from tray.sources.configuration import write_atomic
 from tray.store.db import Database, open_db
+from tray.store.earlier_approvals import read_earlier
 from tray.store.ledger import Ledger
 from tray.store.switch import Switch
 
@@ -38,7 +39,6 @@ RELAY, TABLE = "relay", "relay.table"  # the rows of `meta`
 SAVE = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 FORGET = "DELETE FROM meta WHERE key IN (?, ?)"
 READ = "SELECT key, value FROM meta WHERE key IN (?, ?)"
-USUAL_WITHOUT_TRAY = "once"
 
 log = logging.getLogger(__name__)
 
@@ -138,6 +138,7 @@ def write_table(
         state=str(paths.state),
         without_tray=mode,
         once=relay_conf.once_command(paths),
+        package=package_files.mark(),
         guards=() if mode != USUAL_WITHOUT_TRAY else kept,
         ending=ending_command(paths),
     )
@@ -157,6 +158,7 @@ def remove(paths: Paths, database: Database) -> bool:
         return False
     with database.write() as connection:  # first: a running tray does not mend what is not installed
         connection.execute(FORGET, (RELAY, TABLE))
+    package_files.unmark()
     places = [paths.relay_table, *(paths.relay_folder / name for name in _names())]
     found = [place for place in places if place.exists()]
     for place in found:
@@ -175,7 +177,8 @@ def prepare_to_connect(paths: Paths, agent: str) -> None:
     """
     database = open_db(paths.database, migrate=not paths.database.exists())
     install(paths, database, take_over=True)
-    write_table(paths, _guards(database, {*connected_agents(paths), agent}), database, take_over=True)
+    agents = {*connected_agents(paths), agent}
+    write_table(paths, _guards(paths, database, agents), database, take_over=True)
 
 
 def update_after_disconnect(paths: Paths) -> None:
@@ -185,11 +188,19 @@ def update_after_disconnect(paths: Paths) -> None:
     if not connected:
         remove(paths, database)
     elif is_installed(paths, database):
-        write_table(paths, _guards(database, connected), database)
+        write_table(paths, _guards(paths, database, connected), database)
 
 
-def _guards(database: Database, agents: Collection[str]) -> tuple[Guard, ...]:
-    return guards(Ledger(database).state, Switch(database), agents)
+def _guards(paths: Paths, database: Database, agents: Collection[str]) -> tuple[Guard, ...]:
+    sources = GuardSources(
+        paths=paths,
+        database=database,
+        ledger=Ledger(database).state,
+        switch=Switch(database),
+        agents=agents,
+        earlier=read_earlier(paths.database),
+    )
+    return (*usual_guards(sources), *kept_guards(sources))
 
 
 def ending_command(paths: Paths) -> str:

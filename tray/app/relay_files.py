@@ -8,9 +8,10 @@ from collections.abc import Callable
 
 from tray.app import Stores, installed_relay, relay_conf
 from tray.app.agent_sites import connected_agents
+from tray.app.guards_in_force import GuardSources, kept_guards, usual_guards
 from tray.approvals.catalog import HookCatalog
-from tray.engine.guard_summary import guards
 from tray.errors import HooktrayError
+from tray.model.guard import Guard
 from tray.paths import Paths
 
 log = logging.getLogger(__name__)
@@ -24,6 +25,7 @@ class RelayFiles:
         self._stores = stores
         self._catalog = catalog
         self._is_altered = is_altered
+        self.kept: tuple[Guard, ...] = ()  # what lost approvals go on guarding, by which the tray judges, too
 
     def install(self) -> None:
         """Install the relay, and write all that it reads."""
@@ -36,25 +38,43 @@ class RelayFiles:
     def write(self) -> None:
         """Write what relays do when the tray does not answer. Raises OSError when the state folder is gone."""
         relay_conf.write(self._paths, self._catalog.without_tray())
-        if not self._is_altered() and self._is_installed():
-            try:
-                self._write_table()
-            except HooktrayError as error:  # the doctor shows it, too
-                log.warning("the relay's table cannot be written: %s", error.message)
+        try:
+            sources = self._sources()
+            self.kept = kept_guards(sources)
+            if not self._is_altered() and self._is_installed():
+                self._write_table(sources)
+        except HooktrayError as error:  # the doctor shows it, too
+            log.warning("the relay's table cannot be written: %s", error.message)
 
     def write_last(self) -> None:
         """Nobody writes the guards anew when a pause ends while no tray runs."""
         with contextlib.suppress(HooktrayError, OSError):
+            sources = self._sources(after_quit=True)
+            self.kept = kept_guards(sources)
             if self._is_installed():
-                self._write_table(after_quit=True)
+                self._write_table(sources)
 
     def _is_installed(self) -> bool:
         return installed_relay.is_installed(self._paths, self._stores.database)
 
-    def _write_table(self, *, after_quit: bool = False) -> None:
+    def _sources(self, *, after_quit: bool = False) -> GuardSources:
         """The guards change with approvals, switch and agents."""
-        agents = connected_agents(self._paths)
-        found = guards(self._stores.ledger.state, self._stores.switch, agents, after_quit=after_quit)
+        states = self._catalog.states
+        return GuardSources(
+            paths=self._paths,
+            database=self._stores.database,
+            ledger=self._stores.ledger.state,
+            switch=self._stores.switch,
+            agents=connected_agents(self._paths),
+            earlier=self._catalog.earlier,
+            waiting=frozenset(one.key for one in states if one.waiting) if self._catalog.is_current else None,
+            after_quit=after_quit,
+        )
+
+    def _write_table(self, sources: GuardSources) -> None:
         installed_relay.write_table(
-            self._paths, found, self._stores.database, without_tray=self._catalog.without_tray()
+            self._paths,
+            (*usual_guards(sources), *self.kept),
+            self._stores.database,
+            without_tray=self._catalog.without_tray(),
         )

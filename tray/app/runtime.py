@@ -21,6 +21,7 @@ from tray.app import (
     journal_limits,
     open_stores,
     relay_watch,
+    unjudged_calls,
     welcome,
 )
 from tray.app.agent_sites import connectable_agents, reading_site, site
@@ -240,6 +241,7 @@ class App:
             command_answers=lambda words, agent: self._hooks_command(words, agent),
             port=lambda: self._page.port,
             shutdown_state=self._shutdown_state,
+            lost_guards=lambda: self._relay_files.kept,
         )
         trials = Trials(
             self._paths,
@@ -385,6 +387,7 @@ class App:
         self._presenter.attach(self._icon)
         self._relay_watch.announce_start()
         self._alert_controller.announce_offline(self._stores)
+        unjudged_calls.announce(self._paths, self._stores.journal, self._alert_controller.alerts)
         self._refresh()
         if self._first_start:
             self._welcome()

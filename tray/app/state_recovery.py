@@ -32,6 +32,7 @@ from tray.store import dropped_rows
 from tray.store.copies import Bundle, Copies
 from tray.store.db import open_db
 from tray.store.ledger import ApprovedHook, LedgerAction
+from tray.store.lost_guards import LostGuards
 from tray.store.recovery_snapshot import RecoverySnapshot, records
 from tray.store.rescue_connection import RescueConnection, create, has_content
 from tray.threads import ShutdownState
@@ -186,7 +187,7 @@ class StateRecovery:
         if not parts and not self._attempts:
             state = self._stores.ledger.state
             self._snapshot.update({one.digest for one in state.ordered})
-            self._snapshot.save_approvals(state)
+            self._snapshot.save_approvals(state, self._stores.switch.state().hooks_off)
             return
         left = self._not_before - time.monotonic()
         if left > 0:
@@ -316,6 +317,7 @@ class StateRecovery:
             self._stores.ledger.rebuild(CHANNEL)
             self._stores.switch.rebuild()
             self._stores.database.acknowledge_damage()  # this incident names what is gone
+            LostGuards(self._stores.database).forget()
             self._decisions = 0
             self._lost += [say("the journal"), say("what was remembered of sessions")]
         self._stores.database.forget_damage()

@@ -7,6 +7,8 @@ import threading
 import time
 from collections.abc import Callable
 
+from tray.threads import CheckedThread
+
 THREAD_LIMIT = 256  # threads at the same time
 JOIN_TIMEOUT = 5.0  # seconds that all threads have when the tray ends
 
@@ -32,7 +34,7 @@ class WorkerPool:
                 self._threads.discard(threading.current_thread())
                 self._slots.release()
 
-        thread = threading.Thread(target=run, name="observe", daemon=True)
+        thread = CheckedThread(target=run, name="observe", daemon=True)
         self._threads.add(thread)
         try:
             thread.start()

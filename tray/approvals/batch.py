@@ -1,6 +1,7 @@
-"""Pending hooks that were approved before with the same content: one review shows them, one click approves them.
+"""Hooks that wait although a person changed nothing: one review shows them, one click approves them.
 
-The earlier approvals come from outside the ledger in force: a damaged database, or an import. They approve nothing.
+They were approved before with the same content, in a damaged or lost database or on the machine of an import, which
+approves nothing here. Or an earlier Hooktray approved them, whose copies run until then (upgrades.py).
 """
 
 from __future__ import annotations
@@ -32,6 +33,11 @@ class ApprovalBatch:
     digest: str = ""
     partial: bool = False  # not all of the earlier decisions could be read
 
+    @property
+    def upgrades(self) -> int:
+        """How many of them an earlier Hooktray approved."""
+        return sum(one.is_upgrade for one in self.hooks)
+
     def __bool__(self) -> bool:
         return bool(self.hooks)
 
@@ -39,10 +45,13 @@ class ApprovalBatch:
 def find_batch(catalog: HookCatalog, ledger_state: LedgerState) -> ApprovalBatch:
     """The hooks of the catalog that wait although the same content was approved before.
 
-    A hook with any entry in the ledger in force is decided by itself, and so is one that was changed, denied or
-    revoked before.
+    A hook with any entry in the ledger in force is decided by itself, unless only an upgrade changed it, and so is
+    one that was changed, denied or revoked before.
     """
-    hooks = tuple(_unchanged(catalog.states, ledger_state, catalog.earlier))
+    hooks = (
+        *_unchanged(catalog.states, ledger_state, catalog.earlier),
+        *(one for one in catalog.states if one.is_upgrade and one.state is ApprovalState.CHANGED),
+    )
     if not hooks:
         return ApprovalBatch()
     content = json.dumps([(one.key, one.digest) for one in hooks])
@@ -63,15 +72,25 @@ def _unchanged(
 
 def summary_lines(batch: ApprovalBatch) -> tuple[str, ...]:
     """What a person should know before reading the hooks, in short sentences."""
-    number = len(batch.hooks)
-    lines = [
-        count(
-            "{n} hook waits with exactly the content that was approved before.",
-            "{n} hooks wait with exactly the content that was approved before.",
-            number,
-        ),
-        say("Nothing runs until you approve it."),
-    ]
+    lines = []
+    if number := len(batch.hooks) - batch.upgrades:
+        lines += [
+            count(
+                "{n} hook waits with exactly the content that was approved before.",
+                "{n} hooks wait with exactly the content that was approved before.",
+                number,
+            ),
+            say("Nothing runs until you approve it."),
+        ]
+    if batch.upgrades:
+        lines += [
+            count(
+                "{n} hook waits because this version of Hooktray covers other files or reads `failure:` otherwise.",
+                "{n} hooks wait because this version of Hooktray covers other files or reads `failure:` otherwise.",
+                batch.upgrades,
+            ),
+            say("The approved copies run until you approve them again."),
+        ]
     if batch.partial:
         lines.append(
             say("Some of the earlier decisions could not be read: a hook that you revoked may be among these.")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tray.approvals import changed_programs, guarded_settings
+from tray.approvals import changed_programs, guarded_settings, upgrades
 from tray.approvals.checks import describe
 from tray.approvals.guarded_settings import GuardedSetting
 from tray.approvals.identity import reconcile
@@ -45,6 +45,9 @@ class HookState:
     health: str = ""  # what a person should know; "" when all is well
     remedy: str = ""  # what to do about that, where it keeps the hook from being approved
     missing: bool = False  # its program or script is not there
+    is_upgrade: bool = (
+        False  # it waits only because a later Hooktray covers other files or reads `failure:` otherwise
+    )
 
     @property
     def waiting(self) -> bool:
@@ -118,6 +121,11 @@ class HookCatalog:
             self._new |= {
                 one.key: one.digest for one in self.states if one.waiting and (one.key, one.digest) not in before
             }
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the sources were read since the start, or since `reset`."""
+        return self._stamp is not None
 
     def reset(self) -> None:
         """The folder of copies is a new one: the next refresh reads everything, and keeps it, again."""
@@ -260,6 +268,7 @@ class HookCatalog:
             covered=bundle.covered,
             inspection=inspection,
             pins=self._proposed_pins(inspection),
+            is_upgrade=approved is not None and upgrades.is_only_upgrade(self._copies, bundle, approved),
             health=self._damage(in_force)
             or _health(hook, bundle, in_force, ledger_state)
             or self._trial_failure(hook, in_force)
@@ -286,6 +295,7 @@ class HookCatalog:
     def _damage(self, in_force: str) -> str:
         try:
             if in_force:
+                self._copies.keep_spares(in_force)
                 self._copies.check(in_force)
         except DamagedError as damage:
             return damage.message

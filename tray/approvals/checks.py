@@ -17,6 +17,7 @@ from tray.approvals.dependencies import SHELLS, shebang
 from tray.approvals.dependencies.analysis import ScriptProblem, ScriptProblemKind
 from tray.approvals.inspection import Inspection, entries_of, inspect
 from tray.errors import HooktrayError
+from tray.execution.environment import USER_PACKAGES
 from tray.execution.script import HEAD
 from tray.language import phrase, say
 from tray.model.hook import Command, Hook
@@ -38,6 +39,9 @@ MESSAGES = {
     ScriptProblemKind.MODULE: phrase("the import `{name}` of {script} was not found"),
     ScriptProblemKind.PACKAGE: phrase("the package `{name}`, which {script} imports, was not found"),
     ScriptProblemKind.SYNTAX: phrase("{script} cannot be read: {name}"),
+    ScriptProblemKind.USER_PACKAGE: phrase(
+        "`{name}`, which {script} imports, is installed for your user only, and hooks do not load such packages"
+    ),
 }
 REMEDIES = {
     ScriptProblemKind.FILE: phrase("put the file there, or name it under `files:`"),
@@ -45,12 +49,16 @@ REMEDIES = {
     ScriptProblemKind.LARGE: phrase("bundle the script into one file"),
     ScriptProblemKind.MODE: phrase("run `chmod +x {quoted}`"),
     ScriptProblemKind.MODULE: phrase(
-        "put the file beside the script and name it under `files:`, or install the package"
+        "put the file beside the script, or install the package for the interpreter that runs the script"
     ),
     ScriptProblemKind.PACKAGE: phrase(
         "install it in node_modules beside the script, or bundle the script into one file"
     ),
     ScriptProblemKind.SYNTAX: phrase("correct that line"),
+    ScriptProblemKind.USER_PACKAGE: phrase(
+        "write `env: [PYTHONUSERBASE]` into the hook, or let the script's first line name the Python of a virtual "
+        "environment that has the package"
+    ),
 }
 
 
@@ -59,7 +67,13 @@ def problems(inspection: Inspection) -> tuple[ScriptProblem, ...]:
     hook = inspection.bundle.hook
     if not isinstance(hook.action, Command):
         return ()
-    return (*inspection.dependencies.problems, *_mode_problems(inspection), *_syntax_problems(inspection))
+    loads_user_packages = USER_PACKAGES in hook.env
+    missing = (
+        problem
+        for problem in inspection.dependencies.problems
+        if not (loads_user_packages and problem.kind is ScriptProblemKind.USER_PACKAGE)
+    )
+    return (*missing, *_mode_problems(inspection), *_syntax_problems(inspection))
 
 
 def blocking_problem(inspection: Inspection) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -160,6 +161,10 @@ class Controls:
     def hooks(self) -> tuple[HookState, ...]:
         self._catalog.refresh()  # a tray that has just started may not have looked yet
         return self._catalog.states
+
+    def with_path(self, state: HookState, path: str) -> HookState:
+        """The hook as a terminal with this PATH would approve it; "" = anybody else."""
+        return replace(state, pins=self._catalog.pins(state, path)) if path else state
 
     def setting(self, word: str) -> GuardedSetting | None:
         """The setting of this name that needs a person's word."""

@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 
 from tray.approvals.inspection import Inspection
 from tray.approvals.program_pins import program_words
+from tray.execution.environment import USER_PACKAGES
 from tray.execution.script import VERSION
 from tray.language import phrase
 from tray.model.hook import Command
@@ -78,7 +79,7 @@ def _files(inspection: Inspection, pins: Pins) -> Iterator[StartUpFile]:
         for folder in MANAGED.get(name, ()):
             yield StartUpFile(path=str(home / folder), program=word, reason=PACKAGES)
         if name in ("python", "pypy"):
-            reason = USER_SITE if "PYTHONUSERBASE" in hook.env else NO_USER_SITE
+            reason = USER_SITE if USER_PACKAGES in hook.env else NO_USER_SITE
             yield StartUpFile(path=str(home / ".local/lib/python3*/site-packages"), program=word, reason=reason)
         if name in ("node", "nodejs", "npm", "npx", "bun", "deno"):
             yield from _above(inspection, word)

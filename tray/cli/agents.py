@@ -27,7 +27,8 @@ Scope = Annotated[
     typer.Option(
         "--scope",
         metavar="user|project|local",
-        help="Whose settings of Claude Code; default: the user's, and those of other folders that lead here.",
+        help="Whose settings: of Claude Code any of them, of Copilot CLI the user's or the project's. Default: the "
+        "user's, and those of other folders that lead here.",
     ),
 ]
 Workspace = Annotated[

@@ -19,7 +19,7 @@ from tray.store.db import Database
 @app.command()
 def status(context: typer.Context, as_json: Json = False) -> None:
     """Whether hooks run, and what waits for you."""
-    from tray.app import build_catalog, open_stores
+    from tray.app import build_catalog, open_stores, unjudged_calls
     from tray.app.agent_sites import agent_states, unsupported_agents
     from tray.app.checks.checklist import broken_hooks
 
@@ -44,6 +44,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
         "running": health is not None,
         "pending": len(waiting) + settings + (health or {}).get("requests", 0),
         "dropped": stores.journal.dropped,
+        "unjudged": unjudged_calls.number(paths),
         "icon": (health or {}).get("icon") or None,
         "pauses": [asdict(one) for one in state.pauses],
         "trouble": len(broken_hooks(paths, stores, catalog) | {*(health or {}).get("troubled", ())}),

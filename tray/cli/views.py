@@ -90,6 +90,8 @@ def print_status(row: Mapping[str, Any], configuration: Configuration, losses: S
         print(f"{clock(problem['at'])}: {printable(problem['text'])}")
     for loss in losses:
         print(printable(loss))
+    if row["unjudged"]:
+        print(f"{row['unjudged']} guarded calls went on while nothing could judge them: `hooktray doctor` says more.")
     if row["dropped"]:
         print(f"{row['dropped']} decisions could not be written down, ever: the disk was full, or the file in use.")
     if row["pending"]:

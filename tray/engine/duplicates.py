@@ -51,5 +51,5 @@ def _scope(hook: Hook) -> str:
 def _weight(one: ApprovedHook) -> tuple[bool, bool, bool, int, float]:
     """The one that guards most comes first: on, waited for, each time, blocking when it fails, approved last."""
     hook = one.hook
-    strictness = tuple(Failure).index(hook.failure)
+    strictness = tuple(Failure).index(hook.policy)
     return hook.enabled, hook.async_mode is AsyncMode.NO, not hook.once, strictness, one.at

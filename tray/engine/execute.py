@@ -146,7 +146,7 @@ class HookExecutor:
             job = self._builder.build(event, approved, start_gate)
             if isinstance(job, Job):
                 place = HookPlace(event.above, event.depth)
-                job = replace(job, on_start=partial(self._runs.add, hook.key, place))
+                job = replace(job, on_start=partial(self._runs.add, hook.key, place), on_exit=self._runs.end)
             return job
         except HooktrayError as error:
             return failed(event, hook, error.message)

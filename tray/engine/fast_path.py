@@ -17,6 +17,7 @@ from tray.agents.registry import AGENTS
 from tray.agents.tools import canonical
 from tray.engine import scopes, slash_command
 from tray.engine.async_output import AsyncOutput
+from tray.engine.lost_approvals import LostApprovals
 from tray.engine.ports import FREQUENT_KINDS, EngineListener
 from tray.engine.user_questions import UserQuestions
 from tray.model.decision import Gate
@@ -51,7 +52,9 @@ class FastPath:
         async_output: AsyncOutput,
         questions: UserQuestions,
         listener: EngineListener,
+        lost: LostApprovals,
     ) -> None:
+        self._lost = lost
         self._listener = listener
         self._switch = switch
         self._protection = protection
@@ -73,6 +76,7 @@ class FastPath:
             or self._questions.pending
             or self._listener.awaits_turn_end
             or TEST_VARIABLE in request.environment
+            or self._lost.may_guard(request.agent, request.event)
         ):
             return NOT_FAST
         gate = None

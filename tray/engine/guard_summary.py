@@ -19,11 +19,10 @@ from tray.engine.plan import EventSearch, exact_names, matches
 from tray.model.decision import Verdict
 from tray.model.event import Capability, Event, Tool
 from tray.model.guard import GATING_KINDS, Guard
-from tray.model.hook import AsyncMode, Failure, Hook, Match, Rule
+from tray.model.hook import OWN_SOURCE, AsyncMode, Failure, Hook, Match, Rule
 from tray.store.ledger import LedgerState
 from tray.store.switch import Switch
 
-OWN_SOURCE = "hooktray"
 _ANCHORED_LIST = re.compile(
     r"\^(?:\((?:\?:)?([\w|-]+)\)|([\w-]+))\$"
 )  # a pattern that is a list of names all the same
@@ -43,6 +42,7 @@ class ToolSet:
 @dataclass(slots=True)
 class _Row:
     names: set[str] = field(default_factory=set)
+    hooks: list[str] = field(default_factory=list)
     exceptions: frozenset[str] | None = None  # of the tools that are not known; None = those are not guarded
 
     def add_others(self, known: frozenset[str]) -> None:
@@ -80,7 +80,10 @@ def _event_guards(agent: str, event: str, hooks: Iterable[Hook]) -> Iterator[Gua
     for hook in hooks:
         tools = _tools(hook.match, agent, event)
         for failure, part in _parts(hook, tools, can) if tools.names or tools.others else ():
+            if not (part.names or part.others):
+                continue
             row = rows.setdefault(failure, _Row())
+            row.hooks.append(hook.name)
             row.names.update(part.names)
             if part.others:
                 row.add_others(part.known)
@@ -89,7 +92,12 @@ def _event_guards(agent: str, event: str, hooks: Iterable[Hook]) -> Iterator[Gua
         names = (row.exceptions or frozenset()) - row.names if is_exception else row.names
         if names or is_exception:
             yield Guard(
-                agent=agent, event=event, failure=failure, names=tuple(sorted(names)), is_exception=is_exception
+                agent=agent,
+                event=event,
+                failure=failure,
+                names=tuple(sorted(names)),
+                is_exception=is_exception,
+                hooks=tuple(dict.fromkeys(row.hooks)),
             )
 
 
@@ -109,16 +117,18 @@ def _parts(hook: Hook, tools: ToolSet, can: Capability) -> Iterator[tuple[Failur
 
 
 def _policy(hook: Hook, can: Capability) -> Failure | None:
-    """What its failure means to this event. None: the call goes on.
+    """What its failure means to this event. None: the call goes on, and nobody needs to know.
 
     `allow` in our own file is a person's word. In another format it says what a broken hook means to that agent;
     here it is Hooktray that cannot judge.
     """
-    if hook.failure is Failure.BLOCK:
+    if hook.policy is Failure.BLOCK:
         return Failure.BLOCK
+    if hook.policy is Failure.ALLOW and hook.source.kind == OWN_SOURCE:
+        return None
     if Capability.ASK not in can:
-        return Failure.BLOCK if hook.failure is Failure.ASK else None
-    return None if hook.failure is Failure.ALLOW and hook.source.kind == OWN_SOURCE else Failure.ASK
+        return Failure.BLOCK if hook.policy is Failure.ASK else Failure.ALLOW
+    return Failure.ASK
 
 
 def _looks_only_at_tools(hook: Hook) -> bool:

@@ -15,7 +15,7 @@ from tray.engine import output
 from tray.engine.prompt_text import parse_reply
 from tray.errors import HooktrayError
 from tray.execution.deadline import Deadline
-from tray.execution.environment import clean
+from tray.execution.environment import USER_PACKAGES, clean
 from tray.execution.process import Job, StartGate
 from tray.execution.request_job import AnyJob, RequestJob
 from tray.execution.script import is_unopened_script
@@ -28,8 +28,6 @@ if TYPE_CHECKING:  # reading YAML is none of the business of `once`
     from tray.settings import Llm
 
 AGENT_TIMEOUT = 60.0  # seconds that an agent hook has at most
-
-USER_PACKAGES = "PYTHONUSERBASE"  # in a hook's `env:` it lets Python load the packages of that folder
 
 
 class JobBuilder:

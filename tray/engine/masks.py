@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from tray.text import Redacted, mask_text, redact, sanitise
@@ -18,16 +18,17 @@ Steps = tuple["Steps", str | int] | None  # the last one first, so that a step d
 
 
 class Masks:
-    """Redacts one text after the other, and keeps the list."""
+    """Redacts one text after the other, and keeps the list. `hooks` are the names of the hooks that were asked."""
 
-    def __init__(self) -> None:
+    def __init__(self, hooks: Collection[str] = ()) -> None:
+        self._hooks = frozenset(hooks)
         self.found: list[Mapping[str, Any]] = []
 
     def redact(self, text: str, place: str, *, keep: int | None = None, is_json: bool = False) -> str:
         """The text without its secrets. With `is_json` it may be JSON, and its keys then say where they were."""
         if not text:
             return ""
-        redacted = redact(text, keep)
+        redacted = redact(text, keep, () if is_json else self._hooks)
         if redacted.masks:
             places = _places(redacted, place) if is_json else {}
             for kind, fingerprint in zip(redacted.masks, redacted.fingerprints, strict=True):

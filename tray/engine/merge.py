@@ -32,7 +32,7 @@ def failed(
     event: Event, hook: Hook, cause: str, *, timed_out: bool = False, ms: float = 0.0, stderr: str = ""
 ) -> Outcome:
     """The outcome of a hook that has no verdict of its own. What its policy says, `fit` makes fit the event."""
-    verdict, let_through = _failure_verdict(event, hook.failure)
+    verdict, let_through = _failure_verdict(event, hook.policy)
     reason = f"the hook {hook.name} failed: {cause}" if verdict is not Verdict.ABSTAIN else ""
     adjustment = f"it failed, and {event.name} of {event.agent} cannot ask: it refused nothing" if let_through else ""
     return Outcome(

@@ -21,6 +21,7 @@ from tray.engine.fast_path import FastPath
 from tray.engine.gates import MAX_DEPTH, apply_switch, may_block
 from tray.engine.jobs import JobBuilder
 from tray.engine.limits import TurnLimits
+from tray.engine.lost_approvals import LostApprovals
 from tray.engine.merge import merge
 from tray.engine.parse_event import parse_event
 from tray.engine.plan import plan
@@ -74,7 +75,9 @@ class Engine:
         command_answers: CommandAnswers = no_tray,
         questions: UserQuestions | None = None,
         shutdown_state: ShutdownState | None = None,
+        lost: LostApprovals | None = None,
     ) -> None:
+        self._lost = lost or LostApprovals()
         self._shutdown_state = shutdown_state or ShutdownState()
         self._command_answers = command_answers
         self._questions = questions or UserQuestions()
@@ -111,6 +114,7 @@ class Engine:
             async_output=self._async_output,
             questions=self._questions,
             listener=listener,
+            lost=self._lost,
         )
         self._ancestry = HookAncestry(os.getpid())
         self._listener = listener
@@ -373,7 +377,9 @@ class Engine:
 
     def _own_outcome(self, event: Event) -> Outcome | None:
         """Our own answer, before any hook is asked."""
-        return answer_command(event, self._command_answers) or self._protection.judge(event)
+        own = answer_command(event, self._command_answers)
+        found = [own] if own else [self._protection.judge(event), self._lost.judge(event)]
+        return max(filter(None, found), key=lambda one: one.output.verdict, default=None)
 
     def _fail_busy(self, event: Event, hooks: Sequence[ApprovedHook], own: Outcome | None = None) -> Decision:
         busy = self._executor.fail_busy(event, hooks)

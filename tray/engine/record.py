@@ -22,7 +22,7 @@ OVERLAP = 16 * 1024  # characters behind what is kept that are looked at: a secr
 
 def make_record(event: Event, decision: Decision, answer: Answer, *, at: float, ms: float, offline: bool) -> Record:
     """One row: what came in, what the hooks answered, what the agent was answered."""
-    masks = Masks()
+    masks = Masks([outcome.hook for outcome in decision.outcomes])
     payload = _payload(event.body, masks, EXCERPT if event.skip_reason is SkipReason.NOT_UNDERSTOOD else PAYLOAD)
     masked = len(masks.found)
     return Record(

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tray.model.event import Event, EventKind
+from tray.threads import CheckedTimer
 
 CONTINUES = frozenset({EventKind.TOOL_BEFORE, EventKind.PROMPT})
 
@@ -48,7 +49,7 @@ class TurnEndDetector:
 
     def _wait(self, session: tuple[str, str], event: Event) -> None:
         self._cancel(session)
-        timer = threading.Timer(self._quiet_seconds(), self._on_quiet, (session, event))
+        timer = CheckedTimer(self._quiet_seconds(), self._on_quiet, (session, event))
         timer.name = "turn-end"
         timer.daemon = True
         with self._lock:

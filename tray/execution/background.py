@@ -8,6 +8,7 @@ import time
 
 from tray.execution.orphans import Reaper
 from tray.execution.process import GRACE, ProcessTree
+from tray.threads import CheckedThread
 
 if sys.platform != "win32":
     from tray.execution.process_tree import end_orphans
@@ -30,12 +31,12 @@ class BackgroundProcesses:
         self._reaper.reap()
 
     def add(self, tree: ProcessTree, deadline: float) -> None:
-        """Let `tree` live until `deadline` (time.monotonic()); at once over when we are closed."""
+        """Let `tree` live until `deadline` (time.monotonic()); at once over when we are closed or have no thread."""
         with self._change:
             closed = self._closed
             if not closed:
                 self._trees[tree] = deadline
-                self._wake()
+                closed = not self._wake()
         if closed:
             end_trees([tree])
 
@@ -57,11 +58,17 @@ class BackgroundProcesses:
         if sys.platform != "win32":
             end_orphans()
 
-    def _wake(self) -> None:
+    def _wake(self) -> bool:
         if self._thread is None:
-            self._thread = threading.Thread(target=self._watch, name="hook-background", daemon=True)
-            self._thread.start()
+            thread = CheckedThread(target=self._watch, name="hook-background", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:  # the system has no thread left
+                self._trees.clear()
+                return False
+            self._thread = thread
         self._change.notify_all()
+        return True
 
     def _watch(self) -> None:
         while due := self._due():

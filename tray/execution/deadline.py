@@ -8,6 +8,8 @@ import threading
 import time
 from collections.abc import Iterator
 
+from tray.threads import CheckedTimer
+
 
 class Deadline:
     """Ends once. A thread that waits for a tracked connection wakes up then, however slowly its peer sends."""
@@ -22,7 +24,7 @@ class Deadline:
         self.timed_out = False
         self._lock = threading.Lock()
         self._tracked: set[socket.socket] = set()
-        self._timer = threading.Timer(min(max(self.limit - now, 0.0), threading.TIMEOUT_MAX), self._expire)
+        self._timer = CheckedTimer(min(max(self.limit - now, 0.0), threading.TIMEOUT_MAX), self._expire)
         self._timer.name, self._timer.daemon = "hook-deadline", True
         self._timer.start()
 

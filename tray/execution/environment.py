@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from tray.text.words import word_set
 
+USER_PACKAGES = "PYTHONUSERBASE"  # in a hook's `env:` it lets Python load the packages of the user alone
 INJECTIONS = word_set(
     # shells
     "BASHOPTS BASH_ENV BASH_LOADABLES_PATH BASH_XTRACEFD CDPATH ENV EXECIGNORE FPATH GLOBIGNORE IFS PROMPT_COMMAND "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import subprocess
-import threading
 import time
 from typing import IO
 
@@ -12,6 +11,7 @@ from tray.execution import file_limit, process, script
 from tray.execution.background import BackgroundProcesses
 from tray.execution.process import Job, Pipes, ProcessTree
 from tray.model.decision import Result
+from tray.threads import CheckedThread
 
 POLL_INTERVAL = 0.005  # seconds between two looks at processes that were killed
 
@@ -81,9 +81,10 @@ class HookProcess:
             self._cause = "what it said could not be read to its end"
         number, cause = (None, self._cause) if self._cause else process.exit_cause(code)
         signal = -code if code < 0 and not self._cause else 0
-        self._clean_up(clean=not cause)
+        has_left = self._clean_up(clean=not cause)
         if cause == process.CANCELLED:
             self._wait_for_tree()
+        self._job.on_exit(self._tree.pid, has_left)
         self.result = Result(
             code=number, stdout=stdout, stderr=stderr, cause=cause, timed_out=self._timed_out, ms=ms, signal=signal
         )
@@ -121,24 +122,28 @@ class HookProcess:
         # Only a process in an uninterruptible wait gets here: it can act no more, but not be waited for either.
         self.abandoned = True
         self._tree.sweep()
+        self._job.on_exit(self._tree.pid, False)
         stdout, stderr = self._take()
-        threading.Thread(target=self._child.wait, name="hook-reaper", daemon=True).start()
+        CheckedThread(target=self._child.wait, name="hook-reaper", daemon=True).start()
         self.result = Result(
             stdout=stdout, stderr=stderr, cause=self._cause, timed_out=self._timed_out, ms=self._ms()
         )
         self._job.on_end()
 
-    def _clean_up(self, *, clean: bool) -> None:
-        """A clean hook may leave children for a while, if we can watch over them; any other leaves none."""
+    def _clean_up(self, *, clean: bool) -> bool:
+        """A clean hook may leave children for a while, if we can watch over them: True. Any other leaves none."""
+        has_left = False
         if not clean or self._job.background <= 0:
             self._tree.sweep()
         elif self._tree.has_survivors():
             if self._background is None:
                 self._tree.sweep()
             else:
+                has_left = True
                 self._background.add(self._tree, time.monotonic() + self._job.background)
         if self._background is not None:
             self._background.reap()
+        return has_left
 
     def _wait_for_tree(self) -> None:
         """A cancelled hook may be started again: no killed descendant may still run beside the second one."""
@@ -150,10 +155,11 @@ class HookProcess:
         return (time.perf_counter() - self._started) * 1000
 
 
-def fail_unwatched(child: subprocess.Popen[bytes], pipes: Pipes, error: Exception) -> Result:
+def fail_unwatched(job: Job, child: subprocess.Popen[bytes], pipes: Pipes, error: Exception) -> Result:
     """Its process was started, and its end cannot be watched: it is killed, and has failed."""
     child.kill()
     child.wait()
+    job.on_exit(child.pid, False)
     if child.stdin is not None:
         child.stdin.close()
     pipes.take()

@@ -20,7 +20,7 @@ from tray.execution.orphans import OPENED_VARIABLE
 from tray.execution.process import StartGate
 from tray.execution.procfs import environment, stat
 
-MAX_RUNS = 4096  # that are remembered
+MAX_RUNS = 4096  # that are remembered; the oldest that left children is forgotten first
 FILE_SIZE = 64 * 1024  # bytes of a file that are read
 
 
@@ -49,6 +49,7 @@ class HookRuns:
         self._publish = publish
         self._lock = threading.Lock()  # held while a hook starts, so that none is asked for before it is known
         self._runs: dict[int, _Run] = {}
+        self._running: set[int] = set()  # the others have ended, and left children in the background
 
     @contextlib.contextmanager
     def starting(self, gate: StartGate) -> Iterator[bool]:
@@ -61,11 +62,19 @@ class HookRuns:
         run = _Run(HookPlace(place.above | {hook}, place.depth + 1), start)
         self._runs.pop(pid, None)
         self._runs[pid] = run
+        self._running.add(pid)
         if len(self._runs) > MAX_RUNS:
-            self._runs.pop(next(iter(self._runs)))
+            ended = next((one for one in tuple(self._runs) if one not in self._running), pid)
+            self._runs.pop(ended)
         if self._publish:
             with contextlib.suppress(OSError):  # the event is then below an unknown hook
                 self._write(pid, run)
+
+    def end(self, pid: int, has_left: bool) -> None:
+        """The process has ended; whether anything of its tree lives on in the background."""
+        self._running.discard(pid)
+        if not has_left:
+            self._runs.pop(pid, None)
 
     def find(
         self, chain: Sequence[int], *, is_below_one_shot: bool, background: BackgroundProcesses | None
@@ -95,11 +104,10 @@ class HookRuns:
         return None
 
     def _unassigned(self, start: float, background: BackgroundProcesses | None) -> HookPlace:
+        running = self._running.copy()  # before the others: a run that ends meanwhile is in one of the two
         left = background.alive() if background is not None else {}
         runs = [
-            run
-            for pid, run in tuple(self._runs.items())
-            if run.start <= start and (pid in left or (_facts(pid) or (-1.0, 0))[0] == run.start)
+            run for pid, run in tuple(self._runs.items()) if run.start <= start and (pid in running or pid in left)
         ]
         if not runs:
             return HookPlace(depth=1)

@@ -29,6 +29,10 @@ def ignore_pid(pid: int) -> None:
     """Nothing is done at its start."""
 
 
+def ignore_exit(pid: int, has_left: bool) -> None:
+    """Nothing is done when all of it has ended, or is in the background."""
+
+
 StartGate = Callable[[], AbstractContextManager[bool]]
 
 
@@ -48,6 +52,7 @@ class Job:
     timeout: float = 20.0  # seconds
     background: float = 600.0  # seconds that descendants may live on after a clean exit; 0 = none
     on_start: Callable[[int], None] = ignore_pid  # called with its process, while the start gate is held
+    on_exit: Callable[[int, bool], None] = ignore_exit  # called with it, and whether any of it is in the background
     on_end: Callable[[], None] = ignore  # called once its process has ended
     start_gate: StartGate = always_open  # whether it may start; held until it has
     script: SealedScript | None = None  # what `argv` names by its descriptor

@@ -8,7 +8,6 @@ import secrets
 import select
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -17,6 +16,7 @@ from tray.execution.background import BackgroundProcesses
 from tray.execution.hook_process import HookProcess, fail_unwatched, spawn
 from tray.execution.process import Hangup, Job, cancelled, expired
 from tray.model.decision import Result
+from tray.threads import CheckedThread
 
 if sys.platform != "win32":
     from tray.execution.poll import READABLE, Poll, PollPipes
@@ -55,7 +55,7 @@ class ExitThread:
     def __init__(self, child: subprocess.Popen[bytes]) -> None:
         self._child = child
         self._fd, self._end = os.pipe()
-        self._thread = threading.Thread(target=self._wait, name="hook-waiter", daemon=True)
+        self._thread = CheckedThread(target=self._wait, name="hook-waiter", daemon=True)
         self._thread.start()
 
     def fileno(self) -> int:
@@ -100,7 +100,7 @@ class PolledRun:
         try:
             exit_ = self._watcher(child)
         except (OSError, RuntimeError) as error:  # no descriptor or no thread left
-            self._slots.append(fail_unwatched(child, pipes, error))
+            self._slots.append(fail_unwatched(job, child, pipes, error))
             return
         self._live[process] = exit_
         self._slots.append(process)

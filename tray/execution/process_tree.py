@@ -53,7 +53,7 @@ class PosixTree:
 
     def has_survivors(self) -> bool:
         """Whether anybody outlived the leader, who has been waited for."""
-        return self._group_left() or any(map(self._escaped, orphans()))
+        return self._group_left() or self._has_escaped()
 
     def is_alive(self) -> bool:
         """Whether any process of it still runs; one that is dead and not yet waited for does not."""
@@ -71,6 +71,15 @@ class PosixTree:
         except PermissionError:
             return False
         return False  # the system reuses a number only after the group is empty: this is a stranger
+
+    def _has_escaped(self) -> bool:
+        """Whether an orphan is of this tree. One that ends while we look has left its children at the list's end."""
+        seen: set[int] = set()
+        while new := [pid for pid in orphans() if pid not in seen]:
+            if any(map(self._escaped, new)):
+                return True
+            seen.update(new)
+        return False
 
     def _signal(self, number: signal.Signals) -> None:
         self._known.update(self._members(marked=False))  # the quick look; sweep looks closer
@@ -95,26 +104,26 @@ class PosixTree:
 
     def _escaped(self, pid: int) -> bool:
         """Whether this orphan is this hook's: by its mark, or by its start time when it removed all marks."""
-        if f"{RUN_VARIABLE}={self._mark}".encode() in environment(pid):
+        variables = environment(pid)
+        if f"{RUN_VARIABLE}={self._mark}".encode() in variables:
             return True
         entry = read_entry(pid)
-        return entry is not None and entry.start >= self._born and is_stray(pid, entry)
+        return entry is not None and entry.start >= self._born and is_stray(entry, variables)
 
 
-def is_stray(pid: int, entry: ProcessEntry) -> bool:
-    """Whether this orphan belongs to no hook by name, and is nothing that we opened for the user either."""
+def is_stray(entry: ProcessEntry, variables: bytes) -> bool:
+    """Whether an orphan with this environment has no hook's mark, and is nothing that we opened for the user."""
     if entry.parent != os.getpid() or entry.session == os.getsid(0):
         return False
-    variables = environment(pid)
     return OPENED_VARIABLE.encode() not in variables and RUN_VARIABLE.encode() not in variables and is_subreaper()
 
 
 def end_orphans() -> None:
     """End every orphan of any hook."""
     for pid in orphans():
-        entry = read_entry(pid)
+        variables, entry = environment(pid), read_entry(pid)
         if entry is not None and (
-            is_stray(pid, entry) or (RUN_VARIABLE.encode() in environment(pid) and is_subreaper())
+            is_stray(entry, variables) or (RUN_VARIABLE.encode() in variables and is_subreaper())
         ):
             with contextlib.suppress(*UNREACHABLE):
                 os.kill(pid, signal.SIGKILL)

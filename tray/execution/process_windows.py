@@ -22,6 +22,7 @@ from tray.execution.hook_process import HookProcess, fail_unwatched, spawn
 from tray.execution.process import Hangup, Job, ProcessTree, cancelled, expired
 from tray.execution.streams import ThreadPipes
 from tray.model.decision import Result
+from tray.threads import CheckedThread
 
 if sys.platform == "win32":
     import psutil
@@ -100,7 +101,7 @@ class HangupWatch:
     def __init__(self, hangup: Hangup, on_hangup: Callable[[], None]) -> None:
         self._hangup, self._on_hangup = hangup, on_hangup
         self._stop, self._stopped = socket.socketpair()
-        self._thread = threading.Thread(target=self._wait, name="hook-hangup", daemon=True)
+        self._thread = CheckedThread(target=self._wait, name="hook-hangup", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
@@ -141,7 +142,7 @@ class ThreadedRun:
         try:
             self._watch(job, child, pipes, mark)
         except (OSError, RuntimeError) as error:  # no handle or no thread left
-            self._slots.append(fail_unwatched(child, pipes, error))
+            self._slots.append(fail_unwatched(job, child, pipes, error))
             return
         if spawned is not None:
             spawned(child.pid)
@@ -150,7 +151,7 @@ class ThreadedRun:
         assert child.stdin is not None
         process = HookProcess(job, child, pipes, tree(child.pid, mark), self._deadline, self._background)
         pipes.start(child.stdin, job.stdin, lambda: self._calls.put(process.overflow))
-        waiter = threading.Thread(target=self._wait, args=(child, process), name="hook-waiter", daemon=True)
+        waiter = CheckedThread(target=self._wait, args=(child, process), name="hook-waiter", daemon=True)
         waiter.start()
         self._live[process] = waiter
         self._slots.append(process)

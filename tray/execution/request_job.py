@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import selectors
 import socket
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ from tray.execution.command import BackgroundProcesses, Hangup, Job
 from tray.execution.deadline import Deadline
 from tray.execution.process import CANCELLED, CLOSED, StartGate, always_open, ignore
 from tray.model.decision import Result
+from tray.threads import CheckedThread
 
 GRACE = 0.05  # seconds that a thread gets to notice its end, before it is left alone
 
@@ -42,7 +42,7 @@ class RunningRequest:
         self._job, self._on_done = job, on_done
         self._result: Result | None = None
         self._done = False
-        self._thread = threading.Thread(target=self._run, name="hook-request", daemon=True)
+        self._thread = CheckedThread(target=self._run, name="hook-request", daemon=True)
         self._thread.start()
 
     @property

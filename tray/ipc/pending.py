@@ -13,6 +13,7 @@ from typing import Protocol
 
 from tray.ipc.connection import ClientConnection
 from tray.model.decision import Answer
+from tray.threads import CheckedThread
 
 AnswerJob = Callable[[], Answer | None]  # None: the relay gets no answer, and asks the one-shot engine
 
@@ -84,7 +85,7 @@ class PendingAnswers:
         wakeup_reader, self._wakeup = socket.socketpair()
         wakeup_reader.setblocking(False)
         self._wakeup.setblocking(False)
-        self._thread = threading.Thread(target=self._run, args=(wakeup_reader,), name="ipc pending", daemon=True)
+        self._thread = CheckedThread(target=self._run, args=(wakeup_reader,), name="ipc pending", daemon=True)
         try:
             self._thread.start()
         except RuntimeError:  # the system has no thread left

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 from tray.ipc.connection import ClientConnection
+from tray.threads import CheckedThread
 
 
 class ConnectionPool:
@@ -34,7 +35,7 @@ class ConnectionPool:
 
         `work` returns True when the caller has moved on to another pool; otherwise it is closed.
         """
-        thread = threading.Thread(target=self._run, args=(caller, work), name=self._name, daemon=True)
+        thread = CheckedThread(target=self._run, args=(caller, work), name=self._name, daemon=True)
         with self._lock:
             self._running[thread] = caller
         try:

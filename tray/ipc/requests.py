@@ -157,13 +157,15 @@ class UserRequests:
             return batch
         one, pid = require_readable(self._find(request)), request.get("pid")
 
+        asks_here = isinstance(pid, int) and not self._icon() and not self._terminal.refusal(pid)
+        path = terminal_path(pid) if asks_here and isinstance(pid, int) else ""
+
         def approve(channel: str) -> None:
-            path = terminal_path(pid) if channel == TERMINAL and isinstance(pid, int) else ""
-            self._controls.approve(one.key, one.digest, channel, path)
+            self._controls.approve(one.key, one.digest, channel, path if channel == TERMINAL else "")
 
         return UserRequest(
             summary=say("Approve {name} {digest}", name=one.hook.name, digest=one.digest[:8]),
-            question=f"{say('Hooktray: approve this?')}\n{self._details(one)}",
+            question=f"{say('Hooktray: approve this?')}\n{self._details(self._controls.with_path(one, path))}",
             run=approve,
             approves=True,
             in_menu=say("{name} waits for your approval", name=one.hook.name) if one.waiting else "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hmac
 import json
 import logging
@@ -26,6 +27,7 @@ from tray.ipc.pools import ConnectionPool
 from tray.ipc.sockets import ListeningSocket, PeerCredentials
 from tray.model.decision import Answer
 from tray.model.event import RelayRequest
+from tray.threads import CheckedThread
 
 __all__ = ["DisconnectSignal", "IpcServer", "IpcService", "PeerCredentials"]
 
@@ -96,7 +98,7 @@ class IpcServer:
 
     def _start_acceptors(self, listener: ListeningSocket) -> None:
         for number in range(1, ACCEPTORS + 1):
-            thread = threading.Thread(target=self._accept, args=(listener,), name=f"ipc {number}", daemon=True)
+            thread = CheckedThread(target=self._accept, args=(listener,), name=f"ipc {number}", daemon=True)
             self._acceptors.append(thread)
             thread.start()
 
@@ -165,13 +167,16 @@ class IpcServer:
         while not self._closing.is_set() and listener is self._listener:
             try:
                 connection = sockets.accept(listener)
-            except OSError:
-                self._closing.wait(0.05)  # out of descriptors: they come back when callers leave
+            except (MemoryError, OSError):
+                self._closing.wait(0.05)  # out of memory or descriptors: they come back when callers leave
                 continue
             if self._closing.is_set():
                 connection.close()
-            else:
+                continue
+            try:
                 self._start_connection(connection, listener.family, on_header)
+            except MemoryError:
+                connection.close()  # the relay judges without us
 
     def _start_connection(
         self, connection: socket.socket, family: int, on_header: Callable[[FramePrefix, FrameHeader], float]
@@ -210,11 +215,13 @@ class IpcServer:
             if isinstance(error, FrameError) and not caller.is_complete:
                 _log.warning("rejected a caller (pid %d): %s", caller.peer.pid, error)
                 return False
-            _log.exception("could not serve a caller (pid %d)", caller.peer.pid)
+            with contextlib.suppress(MemoryError):
+                _log.exception("could not serve a caller (pid %d)", caller.peer.pid)
         try:
             self._answer_failure(caller)
         except Exception:  # noqa: BLE001  the last resort has failed too: closing is left
-            _log.exception("no neutral answer for a caller (pid %d)", caller.peer.pid)
+            with contextlib.suppress(MemoryError):
+                _log.exception("no neutral answer for a caller (pid %d)", caller.peer.pid)
         return False
 
     def _answer_failure(self, caller: ClientConnection) -> None:

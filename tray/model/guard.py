@@ -14,6 +14,8 @@ class Guard:
     """One agent's event that approved hooks guard. All names are the agent's own.
 
     `names` are the tools that the hooks can match; with `is_exception`, the only tools that they cannot match.
+    `failure` ALLOW: the call goes on unjudged, since the agent cannot ask, and the relay notes it. `hooks` are the
+    names of the hooks.
     """
 
     agent: str
@@ -21,3 +23,4 @@ class Guard:
     failure: Failure
     names: tuple[str, ...] = ()
     is_exception: bool = False
+    hooks: tuple[str, ...] = ()

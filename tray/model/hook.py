@@ -11,11 +11,14 @@ from typing import Any
 
 from tray.model.decision import Verdict
 
+OWN_SOURCE = "hooktray"  # the kind of our own file
+
 
 class Failure(enum.StrEnum):
-    """What a failed hook means for the event it was asked about."""
+    """What a failed hook means for the event it was asked about. `Hook.policy` is what counts."""
 
     ALLOW = "allow"
+    EXPLICIT_ALLOW = "explicit allow"  # of our own gating hooks, whose file says `failure: allow`
     DEFAULT = (
         "default"  # of our own gating hooks: ask, or allow with a critical notification where nobody can be asked
     )
@@ -151,6 +154,17 @@ class Hook:
     def key(self) -> str:
         """Who it is across edits: the file that declares it and its name there."""
         return f"{self.source.kind}:{self.source.path}#{self.name}"
+
+    @property
+    def policy(self) -> Failure:
+        """What its failure means: `explicit allow` is not among the answers.
+
+        Definitions of our own file have `allow` where it says nothing, if they were approved before there was another
+        default. What a person approved stays the same hook; a failure means to it what it means to every other.
+        """
+        if self.failure is Failure.ALLOW and self.source.kind == OWN_SOURCE:
+            return Failure.DEFAULT
+        return Failure.ALLOW if self.failure is Failure.EXPLICIT_ALLOW else self.failure
 
     @property
     def definition(self) -> str:

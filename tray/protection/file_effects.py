@@ -18,15 +18,16 @@ from tray.protection.environments import (
     changes_installation,
     remade_environment,
 )
-from tray.protection.protected_paths import ProtectedPaths, hook_words, path_words
+from tray.protection.protected_paths import OWN_KIND, ProtectedPaths, hook_words, path_words
+from tray.protection.settings_edit import content_counts
 from tray.shell.split import ShellWord
 from tray.text.words import word_set
 
-# They show, compare or print; none of them runs or writes what it names.
+# They show, compare, print or make folders; none of them runs or writes a file that it names.
 READERS = word_set(
     "[ [[ : awk basename bat cat cd cmp comm cut diff dirname echo egrep false fgrep file grep head hexdump jq less "
-    "ls lsof man md5sum more od printf pwd readlink realpath rg sha256sum sort stat strings tail test tr tree true "
-    "type uniq wc which whereis xxd"
+    "ls lsof man md5sum mkdir more od printf pwd readlink realpath rg sha256sum sort stat strings tail test tr tree "
+    "true type uniq wc which whereis xxd"
 )
 GIT_TEXT_COMMANDS = word_set("commit grep log show diff add blame status tag stash")  # of git
 WRITERS = word_set(
@@ -34,6 +35,10 @@ WRITERS = word_set(
     "touch truncate unlink vi vim"
 )
 NETWORK_PROGRAMS = word_set("curl nc ncat netcat socat wget websocat")
+CONTENT_EDITORS = word_set("dasel jq tomlq yq")  # print an edited document
+HINT = "ask your user to do it in the tray's menu"
+UNSEEN_TEXT = "and Hooktray cannot see what this command makes of it."
+UNSEEN_HINT = "An edit by a file tool can be seen, and passes when it leaves the hooks as they are."
 MAX_FILES = 200  # files of one text that are looked at
 COPIERS = word_set("cp install ln mv rsync")
 UNPACKERS = word_set("7z bsdtar cpio curl tar unzip wget")  # write below a folder, or a file, that they are given
@@ -54,11 +59,12 @@ CHANGES_GENERATED_FILES = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ProtectionFinding:
-    """`subject` is what an exception may name: `hooktray off`, or the path."""
+    """`subject` is what an exception may name: `hooktray off`, or the path. `hint` is what to do instead."""
 
     verdict: Verdict
     reason: str
     subject: str
+    hint: str = HINT
 
 
 def named_files(text: str, cwd: str, protected: ProtectedPaths) -> Iterator[ProtectionFinding]:
@@ -156,9 +162,23 @@ def changed_files(
         or program == "sort"
         or (program in NETWORK_PROGRAMS and kind == "Hooktray's own")
     )
+    whole = protected.absolute(path, cwd)
+    if kind != OWN_KIND and _replaces_content(word, texts, program) and content_counts(whole):
+        reason = f"{PurePath(path).name} is {kind}, {UNSEEN_TEXT}"
+        yield ProtectionFinding(Verdict.ASK, reason, whole, UNSEEN_HINT)
+        return
     verdict = Verdict.DENY if sure else Verdict.ASK
     reason = f"{PurePath(path).name} is {kind}; changing it is for a person:"
-    yield ProtectionFinding(verdict, reason, protected.absolute(path, cwd))
+    yield ProtectionFinding(verdict, reason, whole)
+
+
+def _replaces_content(word: ShellWord, texts: Sequence[str], program: str) -> bool:
+    """Whether the file gets a content that the line does not show: `jq … > new && mv new settings.json`."""
+    if word.is_output:
+        return program in CONTENT_EDITORS
+    plain = [text for text in texts if not text.startswith("-")]
+    is_copy = program in ("cp", "install", "mv") and len(plain) == 3 and word.text == plain[-1]
+    return is_copy and not plain[1].startswith("/dev/")
 
 
 def created_files(

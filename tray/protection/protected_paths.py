@@ -118,7 +118,9 @@ class ProtectedPaths:
             for files in known_agent(agent).protected_in_home:
                 if whole.startswith(folder) and files.pattern.fullmatch(whole, len(folder)):
                     return files.kind
-        found = next((files.kind for files in hook_files() if files.pattern.fullmatch(low)), "")
+        found = next(
+            (files.kind for files in hook_files() if files.pattern.fullmatch(low) and _is_meant(files, whole)), ""
+        )
         return found or ("a hook setting of an agent" if _matches_hook_setting(whole) else "")
 
     def _hard_linked(self, whole: str) -> str:
@@ -157,6 +159,15 @@ class ProtectedPaths:
             bool(self.port)
             and re.search(rf"(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]):{self.port}\b", text) is not None
         )
+
+
+def _is_meant(files: ProtectedFiles, whole: str) -> bool:
+    """Whether a file with a common name is the agent's. On another machine (a container) that cannot be seen."""
+    if not files.beside:
+        return True
+    folder = PurePath(whole).parent
+    is_here = os.path.isdir(folder.parent)  # noqa: PTH112 - at each such path of a tool call
+    return not is_here or any(os.path.exists(folder / name) for name in files.beside)  # noqa: PTH110
 
 
 def _matches_hook_setting(whole: str) -> bool:

@@ -20,7 +20,7 @@ from tray.model.decision import HookOutput, Outcome, Status, Verdict
 from tray.model.event import Event, EventKind, Tool
 from tray.protection.file_effects import ProtectionFinding, patched_files
 from tray.protection.protected_paths import OWN_KIND, ProtectedPaths, agent_homes, hook_words, path_words
-from tray.protection.settings_edit import leaves_hooks
+from tray.protection.settings_edit import judge_edit
 from tray.protection.shell_calls import check_shell_line, controls_hooktray
 from tray.text.words import word_set
 
@@ -44,7 +44,7 @@ CHANGING = re.compile(
 )
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]+")
 NO_VARIABLES: Mapping[str, str] = {}
-HINT = "ask your user to do it in the tray's menu"
+PROJECT_HINT = "allow it if these hooks are what you want"
 
 log = logging.getLogger(__name__)
 
@@ -83,7 +83,7 @@ class Protection:
             worst = ProtectionFinding(Verdict.ASK, "this call cannot be judged;", "")
         if worst is None:
             return None
-        reading = HookOutput(verdict=worst.verdict, reason=f"{worst.reason} {HINT}")
+        reading = HookOutput(verdict=worst.verdict, reason=f"{worst.reason} {worst.hint}")
         return Outcome(hook=NAME, status=Status.OK, output=reading)
 
     def applies(self, agent: str, tool: Tool, cwd: str = "", environment: Mapping[str, str] = NO_VARIABLES) -> bool:
@@ -130,10 +130,16 @@ class Protection:
     def _check_write(self, input: Mapping[str, Any], cwd: str, places: ProtectedPaths) -> Iterator[ProtectionFinding]:
         for path in (input[key] for key in PATH_KEYS if isinstance(input.get(key), str)):
             if kind := places.kind(path, cwd):
-                if kind != OWN_KIND and leaves_hooks(input, places.absolute(path, cwd)):
+                whole = places.absolute(path, cwd)
+                verdict = Verdict.DENY if kind == OWN_KIND else judge_edit(input, whole)
+                if verdict is Verdict.ABSTAIN:
+                    continue
+                if verdict is Verdict.ASK:
+                    reason = f"this call would change hooks in {PurePath(path).name};"
+                    yield ProtectionFinding(verdict, reason, whole, PROJECT_HINT)
                     continue
                 reason = f"{PurePath(path).name} is {kind}; changing it is for a person:"
-                yield ProtectionFinding(Verdict.DENY, reason, places.absolute(path, cwd))
+                yield ProtectionFinding(verdict, reason, whole)
             elif found := places.judge_environment(path, cwd):
                 yield ProtectionFinding(found.verdict, found.reason, found.path)
 

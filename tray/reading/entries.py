@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from tray.model.event import AgentEvents, EventKind
 from tray.model.hook import Action, AsyncMode, Command, Failure, Hook, Http, Match, Prompt, Source
 from tray.settings import invalid_value
 from tray.strict import Document, suggest
+from tray.text.words import word_set
 
 NAME_LIMIT = 80  # characters of a name that we give
 READABLE_HINT = "see that it is a file, and one that you may read"
@@ -25,6 +27,16 @@ READABLE_HINT = "see that it is a file, and one that you may read"
 RELAY_COMMAND = re.compile(
     r"\bhooktray(\.exe)?['\"]?\s+(--home(=|\s+)\S+\s+)?relay\b|\bhooktray-relay\b|\btray[/\\]relay\.py\b"
 )
+# A word of a command line that is a file: a path, also below a folder in a variable, or a name with an ending.
+FILE = re.compile(
+    r"(?:\$\{?\w+\}?|~|\.{1,2}|[A-Za-z]:)?[/\\][^|<>(){}\[\];\"'`*=$\n]+"
+    r"|[^\s|<>(){}\[\];\"'`*=$:/\\]+[/\\][^\s|<>(){}\[\];\"'`*=$:]+|[\w@+-][\w@+.-]*\.\w+"
+)
+PROGRAM = re.compile(r"[\w@+-][\w@+.-]*")
+ASSIGNMENT = re.compile(r"\w+=")
+REDIRECT = re.compile(r"[\d&]?[<>]{1,2}&?")
+LEADERS = word_set("! & && ( ; do elif else env exec if sudo then time until while { | || |&")
+PLAIN_PROGRAMS = word_set("[ [[ cat cd echo exit export false printf read set test true")
 KeyPath = tuple[str | int, ...]
 
 
@@ -209,10 +221,31 @@ def command_name(line: str) -> str:
 
 
 def script_name(line: str) -> str:
-    """The name of the script that a command line runs, without its folder and ending."""
-    words = [word for word in shlex.split(line) if not word.startswith("-")]
-    script = next((word for word in words if "/" in word or "." in word), words[0] if words else line)
-    return Path(script.replace("\\", "/")).stem or script
+    """The name of the script that a command line runs, without its folder and ending; else that of its program.
+
+    A word is a script only if it looks like a file: in `jq -r '.tool_input.command' >> log.txt` none is.
+    """
+    words = shlex.split(line)
+    files = (word for before, word in pairwise(("", *words)) if not REDIRECT.fullmatch(before))
+    script = next((word for word in files if FILE.fullmatch(word) and not word.startswith(("-", "/dev/"))), "")
+    if script:
+        return Path(script.replace("\\", "/")).stem or script
+    programs = [word for word in _programs(words) if PROGRAM.fullmatch(word)]
+    return next(
+        (word for word in programs if word not in PLAIN_PROGRAMS),
+        next(iter(programs), Path(words[0]).stem if words else line),
+    )
+
+
+def _programs(words: Sequence[str]) -> Iterator[str]:
+    """The words that begin a command, without what the shell ends them with."""
+    begins = True
+    for word in words:
+        plain = word.rstrip(";)").removeprefix("$(").removeprefix("(")
+        if begins and ASSIGNMENT.match(word) is None and plain not in LEADERS:
+            yield plain
+            begins = False
+        begins = begins or word in LEADERS or word.endswith((";", "$("))
 
 
 def unique_names(hooks: Sequence[Hook]) -> list[Hook]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from tray.agents.registry import AGENTS
 from tray.errors import ConfigError
 from tray.model.hook import Command, Hook
-from tray.paths import Paths
+from tray.paths import Paths, unwritable_error
 from tray.settings import Settings, invalid_value
 from tray.settings import read as read_settings
 from tray.sources.external import read as read_sources
@@ -140,10 +140,14 @@ def save_last_good(paths: Paths, text: bytes) -> None:
 def write_atomic(path: Path, text: bytes, mode: int = 0o600) -> None:
     """Write a file as a whole or not at all."""
     descriptor, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(text)
-    os.chmod(draft, mode)  # noqa: PTH101
-    Path(draft).replace(path)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(text)
+        os.chmod(draft, mode)  # noqa: PTH101
+        Path(draft).replace(path)
+    except OSError:  # a full disk
+        Path(draft).unlink(missing_ok=True)
+        raise
 
 
 def write_starter(paths: Paths) -> bool:
@@ -154,7 +158,10 @@ def write_starter(paths: Paths) -> bool:
             write_atomic(schema, text)
     if paths.config.exists() or paths.config.is_symlink():
         return False
-    write_atomic(paths.config, STARTER_TEXT.encode())
+    try:
+        write_atomic(paths.config, STARTER_TEXT.encode())
+    except OSError as error:
+        raise unwritable_error(paths.config.parent, error) from error
     return True
 
 

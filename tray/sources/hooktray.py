@@ -11,12 +11,11 @@ import msgspec
 import regex
 
 from tray.addresses import endpoint
-from tray.agents.protocol import is_known_event, spec
+from tray.agents.protocol import is_gating, is_known_event
 from tray.agents.registry import AGENTS, OWN_FORMAT
 from tray.errors import ConfigError
 from tray.model.decision import Verdict
 from tray.model.event import EventKind
-from tray.model.guard import GATING_KINDS
 from tray.model.hook import Action, Command, Failure, Hook, Http, Match, Prompt, Rule, Source
 from tray.reading.entries import script_name, unique_names
 from tray.reading.http_hooks import http_action, local_url_problem
@@ -122,11 +121,13 @@ def _match(document: Document, at: tuple[Any, ...], entry: HookEntry) -> Match:
 
 def _failure(entry: HookEntry) -> Failure:
     """A hook that gates has a default of its own; where a failure can stop nothing, it is `allow`."""
-    if entry.failure is not None:
-        return Failure(entry.failure)
+    failure = Failure(entry.failure or Failure.DEFAULT)
+    if failure not in (Failure.ALLOW, Failure.DEFAULT):
+        return failure
     agents = (entry.agent,) if isinstance(entry.agent, str) else tuple(entry.agent)
-    kinds = {spec(agent, entry.event).kind for agent in agents} | {entry.event}
-    return Failure.ALLOW if kinds.isdisjoint(GATING_KINDS) else Failure.DEFAULT
+    if not is_gating(agents, entry.event):
+        return Failure.ALLOW
+    return Failure.EXPLICIT_ALLOW if failure is Failure.ALLOW else Failure.DEFAULT
 
 
 def _pattern(document: Document, at: tuple[Any, ...], pattern: str) -> None:

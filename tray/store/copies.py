@@ -114,6 +114,14 @@ class Copies:
             self._restore_files(name)
         return self.check(name)
 
+    def keep_spares(self, name: str) -> None:
+        """Give a whole copy that an earlier Hooktray made the spare bytes from which it is restored."""
+        spares = self.folder / name / SPARE
+        with self._saving, contextlib.suppress(DamagedError, OSError):
+            paths, files = self.paths(name), self.check(name).files
+            for path in [paths[one] for one, sha256 in files.items() if not (spares / sha256).exists()]:
+                _write_spare(spares, content(path), runs=os.access(path, os.X_OK))
+
     def written_files(self, name: str) -> tuple[str, ...]:
         """The files that the hook has written into its folder, as paths below that."""
         try:

@@ -27,6 +27,9 @@ from tray.store.checkpoint import archive_checkpoints, has_approvals
 from tray.store.migrations import MIGRATIONS, VERSION
 
 BUSY_TIMEOUT = 5.0  # seconds that a statement waits for another process's transaction
+OFFLINE_BUSY_TIMEOUT = (
+    1.0  # of the one-shot engine: an agent waits, and the guards of the relay's table need no database
+)
 CREATE_TIMEOUT = 1.0  # seconds that a new database may take until its tables are there
 MAX_VERSION = 10_000  # a version beyond this is a damaged header, not a newer Hooktray
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -36,6 +39,9 @@ NEEDS_WRITING = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)  # a crash le
 UNREADABLE_TEXT = "the tables' descriptions cannot be read"
 RESTART_HINT = "start the tray again: it sets a damaged file aside"
 DAMAGE_KEY = "damage"  # the row of `meta` that a person has not seen yet: the name of the file set aside, "" for none
+LOST_KEY = (
+    "lost.table"  # the row of `meta` while what was approved in an earlier file waits for a person (lost_guards.py)
+)
 FILE_SUFFIXES = ("", "-wal", "-shm")
 DAMAGED_SUFFIX = re.compile(r"\.damaged-\d{8}-\d{6}(-\d+)?$")
 CHECKED_TABLES = ("ledger", "switch", "pause")  # read through at every start: small, and the gates rest on them
@@ -63,6 +69,7 @@ class Database:
     path: Path
     damaged: Path | None = None  # set aside by this very opening; `damage` remembers it until a person has seen it
     pragmas: tuple[str, ...] = ()  # further ones for every connection, such as "max_page_count = 50"
+    busy: float = BUSY_TIMEOUT  # seconds, unless a caller says otherwise
     pin: Pin = field(default_factory=Pin, compare=False, repr=False)
 
     @property
@@ -94,12 +101,12 @@ class Database:
         with self.write() as connection:
             connection.execute("DELETE FROM meta WHERE key = ?", (DAMAGE_KEY,))
 
-    def open(self, *, busy: float = BUSY_TIMEOUT, mode: str = "rw") -> sqlite3.Connection:
+    def open(self, *, busy: float | None = None, mode: str = "rw") -> sqlite3.Connection:
         """A connection for the calling thread, in autocommit; who opens it closes it. Raises sqlite3.Error."""
         if self.pin.file is not None and identity(self.path) != self.pin.file:
             raise MovedError("the file was deleted, moved or replaced")
         uri = f"{self.path.absolute().as_uri()}?mode={mode}"
-        connection = sqlite3.connect(uri, uri=True, timeout=busy, isolation_level=None)
+        connection = sqlite3.connect(uri, uri=True, timeout=self.busy if busy is None else busy, isolation_level=None)
         connection.row_factory = sqlite3.Row
         pragmas = ("synchronous = NORMAL", "foreign_keys = ON", "journal_size_limit = 16777216", *self.pragmas)
         try:
@@ -111,7 +118,7 @@ class Database:
         return connection
 
     @contextmanager
-    def connect(self, *, busy: float = BUSY_TIMEOUT) -> Iterator[sqlite3.Connection]:
+    def connect(self, *, busy: float | None = None) -> Iterator[sqlite3.Connection]:
         """A connection to read with, closed afterwards."""
         try:
             with closing(self.open(busy=busy)) as connection:
@@ -125,7 +132,7 @@ class Database:
             raise StoreError(f"{self.path}: {UNREADABLE_TEXT}", hint=RESTART_HINT) from e
 
     @contextmanager
-    def write(self, *, durable: bool = False, busy: float = BUSY_TIMEOUT) -> Iterator[sqlite3.Connection]:
+    def write(self, *, durable: bool = False, busy: float | None = None) -> Iterator[sqlite3.Connection]:
         """One transaction that is the only writer. `durable` = on the disk, not only safe from a crash of ours."""
         with self.connect(busy=busy) as connection:
             if durable:
@@ -162,8 +169,10 @@ def is_damage(error: sqlite3.Error) -> bool:
     return code & 0xFF in DAMAGE  # the upper bits only say which kind
 
 
-def open_db(path: Path, *, migrate: bool, clock: Callable[[], float] = time.time) -> Database:
-    """Open the database, or say in a StoreError why not.
+def open_db(
+    path: Path, *, migrate: bool, busy: float = BUSY_TIMEOUT, clock: Callable[[], float] = time.time
+) -> Database:
+    """Open the database, or say in a StoreError why not. `busy` counts only without `migrate`.
 
     With `migrate` (the tray) it is made, brought up to date and, when damaged, set aside for a new one. Without
     (the one-shot engine and reading commands) it must be there, whole and of our version.
@@ -171,7 +180,7 @@ def open_db(path: Path, *, migrate: bool, clock: Callable[[], float] = time.time
     _check_file(path, may_be_missing=migrate)
     try:
         if not migrate:
-            return _existing(path)
+            return _existing(path, busy)
         try:
             return _current(path)
         except Damaged:
@@ -183,8 +192,8 @@ def open_db(path: Path, *, migrate: bool, clock: Callable[[], float] = time.time
         raise StoreError(f"{path}: {e.strerror}", hint="check the folder's permissions and the free space") from e
 
 
-def _existing(path: Path) -> Database:
-    database = Database(path)
+def _existing(path: Path, busy: float) -> Database:
+    database = Database(path, busy=busy)
     try:
         with _read_connection(database, "ro") as connection:
             version = _wait_for_tables(path, connection)
@@ -314,7 +323,8 @@ def _migrate(path: Path, connection: sqlite3.Connection, quarantined: str | None
                 connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {VERSION}")
         if quarantined is not None:
-            connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (DAMAGE_KEY, quarantined))
+            rows = ((DAMAGE_KEY, quarantined), (LOST_KEY, None))
+            connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)
 
 
 def _check(connection: sqlite3.Connection, pragma: str = "quick_check") -> None:

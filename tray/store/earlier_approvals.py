@@ -40,6 +40,7 @@ class EarlierApprovals:
     """
 
     approved: Mapping[str, ApprovedHook] = field(default_factory=dict)  # by key
+    lost: Mapping[str, ApprovedHook] = field(default_factory=dict)  # of these, what was approved here
     files: tuple[str, ...] = ()  # where they come from, for people
     partial: bool = False  # rows are missing: among them may be one that revoked a hook
 
@@ -62,11 +63,14 @@ def read_earlier(database: Path) -> EarlierApprovals:
     for file in files:
         found = _read_file(file)
         partial = partial or found.partial
+        if found.partial:
+            approved.update(_read_copy(file.with_name(f"{file.name}.{APPROVALS}")))
         for key in found.decided:
             approved.pop(key, None)
         approved.update(found.approved)
-    approved.update(_read_copy(database.with_name(IMPORTED)))
-    return EarlierApprovals(approved=approved, files=tuple(file.name for file in files), partial=partial)
+    imported = _read_copy(database.with_name(IMPORTED))
+    names = tuple(file.name for file in files)
+    return EarlierApprovals(approved={**approved, **imported}, lost=approved, files=names, partial=partial)
 
 
 def import_approvals(database: Path, exports: Sequence[Export]) -> None:

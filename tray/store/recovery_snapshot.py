@@ -28,7 +28,7 @@ class RecoverySnapshot:
         self._copies = copies
         self._stamps: dict[str, Stamp] = {}
         self._too_large: set[str] = set()  # digests of copies that did not fit
-        self._saved = 0  # the version of the ledger that was saved
+        self._saved = 0, frozenset[str]()  # the version of the ledger and the switched off hooks that were saved
         self.bundles: dict[str, Bundle] = {}  # by digest
         self.records: dict[str, bytes] = {}  # by their path below the state folder
 
@@ -48,18 +48,21 @@ class RecoverySnapshot:
         self._too_large &= set(digests)
         self.records = records(self._folder, self._stamps, self.records)
 
-    def save_approvals(self, state: LedgerState) -> None:
-        """Keep on disk what is approved now, so that a lost database ends in one review."""
-        if state.version == self._saved:
+    def save_approvals(self, state: LedgerState, off: frozenset[str]) -> None:
+        """Keep on disk what is approved now, so that a lost database ends in one review.
+
+        `off` are the keys of hooks that the menu switched off: as with a damaged file, they are not offered again.
+        """
+        if (state.version, off) == self._saved:
             return
         exports = []
-        for one in state.ordered:
+        for one in (one for one in state.ordered if one.hook.key not in off):
             with contextlib.suppress(DamagedError):
                 manifest = self._copies.check(one.digest)
                 exports.append(Export(approved=one, files=manifest.files, pinned=manifest.pinned))
         with contextlib.suppress(StoreError):
             write(self._folder / APPROVALS, render(exports, ""))
-            self._saved = state.version
+            self._saved = state.version, off
 
 
 def records(folder: Path, stamps: dict[str, Stamp], known: Mapping[str, bytes]) -> dict[str, bytes]:

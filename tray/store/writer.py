@@ -21,6 +21,7 @@ from typing import TypeVar
 
 from tray.store import dropped_rows, rows
 from tray.store.db import Database, is_damage
+from tray.threads import CheckedThread
 
 T = TypeVar("T")
 
@@ -28,6 +29,7 @@ MAX_ROWS = 10_000  # that may wait; more are dropped
 MAX_SIZE = 64 * 1024 * 1024  # characters that may wait
 BATCH_ROWS = 32  # rows in one statement, at most: older SQLite takes 999 values
 BUSY_TIMEOUT = 0.25  # seconds; longer would keep close() waiting
+START_INTERVAL = 5.0  # seconds between two tries to start the thread
 RETRY_PAUSE = (0.05, 1.0)  # seconds between two tries: the first, and the longest
 WARNING_INTERVAL = 3600.0  # seconds before the same warning is repeated
 PRUNE_INTERVAL = 1000  # jobs between two rounds of pruning
@@ -96,6 +98,7 @@ class JournalWriter:
         self._counted = False  # the last statement; then rows come first, however many are dropped meanwhile
         self._failing_since = 0.0  # when that was reported; 0 = writing works
         self._thread: threading.Thread | None = None
+        self._start_again = 0.0  # when a thread that could not start may be tried again
         self._writing = threading.Lock()  # held while the connection is used
         self._stale = False  # the connection is to a file that is no longer at its path
 
@@ -181,8 +184,12 @@ class JournalWriter:
 
     def _wake(self) -> None:
         if self._thread is None:  # begun by the first row: who only reads has no thread
-            self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
-            self._thread.start()
+            if time.monotonic() < self._start_again:
+                raise RuntimeError("can't start new thread")
+            thread = CheckedThread(target=self._run, name="journal", daemon=True)
+            self._start_again = time.monotonic() + START_INTERVAL  # an answer must not wait for each attempt
+            thread.start()
+            self._thread = thread
         self._work_ready.notify()
 
     def _run(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -43,14 +43,16 @@ class _SecretSpan(NamedTuple):
     kind: str
 
 
-def redact(text: str, keep: int | None = None) -> Redacted:
+def redact(text: str, keep: int | None = None, names: Collection[str] = ()) -> Redacted:
     """The text with "[masked <kind> <fingerprint>]" for each secret; equal secrets have equal fingerprints.
 
     With `keep`, only so many characters of the text come out, but for a secret at that border, which is masked as
     far as the text goes: who keeps a part gives some more of it, so that no secret is cut into what no rule knows.
+    `names` of hooks are no names of secrets where a text begins with them: `no-secrets: keep secrets out`.
     """
     low = fold_case(text)
-    spans = _merge_spans(sorted([*_pattern_spans(text, low), *_named_spans(text, low)]))
+    titles = _title_spans(text, names)
+    spans = _merge_spans(sorted([*_pattern_spans(text, low), *_named_spans(text, low, titles)]))
     if keep is not None:
         spans = [span for span in spans if span.start < keep]
         text = text[: max([keep, *(span.end for span in spans[-1:])])]
@@ -91,10 +93,21 @@ def _pattern_spans(text: str, low: str | None) -> Iterator[_SecretSpan]:
                     yield _SecretSpan(*found.span("value"), kind)
 
 
-def _named_spans(text: str, low: str | None) -> Iterator[_SecretSpan]:
-    """Secrets that a name gives away: `password = x`, `"api_key": "x"`, `--token x`."""
+def _title_spans(text: str, names: Collection[str]) -> list[tuple[int, int]]:
+    """Where one of these names is the title of a text or of a line, also of one in JSON."""
+    titles = "|".join(re.escape(name) for name in names if NAME.search(name))
+    if not titles:
+        return []
+    # Twice where a hook says its name itself.
+    return [found.span() for found in re.finditer(rf"(?:^|(?<=[\"\n])|(?<=\\n))(?:(?:{titles}): )+", text)]
+
+
+def _named_spans(text: str, low: str | None, titles: Sequence[tuple[int, int]] = ()) -> Iterator[_SecretSpan]:
+    """Secrets that a name gives away: `password = x`, `"api_key": "x"`, `--token x`; none by the name in a title."""
     end = 0
     for name in find_names(text, low):
+        if any(begin <= name.start() < last for begin, last in titles):
+            continue
         value = _value_after(text, name) if name.start() >= end else None
         if (
             value

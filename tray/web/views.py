@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
+from tray.agents.protocol import is_gating
 from tray.agents.registry import AGENTS, UNKNOWN, UNSUPPORTED
+from tray.approvals.batch import summary_lines
 from tray.approvals.catalog import REMOVED, HookState
 from tray.approvals.review import describe_action, format_definition
 from tray.engine.replay import ReplayComparison
@@ -115,12 +117,12 @@ class PageViews:
     def hooks(self, query: Query, target: str = "") -> str:
         self._services.refresh()
         durations = charts.durations_by_hook(self._services.statistics.hook_runs(time.time() - 30 * DAY))
-        catalog = self._services.catalog
+        catalog, batch = self._services.catalog, self._services.controls.batch
         return self._page(
             "hooks", say("Hooks"),
             hooks=[self._hook(one, durations.get(one.hook.name)) for one in catalog.states],
             settings=[(one, hook_id(one.key)) for one in self._actions.pending_settings()],
-            requests=self._services.controls.requests, batch=self._services.controls.batch,
+            requests=self._services.controls.requests, batch=batch, batch_lines=summary_lines(batch),
             problem=catalog.configuration.problem,
             warnings=catalog.configuration.warnings, done=_done_message(query),
             rows_looked_at=MAX_RUN_ROWS,
@@ -212,7 +214,7 @@ class PageViews:
             "state": one.state.value,
             "health": one.problem,
             "runs_what": describe_action(hook.action),
-            "failure": say(FAILURE_TEXTS.get(hook.failure, hook.failure.value)),
+            "failure": _failure_text(hook),
             "timeout": hook.timeout,
             "durations": durations or charts.HookDurations(),
             "actions": possible_actions(one, self._services.controls.state.hooks_off),
@@ -255,3 +257,11 @@ def _entry_actions(settings: Iterable[PageSetting], agent: str) -> tuple[PageSet
     rows = tuple(row for one in settings for row in (one, *_entry_actions(one.settings, agent)))
     starts = tuple(f"{AGENT_ROWS}/{agent}/{word}" for word in ("put_back", "leave"))
     return tuple(row for row in rows if row.id.startswith(starts))
+
+
+def _failure_text(hook: Hook) -> str:
+    """Where a failure can stop nothing, the default is `allow`."""
+    failure = hook.policy
+    if failure is Failure.DEFAULT and not is_gating(hook.match.agents, hook.match.event):
+        failure = Failure.ALLOW
+    return say(FAILURE_TEXTS.get(failure, failure.value))

@@ -23,6 +23,10 @@ from tray.agents.codex.protocol import NAME, PROTOCOL, SETTINGS, SHAPE
 
 ROLLOUT = "rollout-"
 SETTING = f"a hook setting of {NAME}"
+# What runs hooks and what its user trusts, what brings or stops hooks, and what lets a tool reach them.
+GUARDED = re.compile(
+    r"(?i)hook|plugin|marketplace|feature|trust|approval|sandbox|permission|^profile$|managed|shell_environment_policy"
+)
 
 
 def _is_sender(payload: Payload) -> bool:
@@ -91,6 +95,7 @@ AGENT: Agent = replace(
         *SETTINGS.protected_in_home(NAME),
         ProtectedFiles(kind=SETTING, pattern=re.compile(r"/+(?:[^/]+\.)?config\.toml")),
     ),
+    guarded_members={"*config.toml": GUARDED},
     settings_files=(".codex/hooks.json", ".codex/config.toml", ".codex/plugins/one/hooks/hooks.json"),
     path_words=("codex", "hook", "config.toml"),
     connector=_connector,

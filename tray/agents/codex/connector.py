@@ -34,6 +34,9 @@ REMEDY = "start Codex, type `/hooks` and trust Hooktray's entries: until then it
 class CodexConnector(ShapedConnector):
     """A connector that knows which entries Codex's user trusts."""
 
+    def switch_files(self, site: Site) -> tuple[Path, ...]:
+        return (self.settings_path(site), self.folder(site) / CONFIG)
+
     def trust(self, site: Site) -> str:
         path = self.settings_path(site)
         config_path = self.folder(site) / CONFIG

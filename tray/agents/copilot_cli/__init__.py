@@ -134,6 +134,7 @@ AGENT = Agent(
         ProtectedFiles(kind=HOOK, pattern=re.compile(r"/+hooks(?:/.*)?")),
         ProtectedFiles(kind=SETTING, pattern=re.compile(r"/+(?:settings|config)\.json")),
     ),
+    guarded_members={"*/.github/hooks/*.json": re.compile("hook", re.IGNORECASE)},
     settings_files=(".copilot/hooks/guard.json", ".copilot/settings.json", ".github/hooks/guard.json"),
     path_words=("copilot", "hook", "settings"),
     unconnected_events=frozenset(UNCONNECTED_EVENTS),

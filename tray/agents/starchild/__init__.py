@@ -8,6 +8,7 @@ from tray.agents.agent import Agent, Connector, HookImporter, HookReader, Marks,
 from tray.agents.starchild import hook_input, protocol
 from tray.model.event import Capability
 
+SETTING = "a hook setting of Starchild"
 FILE = {"file_path": ("path", "file_path", "filename")}  # its own hooks look for all three
 TOOLS = {
     "Bash": NativeTool("bash"),
@@ -51,11 +52,16 @@ AGENT = Agent(
     programs=frozenset({"starchild"}),
     variables=frozenset({"STARCHILD_SESSION_ID"}),
     protected=(
+        ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/shell_hooks\.ya?ml")),
+        # Its switch is in a file whose name many projects use for something else.
         ProtectedFiles(
-            kind="a hook setting of Starchild", pattern=re.compile(r".*/shell_hooks\.ya?ml|.*/config/agent\.ya?ml")
+            kind=SETTING,
+            pattern=re.compile(r".*/config/agent\.ya?ml"),
+            beside=("shell_hooks.yaml", "shell_hooks.yml"),
         ),
     ),
     settings_files=("config/shell_hooks.yaml",),
+    guarded_members={"*/config/agent.y*ml": re.compile("shell_hooks")},
     path_words=("agent.y", "hook"),
     connector=_connector,
     reader=_reader,

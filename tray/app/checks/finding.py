@@ -33,6 +33,7 @@ class Cause(enum.Enum):
     AGENT_UNSUPPORTED = enum.auto()
     AGENTS_NONE = enum.auto()
     BACKGROUND_CHILDREN = enum.auto()
+    CALLS_UNJUDGED = enum.auto()
     CONFIGURATION_BROKEN = enum.auto()
     CONFIGURATION_OK = enum.auto()
     DATABASE_DAMAGED = enum.auto()
@@ -136,6 +137,10 @@ EXPLANATIONS: Mapping[Cause, Explanation] = {
     Cause.BACKGROUND_CHILDREN: Explanation(
         "background", ATTENTION, "a hook's children still live, {seconds:.0f} s at most",
         "kill -- -{group}, or `background_seconds: 0` in the hook",
+    ),
+    Cause.CALLS_UNJUDGED: Explanation(
+        "relay", ATTENTION, "{n} guarded calls went on while nothing could judge them, at agents that cannot ask",
+        "`hooktray run` writes them into the journal; look there for what else is broken",
     ),
     Cause.CONFIGURATION_BROKEN: Explanation("configuration", BROKEN, "{problem}", "{remedy}"),
     Cause.CONFIGURATION_OK: Explanation("configuration", OK, "{text}"),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from tray import relay_program
-from tray.app import installed_relay
+from tray.app import installed_relay, unjudged_calls
 from tray.app.checks.context import CheckContext
 from tray.app.checks.finding import Cause, Finding
 from tray.execution.startup_files import unexpected_startup_files
@@ -82,6 +82,8 @@ def relay(context: CheckContext) -> Iterator[Finding]:
     found = installed_relay.problems(context.paths, context.stores.database)
     for one in found:
         yield Finding(cause=Cause.RELAY_PLACE, name="relay", values={"problem": one.text})
+    if unjudged := unjudged_calls.number(context.paths):
+        yield Finding(cause=Cause.CALLS_UNJUDGED, name="relay", values={"n": unjudged})
     why = relay_program.problem()
     if why:
         yield Finding(cause=Cause.RELAY_PORTABLE, name="relay", values={"problem": why})

@@ -25,6 +25,7 @@ class ScriptProblemKind(enum.Enum):
     """What is missing or wrong."""
 
     MODULE = enum.auto()  # a module of the user's own
+    USER_PACKAGE = enum.auto()  # it is among the user's own Python packages, which hooks do not load
     PACKAGE = enum.auto()  # a package that is not installed
     LARGE = enum.auto()  # a package that is too large to be copied
     FILE = enum.auto()  # a file that the script loads

@@ -169,7 +169,9 @@ class _ModuleFinder:
             return
         installed = installed_for(self._script.program) if self._script.program else None
         if installed is not None and not any(_is_there(folder, first) for folder in installed):
-            self._add_problem(name, line, certain=certain)
+            is_users = any(_is_there(str(folder), first) for folder in _user_packages(self._script.program))
+            kind = ScriptProblemKind.USER_PACKAGE if is_users else ScriptProblemKind.MODULE
+            self._add_problem(name, line, certain=certain, kind=kind)
 
     def _local(self, folder: str, parts: list[str], line: int, inside: Iterable[str], *, certain: bool) -> None:
         """A module below this folder: each package on the way, the module, and what is imported from it."""
@@ -189,12 +191,11 @@ class _ModuleFinder:
         if file:
             self.references.append(Reference(path=file, kind=InclusionKind.IMPORTED, line=line))
 
-    def _add_problem(self, name: str, line: int, *, certain: bool) -> None:
-        self.problems.append(
-            ScriptProblem(
-                kind=ScriptProblemKind.MODULE, name=name, script=self._script.path, line=line, certain=certain
-            )
-        )
+    def _add_problem(
+        self, name: str, line: int, *, certain: bool, kind: ScriptProblemKind = ScriptProblemKind.MODULE
+    ) -> None:
+        problem = ScriptProblem(kind=kind, name=name, script=self._script.path, line=line, certain=certain)
+        self.problems.append(problem)
 
 
 def _imports(body: Iterable[ast.stmt], *, certain: bool = True) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
@@ -343,6 +344,12 @@ def installed_for(program: str) -> tuple[str, ...] | None:
     if not folders or any(any(folder.glob("__editable__*.pth")) for folder in folders):
         return None
     return tuple(map(str, (*folders, *_linked(folders))))
+
+
+def _user_packages(program: str) -> Iterator[Path]:
+    """Where `pip install --user` puts packages for this interpreter; a virtual environment has no such place."""
+    if not Path(program).parent.parent.joinpath("pyvenv.cfg").is_file():
+        yield from _packages(Path.home() / ".local")
 
 
 def _packages(prefix: Path) -> Iterator[Path]:

@@ -1,0 +1,184 @@
+"""Approvals that were lost with the database guard on until a person has reviewed them: a real tray, a real relay."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from desk import wait
+from e2e.test_guard_table import LONG, Installed
+from house import House
+from plain import Plain
+
+from tray.app import build_catalog, open_stores
+from tray.approvals.consent import Consent
+from tray.engine.lost_approvals import NAME
+from tray.paths import Paths
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")
+
+TOOLS = ("Write", "Bash", "Read")
+AS_GUARDED = ["deny", "ask", "silence"]  # `failure: block`, the default, and no guard
+BY_THE_HOOKS = ["deny", "deny", "silence"]
+UNGUARDED = ["silence"] * 3
+
+
+def delete(paths: Paths) -> None:
+    for path in paths.database.parent.glob(f"{paths.database.name}*"):
+        path.unlink()
+
+
+def empty(paths: Paths) -> None:
+    for path in paths.database.parent.glob(f"{paths.database.name}*"):
+        os.truncate(path, 0)
+
+
+def cut(paths: Paths) -> None:
+    """Its beginning is whole, and nothing else is."""
+    content = paths.database.read_bytes()
+    delete(paths)
+    paths.database.write_bytes(content[: 3 * 4096])
+
+
+def garble(paths: Paths) -> None:
+    delete(paths)
+    paths.database.write_bytes(b"ruined" * 9999)
+
+
+LOSSES: dict[str, Callable[[Paths], None]] = {"deleted": delete, "emptied": empty, "cut": cut, "garbled": garble}
+
+
+class Tray(Installed):
+    """Guarded and connected."""
+
+    def stop(self) -> None:
+        self.live.process.send_signal(signal.SIGTERM)
+        self.live.process.wait(LONG)
+
+    def verdicts(self) -> list[str]:
+        return [self.verdict(tool) for tool in TOOLS]
+
+    def decide(self, approve: tuple[str, ...] = (), deny: tuple[str, ...] = ()) -> None:
+        """What a person does, while no tray runs; without names, all of the batch."""
+        stores = open_stores(self.paths, migrate=True)
+        catalog = build_catalog(self.paths, stores)
+        catalog.refresh()
+        consent = Consent(stores.ledger, catalog)
+        if not (approve or deny):
+            consent.approve_batch(consent.batch.digest, "test")
+        for one in catalog.states:
+            if one.hook.name in approve:
+                consent.approve(one.key, one.digest, "test")
+            if one.hook.name in deny:
+                consent.deny(one.key, one.digest, "test")
+        stores.journal.close()
+
+    def by_the_tray(self) -> list[str]:
+        """The hooks of the rows that the tray wrote, the last row first."""
+        return [one["name"] for row in self.live.cli_json("log", "--limit", "3") for one in row["hooks"]]
+
+
+@pytest.fixture
+def tray(house: House, tmp_path: Path) -> Iterator[Tray]:
+    plain = Plain(tmp_path)
+    found = Tray(house, plain)
+    house.close()
+    found.connect()
+    wait(lambda: found.guarded, LONG, "the guards are in the table")
+    assert found.verdicts() == BY_THE_HOOKS
+    yield found
+    plain.close()
+
+
+@pytest.mark.parametrize("lose", LOSSES.values(), ids=LOSSES)
+def test_a_loss_without_a_tray_guards_on_with_and_without_it_until_it_is_reviewed(
+    tray: Tray, lose: Callable[[Paths], None]
+) -> None:
+    tray.stop()
+    lose(tray.paths)
+
+    tray.live.start()
+
+    assert tray.verdicts() == AS_GUARDED
+    wait(lambda: tray.by_the_tray() == [NAME, NAME], LONG, "the tray judged, not the relay without it")
+    tray.live.kill()
+    assert tray.verdicts() == AS_GUARDED, "the relay left alone"
+    tray.live.start()
+    assert tray.verdicts() == AS_GUARDED, "after another start"
+
+    tray.stop()
+    tray.decide()
+    tray.live.start()
+
+    assert tray.verdicts() == BY_THE_HOOKS
+    wait(lambda: tray.live.states() == dict.fromkeys(("default", "strict"), "approved"), LONG, "approved again")
+
+
+def test_a_database_that_is_deleted_under_a_running_tray_loses_no_guard(tray: Tray) -> None:
+    delete(tray.paths)
+    wait(tray.paths.database.exists, LONG, "it is made anew")
+
+    assert tray.verdicts() == BY_THE_HOOKS
+    wait(lambda: tray.guarded, LONG, "the guards are in the table")
+    tray.stop()
+    tray.live.start()
+    assert tray.verdicts() == BY_THE_HOOKS
+
+
+def test_each_hook_guards_on_until_it_is_decided_by_itself(tray: Tray) -> None:
+    tray.stop()
+    delete(tray.paths)
+    tray.decide(approve=("default",))
+
+    tray.live.start()
+    assert tray.verdicts() == ["deny", "deny", "silence"]
+    wait(lambda: sorted(tray.by_the_tray()) == ["default", NAME], LONG, "one by the hook, one by the loss")
+    tray.stop()
+    assert tray.verdicts() == ["deny", "deny", "silence"], "without a tray"
+    tray.decide(deny=("strict",))
+    tray.live.start()
+
+    assert tray.verdicts() == ["silence", "deny", "silence"]
+
+
+def test_where_nobody_knows_what_was_approved_the_rows_of_the_table_stay(tray: Tray) -> None:
+    tray.stop()
+    garble(tray.paths)
+    (tray.paths.state / "approvals.json").unlink()
+
+    tray.live.start()
+    assert tray.verdicts() == AS_GUARDED
+    tray.stop()
+    tray.decide(deny=("default", "strict"))
+    tray.live.start()
+
+    wait(lambda: not tray.guarded, LONG, "the guards are gone from the table")
+    assert tray.verdicts() == UNGUARDED
+
+
+def test_connecting_after_the_loss_takes_no_guard_away(tray: Tray) -> None:
+    tray.stop()
+    delete(tray.paths)
+
+    done = tray.plain.run(tray.live.argv("connect", "claude-code", "--yes"), timeout=LONG)
+
+    assert done.returncode == 0, done.stderr
+    assert tray.guarded
+    assert tray.verdicts() == AS_GUARDED
+
+
+def test_without_guards_in_the_table_nothing_is_asked_about(tray: Tray) -> None:
+    tray.stop()
+    tray.switch.set_enabled(False, "test")
+    tray.live.start()
+    wait(lambda: not tray.guarded, LONG, "hooks are off")
+    tray.stop()
+    delete(tray.paths)
+
+    tray.live.start()
+
+    assert tray.verdicts() == UNGUARDED

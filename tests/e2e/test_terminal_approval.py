@@ -1,0 +1,61 @@
+"""A hook that a person approves at a real terminal emulator, whose PATH is the hook's from then on."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+from desk import Desk
+from e2e.test_main_job import folder
+from house import PRE_TOOL_USE
+from live import Live
+
+__all__ = ["folder"]
+
+SLOW = 60.0  # seconds on a loaded machine
+XTERM = "/usr/bin/xterm"
+CHALLENGE = re.compile(r"Type (\w{6}) ")
+SYSTEM = "/usr/local/bin:/usr/bin:/bin"
+
+
+def test_review_shows_the_path_of_the_terminal_that_approved_and_the_hook_runs_with_it(
+    desk: Desk, folder: Path
+) -> None:
+    hook = {"name": "guard", "event": "tool_before", "command": "./guard.sh"}
+    live = Live.fresh(desk, folder, configuration={"hooks": [hook]}, starts=False)
+    live.script("guard.sh", "cat >/dev/null; project-linter")
+    tools, log = folder / "tools", folder / "screen"
+    tools.mkdir()
+    (tools / "project-linter").write_text("#!/bin/sh\necho 'linter says no' >&2\nexit 2\n")
+    (tools / "project-linter").chmod(0o755)
+    live.start("--headless")  # with an icon, the tray asks for a click
+
+    command = shlex.join(live.argv("approve", "guard"))
+    argv = [XTERM, "-l", "-lf", str(log), "-e", "/bin/sh", "-c", f"{command}; sleep 600"]
+    desk.start(argv, env={"PATH": f"{tools}:{SYSTEM}"})
+    asked = desk.wait(lambda: CHALLENGE.search(text_of(log)), SLOW, "the tray asks at the terminal")
+    assert f"  {tools}\n  /usr/local/bin\n" in review(live), "what the terminal names as the whole text"
+    assert f"project-linter: {tools}/project-linter" in review(live)
+    desk.run(["xdotool", "type", "--delay", "50", f"{asked[1]}\n"])
+    desk.wait(lambda: live.states() == {"guard": "approved"}, SLOW, "it is approved")
+
+    environment = {"PATH": SYSTEM}  # the agent's, which does not find the program
+    done = desk.run(
+        live.relay_argv("claude-code", "PreToolUse"),
+        environment,
+        input=json.dumps(PRE_TOOL_USE).encode(),
+        timeout=SLOW,
+    )
+    assert b"linter says no" in done.stdout
+
+
+def text_of(log: Path) -> str:
+    return log.read_text(errors="replace") if log.exists() else ""
+
+
+def review(live: Live) -> str:
+    """The only one that the tray wrote."""
+    (path,) = (live.home / "state" / "reviews").glob("guard-*.txt")
+    return path.read_text()

@@ -1,0 +1,110 @@
+"""Guarded calls that went on unjudged: the relay notes them, and the next tray journals and announces them once.
+
+    AGENT␟EVENT        one line a call, in `unjudged-calls` in the state folder
+
+The relay writes a line when neither the tray nor the one-shot engine can judge and the agent cannot ask its user.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import secrets
+import time
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+from tray.agents.protocol import spec
+from tray.agents.registry import AGENTS, display_name
+from tray.agents.relay_table import SEPARATOR, UNJUDGED
+from tray.app.relay_watch import AlarmAnnouncer
+from tray.language import count, say
+from tray.model.decision import Record, Verdict
+from tray.paths import Paths
+from tray.store.journal import Journal
+from tray.text import sanitise
+
+LIMIT = 1 << 20  # bytes of a file that are read
+NAME_LIMIT = 80  # characters of an agent and of an event
+
+log = logging.getLogger(__name__)
+
+Calls = Mapping[tuple[str, str], int]  # by agent and event
+
+
+def number(paths: Paths) -> int:
+    """How many calls no tray has announced yet."""
+    return sum(sum(_read(file).values()) for file in (_file(paths), _taken(paths)))
+
+
+def announce(paths: Paths, journal: Journal, alerts: AlarmAnnouncer) -> None:
+    """Journal and announce them, once, and take the file away."""
+    file, taken = _file(paths), _taken(paths)
+    with contextlib.suppress(OSError):
+        if not taken.exists():  # else an earlier tray ended before it had announced it
+            file.replace(taken)
+    calls = _read(taken)
+    if calls:
+        at = _time(taken)
+        for (agent, event), times in calls.items():
+            journal.append(_record(agent, event, times, at), commit=True)
+        agents = dict.fromkeys(display_name(agent) for agent, _ in calls)
+        total = sum(calls.values())
+        title = count(
+            "Hooktray could not judge, and {n} guarded call went on",
+            "Hooktray could not judge, and {n} guarded calls went on",
+            total,
+        )
+        text = say("{agents} cannot ask you · `hooktray doctor` shows what is wrong", agents=", ".join(agents))
+        log.warning("%s: %s", title, text)
+        alerts.alarm(title, text)
+    with contextlib.suppress(OSError):
+        taken.unlink()
+
+
+def _record(agent: str, event: str, times: int, at: float) -> Record:
+    kind = spec(agent, event).kind.value if agent in AGENTS else ""
+    reason = count(
+        "neither the tray nor the one-shot engine could judge {n} guarded call, and it went on",
+        "neither the tray nor the one-shot engine could judge {n} guarded calls, and they went on",
+        times,
+    )
+    return Record(
+        id=secrets.token_hex(16),
+        at=at,
+        agent=agent,
+        session="",
+        project="",
+        event=event,
+        kind=kind,
+        verdict=Verdict.ABSTAIN,
+        reason=reason,
+        ms=0.0,
+        problem=reason,
+    )
+
+
+def _read(file: Path) -> Calls:
+    try:
+        with file.open("rb") as opened:
+            lines = opened.read(LIMIT).decode("utf-8", "replace").splitlines()
+    except OSError:
+        return {}
+    rows = (line.split(SEPARATOR) for line in lines)
+    return Counter((sanitise(row[0], NAME_LIMIT), sanitise(row[1], NAME_LIMIT)) for row in rows if len(row) == 2)
+
+
+def _time(file: Path) -> float:
+    try:
+        return file.stat().st_mtime
+    except OSError:
+        return time.time()
+
+
+def _file(paths: Paths) -> Path:
+    return paths.state / UNJUDGED
+
+
+def _taken(paths: Paths) -> Path:
+    return paths.state / f"{UNJUDGED}.taken"

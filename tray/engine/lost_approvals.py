@@ -1,0 +1,44 @@
+"""The tray's own answer to calls that lost approvals guard (app/guards_in_force.py): as the relay's table says it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from tray.model.decision import HookOutput, Outcome, Status, Verdict
+from tray.model.event import Event
+from tray.model.guard import Guard
+from tray.model.hook import Failure
+
+NAME = "lost approvals"
+REASON = (
+    "Hooktray lost its approvals, and a hook that was approved guards this call. A person reviews them in the tray's"
+    " menu under Approvals, or with `hooktray list`."
+)
+
+
+class LostApprovals:
+    """Judges tool calls by the guards that `load` returns, which are none unless approvals were lost."""
+
+    def __init__(self, load: Callable[[], Sequence[Guard]] = tuple) -> None:
+        self._load = load
+
+    def may_guard(self, agent: str, event: str) -> bool:
+        found = self._load()  # asked at each event; almost always none
+        return bool(found) and any((guard.agent, guard.event) == (agent, event) for guard in found)
+
+    def judge(self, event: Event) -> Outcome | None:
+        """The outcome for this event; None when no lost approval guards it, or those that do let it go on."""
+        guards = self._load()
+        if not guards:
+            return None
+        found = [guard for guard in guards if (guard.agent, guard.event) == (event.agent, event.name)]
+        failures = {guard.failure for guard in found if _covers(guard, event)} - {Failure.ALLOW}
+        if not failures:
+            return None
+        verdict = Verdict.DENY if Failure.BLOCK in failures else Verdict.ASK
+        return Outcome(hook=NAME, status=Status.OK, output=HookOutput(verdict=verdict, reason=REASON))
+
+
+def _covers(guard: Guard, event: Event) -> bool:
+    """A call whose tool cannot be read counts as guarded."""
+    return event.tool is None or (event.tool.name in guard.names) is not guard.is_exception

@@ -1,0 +1,65 @@
+"""What the relay's table guarded when the approvals were lost, kept in the new database until a person reviewed that.
+
+The database's own first migration notes the loss (db.py). Only the tray and `connect` write what guards on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tray.model.guard import Guard
+from tray.model.hook import Failure
+from tray.store.db import LOST_KEY, Database
+
+GUARDS_KEY = "lost.guards"
+READ = "SELECT key, value FROM meta WHERE key IN (?, ?)"
+SAVE = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+FORGET = "DELETE FROM meta WHERE key IN (?, ?)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """`table` is the relay's table as it was at the first look; None before that."""
+
+    table: str | None
+    guards: tuple[Guard, ...] = ()  # that go on
+
+
+class LostGuards:
+    """All methods raise StoreError."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def load(self) -> Loss | None:
+        """None when no approvals were lost, or a person has reviewed that."""
+        with self._database.connect() as connection:
+            rows = dict(tuple(row) for row in connection.execute(READ, (LOST_KEY, GUARDS_KEY)))
+        if LOST_KEY not in rows:
+            return None
+        return Loss(table=rows[LOST_KEY], guards=tuple(map(_guard, json.loads(rows.get(GUARDS_KEY) or "[]"))))
+
+    def save(self, loss: Loss) -> None:
+        guards = [[one.agent, one.event, one.failure, one.names, one.is_exception, one.hooks] for one in loss.guards]
+        with self._database.write() as connection:
+            connection.executemany(SAVE, [(LOST_KEY, loss.table), (GUARDS_KEY, json.dumps(guards))])
+
+    def forget(self) -> None:
+        with self._database.write() as connection:
+            connection.execute(FORGET, (LOST_KEY, GUARDS_KEY))
+
+
+def _guard(row: Sequence[object]) -> Guard:
+    agent, event, failure, names, is_exception, hooks = row
+    assert isinstance(names, list)
+    assert isinstance(hooks, list)
+    return Guard(
+        agent=str(agent),
+        event=str(event),
+        failure=Failure(str(failure)),
+        names=tuple(map(str, names)),
+        is_exception=bool(is_exception),
+        hooks=tuple(map(str, hooks)),
+    )
