@@ -37,7 +37,11 @@ def said(kind: str) -> str:
 
 
 class QwenScenes(Scenes):
-    scripts = Scenes.scripts | {f"{kind}.sh": f"echo '{said(kind)}'" for kind in CONTEXTS} | {"count.sh": COUNT}
+    scripts = {
+        **Scenes.scripts,
+        **{f"{kind}.sh": f"echo '{said(kind)}'" for kind in CONTEXTS},
+        "count.sh": COUNT,
+    }
 
     def test_contexts_reach_the_model_and_a_refused_output_does_not(self, start: Start) -> None:
         one = start(["echo the-output", "touch wanted"], *SAYING, SECRET)
