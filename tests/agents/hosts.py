@@ -7,6 +7,7 @@ from typing import Any
 
 from hosts import codex as codex_host
 from hosts import opencode as opencode_host
+from hosts import qwen_code as qwen_host
 from hosts.process import Exit
 
 from tray.model.decision import Answer, Decision, Verdict
@@ -34,7 +35,7 @@ def meant(event: Event, decision: Decision) -> Taken:
     """What a fitted decision has to arrive as."""
     stop = decision.stop is not None
     if stop and event.name in KEEP_WORKING:
-        return Verdict.ABSTAIN, True
+        return Verdict.ABSTAIN, event.agent != "qwen-code"  # which ends when nobody refuses
     if stop and event.name == "PermissionRequest":
         return Verdict.DENY, True
     if decision.verdict is Verdict.ASK and event.name in ASKS_ANYWAY:
@@ -100,6 +101,15 @@ def opencode(event: Event, answer: Answer) -> Taken:
     return verdict, report.stop
 
 
+def qwen_code(event: Event, answer: Answer) -> Taken:
+    """By the stand-in; none of our answers has a part that it ignores."""
+    report = qwen_host.judge(
+        event.name, event.body, Exit(code=answer.code, stdout=answer.stdout, stderr=answer.stderr)
+    )
+    assert report.warnings == []
+    return PERMISSIONS.get(report.verdict, Verdict.ABSTAIN), report.stop
+
+
 def shelley(event: Event, answer: Answer) -> Taken:
     if answer.code:
         assert answer.stderr.strip()
@@ -127,6 +137,7 @@ HOSTS = {
     "codex": codex,
     "copilot-cli": copilot_cli,
     "opencode": opencode,
+    "qwen-code": qwen_code,
     "shelley": shelley,
     "starchild": starchild,
     "x-code": x_code,

@@ -30,6 +30,8 @@ TIMEOUTS = {
     ("copilot-cli", "SessionEnd"): 30,
     ("opencode", "PreToolUse"): 600,
     ("opencode", "SessionEnd"): 5,
+    ("qwen-code", "PostToolBatch"): 15,
+    ("qwen-code", "PreToolUse"): 60,
     ("shelley", "end-of-turn"): 30,
     ("shelley", "chat-message"): 30,
     ("shelley", "new-conversation"): 30,
@@ -44,6 +46,7 @@ COUNTS = {
     "codex": 12,
     "copilot-cli": 14,
     "opencode": 16,
+    "qwen-code": 21,
     "shelley": 5,
     "starchild": 12,
     "x-code": 10,
@@ -71,6 +74,15 @@ OBSERVED = {
         "StopFailure",
         "SubagentStop",
     },
+    "qwen-code": {
+        "InstructionsLoaded",
+        "MessageDisplay",
+        "Notification",
+        "PermissionDenied",
+        "PostCompact",
+        "SessionEnd",
+        "StopFailure",
+    },
     "shelley": {"end-of-turn"},
     "starchild": {"on_session_end", "post_llm_call", "post_tool_call"},
     "x-code": {
@@ -86,7 +98,16 @@ OBSERVED = {
 
 
 def test_the_dialects_stand_in_alphabetical_order() -> None:
-    assert list(AGENTS) == ["claude-code", "codex", "copilot-cli", "opencode", "shelley", "starchild", "x-code"]
+    assert list(AGENTS) == [
+        "claude-code",
+        "codex",
+        "copilot-cli",
+        "opencode",
+        "qwen-code",
+        "shelley",
+        "starchild",
+        "x-code",
+    ]
     assert all(list(known.events) == sorted(known.events) for known in AGENTS.values())
 
 
@@ -113,6 +134,7 @@ def test_only_these_agents_can_be_told_allow() -> None:
         ("codex", "PermissionRequest"),
         *(("copilot-cli", name) for name in ("PermissionRequest", "PreToolUse")),
         ("opencode", "PermissionRequest"),
+        ("qwen-code", "PermissionRequest"),
     }
 
 
