@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 from hosts import codex as codex_host
+from hosts import opencode as opencode_host
+from hosts import qwen_code as qwen_host
 from hosts.process import Exit
 
 from tray.model.decision import Answer, Decision, Verdict
@@ -33,7 +35,7 @@ def meant(event: Event, decision: Decision) -> Taken:
     """What a fitted decision has to arrive as."""
     stop = decision.stop is not None
     if stop and event.name in KEEP_WORKING:
-        return Verdict.ABSTAIN, True
+        return Verdict.ABSTAIN, event.agent != "qwen-code"  # which ends when nobody refuses
     if stop and event.name == "PermissionRequest":
         return Verdict.DENY, True
     if decision.verdict is Verdict.ASK and event.name in ASKS_ANYWAY:
@@ -90,6 +92,24 @@ def copilot_cli(event: Event, answer: Answer) -> Taken:
     return max(found, default=Verdict.ABSTAIN), False
 
 
+def opencode(event: Event, answer: Answer) -> Taken:
+    """By the stand-in of our plugin, which complains of nothing."""
+    ended = Exit(code=answer.code, stdout=answer.stdout, stderr=answer.stderr)
+    report = opencode_host.judge(event.name, event.body, ended)
+    assert report.warnings == []
+    verdict = {"none": Verdict.ABSTAIN, "allow": Verdict.ALLOW, "deny": Verdict.DENY}[report.verdict]
+    return verdict, report.stop
+
+
+def qwen_code(event: Event, answer: Answer) -> Taken:
+    """By the stand-in; none of our answers has a part that it ignores."""
+    report = qwen_host.judge(
+        event.name, event.body, Exit(code=answer.code, stdout=answer.stdout, stderr=answer.stderr)
+    )
+    assert report.warnings == []
+    return PERMISSIONS.get(report.verdict, Verdict.ABSTAIN), report.stop
+
+
 def shelley(event: Event, answer: Answer) -> Taken:
     if answer.code:
         assert answer.stderr.strip()
@@ -116,6 +136,8 @@ HOSTS = {
     "claude-code": claude,
     "codex": codex,
     "copilot-cli": copilot_cli,
+    "opencode": opencode,
+    "qwen-code": qwen_code,
     "shelley": shelley,
     "starchild": starchild,
     "x-code": x_code,

@@ -88,6 +88,7 @@ def test_silence_changes_nothing_except_a_system_prompt_which_is_said_again() ->
 EXITS = [  # exit 2 silent, with stderr, with both; exit 1 with a refusal in JSON
     ("claude-code", "PreToolUse", ("deny", "deny", "deny", "deny")),
     ("copilot-cli", "PreToolUse", ("deny", "deny", "deny", "failed")),
+    ("qwen-code", "PreToolUse", ("failed", "deny", "deny", "deny")),
     ("starchild", "pre_tool_call", ("failed", "deny", "failed", "failed")),
     ("shelley", "chat-message", ("failed", "failed", "failed", "failed")),
     ("x-code", "PreToolUse", ("failed", "failed", "failed", "failed")),
@@ -253,6 +254,8 @@ def test_only_x_codes_rounds_are_no_ends_of_turns() -> None:
         "claude-code": ["Stop"],
         "codex": ["Stop"],
         "copilot-cli": ["Stop"],
+        "opencode": ["RunStop", "Stop"],
+        "qwen-code": ["Stop"],
         "shelley": ["end-of-turn"],
         "starchild": ["on_stop"],
         "x-code": [],

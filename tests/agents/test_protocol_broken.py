@@ -77,6 +77,18 @@ TOLD: dict[tuple[str, str, str], str] = {
     ("copilot-cli", "claude-code", "PreToolUse"): "FDDDFF FFFFFFF WWW..W..",
     ("copilot-cli", "starchild", "on_stop"): "FFFFFF FFFFFFF WWW..W..",
     ("copilot-cli", "x-code", "PreToolUse"): "FDDDFF FFFFFFF WWW..W..",
+    ("opencode", "opencode", "PreToolUse"): "FDDDFF FFFFFFF .W.FF...",
+    ("opencode", "opencode", "PostToolUse"): "FDDDFF FFFFFFF .W.FF...",
+    ("opencode", "opencode", "Stop"): "FDDDFF FFFFFFF .W.FF...",
+    ("opencode", "opencode", "UserPromptSubmit"): "FDDDFF FFFFFFF .W.FF...",
+    ("opencode", "opencode", "PermissionRequest"): "FFFFFF FFFFFFF .W.FF...",
+    ("opencode", "claude-code", "PreToolUse"): "FDDDFF FFFFFFF .W.FF...",
+    ("qwen-code", "qwen-code", "PreToolUse"): "FFDDDD FFFFFFF .W.FF...",
+    ("qwen-code", "qwen-code", "PostToolUse"): "FFDDDD FFFFFFF .W.FF...",
+    ("qwen-code", "qwen-code", "Stop"): "FFDDDD FFFFFFF .W.FF...",
+    ("qwen-code", "qwen-code", "UserPromptSubmit"): "FFDDDD FFFFFFF CCCFFC..",
+    ("qwen-code", "qwen-code", "PermissionRequest"): "FFFF.. FFFFFFF .W.FF...",
+    ("qwen-code", "claude-code", "PreToolUse"): "FFDDDD FFFFFFF .W.FF...",
     ("shelley", "shelley", "chat-message"): "FFFFFF FFFFFFF FFFF.F..",
     ("shelley", "shelley", "new-conversation"): "FFFFFF FFFFFFF FFFF.F..",
     ("shelley", "shelley", "slash/files"): "FFFFFF FFFFFFF RRRRRF.R",
@@ -132,7 +144,7 @@ def sign_of(found: Outcome) -> str:
 @pytest.mark.parametrize("row", TOLD, ids="-".join)
 def test_this_is_what_it_means(row: tuple[str, str, str]) -> None:
     dialect, agent, name = row
-    found = {way: outcome(sampled(agent, name), dialect, way, Failure.ALLOW) for way in WAYS}
+    found = {way: outcome(sampled(agent, name), dialect, way, Failure.EXPLICIT_ALLOW) for way in WAYS}
     signs = dict(zip(WAYS, TOLD[row].replace(" ", ""), strict=True))
 
     assert {way: sign_of(each) for way, each in found.items()} == signs
@@ -159,7 +171,8 @@ def test_the_agent_hears_a_refusal_only_from_who_refused_or_was_to_block(
         is_strict = failure is Failure.BLOCK or (failure is Failure.ASK and Capability.ASK not in can)
         wanted = sign == "D" or uncarried or (sign == "F" and is_strict)
         assert refused == (wanted and Capability.DENY in can), way
-        asks = sign == "F" and Capability.ASK in can and failure in (Failure.ASK, Failure.DEFAULT)
+        has_default = failure in (Failure.DEFAULT, Failure.ALLOW)  # the second as it was stored without `failure:`
+        asks = sign == "F" and Capability.ASK in can and (failure is Failure.ASK or has_default)
         assert (decision.verdict is Verdict.ASK) == (asks and (failure is Failure.ASK or event.kind in GATING_KINDS))
 
 

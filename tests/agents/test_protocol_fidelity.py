@@ -60,13 +60,19 @@ def test_each_word_of_a_row_is_what_happens(row: FidelityRow, word: str) -> None
         assert (fitted.verdict in (Verdict.ABSTAIN, wanted.verdict), len(fitted.adjustments)) == (True, 1)
 
 
-SILENT_ASKS = {
+SILENT = {
     ("claude-code", "Elicitation", "ask"),
     ("claude-code", "PermissionRequest", "ask"),
     ("codex", "PermissionRequest", "ask"),
     ("copilot-cli", "PermissionRequest", "ask"),
+    ("opencode", "Elicitation", "ask"),
+    ("opencode", "PermissionRequest", "ask"),
+    ("qwen-code", "PermissionRequest", "ask"),
+    # An end that nobody refuses is one.
+    ("qwen-code", "Stop", "stop"),
+    ("qwen-code", "SubagentStop", "stop"),
 }
-SPOKEN = [(row, word) for row in ROWS for word in row.carried if (row.agent, row.event, word) not in SILENT_ASKS]
+SPOKEN = [(row, word) for row in ROWS for word in row.carried if (row.agent, row.event, word) not in SILENT]
 
 
 @pytest.mark.parametrize(("row", "word"), SPOKEN, ids=[f"{r.agent}-{r.event}-{w}" for r, w in SPOKEN])
@@ -128,6 +134,16 @@ SAYING = {
         "note": ran(0, "x"),
         "stop": ran(0, '{"continue":false}'),
     },
+    "opencode": {
+        "deny": ran(2, err="no"),
+        "note": ran(0, '{"systemMessage":"n"}'),
+        "stop": ran(0, '{"continue":false}'),
+    },
+    "qwen-code": {
+        "deny": ran(2, err="no"),
+        "note": ran(0, '{"systemMessage":"n"}'),
+        "stop": ran(0, '{"continue":false}'),
+    },
     "shelley": {"deny": ran(0, '{"message":"x"}'), "note": ran(0, "x"), "stop": ran(0, "")},
     "starchild": {
         "deny": ran(0, '{"decision":"block"}'),
@@ -157,6 +173,8 @@ UNHEARD = {
     "claude-code": "post_llm_call",
     "codex": "ConfigChange",
     "copilot-cli": "ConfigChange",
+    "opencode": "ConfigChange",
+    "qwen-code": "ConfigChange",
     "shelley": "ConfigChange",
     "starchild": "ConfigChange",
     "x-code": "ConfigChange",

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from agents.recordings import sampled
 from agents.test_protocol_fit import DECISIONS
-from hosts import claude_judge, codex, copilot_cli, shelley, starchild, x_code
+from hosts import claude_judge, codex, copilot_cli, opencode, qwen_code, shelley, starchild, x_code
 from hosts.process import Exit, Report
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,6 +24,8 @@ JUDGES: dict[str, Callable[[str, bytes, Exit], Report]] = {
     "claude-code": claude_judge.judge,
     "codex": codex.judge,
     "copilot-cli": copilot_cli.judge,
+    "opencode": opencode.judge,
+    "qwen-code": qwen_code.judge,
     "shelley": shelley.judge,
     "starchild": starchild.judge,
     "x-code": x_code.judge,
@@ -86,6 +88,9 @@ def test_whatever_is_decided_the_agent_has_nothing_to_complain_of(event: Event, 
 def test_what_the_agent_reads_is_never_looser_than_what_was_decided(event: Event, decision: Decision) -> None:
     can, report = spec(event.agent, event.name).can, heard(event, render(event, decision))
 
+    if decision.stop is not None and event.agent == "qwen-code" and event.name in qwen_code.GOES_ON:
+        assert (report.verdict, report.stop) == ("none", False)  # it ends when nobody refuses
+        return
     refused = report.verdict == "deny" or report.stop
     if decision.verdict is Verdict.DENY and Capability.DENY in can:
         assert refused

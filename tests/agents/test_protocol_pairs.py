@@ -30,7 +30,7 @@ def refusal(dialect: str, row: FidelityRow) -> Result | None:
     """How a hook of this dialect refuses there; None when its dialect knows no way."""
     if dialect == "claude-code":
         return ran(0, ASKED) if row.hook_event_names[dialect] == "PermissionRequest" else ran(2, err="no")
-    if dialect == "codex":
+    if dialect in ("codex", "opencode", "qwen-code"):
         return ran(0, ASKED) if row.hook_event_names[dialect] == "PermissionRequest" else ran(2, err="no")
     if dialect == "copilot-cli" and row.hook_event_names[dialect] in REFUSED_IN_COPILOT_CLI:
         return ran(0, REFUSED_IN_COPILOT_CLI[row.hook_event_names[dialect]])

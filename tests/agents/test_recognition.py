@@ -161,14 +161,12 @@ def test_claude_code_with_fields_that_are_not_known_yet_stays_claude_code(more: 
     assert recognise("claude-code", event, payload, INHERITED) is None
 
 
-ALIKE = [one for one in sent("qwen-code") if "session_id" in one.payload]
+@pytest.mark.parametrize("name", [name for agent, name in RECORDED if agent == "qwen-code"])
+def test_the_session_in_its_environment_proves_claude_code_whatever_else_it_sends_one_day(name: str) -> None:
+    payload = payload_of("qwen-code", name)
+    environment = {"CLAUDE_CODE_SESSION_ID": str(payload["session_id"])}
 
-
-@pytest.mark.parametrize("one", ALIKE, ids=named)
-def test_the_session_in_its_environment_proves_claude_code_whatever_else_it_sends_one_day(one: Sent) -> None:
-    environment = {"CLAUDE_CODE_SESSION_ID": str(one.payload["session_id"])}
-
-    assert recognise("claude-code", one.word, one.payload, environment) is None
+    assert recognise("claude-code", address("qwen-code", name), payload, environment) is None
 
 
 @given(agent=st.sampled_from(LINES), payload=st.dictionaries(st.text() | alike | st.sampled_from(ENVELOPES), values))

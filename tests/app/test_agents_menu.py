@@ -83,6 +83,7 @@ def test_every_agent_has_its_row(agents: AgentsMenu, file: Path) -> None:
         ("Claude Code", True, False),
         ("Codex", False, False),
         ("Copilot CLI", False, False),
+        ("OpenCode", False, False),
         ("Shelley", False, False),
         ("Starchild", False, False),
         ("X-Code CLI", False, False),
@@ -105,7 +106,7 @@ def test_an_agent_of_a_package_has_a_row_that_names_the_package(
     assert {one.agent: (one.name, one.package) for one in rows if one.package} == {
         "pine": ("Pine", "hooktray-pine 1.0")
     }
-    assert len(rows) == 7
+    assert len(rows) == 8
 
 
 def test_an_agent_is_connected_and_disconnected_by_what_was_shown(agents: AgentsMenu, file: Path, desk: Desk) -> None:

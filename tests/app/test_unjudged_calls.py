@@ -60,7 +60,7 @@ def test_what_the_relay_let_pass_is_journalled_and_announced_once(house: House, 
 
     (row,) = house.stores.journal.recent()
     assert (row.agent, row.event, row.kind) == ("x-code", "PreToolUse", "tool_before")
-    assert row.reason == "neither the tray nor the one-shot engine could judge 3 guarded calls, and they went on"
+    assert row.reason == "3 guarded calls went on: neither the tray nor the one-shot engine could judge"
     ((title, text),) = recorder.alarms
     assert title == "Hooktray could not judge, and 3 guarded calls went on"
     assert text == "X-Code CLI cannot ask you · `hooktray doctor` shows what is wrong"

@@ -264,12 +264,10 @@ def test_what_a_connected_agent_starts_refuses_in_its_own_words(running: Live, t
         )
         done = subprocess.run(wire.argv, input=event.body, capture_output=True, timeout=30, check=False)
         answer = Answer(stdout=done.stdout, stderr=done.stderr, code=done.returncode)
-        came[event.kind.value] = taken(event, answer)[0]
+        came[event.name] = (event.kind.value, taken(event, answer)[0])
 
-    assert {kind for kind, verdict in came.items() if verdict is Verdict.DENY} == {
-        "prompt",
-        "tool_before",
-    } & came.keys()
+    kinds = {kind for kind, _ in came.values()}
+    assert {kind for kind, verdict in came.values() if verdict is Verdict.DENY} == {"prompt", "tool_before"} & kinds
     left_out = AGENTS[agent].unconnected_events
     assert len(came) == len([name for name in AGENTS[agent].events if "<" not in name and name not in left_out])
 

@@ -44,6 +44,6 @@ CLAUDE_CODE = Client(
     shell_call=lambda line: Call("Bash", {"command": line, "description": "a step"}),
     settings=".claude/settings.json",
     existing={"model": "sonnet", "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}},
-    can=Can.ALLOW | Can.ASK | Can.REWRITE | Can.SESSION_END | Can.CONTINUE | Can.BLOCK_PROMPT,
+    can=Can.ALLOW | Can.ASK | Can.REWRITE | Can.SESSION_START | Can.SESSION_END | Can.CONTINUE | Can.BLOCK_PROMPT,
     prepare=prepare,
 )

@@ -33,7 +33,8 @@ class Can(enum.Flag):
     ALLOW = enum.auto()  # can be told that a tool may run; else silence says so
     ASK = enum.auto()  # can be told to ask its user
     REWRITE = enum.auto()  # runs a tool with another input
-    SESSION_END = enum.auto()  # has an event when a printed session ends
+    SESSION_START = enum.auto()  # has an event when a printed session begins
+    SESSION_END = enum.auto()  # has an event when it ends
     CONTINUE = enum.auto()  # goes on when a hook refuses the end of its turn
     BLOCK_PROMPT = enum.auto()
 
@@ -53,7 +54,9 @@ class Client:
     # Writes what it needs to reach the model, given home, project and address; returns its variables.
     prepare: Callable[[Path, Path, str], Mapping[str, str]]
     trust: Callable[[Session], None] = field(default=lambda session: None)  # what its user does after `connect`
-    refused_prompt: str = ""  # what stdout or stderr shows of a refused prompt; "" = the reason
+    refused_prompt: str | None = (
+        ""  # what stdout or stderr shows of a refused prompt; "" = the reason, None = nothing
+    )
     complaint: re.Pattern[str] = re.compile(r"(?i)hook (error|failed|reported)")  # of an answer that it cannot take
 
 

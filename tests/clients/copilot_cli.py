@@ -50,6 +50,6 @@ COPILOT_CLI = Client(
     shell_call=lambda line: Call("bash", {"command": shlex.join(("sh", "-c", line)), "description": "a step"}),
     settings=".copilot/hooks/hooktray.json",
     existing={},
-    can=Can.ALLOW | Can.ASK | Can.REWRITE | Can.SESSION_END | Can.CONTINUE | Can.BLOCK_PROMPT,
+    can=Can.ALLOW | Can.ASK | Can.REWRITE | Can.SESSION_START | Can.SESSION_END | Can.CONTINUE | Can.BLOCK_PROMPT,
     prepare=prepare,
 )

@@ -77,7 +77,8 @@ class Scenes:
         assert one.made() == {"wanted"}
         assert [(row["verdict"], row["offline"]) for row in one.rows("tool_before")] == [("abstain", False)]
         assert len(one.rows("tool_after")) == 1
-        assert len(one.rows("prompt")) == len(one.rows("session_start")) == 1
+        assert len(one.rows("prompt")) == 1
+        assert len(one.rows("session_start")) == (1 if Can.SESSION_START in self.client.can else 0)
         self.settings_hold_what_was_there(one)
 
     def settings_hold_what_was_there(self, one: Session) -> None:
@@ -113,7 +114,7 @@ class Scenes:
             assert (one.made(), row["verdict"], bool(row["rewrites"])) == ({"rewritten"}, "abstain", True)
         else:
             assert (one.made(), row["verdict"]) == (set(), "deny")
-            assert "other" in one.model.results()[0]
+            assert "A hook's rewrite cannot be carried" in one.model.results()[0]
 
     def test_an_ask_without_anybody_to_ask_is_a_refusal(self, start: Start) -> None:
         one = start(["touch forbidden"], ASKED)
@@ -152,7 +153,9 @@ class Scenes:
 
         assert [row["verdict"] for row in one.rows("prompt")] == ["deny"]
         assert "a secret prompt" not in one.model.told()
-        assert (self.client.refused_prompt or "refused-prompt") in (done.stdout + done.stderr).decode()
+        shown = self.client.refused_prompt
+        if shown is not None:
+            assert (shown or "refused-prompt") in (done.stdout + done.stderr).decode()
 
     def test_disconnecting_restores_every_byte(self, tmp_path: Path) -> None:
         one = session(self.client, tmp_path)

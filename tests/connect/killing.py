@@ -15,12 +15,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from connect.plugins import plugin
 from connect.sites import OPERATIONS, Person, tree
 from connect.variants import CLAUDE, STARCHILD
 
 from tray.errors import HooktrayError
 
 CHANGES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.symlink", "tempfile.mkstemp")
+PLUGIN = "plugin"  # as a place: X-Code's, instead of a file
 MOST = 200  # changes of one step
 ENDS = {
     "connect": ("disconnect", "connect disconnect"),
@@ -57,7 +59,9 @@ def main() -> None:
 
 def _prepared(root: Path, agent: str, place: str, text: bytes) -> Person:
     person = Person(root, agent)
-    if place:
+    if place == PLUGIN:
+        plugin(person, "lint")
+    elif place:
         file = person.home / place
         file.parent.mkdir(parents=True)
         file.write_bytes(text)
@@ -95,7 +99,7 @@ def _finished(person: Person, steps: Sequence[str]) -> Iterator[str]:
         try:
             OPERATIONS[step](person)
         except HooktrayError as error:
-            if not ("nothing to put back" in error.message or "imported before" in error.message):
+            if not ("nothing to put back" in str(error) or "imported before" in str(error)):
                 yield f"{step}: {error}"
 
 

@@ -15,6 +15,7 @@ SHELLEY = ("shelley", ".config/shelley/hooks/chat-message", "script")
 CLAUDE = ("claude-code", ".claude/settings.json", "two spaces")
 STARCHILD = ("starchild", "workspace/config/shell_hooks.yaml", "flow list in lines")
 NOTHING = ("x-code", "", "")
+PLUGIN = ("x-code", "plugin", "")
 CASES = (
     (*SHELLEY, "", "connect"),
     (*SHELLEY, "connect", "disconnect"),
@@ -28,6 +29,8 @@ CASES = (
     (*STARCHILD, "import connect", "reconnect"),
     (*NOTHING, "", "connect"),
     (*NOTHING, "connect", "disconnect"),
+    (*PLUGIN, "", "import"),
+    (*PLUGIN, "import connect", "undo"),
 )
 
 

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 from connect.sites import Person
-from hosts import claude_code, codex, shelley, starchild, x_code
+from hosts import claude_code, codex, qwen_code, shelley, starchild, x_code
 from hosts.process import Report
 
 from tray.agents.claude_code.connector import CONNECTOR
-from tray.agents.claude_code.events import UNCONNECTED_EVENTS
 from tray.agents.codex.connector import CONNECTOR as CODEX
 from tray.agents.connection import Site
 from tray.agents.registry import AGENTS
@@ -26,6 +25,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POS
 HOSTS = {
     "claude-code": claude_code.run,
     "codex": codex.run,
+    "qwen-code": qwen_code.run,
     "shelley": shelley.run,
     "starchild": starchild.run,
     "x-code": x_code.run,
@@ -44,6 +44,8 @@ def where(agent: str, site: Site) -> Path:
         return x_code_connector.manifest_path(site).parents[1]
     if agent == "shelley":
         return shelley_connector.hooks_folder(site)
+    if agent == "qwen-code":
+        return site.home / ".qwen" / "settings.json"
     shaped = {"claude-code": CONNECTOR, "codex": CODEX}
     return shaped[agent].settings_path(site) if agent in shaped else starchild_connector.settings_path(site)
 
@@ -53,7 +55,9 @@ def where(agent: str, site: Site) -> Path:
 def test_an_agent_whose_hooktray_was_uninstalled_is_undisturbed(tmp_path: Path, agent: str, gone: str) -> None:
     person = Person(tmp_path, agent)
     person.connect(tuple(word.format(tmp_path / "gone") for word in GONE[gone]))
-    events = [name for name in AGENTS[agent].events if name not in UNCONNECTED_EVENTS and "<" not in name]
+    events = [
+        name for name in AGENTS[agent].events if name not in AGENTS[agent].unconnected_events and "<" not in name
+    ]
     assert {entry.event for entry in person.relay_entries()} == set(events)
 
     found = {}
@@ -69,6 +73,9 @@ def limits(agent: str, path: Path) -> dict[str, float]:
     if agent in ("claude-code", "codex"):
         hooks = json.loads(path.read_text())["hooks"]
         return {event: groups[0]["hooks"][0]["timeout"] for event, groups in hooks.items()}
+    if agent == "qwen-code":
+        hooks = json.loads(path.read_text())["hooks"]
+        return {event: groups[0]["hooks"][0]["timeout"] / 1000 for event, groups in hooks.items()}
     if agent == "starchild":
         return {one["event"]: one["timeout"] for one in load_yaml(path.read_bytes(), "f").value["hooks"]}
     hooks = json.loads((path / ".x-code-plugin" / "plugin.json").read_text())["hooks"]

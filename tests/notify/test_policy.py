@@ -97,6 +97,13 @@ TABLE: list[tuple[str, Event, Decision, AlertClass, str]] = [
         AlertClass.NEEDS_YOU,
         "Waits for your permission: Bash",
     ),
+    (
+        "a question of the agent, without a notification of its own",
+        bash(agent="opencode", name="Elicitation", kind=EventKind.ELICITATION, tool=None, message="Which colour?"),
+        NOTHING,
+        AlertClass.NEEDS_YOU,
+        "Asks you: Which colour?",
+    ),
     ("completed", notification("agent_completed", "ok"), NOTHING, AlertClass.TURN_END, "Turn ended: ok"),
     ("auth", notification("auth_success", "Hi Ada"), NOTHING, AlertClass.INFORMATION, "Hi Ada"),
     ("denied", bash(), said(Verdict.DENY, "no"), AlertClass.BLOCKED, "Bash blocked · guard: no"),

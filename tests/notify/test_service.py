@@ -334,3 +334,51 @@ def test_a_broken_hook_is_told_once_an_hour_and_counted_meanwhile(announced: Ann
 
     assert announced.classes == [AlertClass.HOOK_FAILED]
     assert [one.hook for one in service.hook_problems] == ["h"]
+
+
+def reported(line: str, id: str, **more: Any) -> Event:
+    """One event of an agent that two lines of ours report."""
+    return event(EventKind.NOTIFICATION, id=id, topic="permission_prompt", message="May I?", via_agent=line, **more)
+
+
+def tell(service: AlertService, one: Event, decision: Decision | None = None) -> None:
+    service.decided(one, decision or Decision(), record(one))
+
+
+def test_an_event_that_two_lines_report_is_announced_once(service: AlertService, announced: Announced) -> None:
+    tell(service, reported("", "1"))
+    tell(service, reported("codex", "2"))
+
+    assert announced.classes == [AlertClass.NEEDS_YOU]
+    assert announced.withdrawn == []  # what the first one announced stands
+
+
+def test_the_same_line_again_is_announced_again(service: AlertService, announced: Announced) -> None:
+    tell(service, reported("", "1"))
+    tell(service, reported("", "2"))
+
+    assert announced.classes == [AlertClass.NEEDS_YOU] * 2
+
+
+def test_another_lines_refusal_is_announced_although_the_first_one_refused_nothing(
+    service: AlertService, announced: Announced
+) -> None:
+    call = Tool(name="Bash", input={"command": "ls"})
+    tell(service, event(EventKind.TOOL_BEFORE, id="1", tool=call))
+    refused = Decision(verdict=Verdict.DENY, reason="no")
+
+    tell(service, event(EventKind.TOOL_BEFORE, id="2", tool=call, via_agent="codex"), refused)
+    tell(service, event(EventKind.TOOL_BEFORE, id="3", tool=call), refused)
+
+    assert announced.classes == [AlertClass.BLOCKED]
+
+
+def test_a_later_report_is_announced_again(announced: Announced) -> None:
+    now = [0.0]
+    service = AlertService(announced, Settings, clock=lambda: now[0])
+    tell(service, reported("", "1"))
+    now[0] = 5.1
+
+    tell(service, reported("codex", "2"))
+
+    assert announced.classes == [AlertClass.NEEDS_YOU] * 2

@@ -298,6 +298,10 @@ def test_a_home_that_the_agents_environment_names_is_protected(tool: str, input:
         "codex --disable hooks exec x",
         "codex -c features.hooks=false exec x",
         "gemini --no-hooks -p x",
+        "qwen --bare -p x",
+        "qwen --safe-mode",
+        "QWEN_CODE_SAFE_MODE=1 qwen -p x",
+        "QWEN_HOME=/tmp/x qwen -p y",
         "qwen --settings '{\"disableAllHooks\": true}'",
     ],
 )

@@ -50,6 +50,7 @@ def test_a_home_folder_is_meant_by_a_tilde(tmp_path: Path) -> None:
         ({}, "one format and one path"),
         ({"claude-code": "a", "agent": "shely"}, "did you mean `shelley`?"),
         ({"claude-code": "a", "agent": 3}, "expected a list of agents"),
+        ({"opencode": "~/.config/opencode"}, "OpenCode has no hook files: plugins run inside it"),
         ("x", "`x`"),
     ],
 )

@@ -38,13 +38,15 @@ NOTED = {
     "claude-code": BRACED,
     "codex": BRACED,
     "copilot-cli": {*UNREADABLE},
+    "opencode": BRACED,
+    "qwen-code": BRACED,
     "shelley": set(),
     "starchild": {*UNREADABLE},
     "x-code": {*UNREADABLE},
 }
 # An interpreter deep inside a line ends with 2 like one who refuses: where 2 means no, nobody can tell them apart.
 INSIDE = "python3 /nonexistent.py; exit $?"
-TWO_IS_NO = ("claude-code", "codex", "copilot-cli", "starchild")
+TWO_IS_NO = ("claude-code", "codex", "copilot-cli", "opencode", "qwen-code", "starchild")
 
 
 def torture(tally: Tally) -> None:

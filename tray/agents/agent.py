@@ -161,6 +161,7 @@ class HookRules:
     deduplicated: bool = False  # the same handler in several of its files runs once
     plugin_files: tuple[str, ...] = ()  # a handler in one of these is never the same as another file's
     exact_names: bool = True  # a matcher that is a list of names means just these; else each matcher is a pattern
+    whole_aliases: bool = False  # a matcher also knows other names of a tool, where one of its alternatives is one
     word_lists: frozenset[str] = frozenset()  # events where a list of names has letters, digits, `_` and `|` only
     older_tool_names: bool = False  # matchers also know the older names of tools
     text_counts: bool = False  # plain text on its hooks' stdout has a meaning
@@ -233,5 +234,6 @@ class Agent(KnownAgent):
     reader: Callable[[], HookReader] | None = None
     importer: Callable[[], HookImporter] | None = None
     import_hint: str = ""  # how to import its hooks where it has no importer
+    no_hook_files: str = ""  # why there are none of its format to read; "" for an agent that has hook files
     # The options with which `hooktray connect AGENT` writes the entries in these files again.
     connect_options: Callable[[Site, Sequence[str]], str] = no_options

@@ -105,6 +105,7 @@ AGENT: Mapping[str, Check] = {
     "reader": _optional(FUNCTION),
     "importer": _optional(FUNCTION),
     "import_hint": TEXT,
+    "no_hook_files": TEXT,
     "connect_options": FUNCTION,
 }
 MARKS: Mapping[str, Check] = {

@@ -18,6 +18,8 @@ def as_text(output: Any) -> str:
         return wire.dumps(output).decode("utf-8", "replace")
     if isinstance(output.get("stdout"), str):
         return "\n".join(part for part in (output["stdout"], wire.text(output, "stderr")) if part)
+    if isinstance(output.get("llmContent"), str):
+        return str(output["llmContent"])
     if isinstance(wire.nested(output, "file").get("content"), str):
         return str(output["file"]["content"])
     content = output.get("content")

@@ -17,6 +17,8 @@ BUILT_IN: Mapping[str, str] = {  # by id: the module that has the agent's AGENT
     "claude-code": "tray.agents.claude_code",
     "codex": "tray.agents.codex",
     "copilot-cli": "tray.agents.copilot_cli",
+    "opencode": "tray.agents.opencode",
+    "qwen-code": "tray.agents.qwen_code",
     "shelley": "tray.agents.shelley",
     "starchild": "tray.agents.starchild",
     "x-code": "tray.agents.x_code",
@@ -29,7 +31,6 @@ RECOGNISED: Mapping[str, str] = {  # the agents that are not supported yet
     "grok": "tray.agents.grok",
     "hermes": "tray.agents.hermes",
     "kimi-code": "tray.agents.kimi_code",
-    "qwen-code": "tray.agents.qwen_code",
     "windsurf": "tray.agents.windsurf",
 }
 OWN_FORMAT = "starchild"  # the format of hooktray.yaml is a superset of this agent's

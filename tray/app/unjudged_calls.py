@@ -78,8 +78,8 @@ def _remove_other(path: Path) -> None:
 def _record(agent: str, event: str, times: int, at: float) -> Record:
     kind = spec(agent, event).kind.value if agent in AGENTS else ""
     reason = count(
-        "neither the tray nor the one-shot engine could judge {n} guarded call, and it went on",
-        "neither the tray nor the one-shot engine could judge {n} guarded calls, and they went on",
+        "{n} guarded call went on: neither the tray nor the one-shot engine could judge",
+        "{n} guarded calls went on: neither the tray nor the one-shot engine could judge",
         times,
     )
     return Record(

@@ -29,5 +29,7 @@ def import_reminder(site: Site, agent: str) -> str:
 def _importer(agent: str) -> HookImporter:
     importer = AGENTS[agent].importer
     if importer is None:
-        raise HooktrayError(f"hooks of {agent} are not moved by this command", hint=AGENTS[agent].import_hint)
+        known = AGENTS[agent]
+        hint = known.import_hint or known.no_hook_files
+        raise HooktrayError(f"hooks of {agent} are not moved by this command", hint=hint)
     return importer()

@@ -35,6 +35,14 @@ def candidates(match: Match, event: Event) -> set[str]:
     return {name, *own, *older}
 
 
+def aliases(match: Match, event: Event) -> set[str]:
+    """The further names of the event's tool in the matcher's format."""
+    if event.tool is None:
+        return set()
+    name = native_tool(match.format, canonical(event.agent, event.tool.name))
+    return set(spellings(match.format, name))
+
+
 def _subject(match: Match, event: Event) -> set[str]:
     """The value that the hook itself will find in its input, under the key that its matcher is about."""
     if not match.format:

@@ -20,7 +20,8 @@ def parse_event(request: RelayRequest, version: int, payload: Payload | None = N
 
     The variable only saves looking up who sent it: a project could set it.
     """
-    return mark_test(parse(request, version, payload), request)
+    event = parse(request, version, payload)
+    return mark_test(replace(event, via_agent=request.via_agent) if request.via_agent else event, request)
 
 
 def foreign_event(request: RelayRequest, caller: RecognisedCaller, version: int, payload: Payload) -> Event:

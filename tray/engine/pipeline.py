@@ -26,6 +26,7 @@ from tray.engine.merge import merge
 from tray.engine.parse_event import parse_event
 from tray.engine.plan import plan
 from tray.engine.ports import FREQUENT_KINDS, Defer, EngineListener, RecordSink, Spawn, run_now
+from tray.engine.reports import CallReport, CallReports
 from tray.engine.respond import Responder
 from tray.engine.scopes import SkillScopes
 from tray.engine.slash_command import CommandAnswers, answer_command, no_tray
@@ -98,8 +99,14 @@ class Engine:
         )
         self._runs, self._background = runs, background
         self._scopes = SkillScopes(sessions)
+        self._reports = CallReports()
         self._responder = Responder(
-            records=records, listener=listener, limits=self._limits, scopes=self._scopes, offline=offline
+            records=records,
+            listener=listener,
+            limits=self._limits,
+            scopes=self._scopes,
+            reports=self._reports,
+            offline=offline,
         )
         self._fast_path = FastPath(
             switch=switch,
@@ -136,7 +143,32 @@ class Engine:
             journalled = None if fast_path.gate is None else self._gated(ledger, fast_path.gate)
             return self._responder.respond_fast(request, payload, ledger.version, started, defer, journalled)
         event = parse_event(request, ledger.version, payload)
+        first = self._reports.earlier(event)
+        if first is not None:
+            return self._repeat(event, first, ledger, started)
         self._limits.begin(event)
+        return self._judge(event, ledger, started, defer, on_slow)
+
+    def _repeat(
+        self, event: Event, first: CallReport, ledger: LedgerState, started: float
+    ) -> EngineResponse | Callable[[Hangup | None], EngineResponse]:
+        """The answer to a call that another line of ours has reported: the same decision, without a second row."""
+        event_spec = spec(event.agent, event.name)
+        if event_spec.observe_only:
+            return neutral(event.agent, event.name, event.body)
+
+        def answer(hangup: Hangup | None) -> EngineResponse:
+            decision = first.wait(started + event_spec.deadline - time.monotonic())
+            if decision is not None:
+                return self._responder.render_again(event, decision)
+            judged = self._judge(event, ledger, started, run_now, lambda: None)
+            return judged(hangup) if callable(judged) else judged
+
+        return answer
+
+    def _judge(
+        self, event: Event, ledger: LedgerState, started: float, defer: Defer, on_slow: Callable[[], object]
+    ) -> EngineResponse | Callable[[Hangup | None], EngineResponse]:
         try:
             return self._dispatch(event, ledger, started, defer, on_slow)
         except Exception as error:  # noqa: BLE001 - ours: an event that we fail on has not got past its guards
@@ -376,5 +408,5 @@ def _recognise(request: RelayRequest) -> tuple[RelayRequest, Payload | None, Rec
         return request, payload, None
     caller = recognise(request.agent, request.event, payload, request.environment)
     if caller is not None and caller.skip_reason is None:
-        return replace(request, agent=caller.agent, event=caller.event), payload, None
+        return replace(request, agent=caller.agent, event=caller.event, via_agent=request.agent), payload, None
     return request, payload, caller

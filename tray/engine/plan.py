@@ -129,7 +129,14 @@ def _tool_fits(match: Match, event: Event, search: EventSearch) -> bool:
     listed = exact_names(match)
     if listed is not None:
         return not names.isdisjoint(listed)
+    if hook_rules(match.format).whole_aliases and _names_alias(match, event):
+        return True
     return any(search.in_text(wanted, name) for name in names)
+
+
+def _names_alias(match: Match, event: Event) -> bool:
+    """Whether one of the matcher's alternatives is another name of the tool."""
+    return not matcher_input.aliases(match, event).isdisjoint(word.strip() for word in match.tool.split("|"))
 
 
 def exact_names(match: Match) -> frozenset[str] | None:

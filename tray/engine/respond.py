@@ -16,6 +16,7 @@ from tray.engine.limits import TurnLimits
 from tray.engine.parse_event import foreign_event, parse_event
 from tray.engine.ports import FREQUENT_KINDS, Defer, EngineListener, RecordSink, run_now
 from tray.engine.record import make_record, with_times
+from tray.engine.reports import CallReports
 from tray.engine.scopes import SkillScopes
 from tray.errors import AgentError
 from tray.model.decision import EMPTY_ANSWER, NO_OPINION, Answer, Decision, Outcome, Verdict
@@ -31,12 +32,20 @@ class Responder:
     """The end of every event, whichever path it took."""
 
     def __init__(
-        self, *, records: RecordSink, listener: EngineListener, limits: TurnLimits, scopes: SkillScopes, offline: bool
+        self,
+        *,
+        records: RecordSink,
+        listener: EngineListener,
+        limits: TurnLimits,
+        scopes: SkillScopes,
+        reports: CallReports,
+        offline: bool,
     ) -> None:
         self._records = records
         self._listener = listener
         self._limits = limits
         self._scopes = scopes
+        self._reports = reports
         self._offline = offline
 
     def respond(
@@ -52,6 +61,7 @@ class Responder:
         `journalled` gives the decision to record and announce where that is more than the answer depends on.
         """
         answer, decision = self._render(event, decision)
+        self._reports.decided(event, decision)
         commit = decision.verdict > Verdict.ALLOW or decision.stop is not None or decision.rewrite is not None
         name = f"{event.name} of {event.agent}"
         journalled = journalled or (lambda _: decision)
@@ -65,6 +75,10 @@ class Responder:
         else:
             defer(record_event, soon=True)
         return answer
+
+    def render_again(self, event: Event, decision: Decision) -> Answer:
+        """The answer for another report of the same call. Nothing is recorded or announced."""
+        return self._render(event, decision)[0]
 
     def _render(self, event: Event, decision: Decision) -> tuple[Answer, Decision]:
         """The answer, and the decision that it carries."""
@@ -80,6 +94,7 @@ class Responder:
 
         The one-shot engine writes its answer under the event's own id.
         """
+        self._reports.dropped(event)
         reason = GIVEN_UP if is_gone else HANDED_BACK
         row = replace(event, id=os.urandom(16).hex())
         adjustment = f"the row of its answer, if there is one, begins with {event.id[:8]}"

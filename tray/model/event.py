@@ -120,6 +120,7 @@ class RelayRequest:
     pid: int = 0  # of the relay, as the kernel says
     parent: int = 0  # of the relay's parent: the agent, or its shell
     problem: str = ""  # why `body` is not the whole payload; "" when it is
+    via_agent: str = ""  # the agent in the command, when another one ran it
 
 
 @value(frozen=True, slots=True, kw_only=True)

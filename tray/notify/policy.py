@@ -176,6 +176,9 @@ def _kind(event: Event, decision: Decision) -> Iterable[AlertText]:
         case EventKind.PERMISSION_REQUEST if decision.verdict is Verdict.ABSTAIN and decision.stop is None:
             if spec(event.agent, event.name).needs_you:
                 yield AlertClass.NEEDS_YOU, say("Waits for your permission: {what}", what=_subject(event)), None
+        case EventKind.ELICITATION if decision.verdict is Verdict.ABSTAIN and decision.rewrite is None:
+            if spec(event.agent, event.name).needs_you:
+                yield AlertClass.NEEDS_YOU, _with_text(say("Asks you"), event.message), None
 
 
 def _notification(event: Event) -> AlertText:

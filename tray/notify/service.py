@@ -38,6 +38,7 @@ from tray.notify.policy import (
     trial_failed,
     unsupported_agent,
 )
+from tray.notify.report_dedup import ReportDedup
 from tray.notify.turn_dedup import TurnDedup
 from tray.settings import Settings
 
@@ -76,6 +77,7 @@ class AlertService:
         self._settings = settings
         self._muted = muted
         self._turn_ends = TurnDedup(clock)
+        self._reports = ReportDedup(clock)
         self._problems = ProblemTracker(clock)
         self._announced_early: dict[str, None] = {}
         self._waiting_alerts: dict[tuple[str, str], tuple[str, ...]] = {}  # of each session that needs the user
@@ -110,8 +112,8 @@ class AlertService:
             self._announce_event(event, self._event_alerts(event, decision, problems), record.id)
             return
         self._announced_early.pop(event.id, None)
-        made = self._alerts(event, decision, problems)
-        self._announce([alert for alert in made if alert.cls not in ON_ARRIVAL], record.id)
+        made = [alert for alert in self._alerts(event, decision, problems) if alert.cls not in ON_ARRIVAL]
+        self._announce(self._reports.fresh(event, made), record.id)
 
     def question_opened(self, one: UserQuestion) -> None:
         """A question is open; it stays on the screen until it is not."""
@@ -260,6 +262,10 @@ class AlertService:
 
     def _announce_event(self, event: Event, made: Sequence[Alert], record: str) -> None:
         """Announce it; and withdraw what the session needed the user for before: it has gone on since."""
+        fresh = self._reports.fresh(event, made)
+        if made and not fresh:
+            return  # another line has reported it, and what it announced stands
+        made = fresh
         session = (event.agent, event.session)
         stale = self._waiting_alerts.pop(session, ())
         needs = tuple(alert.key for alert in made if alert.cls in NEEDS_USER)

@@ -16,6 +16,7 @@ from tray.reading.entries import READABLE_HINT, SourceHooks, read_error, unreada
 from tray.settings import invalid_value, unknown_key
 from tray.strict import Document, suggest
 
+NO_READER = "hook files of this agent cannot be read"
 KIND_ERRORS = (IsADirectoryError, NotADirectoryError)
 
 
@@ -39,6 +40,8 @@ def _read(document: Document, index: int, entry: Mapping[str, Any], environment:
     at, known = ("sources", index), formats()
     hint = f"write `- AGENT: PATH`, where AGENT is one of: {', '.join(known)}"
     for key in entry:
+        if key in AGENTS and key not in known:
+            raise invalid_value(document, (*at, key), AGENTS[key].no_hook_files or NO_READER, hint)
         if key != "agent" and key not in known:
             raise unknown_key(document, at, key, (*known, "agent"))
     kinds = [key for key in entry if key in known]

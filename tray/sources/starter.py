@@ -14,7 +14,7 @@ STARTER_TEXT = """\
 #     tool: Bash|Write              # by tool name; default: every tool
 #     type: command                 # or rule, http, prompt, agent
 #     name: no-rm                   # default: the script's name
-#     dialect: starchild            # what the script speaks; or claude-code, codex, copilot-cli, shelley, x-code
+#     dialect: starchild            # what the script speaks; or another of the formats below
 #     timeout: 20                   # seconds
 #     failure: ask                  # what a broken hook means; or allow, block. docs/writing-hooks.md has the default
 #     enabled: true
@@ -26,7 +26,7 @@ STARTER_TEXT = """\
 #   - {event: tool_before, type: http, url: "https://guard.example.com/hook", headers: {}, allow_local: []}
 #   - {event: turn_end, type: prompt, prompt: "Are the tests run? $TRANSCRIPT_PATH", model: ""}
 ##
-## Hooks as they stand in other formats: claude-code, codex, copilot-cli, shelley, starchild, x-code.
+## Hooks as they stand in other formats: claude-code, codex, copilot-cli, qwen-code, shelley, starchild, x-code.
 # sources: []
 ##
 ## What each class of alerts does.

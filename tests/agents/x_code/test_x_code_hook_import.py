@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from connect.plugins import plugin
 from connect.sites import Person, tree
 
 from tray.connect import hook_import
@@ -16,7 +17,6 @@ from tray.sources.configuration import load
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
 
-HOOKS = {"PreToolUse": [{"matcher": "shell", "command": "${pluginDir}/lint.sh", "failurePolicy": "block"}]}
 SETTINGS = {
     "missing": None,
     "empty": "",
@@ -38,22 +38,6 @@ def person(tmp_path: Path) -> Person:
 @pytest.fixture
 def settings(person: Person) -> Path:
     return person.home / ".x-code" / "settings.json"
-
-
-def plugin(person: Person, name: str, **more: Any) -> Path:
-    """An installed plugin with a hook."""
-    root = person.home / ".x-code" / "plugins"
-    folder = root / "cache" / "market" / name / "2"
-    (folder / ".x-code-plugin").mkdir(parents=True)
-    said = {"name": name, "version": "2", "hooks": HOOKS, **more}
-    (folder / ".x-code-plugin" / "plugin.json").write_text(json.dumps(said))
-    (folder / "lint.sh").write_text("#!/bin/sh\n")
-    (folder / "lint.sh").chmod(0o755)
-    register = root / "installed_plugins.json"
-    known = json.loads(register.read_text())["plugins"] if register.exists() else []
-    record = {"id": f"{name}@market", "name": name, "marketplace": "market", "version": "2"}
-    register.write_text(json.dumps({"plugins": [*known, record]}))
-    return folder
 
 
 def test_a_plugin_of_hooks_alone_is_switched_off_and_waits_as_a_source(person: Person, settings: Path) -> None:
@@ -172,4 +156,4 @@ def test_twice_is_refused_and_so_is_a_release_of_nothing(person: Person) -> None
     with pytest.raises(HooktrayError, match="no hook of x-code can be imported") as caught:
         person.import_hooks()
 
-    assert "lint@market stays: it is switched off" in caught.value.hint
+    assert "lint@market stays: it was imported before" in caught.value.hint

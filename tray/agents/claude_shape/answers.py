@@ -108,7 +108,7 @@ def _problem(shape: ClaudeShape, answer: Mapping[str, Any], hook_event: str) -> 
     for fields, types in ((answer, shape.top), (specific, inner), (request, REQUEST_KEYS[behavior])):
         if problem := _type_problem(fields, types):
             return problem
-    words = (*shape.refusal_words, *WORDS)
+    words = (*shape.refusal_words, *shape.verdict_words, *WORDS)
     if answer.get("decision", words[0]) not in words:
         return f"has a decision that is none of {', '.join(sorted(words))}"
     if "permissionDecision" in inner and specific.get("permissionDecision", "deny") not in shape.permissions:
@@ -174,6 +174,8 @@ def strictest_verdict(
             answers.append((word, wire.text(fields, "permissionDecisionReason") or wire.text(answer, "reason")))
     if wire.text(specific, "action") == "decline" and hook_event in shape.form_events:
         answers.append((Verdict.DENY, ""))
+    if answer.get("continue") is False and hook_event in shape.stop_refuses:
+        answers.insert(0, (Verdict.DENY, wire.text(answer, "stopReason")))
     verdict = max(each for each, _ in answers)
     reasons = (reason for each, reason in answers if each is verdict and reason)
     return verdict, next(reasons, "") if verdict is not Verdict.ABSTAIN else ""
@@ -184,13 +186,15 @@ def _decision(shape: ClaudeShape, answer: Mapping[str, Any], hook_event: str) ->
     if word in shape.refusal_words or (word == "continue" and hook_event in shape.stop_events):  # keep working
         return Verdict.DENY
     is_tool = hook_event in shape.events and shape.events[hook_event].kind is EventKind.TOOL_BEFORE
-    return Verdict.ALLOW if word == "approve" and is_tool else Verdict.ABSTAIN
+    if not is_tool:
+        return Verdict.ABSTAIN
+    return shape.verdict_words.get(word, Verdict.ALLOW if word == "approve" else Verdict.ABSTAIN)
 
 
 def _stop(shape: ClaudeShape, answer: Mapping[str, Any], decision: Mapping[str, Any], hook_event: str) -> str | None:
     if decision.get("interrupt") is True and decision.get("behavior") == "deny":
         return wire.text(decision, "message")
-    if hook_event in shape.stop_ignored:
+    if hook_event in shape.stop_ignored or hook_event in shape.stop_refuses:
         return None
     if answer.get("continue") is False:
         return wire.text(answer, "stopReason")

@@ -100,10 +100,12 @@ class ShapedProtocol:
         halted = decision.stop is not None
         is_beaten = halted and name in shape.continue_events  # a refusal would make the agent continue
         answer: dict[str, Any] = {}
-        if halted and name not in shape.request_events:
+        if halted and name not in shape.request_events and name not in shape.stop_refuses:
             answer |= {"continue": False} | wire.non_empty(stopReason=decision.stop)
         if denied and name in shape.block_events and not is_beaten:
             answer |= {"decision": shape.refusal_words[0], "reason": decision.reason or wire.DEFAULT_REASON}
+        if denied and name in shape.stop_style_events:
+            answer |= {"continue": False, "stopReason": decision.reason or wire.DEFAULT_REASON}
         if specific := self._specific(event, decision):
             answer["hookSpecificOutput"] = {"hookEventName": name} | specific
         answer |= wire.non_empty(systemMessage=wire.join_notes(decision.notes))

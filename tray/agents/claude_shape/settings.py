@@ -28,6 +28,7 @@ class SettingsFile:
     timeout: float = DEFAULT_TIMEOUT  # seconds, for a hook without a time-out
     timeouts: Mapping[str, float] = field(default_factory=dict)  # seconds, by event, where it differs
     milliseconds_from: float = math.inf  # from this number on milliseconds, below it seconds; 0 = all milliseconds
+    writes_milliseconds: bool = False  # whether `connect` writes them although the agent also reads seconds
     handler_types: tuple[str, ...] = ("command",)
     takes_args: bool = False  # a handler may have `args` beside `command`, and then runs without a shell
     unconnected_events: Mapping[str, str] = field(default_factory=dict)  # why `connect` leaves them out
@@ -35,7 +36,7 @@ class SettingsFile:
 
     def in_file_units(self, seconds: float) -> float:
         """A time-out in the file's unit, as an integer where possible."""
-        number = seconds if self.milliseconds_from else seconds * 1000
+        number = seconds * 1000 if self.writes_milliseconds or not self.milliseconds_from else seconds
         return int(number) if number == int(number) else number
 
     def in_seconds(self, number: float) -> float:

@@ -24,6 +24,8 @@ from tray.settings import invalid_value
 from tray.strict import Document, load_json
 
 SIZE = 4 * 1024 * 1024  # bytes of a settings file
+# A text, or a comment, which only counts outside of texts.
+TEXT_OR_COMMENT = re.compile(rb'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
 
 
@@ -55,7 +57,7 @@ class ShapedReader:
 
     def parse(self, text: bytes, path: Path, agents: Sequence[str] = (), plugin: Path | None = None) -> SourceHooks:
         """The hooks of a text that is, or will be, at this path."""
-        document = load_json(text, str(path), limit=SIZE)
+        document = load_json(_without_comments(text) if self.file.takes_comments else text, str(path), limit=SIZE)
         reader = SourceReader(
             document,
             agent_events(self.shape.agent),
@@ -180,7 +182,7 @@ class ShapedReader:
         if number is None:
             return self.default_timeout(event, kind)
         seconds = self.file.in_seconds(number)
-        if seconds != number and self.file.milliseconds_from:
+        if seconds != number and self.file.milliseconds_from and not self.file.writes_milliseconds:
             what = f"{number:g} is read as milliseconds: {seconds:g} s"
             reader.warn((*at, "timeout"), what, f"write seconds: {seconds:g}")
         return seconds
@@ -189,3 +191,13 @@ class ShapedReader:
 def _which(line: str) -> str:
     first = shlex.split(line)[0]
     return "" if "/" in first or "\\" in first else shutil.which(first) or ""
+
+
+def _without_comments(text: bytes) -> bytes:
+    """The same text with blanks for its comments, so that every line and column stays."""
+
+    def blank(found: re.Match[bytes]) -> bytes:
+        part = found[0]
+        return part if part.startswith(b'"') else re.sub(rb"[^\n]", b" ", part)
+
+    return TEXT_OR_COMMENT.sub(blank, text)

@@ -69,6 +69,7 @@ class RefusalStyle(enum.Enum):
     BLOCK = enum.auto()  # {"decision": "block"} at the top
     EXIT_2 = enum.auto()  # exit 2 with the reason on stderr, and nothing else
     PERMISSION = enum.auto()  # {"permissionDecision": "deny"} in hookSpecificOutput
+    STOP = enum.auto()  # {"continue": false} at the top, and the agent goes on
 
 
 class Exit2(enum.Enum):
@@ -115,6 +116,9 @@ class ClaudeShape:
 
     refusals: Mapping[str, RefusalStyle] = field(default_factory=dict)  # where not the usual one of the kind
     refusal_words: tuple[str, ...] = ("block",)  # of `decision`; Hooktray writes the first
+    verdict_words: Mapping[str, Verdict] = field(
+        default_factory=dict
+    )  # of `decision` before a tool, where they differ
     rewrite_keys: Mapping[Target, str] = field(default_factory=lambda: REWRITE_KEYS)
     rewrite_needs_allow: bool = False  # a new input counts only together with an allow
     top_extras: frozenset[str] = frozenset()  # extras that are at the top of an answer
@@ -130,6 +134,7 @@ class ClaudeShape:
     merges_input: bool = False  # a hook's new input is merged into the tool's; otherwise it replaces it
     text_context: frozenset[str] = frozenset()  # events where plain text becomes context
     stop_ignored: frozenset[str] = frozenset()  # events where `continue: false` means nothing
+    stop_refuses: frozenset[str] = frozenset()  # events that it only refuses
 
     topic_words: Mapping[EventKind, tuple[str, ...]] = field(default_factory=dict)  # where they differ
     older_output_keys: tuple[str, ...] = ()  # older keys of a tool's output, as text
@@ -193,6 +198,10 @@ class ClaudeShape:
     @cached_property
     def exit_2_events(self) -> frozenset[str]:
         return self._refused_by(RefusalStyle.EXIT_2)
+
+    @cached_property
+    def stop_style_events(self) -> frozenset[str]:
+        return self._refused_by(RefusalStyle.STOP)
 
     def _refused_by(self, style: RefusalStyle) -> frozenset[str]:
         return frozenset(

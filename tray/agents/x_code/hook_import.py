@@ -43,13 +43,16 @@ def import_hooks(site: Site, problem: FindProblem) -> Plan:
     settings = read_state(path)
     mode = settings.mode if isinstance(settings, File) else 0o600
     after = File(text=_off(settings, path, sorted(moved)), mode=mode)
-    sources = append(text, str(site.paths.config), "sources", [_entry(folder) for folder in moved.values()])
+    named = imported_plugins(site).values()  # by an import that was ended half-way
+    entries = [_entry(folder) for folder in moved.values() if folder not in named]
+    sources = [_sources_change(site, append(text, str(site.paths.config), "sources", entries))] if entries else []
     approval = f"{', '.join(moved)}: none of its hooks runs until you have approved it in the tray's menu."
     notes = [*stays, approval, connector.RESTART_HINT]
     if not connector.relay_entries(site):
         notes.append(f"Until `hooktray connect {AGENT}` no event reaches them.")
     change = FileChange(path=path, before=settings, after=after, origin=settings, display_path=display_path)
-    return Plan(changes=(change, _sources_change(site, sources)), notes=tuple(notes))
+    # The sources come first: an import that ends between the two can be finished or put back.
+    return Plan(changes=(*sources, change), notes=tuple(notes))
 
 
 def undo_import(site: Site) -> Plan:
@@ -92,7 +95,7 @@ def _stay_reason(site: Site, name: str, folder: Path, problem: FindProblem) -> s
     if manifest is None:
         return f"no plugin is in {folder}"
     if _switches(site).get(name) is False:
-        return "it is switched off"
+        return "it was imported before" if name in imported_plugins(site) else "it is switched off"
     try:
         declared = JsonText(manifest.read_bytes(), str(manifest)).value
         other_parts = [

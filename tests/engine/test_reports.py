@@ -1,0 +1,165 @@
+"""One call that an agent reports by two lines of ours: one decision, and each line gets it."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from desk import wait
+from house import House
+
+from tray.engine.parse_event import parse_event
+from tray.engine.reports import CallReports
+from tray.execution.process import CANCELLED
+from tray.model.decision import Answer, Decision, Outcome, Status, Verdict
+from tray.model.event import Event, RelayRequest
+
+SESSION = "3b137d64-23a4-48a0-95a7-745a777a6328"
+CALL = {
+    "session_id": SESSION,
+    "transcript_path": f"/home/dev/.qwen/projects/-p/chats/{SESSION}.jsonl",
+    "cwd": "/p",
+    "hook_event_name": "PreToolUse",
+    "timestamp": "2026-11-22T11:15:01.506Z",
+    "tool_name": "run_shell_command",
+    "tool_input": {"command": "rm -rf build"},
+    "tool_use_id": "toolu_1",
+}
+COUNTING = 'echo x >>"{}/turns"; echo \'{{"decision":"block","reason":"no"}}\''
+
+
+@pytest.fixture
+def turns(house: House, tmp_path: Path) -> Path:
+    """Where a guard that refuses each call counts its turns."""
+    house.hook("guard", on="tool_before", script=COUNTING.format(tmp_path))
+    return tmp_path / "turns"
+
+
+def report(house: House, line: str, payload: dict[str, Any] = CALL) -> Answer:
+    answer = house.relay(line, "PreToolUse", payload, id=f"{line:0>32}")
+    assert isinstance(answer, Answer)
+    return answer
+
+
+def count(turns: Path) -> int:
+    return len(turns.read_text().splitlines())
+
+
+def test_the_second_line_gets_the_first_ones_decision(house: House, turns: Path) -> None:
+    first = report(house, "qwen-code")
+
+    second = report(house, "claude-code", CALL | {"timestamp": "2026-11-22T11:15:01.900Z"})
+
+    assert second == first
+    assert json.loads(second.stdout)["hookSpecificOutput"]["permissionDecisionReason"] == "no"
+    assert count(turns) == len(house.decisions) == 1
+    assert (house.last.agent, house.last.via_agent, house.last.verdict) == ("qwen-code", "", Verdict.DENY)
+
+
+def test_a_line_of_another_agent_is_named_in_the_row(house: House, turns: Path) -> None:
+    report(house, "claude-code")
+
+    assert (house.last.agent, house.last.via_agent) == ("qwen-code", "claude-code")
+
+
+def test_the_same_line_again_is_judged_again(house: House, turns: Path) -> None:
+    report(house, "qwen-code")
+    report(house, "qwen-code")
+
+    assert count(turns) == len(house.decisions) == 2
+
+
+OTHERS = {
+    "another input": {"tool_input": {"command": "rm -rf /"}},
+    "another id": {"tool_use_id": "toolu_2"},
+    "no id": {"tool_use_id": ""},
+    "another event": {"hook_event_name": "PostToolUse", "tool_response": {"llmContent": "x"}},
+    "another session": {"session_id": "b", "transcript_path": "/home/dev/.qwen/projects/-p/chats/b.jsonl"},
+}
+
+
+@pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
+def test_what_is_not_the_same_call_is_judged_by_itself(house: House, turns: Path, other: dict[str, Any]) -> None:
+    house.hook("after", on="tool_after", script=COUNTING.format(turns.parent))
+    report(house, "qwen-code")
+
+    report(house, "claude-code", CALL | other)
+
+    assert count(turns) == len(house.decisions) == 2
+
+
+def test_a_second_report_waits_for_the_first_ones_decision(house: House, tmp_path: Path) -> None:
+    house.hook(
+        "slow",
+        on="tool_before",
+        script=f"touch {tmp_path}/on; until [ -e {tmp_path}/go ]; do sleep 0.05; done\n" + COUNTING.format(tmp_path),
+    )
+    answers: list[Answer] = []
+    threads = [
+        threading.Thread(target=lambda line=line: answers.append(report(house, line)), name=line)
+        for line in ("qwen-code", "claude-code")
+    ]
+    threads[0].start()
+    wait((tmp_path / "on").exists, 20, "the first report's hook")
+    threads[1].start()
+    (tmp_path / "go").touch()
+    for thread in threads:
+        thread.join(30)
+
+    assert len(answers) == 2
+    assert answers[0] == answers[1]
+    assert count(tmp_path / "turns") == len(house.decisions) == 1
+
+
+def test_without_the_id_of_a_call_each_report_is_judged(house: House, tmp_path: Path) -> None:
+    house.hook("watch", on="notification", script=f'echo x >>"{tmp_path}/turns"')
+    told = {"hook_event_name": "Notification", "notification_type": "permission_prompt", "message": "May I?"}
+    note = {key: value for key, value in CALL.items() if not key.startswith("tool")} | told
+
+    assert house.relay("qwen-code", "Notification", note) == Answer()
+    assert house.relay("claude-code", "Notification", note) == Answer()
+
+    assert count(tmp_path / "turns") == 2
+
+
+def event_of(line: str, id: str) -> Event:
+    request = RelayRequest(
+        agent="qwen-code", event="PreToolUse", id=id, body=json.dumps(CALL).encode(), via_agent=line
+    )
+    return parse_event(request, 1)
+
+
+CUT = Decision(outcomes=(Outcome(hook="guard", status=Status.FAILED, cause=CANCELLED),))
+
+
+@pytest.mark.parametrize("cut", [None, CUT], ids=["handed back", "cancelled"])
+def test_a_first_report_without_a_decision_leaves_the_second_to_be_judged(cut: Decision | None) -> None:
+    reports, first = CallReports(), event_of("", "1")
+    assert reports.earlier(first) is None
+    found = reports.earlier(event_of("claude-code", "2"))
+    assert found is not None
+
+    if cut is None:
+        reports.dropped(first)
+    else:
+        reports.decided(first, cut)
+
+    assert found.wait(20) is None
+    assert reports.earlier(event_of("claude-code", "3")) is None
+
+
+def test_a_decision_counts_for_ten_seconds() -> None:
+    now = [0.0]
+    reports, first = CallReports(lambda: now[0]), event_of("", "1")
+    reports.earlier(first)
+    reports.decided(first, Decision(verdict=Verdict.DENY))
+
+    now[0] = 9.9
+    found = reports.earlier(event_of("claude-code", "2"))
+    assert found is not None
+    assert found.wait(0) == Decision(verdict=Verdict.DENY)
+    now[0] = 10.1
+    assert reports.earlier(event_of("claude-code", "3")) is None

@@ -1,0 +1,88 @@
+"""OpenCode: a plugin of ours runs inside it. It has no hook files, so there is nothing to read or to import."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tray.agents.agent import Agent, Connector, Marks, NativeTool, Payload, ProtectedFiles
+from tray.agents.claude_shape import CAPITALISED
+from tray.agents.claude_shape.shape import DEFAULT_CAN
+from tray.agents.opencode.protocol import EVENTS, ID, MARK, NAME, PROTOCOL
+
+if TYPE_CHECKING:
+    from tray.agents.connection import Site
+
+PLUGIN = f"a plugin of {NAME}"
+SETTING = f"a setting of {NAME}"
+NO_HOOK_FILES = f"{NAME} has no hook files: plugins run inside it"
+FILE = {"file_path": ("filePath",)}
+TOOLS = {
+    "AskUserQuestion": NativeTool("question"),
+    "Bash": NativeTool("bash"),
+    "Edit": NativeTool(
+        "edit",
+        {**FILE, "old_string": ("oldString",), "new_string": ("newString",), "replace_all": ("replaceAll",)},
+        others=("apply_patch", "patch"),
+    ),
+    "Glob": NativeTool("glob"),
+    "Grep": NativeTool("grep", {"glob": ("include",)}),
+    "LS": NativeTool("list"),
+    "Read": NativeTool("read", FILE),
+    "Skill": NativeTool("skill", {"skill": ("name",)}),
+    "Task": NativeTool("task"),
+    "TodoWrite": NativeTool("todowrite"),
+    "WebFetch": NativeTool("webfetch"),
+    "WebSearch": NativeTool("websearch"),
+    "Write": NativeTool("write", FILE),
+}
+
+
+def _is_sender(payload: Payload) -> bool:
+    return MARK in payload
+
+
+def _connector() -> Connector:
+    from tray.agents.opencode import connector
+
+    return connector
+
+
+def _connect_options(site: Site, files: Sequence[str]) -> str:
+    from tray.agents.opencode import connector
+
+    return connector.connect_options(site, files)
+
+
+AGENT = Agent(
+    id=ID,
+    name=NAME,
+    events=EVENTS,
+    default_can=DEFAULT_CAN,
+    protocol=PROTOCOL,
+    tools=TOOLS,
+    marks=Marks(keys=(MARK,), is_sender=_is_sender, is_alike=_is_sender, event_names=CAPITALISED),
+    programs=frozenset({"opencode"}),
+    variables=frozenset({"OPENCODE", "OPENCODE_CLIENT", "OPENCODE_PID"}),
+    starters=frozenset({"opencode"}),
+    without_hooks=re.compile(r"^--pure$|^OPENCODE_(?:PURE|DISABLE_PROJECT_CONFIG)="),
+    home_variable="OPENCODE_CONFIG_DIR",
+    protected=(
+        ProtectedFiles(kind=PLUGIN, pattern=re.compile(r".*/\.?opencode/plugins?(?:/.*)?")),
+        ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/opencode\.jsonc?|.*/opencode/(?:config|tui)\.jsonc?")),
+    ),
+    protected_in_home=(
+        ProtectedFiles(kind=PLUGIN, pattern=re.compile(r"/+plugins?(?:/.*)?")),
+        ProtectedFiles(kind=SETTING, pattern=re.compile(r"/+(?:opencode|config|tui)\.jsonc?")),
+    ),
+    settings_files=(
+        ".config/opencode/plugins/hooktray.js",
+        ".opencode/plugin/own.ts",
+        ".config/opencode/opencode.json",
+    ),
+    path_words=("opencode",),
+    no_hook_files=NO_HOOK_FILES,
+    connector=_connector,
+    connect_options=_connect_options,
+)
