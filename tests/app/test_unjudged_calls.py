@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -76,6 +78,30 @@ def test_notes_that_a_tray_took_and_did_not_announce_are_announced_by_the_next(
         assert unjudged_calls.number(house.paths) == left
 
     assert len(recorder.alarms) == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links and pipes of POSIX")
+@pytest.mark.parametrize("name", ["unjudged-calls", "unjudged-calls.taken"])
+@pytest.mark.parametrize(
+    "make",
+    [Path.mkdir, os.mkfifo, lambda path: path.symlink_to(path.parent.parent / "other")],
+    ids=["dir", "pipe", "link"],
+)
+def test_what_is_not_the_relays_file_is_taken_away_and_keeps_no_later_call_from_being_announced(
+    house: House, recorder: Recorder, name: str, make: Any
+) -> None:
+    other = house.paths.state.parent / "other"
+    other.write_bytes(b"x-code\x1fPreToolUse\n")
+    make(house.paths.state / name)
+    assert unjudged_calls.number(house.paths) == 0
+
+    unjudged_calls.announce(house.paths, house.stores.journal, recorder)
+    assert recorder.alarms == []
+
+    (house.paths.state / "unjudged-calls").write_bytes(b"x-code\x1fPreToolUse\n")
+    unjudged_calls.announce(house.paths, house.stores.journal, recorder)
+    assert len(recorder.alarms) == 1
+    assert other.exists()
 
 
 def test_where_nothing_went_on_nothing_is_announced(house: House, recorder: Recorder) -> None:

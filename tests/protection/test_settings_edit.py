@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -99,6 +101,132 @@ def test_an_edit_is_judged_by_what_the_file_would_be(
     found = event(tool, {"file_path": str(file), **(edit if tool == "Edit" else {"edits": [edit]})})
 
     assert verdict(found) is expected
+
+
+@pytest.mark.parametrize("constant", ["NaN", "Infinity", "-Infinity"])
+def test_a_constant_with_which_no_agent_reads_the_file_is_refused(file: Path, constant: str) -> None:
+    assert write(file, json.dumps(SETTINGS, indent=2).replace('"opus"', constant)) is Verdict.DENY
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"content": json.dumps(SETTINGS)},
+        {"edits": [{"old_string": "opus", "new_string": "haiku"}]},
+        {"command": "insert", "insert_line": 1},
+        {"append": True},
+    ],
+)
+def test_a_call_that_says_in_two_ways_what_it_writes_is_refused(file: Path, more: dict[str, Any]) -> None:
+    edit = {"file_path": str(file), "old_string": "opus", "new_string": "haiku"}
+
+    assert verdict(event("Edit", edit)) is Verdict.ABSTAIN
+    assert verdict(event("Edit", edit | more)) is Verdict.DENY
+
+
+def test_an_edit_everywhere_of_a_text_that_is_not_there_is_refused_since_a_tool_may_take_a_similar_one(
+    file: Path,
+) -> None:
+    edit = {"old_string": "“PreToolUse”", "new_string": '"P"', "replace_all": True}
+
+    assert verdict(event("Edit", {"file_path": str(file), **edit})) is Verdict.DENY
+
+
+def test_a_file_with_the_line_ends_of_windows_is_edited_as_tools_show_it(file: Path) -> None:
+    lines = json.dumps(SETTINGS, indent=2).replace("\n", "\r\n")
+    old = '"model": "opus",\n  "hooks"'
+    harmless = event("Edit", {"file_path": str(file), "old_string": old, "new_string": old.replace("opus", "haiku")})
+    harmful = event("Edit", {"file_path": str(file), "old_string": old, "new_string": old.replace("hooks", "hoks")})
+
+    file.write_bytes(lines.encode())
+    assert verdict(harmless) is Verdict.ABSTAIN
+    assert verdict(harmful) is Verdict.DENY
+
+    file.write_bytes(lines.replace("\r\n", "\n", 1).encode())  # then it is not clear where the text is
+    assert verdict(harmless) is Verdict.DENY
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".claude/hooks/settings.json",
+        ".claude/hooks/settings.local.json",
+        ".claude/hooks/config.toml",
+        ".codex/plugins/x/hooks/config.toml",
+        ".github/hooks/lib/rules.json",
+    ],
+)
+def test_what_a_hook_goes_by_is_refused_whatever_its_name(tmp_path: Path, path: str) -> None:
+    rules = tmp_path / path
+    rules.parent.mkdir(parents=True)
+    rules.write_text("")
+
+    assert write(rules, "") is Verdict.DENY
+
+
+def test_a_link_with_the_name_of_settings_to_what_a_hook_goes_by_is_refused(tmp_path: Path) -> None:
+    rules = tmp_path / ".claude" / "hooks" / "rules.json"
+    rules.parent.mkdir(parents=True)
+    rules.write_text('{"blocked": ["rm"]}')
+    link = tmp_path / "settings.json"
+    link.symlink_to(rules)
+
+    assert write(link, "{}") is Verdict.DENY
+
+
+def test_settings_that_are_a_link_into_a_folder_of_the_users_own_may_be_edited(file: Path, tmp_path: Path) -> None:
+    own = file.rename(tmp_path / "claude.json")
+    file.symlink_to(own)
+
+    assert write(file, json.dumps(SETTINGS | {"model": "haiku"})) is Verdict.ABSTAIN
+    assert write(file, json.dumps(SETTINGS | {"hooks": {}})) is Verdict.DENY
+
+
+def test_our_entries_count_as_ours_however_the_file_spells_them(file: Path) -> None:
+    file.write_text(json.dumps(SETTINGS).replace("hooktray", "hooktr\\u0061y"))
+
+    assert write(file, json.dumps(SETTINGS | {"hooks": {}})) is Verdict.DENY
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such pipes")
+def test_a_pipe_in_place_of_the_file_does_not_stop_the_tray(file: Path) -> None:
+    file.unlink()
+    os.mkfifo(file)
+
+    assert write(file, "{}") is Verdict.DENY
+
+
+@pytest.mark.parametrize("text", ["a" + ".a" * 20_000 + " = 1\n", "a" + '."a"' * 20_000 + " = 1\n", "#" * (1 << 19)])
+def test_toml_that_takes_long_to_read_is_refused_unread(tmp_path: Path, text: str) -> None:
+    config = tmp_path / ".codex" / "config.toml"
+    config.parent.mkdir()
+    config.write_text('model = "x"\n')
+
+    assert write(config, text) is Verdict.DENY
+    assert write(config, 'model = "y"\n') is Verdict.ABSTAIN
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after"),
+    [
+        (".codex/config.toml", "[features]\nhooks = true\n", "[features]\nhooks = 1\n"),
+        ("config/agent.yaml", "shell_hooks: {enabled: true}\n", "shell_hooks: {enabled: 1}\n"),
+        (
+            ".github/hooks/x.json",
+            '{"version": 1, "hooks": {"x": "hooktray-relay"}}',
+            '{"version": 2, "hooks": {"x": "hooktray-relay"}}',
+        ),
+    ],
+)
+def test_another_type_of_a_value_and_another_version_of_the_format_change_hooks(
+    tmp_path: Path, path: str, before: str, after: str
+) -> None:
+    config = tmp_path / path
+    config.parent.mkdir(parents=True)
+    config.write_text(before)
+    (config.parent / "shell_hooks.yaml").write_text("hooks: []\n")
+
+    assert write(config, after) is Verdict.DENY
 
 
 def test_several_edits_are_judged_together(file: Path) -> None:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import secrets
+import stat
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -27,6 +29,8 @@ from tray.text import sanitise
 
 LIMIT = 1 << 20  # bytes of a file that are read
 NAME_LIMIT = 80  # characters of an agent and of an event
+# A link or a named pipe is not the relay's, and must not stop the tray.
+READING = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +45,7 @@ def number(paths: Paths) -> int:
 def announce(paths: Paths, journal: Journal, alerts: AlarmAnnouncer) -> None:
     """Journal and announce them, once, and take the file away."""
     file, taken = _file(paths), _taken(paths)
+    _remove_other(taken)
     with contextlib.suppress(OSError):
         if not taken.exists():  # else an earlier tray ended before it had announced it
             file.replace(taken)
@@ -59,8 +64,15 @@ def announce(paths: Paths, journal: Journal, alerts: AlarmAnnouncer) -> None:
         text = say("{agents} cannot ask you · `hooktray doctor` shows what is wrong", agents=", ".join(agents))
         log.warning("%s: %s", title, text)
         alerts.alarm(title, text)
+    _remove_other(taken)
     with contextlib.suppress(OSError):
         taken.unlink()
+
+
+def _remove_other(path: Path) -> None:
+    """An empty folder in place of the file would keep all later calls from being announced."""
+    with contextlib.suppress(OSError):
+        path.rmdir()
 
 
 def _record(agent: str, event: str, times: int, at: float) -> Record:
@@ -87,7 +99,9 @@ def _record(agent: str, event: str, times: int, at: float) -> Record:
 
 def _read(file: Path) -> Calls:
     try:
-        with file.open("rb") as opened:
+        with open(os.open(file, READING), "rb") as opened:  # noqa: PTH123
+            if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+                return {}
             lines = opened.read(LIMIT).decode("utf-8", "replace").splitlines()
     except OSError:
         return {}

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import stat
 from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePosixPath
+from typing import Any, NoReturn
 
 from tray.agents.registry import known_agents
 from tray.errors import HooktrayError
 from tray.model.decision import Verdict
-from tray.protection.protected_paths import hook_words
+from tray.paths import real_path
+from tray.protection.protected_paths import hook_files, hook_settings, hook_words
 
 SIZE_LIMIT = 1 << 20  # bytes of a settings file that is compared
-GUARDED_KEY = re.compile(r"(?i)hook|plugin|marketplace|^env$|^sandbox$|^extends?$|^include|managed")
+SLOW_SIZE_LIMIT = 1 << 18  # characters of TOML and YAML, whose readers are slower
+# A dotted key of so many parts: tomllib takes a time that grows with their square.
+LONG_TOML_KEY = re.compile(r"""(?:\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*){32}""")
+NON_BLOCKING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe must not stop the tray
+# Arguments by which a tool writes something else than its texts in place of the old ones.
+OTHER_EDITS = frozenset({"append", "insert_line", "insert_text", "mode", "operation"})
+PLAIN_COMMANDS = (None, "create", "str_replace")  # of a tool with several of them
+TEXT_KEYS = ("content", "edits", "old_string")  # how a tool says what the file would be; more than one is unclear
+GUARDED_KEY = re.compile(r"(?i)hook|plugin|marketplace|^env$|^sandbox$|^extends?$|^include|managed|^version$")
 GUARDED_RULE_WORDS = ("bypass", "hooktray")  # in what permissions allow, besides the words of protected files
-HOOKS = "hooks"
+DECLARING = ("hooks", "version")  # the members that declare hooks, and the format in which they do
 OWN_WORD = "hooktray"  # in each entry of ours
 
 
@@ -28,14 +38,14 @@ def judge_edit(input: Mapping[str, Any], path: str) -> Verdict:
     DENY also when that cannot be seen: another kind of file, one on another machine (an agent in a container), one
     that cannot be parsed, or that the edit does not fit.
     """
-    if not content_counts(path):
+    if not content_counts(path) or _leads_to_other_hooks(path):
         return Verdict.DENY
     before = _text(path)
     after = None if before is None else _edited(input, before)
     if before is None or after is None or len(before) > SIZE_LIMIT or len(after) > SIZE_LIMIT:
         return Verdict.DENY
     try:
-        if path.endswith(".json"):
+        if path.lower().endswith(".json"):
             return _judge_json(before, after)
         members = _guarded_members(path)
         is_same = members is not None and _kept(before, path, members) == _kept(after, path, members)
@@ -46,15 +56,30 @@ def judge_edit(input: Mapping[str, Any], path: str) -> Verdict:
 
 def content_counts(path: str) -> bool:
     """Whether a change of this file is judged by its content, where that can be seen."""
-    return Path(path).name in _names() or _guarded_members(path) is not None
+    is_settings = Path(path).name in _names() and not _is_below_hooks(path)
+    return is_settings or _guarded_members(path) is not None
+
+
+def _is_below_hooks(path: str) -> bool:
+    """Whether it is in an agent's folder of hooks, where a file of any name may be what a hook goes by."""
+    low = PurePosixPath(_lowered(path))
+    return "hooks" in low.parts[:-1] and not any(low.match(example) for example in hook_settings())
+
+
+def _leads_to_other_hooks(path: str) -> bool:
+    """Whether it is a link to a protected file that is not judged by its content."""
+    real = real_path(path)
+    if real == path or content_counts(real):
+        return False
+    return any(files.pattern.fullmatch(_lowered(real)) for files in hook_files())
 
 
 def _judge_json(before: str, after: str) -> Verdict:
     old, new = _members(before), _members(after)
     if _guarded(old) == _guarded(new):
         return Verdict.ABSTAIN
-    rest = [{key: value for key, value in members.items() if key != HOOKS} for members in (old, new)]
-    is_ours = OWN_WORD in before.lower() or OWN_WORD in after.lower()
+    rest = [{key: value for key, value in members.items() if key not in DECLARING} for members in (old, new)]
+    is_ours = any(OWN_WORD in json.dumps(one).lower() for one in (old, new))  # however a text spells it
     return Verdict.DENY if is_ours or _guarded(rest[0]) != _guarded(rest[1]) else Verdict.ASK
 
 
@@ -64,16 +89,25 @@ def _names() -> frozenset[str]:
 
 
 def _guarded_members(path: str) -> re.Pattern[str] | None:
-    low = path.lower().replace("\\", "/")
+    low = PurePosixPath(_lowered(path))
     rows = (row for agent in known_agents() for row in agent.guarded_members.items())
-    return next((members for files, members in rows if fnmatchcase(low, files)), None)
+    found = next(((files, members) for files, members in rows if low.match(files)), None)
+    if found is None:
+        return None
+    files, members = found
+    return members if "/" in files or not _is_below_hooks(path) else None
+
+
+def _lowered(path: str) -> str:
+    return path.lower().replace("\\", "/")
 
 
 def _text(path: str) -> str | None:
     """What is in the file; "" where a project that is here has no such file yet, None when it cannot be known."""
     try:
-        with open(path, "rb") as file:  # noqa: PTH123
-            return file.read(SIZE_LIMIT + 1).decode()
+        with open(os.open(path, os.O_RDONLY | NON_BLOCKING), "rb") as file:  # noqa: PTH123
+            is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            return file.read(SIZE_LIMIT + 1).decode() if is_file else None
     except FileNotFoundError:
         folder = Path(path).parent
         project = folder.parent  # a folder such as /srv or /root says nothing about which machine it is
@@ -84,9 +118,27 @@ def _text(path: str) -> str | None:
 
 def _edited(input: Mapping[str, Any], before: str) -> str | None:
     """The text after the call; None when it is not clear."""
+    is_other = any(input.get(key) for key in OTHER_EDITS) or input.get("command") not in PLAIN_COMMANDS
+    if is_other or sum(input.get(key) is not None for key in TEXT_KEYS) != 1:
+        return None
     content = input.get("content")
     if isinstance(content, str):
         return content
+    if "\r\n" in before:
+        return _edited_lines(input, before)
+    return _with_edits(input, before)
+
+
+def _edited_lines(input: Mapping[str, Any], before: str) -> str | None:
+    """Where lines end with CR and LF: tools show and take them with LF. None when some end otherwise."""
+    lines = before.replace("\r\n", "\n")
+    if "\r" in lines or lines.count("\n") != before.count("\r\n"):
+        return None
+    after = _with_edits(input, lines)
+    return None if after is None else after.replace("\r\n", "\n")
+
+
+def _with_edits(input: Mapping[str, Any], before: str) -> str | None:
     edits = input.get("edits", [input])
     if not isinstance(edits, list) or not edits:
         return None
@@ -100,7 +152,8 @@ def _edited(input: Mapping[str, Any], before: str) -> str | None:
             return new
         if not old:
             return None
-        if before.count(old) != 1 and edit.get("replace_all") is not True:
+        times = before.count(old)  # where there is none, a tool may look for something similar
+        if times < 1 or (times > 1 and edit.get("replace_all") is not True):
             return None
         before = before.replace(old, new)
     return before
@@ -108,7 +161,7 @@ def _edited(input: Mapping[str, Any], before: str) -> str | None:
 
 def _members(text: str) -> dict[str, Any]:
     """The members of the file's object; one that is named twice is an error, since programs read it differently."""
-    value = json.loads(text, object_pairs_hook=_object) if text.strip() else {}
+    value = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse) if text.strip() else {}
     if not isinstance(value, dict):
         raise ValueError("no object")
     return value
@@ -119,6 +172,11 @@ def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         raise ValueError("a member twice")
     return found
+
+
+def _refuse(constant: str) -> NoReturn:
+    """Agents do not read a file with NaN or Infinity, and so have none of its hooks."""
+    raise ValueError(f"{constant} is no JSON")
 
 
 def _guarded(members: Mapping[str, Any]) -> str:
@@ -134,13 +192,16 @@ def _guarded(members: Mapping[str, Any]) -> str:
     return json.dumps([kept, free, mode if mode in ("bypassPermissions", "dontAsk") else None], sort_keys=False)
 
 
-def _kept(text: str, path: str, members: re.Pattern[str]) -> object:
-    """The part of a document with these members at whatever depth; None when it has none."""
+def _kept(text: str, path: str, members: re.Pattern[str]) -> str:
+    """The part of a document with these members at whatever depth, as text in which `1` is not `true`."""
     import tomllib  # both slow down the start of every one-shot engine
 
     from tray.strict import load_yaml
 
-    return _part(tomllib.loads(text) if path.endswith(".toml") else load_yaml(text, path).value, members)
+    is_toml = path.lower().endswith(".toml")
+    if len(text) > SLOW_SIZE_LIMIT or (is_toml and LONG_TOML_KEY.search(text)):
+        raise ValueError("it would take too long")
+    return repr(_part(tomllib.loads(text) if is_toml else load_yaml(text, path).value, members))
 
 
 def _part(value: object, members: re.Pattern[str]) -> object:
