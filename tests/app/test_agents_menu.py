@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tray.agents.packages import PackagedAgents
-from tray.agents.registry import AGENTS
+from tray.agents.registry import AGENTS, BUILT_IN
 from tray.app.agents_menu import AgentsMenu
 from tray.app.connecting import ConnectService
 from tray.connect import connectors
@@ -84,6 +84,7 @@ def test_every_agent_has_its_row(agents: AgentsMenu, file: Path) -> None:
         ("Codex", False, False),
         ("Copilot CLI", False, False),
         ("OpenCode", False, False),
+        ("Qwen Code", False, False),
         ("Shelley", False, False),
         ("Starchild", False, False),
         ("X-Code CLI", False, False),
@@ -106,7 +107,7 @@ def test_an_agent_of_a_package_has_a_row_that_names_the_package(
     assert {one.agent: (one.name, one.package) for one in rows if one.package} == {
         "pine": ("Pine", "hooktray-pine 1.0")
     }
-    assert len(rows) == 8
+    assert len(rows) == len(BUILT_IN) + 1
 
 
 def test_an_agent_is_connected_and_disconnected_by_what_was_shown(agents: AgentsMenu, file: Path, desk: Desk) -> None:

@@ -26,9 +26,16 @@ SETTINGS: dict[str, Any] = {
 }
 FREE: list[dict[str, Any]] = [
     {"model": "haiku"},
-    {"theme": "dark", "statusLine": {"type": "command", "command": "~/bin/line.sh"}},
     {"permissions": {"allow": ["Bash(ls)", "Bash(git status)"], "deny": []}},
-    {"outputStyle": "short", "cleanupPeriodDays": 3},
+    {"outputStyle": "short"},
+]
+# Claude Code passes over a whole file, with our entries, when a member has a type or a word that it does not know.
+ASKED: list[dict[str, Any]] = [
+    {"model": 5},
+    {"spinnerTipsEnabled": "x"},
+    {"cleanupPeriodDays": -1},
+    {"permissions": {"allow": ["Bash(ls)"], "deny": [], "defaultMode": "perhaps"}},
+    {"theme": "dark", "statusLine": {"type": "command", "command": "~/bin/line.sh"}},
 ]
 REFUSED: list[dict[str, Any]] = [
     {"hooks": {}},
@@ -65,6 +72,17 @@ def write(file: Path, text: str) -> Verdict:
 @pytest.mark.parametrize("change", FREE)
 def test_what_has_nothing_to_do_with_hooks_passes(file: Path, change: dict[str, Any]) -> None:
     assert write(file, json.dumps(SETTINGS | change)) is Verdict.ABSTAIN
+
+
+@pytest.mark.parametrize("change", ASKED)
+def test_what_may_make_an_agent_pass_over_the_file_is_asked_about(file: Path, change: dict[str, Any]) -> None:
+    assert write(file, json.dumps(SETTINGS | change)) is Verdict.ASK
+
+
+def test_what_is_wrong_in_a_file_without_our_entries_is_none_of_our_business(file: Path) -> None:
+    file.write_text("{}")
+
+    assert write(file, '{"model": 5}') is Verdict.ABSTAIN
 
 
 @pytest.mark.parametrize("change", REFUSED)

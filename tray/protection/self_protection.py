@@ -135,7 +135,7 @@ class Protection:
                 if verdict is Verdict.ABSTAIN:
                     continue
                 if verdict is Verdict.ASK:
-                    reason = f"this call would change hooks in {PurePath(path).name};"
+                    reason = f"this call could change or switch off hooks in {PurePath(path).name};"
                     yield ProtectionFinding(verdict, reason, whole, PROJECT_HINT)
                     continue
                 reason = f"{PurePath(path).name} is {kind}; changing it is for a person:"

@@ -28,6 +28,9 @@ TEXT_KEYS = ("content", "edits", "old_string")  # how a tool says what the file 
 GUARDED_KEY = re.compile(r"(?i)hook|plugin|marketplace|^env$|^sandbox$|^extends?$|^include|managed|^version$")
 GUARDED_RULE_WORDS = ("bypass", "hooktray")  # in what permissions allow, besides the words of protected files
 DECLARING = ("hooks", "version")  # the members that declare hooks, and the format in which they do
+PERMISSIONS = "permissions"
+PERMISSION_LISTS = ("additionalDirectories", "allow", "ask", "deny")  # an agent passes over one wrong entry of these
+TEXT_MEMBERS = ("model", "outputStyle")  # members that may be any text
 OWN_WORD = "hooktray"  # in each entry of ours
 
 
@@ -77,10 +80,27 @@ def _leads_to_other_hooks(path: str) -> bool:
 def _judge_json(before: str, after: str) -> Verdict:
     old, new = _members(before), _members(after)
     if _guarded(old) == _guarded(new):
-        return Verdict.ABSTAIN
+        has_entries = OWN_WORD in json.dumps(new).lower()
+        return Verdict.ASK if has_entries and not _is_valid_everywhere(old, new) else Verdict.ABSTAIN
     rest = [{key: value for key, value in members.items() if key not in DECLARING} for members in (old, new)]
     is_ours = any(OWN_WORD in json.dumps(one).lower() for one in (old, new))  # however a text spells it
     return Verdict.DENY if is_ours or _guarded(rest[0]) != _guarded(rest[1]) else Verdict.ASK
+
+
+def _is_valid_everywhere(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Whether no agent can take what is new for a mistake: some pass over the whole file then, and its hooks."""
+    changed = {key for key, value in new.items() if key not in old or old[key] != value}
+    for key in changed - {PERMISSIONS}:
+        if key not in TEXT_MEMBERS or not isinstance(new[key], str):
+            return False
+    return PERMISSIONS not in changed or _are_valid_permissions(old.get(PERMISSIONS, {}), new[PERMISSIONS])
+
+
+def _are_valid_permissions(old: object, new: object) -> bool:
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return False
+    changed = (key for key, value in new.items() if key not in old or old[key] != value)
+    return all(key in PERMISSION_LISTS and isinstance(new[key], list) for key in changed)
 
 
 def _names() -> frozenset[str]:
