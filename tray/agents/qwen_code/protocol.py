@@ -16,7 +16,7 @@ from typing import Any
 from tray.agents.claude_shape.protocol import ShapedProtocol
 from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.shape import ClaudeShape, Exit2, RefusalStyle
-from tray.model.decision import HookOutput, Result, Verdict
+from tray.model.decision import Answer, Decision, HookOutput, Result, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec, RelayRequest
 
 ID = "qwen-code"
@@ -171,6 +171,13 @@ class QwenProtocol(ShapedProtocol):
         event = super().parse(request, name, payload)
         is_continued = event.kind is EventKind.PROMPT and payload.get("prompt") == ""
         return replace(event, kind=EventKind.MODEL_BEFORE) if is_continued else event
+
+    def render(self, event: Event, decision: Decision) -> Answer:
+        """Of a refusal that also stops the agent, Qwen Code shows the reason of the stop only."""
+        if decision.verdict is Verdict.DENY and decision.stop is not None:
+            reasons = dict.fromkeys(filter(None, (decision.reason, decision.stop)))
+            decision = replace(decision, stop="\n".join(reasons))
+        return super().render(event, decision)
 
     def read(self, event: Event, result: Result) -> HookOutput:
         """It reads stderr only at exit 2, and else whenever there is nothing on stdout."""
