@@ -138,7 +138,7 @@ EVENTS = st.sampled_from(
 
 def abilities(event: Event) -> Capability:
     can = spec(event.agent, event.name).can
-    return can & Capability.DENY if event.problem else can
+    return can & (Capability.ASK | Capability.DENY) if event.problem else can
 
 
 @settings(deadline=None, max_examples=600)
