@@ -135,5 +135,5 @@ def test_after_the_upgrade_a_real_tray_denies_by_the_old_copy_each_time(plain: P
 
     answers = [live.relay("claude-code", "PreToolUse", payload).stdout for _ in range(3)]
 
-    assert all(b"logging says no" in one and b'"deny"' in one for one in answers)
+    assert [b"logging says no" in one and b'"deny"' in one for one in answers] == [True] * 3, answers
     assert [name for name, state in live.states().items() if state == "changed"] == CHANGED[COVERAGE]

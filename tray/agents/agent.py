@@ -189,8 +189,8 @@ class ProtectedFiles:
 ENVELOPE = frozenset(
     {
         "agent_id", "agent_transcript_path", "conversation_id", "cwd", "effort", "hook_event_name", "hostname",
-        "message_id", "permission_mode", "plugin", "prompt_id", "readonly", "session", "session_id", "timestamp",
-        "transcript_path", "turn_id", "user_email",
+        "message_id", "parent_session_id", "permission_mode", "plugin", "prompt_id", "readonly", "session",
+        "session_id", "timestamp", "transcript_path", "turn_id", "user_email",
     }
 )  # fmt: skip
 

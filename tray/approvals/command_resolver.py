@@ -175,7 +175,9 @@ class CommandResolver:
     def _intact_manifest(self, hook: Hook, name: str) -> Manifest:
         """What the copy consists of; altered files are put back from the spare bytes or from the hook's files."""
         try:
-            return self._copies.check(name)
+            manifest = self._copies.check(name)
+            self._copies.keep_spares(name)  # before the hook's first start can alter it
+            return manifest
         except DamagedError:
             with contextlib.suppress(DamagedError):
                 return self._copies.restore(name)
