@@ -64,6 +64,6 @@ OPENCODE = Client(
     shell_call=lambda line: Call("bash", {"command": line, "description": "a step"}),
     settings=f"{FOLDER}/plugins/hooktray.js",
     existing={},
-    can=Can.REWRITE | Can.SESSION_END | Can.BLOCK_PROMPT,
+    can=Can.REWRITE | Can.SESSION_START | Can.SESSION_END | Can.BLOCK_PROMPT,
     prepare=prepare,
 )
