@@ -42,7 +42,7 @@ class Plain:
         env: Mapping[str, str] | None = None,
         *,
         input: bytes = b"",
-        timeout: float = 20,
+        timeout: float = 60,
     ) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
             argv,
@@ -54,7 +54,7 @@ class Plain:
             check=False,
         )
 
-    def wait(self, condition: Callable[[], T | None], deadline: float = 10.0, what: str = "the condition") -> T:
+    def wait(self, condition: Callable[[], T | None], deadline: float = 30.0, what: str = "the condition") -> T:
         return wait(condition, deadline, what)
 
     def close(self) -> None:

@@ -14,7 +14,7 @@ class Overdue(AssertionError):  # noqa: N818 - it says what happened
     """What was waited for did not happen in time."""
 
 
-def wait(condition: Callable[[], T | None], deadline: float = 10.0, what: str = "the condition") -> T:
+def wait(condition: Callable[[], T | None], deadline: float = 30.0, what: str = "the condition") -> T:
     """The condition's first true value; raises Overdue, naming `what`, after `deadline` seconds."""
     end = time.monotonic() + deadline
     while True:
