@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,18 @@ class Report:
     reason: str = ""
     changes: dict[str, Any] = field(default_factory=dict)  # what is put in the place of what, and what is added
     warnings: list[str] = field(default_factory=list)
+
+
+def merged(reports: Iterable[Report]) -> Report:
+    """One report of all hooks; a refusal wins, and the first reason counts."""
+    whole = Report()
+    for each in reports:
+        whole.verdict = "deny" if "deny" in (each.verdict, whole.verdict) else max(each.verdict, whole.verdict)
+        whole.reason = whole.reason or each.reason
+        whole.stop |= each.stop
+        whole.changes |= each.changes
+        whole.warnings += each.warnings
+    return whole
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from hosts.process import Exit, Hook, Report, main, parsed, spawn
+from hosts.process import Exit, Hook, Report, main, merged, parsed, spawn
 
 LONGEST = 60.0  # seconds, whatever the entry says
 BLOCKABLE = {
@@ -44,14 +44,7 @@ def run(config: str, event: str, body: bytes, hook: Hook | None) -> Report:
     hooks = [hook] if hook else list(configured(Path(config), event, payload))
     with ThreadPoolExecutor(max(1, len(hooks))) as pool:
         ends = list(pool.map(lambda each: spawn(each, body, cwd=payload.get("cwd", "")), hooks))
-    whole = Report()
-    for each in (judge(event, body, ended) for ended in ends):
-        whole.verdict = "deny" if "deny" in (each.verdict, whole.verdict) else max(each.verdict, whole.verdict)
-        whole.reason = whole.reason or each.reason
-        whole.stop |= each.stop
-        whole.changes |= each.changes
-        whole.warnings += each.warnings
-    return whole
+    return merged(judge(event, body, ended) for ended in ends)
 
 
 def configured(path: Path, event: str, payload: Mapping[str, Any]) -> Iterator[Hook]:

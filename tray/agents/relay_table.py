@@ -141,7 +141,7 @@ def read(table: bytes) -> TableContent:
 
 
 def _read_guard(parts: Sequence[str]) -> Iterator[Guard]:
-    if len(parts) >= 4 and parts[2] in tuple(Failure) and parts[3] in (ONLY, EXCEPT):
+    if len(parts) >= 4 and parts[2] in (Failure.ALLOW, Failure.ASK, Failure.BLOCK) and parts[3] in (ONLY, EXCEPT):
         yield Guard(
             agent=_unescaped(parts[0]),
             event=_unescaped(parts[1]),

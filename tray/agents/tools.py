@@ -8,6 +8,7 @@ from typing import Any
 
 from tray.agents.agent import NativeTool
 from tray.agents.registry import AGENTS, CANONICAL
+from tray.model.event import Tool
 
 NO_TOOLS: Mapping[str, NativeTool] = {}  # a tool without a row keeps its name
 
@@ -45,6 +46,11 @@ def spellings(agent: str, name: str) -> tuple[str, ...]:
 def canonical_input(agent: str, name: str, input: Mapping[str, Any]) -> dict[str, Any]:
     """A tool's input in the canonical argument keys."""
     return translate_input(agent, CANONICAL, name, input)
+
+
+def canonical_call(agent: str, tool: Tool) -> tuple[str, Mapping[str, Any], Any]:
+    """Its name, input and output: the same for one call in whatever form it was reported."""
+    return canonical(agent, tool.name), canonical_input(agent, tool.name, tool.input), tool.output
 
 
 def native_input(agent: str, title: str, input: Mapping[str, Any]) -> dict[str, Any]:

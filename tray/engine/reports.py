@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from tray.agents import tools
 from tray.execution.process import CANCELLED
@@ -104,11 +103,6 @@ def _key(event: Event) -> CallKey | None:
 
 def _is_same_call(first: Event, second: Event) -> bool:
     """Whether another line reports the same. The same line again is another report, which is judged anew."""
-    return first.via_agent != second.via_agent and _call(first) == _call(second)
-
-
-def _call(event: Event) -> tuple[str, Mapping[str, Any], Any]:
-    """The call in the canonical names: the two lines may get two forms of it."""
-    assert event.tool is not None
-    name = tools.canonical(event.agent, event.tool.name)
-    return (name, tools.canonical_input(event.agent, event.tool.name, event.tool.input), event.tool.output)
+    if first.via_agent == second.via_agent or first.tool is None or second.tool is None:
+        return False
+    return tools.canonical_call(first.agent, first.tool) == tools.canonical_call(second.agent, second.tool)

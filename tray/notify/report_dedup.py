@@ -63,10 +63,6 @@ def _content(alert: Alert) -> tuple[str, str, str]:
 
 def _digest(event: Event) -> str:
     """What happened, without what differs between two reports of it: their forms, times and ids."""
-    call = event.tool and (
-        tools.canonical(event.agent, event.tool.name),
-        tools.canonical_input(event.agent, event.tool.name, event.tool.input),
-        event.tool.output,
-    )
+    call = event.tool and tools.canonical_call(event.agent, event.tool)
     what = (event.agent, event.session or event.cwd, event.kind.value, event.topic, event.prompt, event.message, call)
     return hashlib.sha256(json.dumps(what, sort_keys=True, default=str).encode()).hexdigest()
