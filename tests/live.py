@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -14,9 +15,12 @@ from desk import Desk, MenuRow, wait
 from plain import Plain
 
 from tray import relay
+from tray.app import build_catalog, open_stores
+from tray.cli.views import hook_rows, log_row
 from tray.errors import IpcError
 from tray.ipc.client import send_request
 from tray.paths import locate
+from tray.store.switch import SwitchState
 
 PYTHON = sys.executable
 PROGRAM = ("-m", "tray")
@@ -51,7 +55,7 @@ class Live:
 
     def start(self, *argv: str) -> None:
         self.process = self.place.start([PYTHON, "-I", *self.program, "--home", str(self.home), "run", *argv])
-        wait(self.is_running, 20, "the tray answers")
+        wait(self.is_running, 60, "the tray answers")
 
     def is_running(self) -> bool:
         """What `hooktray status` asks, without a process for each time."""
@@ -98,17 +102,46 @@ class Live:
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def log(self) -> list[dict[str, Any]]:
-        return self.cli_json("log", "--limit", "1000")
+        """What `hooktray log --json` prints, without a process for each time; tests/cli/test_history.py runs that."""
+        paths = locate(str(self.home))
+        if not paths.database.exists():
+            return []
+        journal = open_stores(paths, migrate=False).journal
+        return [json.loads(json.dumps(log_row(record))) for record in journal.recent(1000, brief=True)]
 
     def wait_log(self, count: int) -> list[dict[str, Any]]:
         def enough() -> list[dict[str, Any]]:
             rows = self.log()
             return rows if len(rows) >= count else []
 
-        return wait(enough, 20, f"{count} rows")
+        return wait(enough, 60, f"{count} rows")
 
     def states(self) -> dict[str, str]:
-        return {row["name"]: row["state"] for row in self.cli_json("list")}
+        """The state of each hook as `hooktray list --json` has it, in the place's environment, without a process."""
+        paths = locate(str(self.home))
+        kept = dict(os.environ)
+        os.environ.clear()
+        os.environ.update(self.place.environment)
+        try:
+            catalog = build_catalog(paths, open_stores(paths, migrate=not paths.database.exists()))
+            catalog.refresh()
+            return {row["name"]: row["state"] for row in hook_rows(catalog)}
+        finally:
+            os.environ.clear()
+            os.environ.update(kept)
+
+    def approvals(self) -> dict[str, str]:
+        """The digests of what the ledger has as approved, by name, without a process for each time."""
+        ledger = open_stores(locate(str(self.home)), migrate=False).ledger
+        return {one.hook.name: one.digest for one in ledger.state.approved.values()}
+
+    def switch(self) -> SwitchState:
+        """Whether hooks run, as `hooktray status` says, without a process for each time."""
+        return open_stores(locate(str(self.home)), migrate=False).switch.state()
+
+    def health(self) -> dict[str, Any]:
+        """What the tray reports of itself to `hooktray status`."""
+        return dict(send_request(locate(str(self.home)).socket, {"op": "health"}))
 
     def menu(self, *path: str) -> list[MenuRow]:
         rows = list(self.desk.menu_labels(self.item))
@@ -125,9 +158,10 @@ class Live:
         def waiting() -> bool:
             return any(row.label.startswith(name) for row in self.menu("Approvals"))
 
+        before = self.approvals().get(name)
         self.desk.wait(waiting, what=f"{name} waits")
         self.click("Approvals", name, "Approve")
-        self.desk.wait(lambda: self.states().get(name) == "approved", what=f"{name} is approved")
+        self.desk.wait(lambda: self.approvals().get(name) not in (None, before), what=f"{name} is approved")
 
     @property
     def item(self) -> Any:
@@ -135,11 +169,11 @@ class Live:
 
     def kill(self) -> None:
         self.process.send_signal(signal.SIGKILL)
-        self.process.wait(10)
+        self.process.wait(60)
 
     def quit(self) -> int:
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(15)
+        return self.process.wait(60)
 
 
 def recorded(agent: str, name: str) -> bytes:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from desk import wait
+from desk.wait import DEADLINE
 
 T = TypeVar("T")
 
@@ -54,7 +55,7 @@ class Plain:
             check=False,
         )
 
-    def wait(self, condition: Callable[[], T | None], deadline: float = 30.0, what: str = "the condition") -> T:
+    def wait(self, condition: Callable[[], T | None], deadline: float = DEADLINE, what: str = "the condition") -> T:
         return wait(condition, deadline, what)
 
     def close(self) -> None:

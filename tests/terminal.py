@@ -39,7 +39,7 @@ class Terminal:
     def close(self) -> None:
         if self.process.poll() is None:
             self.process.kill()
-        self.process.wait(20)
+        self.process.wait(60)
         self._reader.join(20)
         os.close(self._master)
 

@@ -2,16 +2,17 @@ from __future__ import annotations
 
 import pytest
 from addresses import PUBLIC, REFUSED
+from every import every
 
 from tray.addresses import address_problem, endpoint, local_problem
 
 
-@pytest.mark.parametrize("address", REFUSED)
+@every("address", REFUSED)
 def test_an_address_that_is_not_public_is_refused_however_it_is_wrapped(address: str) -> None:
     assert address_problem(address)
 
 
-@pytest.mark.parametrize("address", PUBLIC)
+@every("address", PUBLIC)
 def test_a_public_address_passes(address: str) -> None:
     assert address_problem(address) == ""
 
@@ -31,7 +32,7 @@ def test_a_url_is_taken_apart(url: str, place: str, target: str) -> None:
     assert (found.host_port, found.target) == (place, target)
 
 
-@pytest.mark.parametrize(
+@every(
     "url",
     [
         "ftp://example.com/", "file:///etc/passwd", "example.com", "//example.com", "https://", "https:///x",

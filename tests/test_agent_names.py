@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+from every import every
 
 from tray.agents.others import PROGRAMS, VARIABLES
 from tray.agents.registry import RECOGNISED, known_agents
@@ -82,7 +82,7 @@ def words(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield node.lineno, " ".join((node.module or "", *(alias.name for alias in node.names)))
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
+@every("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_a_module_outside_names_no_agent(path: Path) -> None:
     if path.relative_to(ROOT).as_posix() in HELP_MODULES:
         assert mentions(path.read_text(encoding="utf-8"))
@@ -92,7 +92,7 @@ def test_a_module_outside_names_no_agent(path: Path) -> None:
     assert [(line, found) for line, word in words(tree) if (found := mentions(word))] == []
 
 
-@pytest.mark.parametrize("path", OTHER_FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
+@every("path", OTHER_FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_no_other_source_names_an_agent(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").splitlines()
 

@@ -7,7 +7,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-import pytest
+from every import every
 
 ROOT = Path(__file__).parent.parent
 ROW = re.compile(r"^\| (L?\d+) \| [^|]+ \| ([^|]+) \|$", re.MULTILINE)
@@ -22,7 +22,7 @@ def test_every_law_and_every_decision_has_its_row() -> None:
     assert later == sorted(later, key=int)
 
 
-@pytest.mark.parametrize("number", ROWS)
+@every("number", ROWS)
 def test_the_tests_of_a_decision_are_there(number: str) -> None:
     named = re.findall(r"`([\w/.]+)::(\w+)`", ROWS[number])
 

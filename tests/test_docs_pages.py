@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import typer.main
+from every import every
 from house import House
 
 from tray import settings
@@ -34,7 +35,7 @@ def named(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
+@every("page", PAGES, ids=named)
 def test_every_file_that_a_page_names_exists(page: Path) -> None:
     places = {place.rstrip(".") for place in OURS.findall(page.read_text())}
     here = [page.parent, ROOT]
@@ -44,7 +45,7 @@ def test_every_file_that_a_page_names_exists(page: Path) -> None:
     assert [place for place in missing if not GENERATED.search(place) and "your" not in place] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
+@every("page", PAGES, ids=named)
 def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
     links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text())
 
@@ -57,7 +58,7 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
+@every("page", PAGES, ids=named)
 def test_every_heading_that_a_link_of_a_page_names_is_there(page: Path) -> None:
     links = re.findall(r"\]\(([^)#\s:]*)#([^)\s]+)\)", page.read_text())
 
@@ -74,7 +75,7 @@ def lines(page: Path) -> list[list[str]]:
     return [shlex.split(re.split(r"[|#;<>]", line)[0]) for line in shown if "'" not in line]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
+@every("page", PAGES, ids=named)
 def test_every_command_and_option_that_a_page_shows_exists(page: Path) -> None:
     for verb, *words in lines(page):
         if verb in OUTSIDE or verb.startswith("-"):
@@ -85,7 +86,7 @@ def test_every_command_and_option_that_a_page_shows_exists(page: Path) -> None:
         assert [word for word in options if word not in known] == [], f"{named(page)}: hooktray {verb}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
+@every("page", PAGES, ids=named)
 def test_every_piece_of_settings_that_a_page_shows_can_be_read(page: Path) -> None:
     for text in re.findall(r"```yaml\n(.*?)```", page.read_text(), re.DOTALL):
         if re.match(r"(?:#.*\n)*(?:hooks|sources|llm|alerts|" + "|".join(settings.KEYS) + "):", text):

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import regex
+from every import every
 
 from tray.text import redact, redact_value, secret_patterns, secret_prefilter
 
@@ -213,8 +214,8 @@ rm -rf build/ && mkdir -p build/release-2024
 """.splitlines()
 
 
-@pytest.mark.parametrize("place", PLACEMENTS)
-@pytest.mark.parametrize("shape", SHAPES)
+@every("place", PLACEMENTS)
+@every("shape", SHAPES)
 def test_a_known_shape_is_found_wherever_it_stands(shape: str, place: str) -> None:
     for seed in range(5):
         secret = SHAPES[shape](random.Random(f"{shape}{seed}"))
@@ -226,7 +227,7 @@ def test_a_known_shape_is_found_wherever_it_stands(shape: str, place: str) -> No
         assert len(redacted.masks) >= 1
 
 
-@pytest.mark.parametrize("place", NAMED)
+@every("place", NAMED)
 def test_a_value_without_a_shape_is_found_by_what_stands_beside_it(place: str) -> None:
     for seed in range(40):
         chance = random.Random(seed)
@@ -252,10 +253,8 @@ def test_a_name_is_seen_through_three_layers_of_json(place: str) -> None:
         assert secret not in redact(text).text
 
 
-@pytest.mark.parametrize("head", ["PRIVATE", "RSA PRIVATE", "EC PRIVATE", "OPENSSH PRIVATE", "ENCRYPTED PRIVATE"])
-@pytest.mark.parametrize(
-    "wrap", [str, json.dumps, lambda text: json.dumps(json.dumps(text)), lambda text: text.split("-----END")[0]]
-)
+@every("head", ["PRIVATE", "RSA PRIVATE", "EC PRIVATE", "OPENSSH PRIVATE", "ENCRYPTED PRIVATE"])
+@every("wrap", [str, json.dumps, lambda text: json.dumps(json.dumps(text)), lambda text: text.split("-----END")[0]])
 def test_a_private_key_is_found_whole_plain_escaped_or_cut_off(head: str, wrap: Callable[[str], str]) -> None:
     lines = [_any(random.Random(n), BASE62 + "+/", 64) for n in range(12)]
     key = f"-----BEGIN {head} " + "KEY-----\n" + "\n".join(lines) + f"\n-----END {head} " + "KEY-----\n"
@@ -267,15 +266,15 @@ def test_a_private_key_is_found_whole_plain_escaped_or_cut_off(head: str, wrap: 
     assert redacted.text.startswith("before ")
 
 
-@pytest.mark.parametrize("count", [12, 24])
-@pytest.mark.parametrize("lead", ["seed: ", "mnemonic = ", 'seed phrase: "', '"mnemonic": "', "recovery phrase:\n"])
+@every("count", [12, 24])
+@every("lead", ["seed: ", "mnemonic = ", 'seed phrase: "', '"mnemonic": "', "recovery phrase:\n"])
 def test_a_seed_phrase_is_found_behind_its_word(count: int, lead: str) -> None:
     phrase = " ".join(random.Random(count).choices(WORDS, k=count))
 
     assert phrase.split(" ", 1)[1] not in redact(f"{lead}{phrase}").text
 
 
-@pytest.mark.parametrize("line", CLEAN)
+@every("line", CLEAN)
 def test_a_clean_line_stays_as_it_is(line: str) -> None:
     assert redact(line).text == line
 
@@ -333,7 +332,7 @@ def test_a_value_nested_beyond_reason_is_masked_and_not_followed() -> None:
     assert redact_value(value)[1] == ("depth",)
 
 
-@pytest.mark.parametrize(
+@every(
     "part",
     [
         "eyJ",
@@ -388,7 +387,7 @@ def _jwt_part(chance: random.Random) -> str:
     return base64.urlsafe_b64encode(('{"a' + _any(chance, BASE62, 30) + '":1}').encode()).decode().rstrip("=")
 
 
-@pytest.mark.parametrize("kind", secret_patterns.TOKENS)
+@every("kind", secret_patterns.TOKENS)
 def test_no_token_begins_with_what_is_passed_over(kind: str) -> None:
     passed_over = [sign for sign in string.printable if not re.fullmatch(secret_patterns.TOKEN_STARTS, sign)]
 
@@ -416,7 +415,7 @@ def _mixed(seed: int) -> str:
     return "".join(f"{chance.choice(parts)}{chance.choice(['', ' ', '_', '.', '-'])}" for _ in range(400))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@every("seed", range(40))
 def test_looking_for_beginnings_finds_what_the_patterns_find(seed: int) -> None:
     text = _mixed(seed)
 

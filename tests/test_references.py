@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from every import every
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("tray", "tests", "docs", "icons", "installers", "native", ".ci")
@@ -58,7 +59,7 @@ def prose(path: Path) -> Iterator[str]:
             yield ast.get_docstring(node) or ""
 
 
-@pytest.mark.parametrize("path", [*PAGES, *TEXTS], ids=named)
+@every("path", [*PAGES, *TEXTS], ids=named)
 def test_a_page_names_files_and_tests_that_are_there(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     files = {*OURS.findall(text)} - ELSEWHERE

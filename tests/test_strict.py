@@ -11,6 +11,7 @@ import tracemalloc
 from typing import Any
 
 import pytest
+from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -170,7 +171,7 @@ def test_json_has_the_same_places() -> None:
     assert document.location(("é", 1, "b"), value=True) == "c.json:3:3"
 
 
-@pytest.mark.parametrize(("text", "value"), SCALARS)
+@every(("text", "value"), SCALARS)
 def test_yaml_scalars_hold_no_surprise(text: str, value: Any) -> None:
     found = load_yaml(f"a: {text}\n", "c.yaml").value["a"]
 
@@ -187,16 +188,12 @@ def test_a_byte_order_mark_moves_no_place() -> None:
     assert load_json(b'\xef\xbb\xbf{"a": 1}', "c.json", limit=LIMIT).marks["a",] == Mark(1, 2)
 
 
-@pytest.mark.parametrize(
-    ("text", "mark", "part"), [case[1:] for case in BAD_YAML], ids=[case[0] for case in BAD_YAML]
-)
+@every(("text", "mark", "part"), [case[1:] for case in BAD_YAML], ids=[case[0] for case in BAD_YAML])
 def test_bad_yaml_is_refused_at_its_place(text: str | bytes, mark: Mark, part: str) -> None:
     _assert_refused(lambda: load_yaml(text, "c.yaml"), "c.yaml", mark, part)
 
 
-@pytest.mark.parametrize(
-    ("text", "mark", "part"), [case[1:] for case in BAD_JSON], ids=[case[0] for case in BAD_JSON]
-)
+@every(("text", "mark", "part"), [case[1:] for case in BAD_JSON], ids=[case[0] for case in BAD_JSON])
 def test_bad_json_is_refused_at_its_place(text: str | bytes, mark: Mark, part: str) -> None:
     _assert_refused(lambda: load_json(text, "c.json", limit=LIMIT), "c.json", mark, part)
 
@@ -271,8 +268,8 @@ def test_json_marks_point_at_their_keys() -> None:
             assert lines[line - 1][column - 1 :].startswith(f'"{at[-1]}"')
 
 
-@pytest.mark.parametrize("load", [load_yaml, lambda text, path: load_json(text, path, limit=LIMIT)])
-@pytest.mark.parametrize("part", ['"a\\\\', "[1,\n", "a: b\n", '{"a":\n', "#x", "- a\n", "\n", "? "])
+@every("load", [load_yaml, lambda text, path: load_json(text, path, limit=LIMIT)])
+@every("part", ['"a\\\\', "[1,\n", "a: b\n", '{"a":\n', "#x", "- a\n", "\n", "? "])
 def test_reading_takes_time_in_proportion(load: Any, part: str) -> None:
     small, large = (_seconds(load, part * count) for count in (2_000, 32_000))
 

@@ -6,7 +6,7 @@ import sys
 import time
 import unicodedata
 
-import pytest
+from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -40,7 +40,7 @@ LINES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "shown"), LINES)
+@every(("text", "shown"), LINES)
 def test_a_line_shows_only_what_it_says(text: str, shown: str) -> None:
     assert sanitise(text, 200) == shown
 
@@ -74,7 +74,7 @@ def test_printable_text_keeps_lines_and_nothing_else_that_commands(text: str, li
     assert {char for char in shown if unicodedata.category(char) in {"Cc", "Cf", "Cs"}} <= {"\u200d", "\n"}
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "limit", "shown"),
     [
         ("abcdef", 6, "abcdef"),
@@ -103,7 +103,7 @@ def test_the_first_line_is_the_first_with_something_in_it() -> None:
     assert first_line("\n\n") == ""
 
 
-@pytest.mark.parametrize("part", ["\u0300\u0316", "\x1b]", "\x1b[1;", "\x1b[ ", "\u200d", "👩\u200d", "é ", "\n"])
+@every("part", ["\u0300\u0316", "\x1b]", "\x1b[1;", "\x1b[ ", "\u200d", "👩\u200d", "é ", "\n"])
 def test_sanitising_takes_time_in_proportion(part: str) -> None:
     small, large = (_seconds(part * count) for count in (5_000, 80_000))
 

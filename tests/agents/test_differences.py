@@ -10,6 +10,7 @@ import pytest
 from agents.hook_outputs import inner, ran
 from agents.recordings import recorded, request_for, sampled
 from agents.test_protocol_hosts import heard
+from every import every
 from hosts import claude_code, shelley
 
 from tray.agents.protocol import fit, neutral, parse, render, spec
@@ -188,7 +189,7 @@ PLAIN = [
 ]
 
 
-@pytest.mark.parametrize(("agent", "name", "becomes"), PLAIN)
+@every(("agent", "name", "becomes"), PLAIN)
 def test_plain_text_becomes_what_the_agent_makes_of_it(agent: str, name: str, becomes: str) -> None:
     hook_output = AGENTS[agent].protocol.read(sampled(agent, name), ran(0, "hello"))
 
@@ -413,7 +414,7 @@ DIFFERENCES: dict[int, tuple[str, tuple[str, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("number", range(1, 23))
+@every("number", range(1, 23))
 def test_each_difference_has_its_tests(number: int) -> None:
     _, names = DIFFERENCES[number]
 

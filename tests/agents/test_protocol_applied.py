@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 from agents.recordings import request_for
 from agents.test_protocol_hosts import JUDGES, heard
+from every import every
 from hosts import x_code
 from hosts.process import Exit, Report
 
@@ -63,7 +63,7 @@ def through_us(event: Event, ended: Exit, failure: Failure) -> Report:
     return heard(event, render(event, fit(event, merge([outcome]))))
 
 
-@pytest.mark.parametrize(("agent", "row"), ROWS, ids=IDS)
+@every(("agent", "row"), ROWS, ids=IDS)
 def test_the_agent_applies_this_and_through_us_it_has_the_same_effect(agent: str, row: dict[str, Any]) -> None:
     for name in row["events"]:
         event, ended = asked(agent, name, row), said(name, row)

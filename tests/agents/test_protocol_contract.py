@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from agents.recordings import request_for, sampled
+from every import every
 
 import tray.agents
 from tray.agents.protocol import parse, spec
@@ -111,7 +112,7 @@ def test_the_dialects_stand_in_alphabetical_order() -> None:
     assert all(list(known.events) == sorted(known.events) for known in AGENTS.values())
 
 
-@pytest.mark.parametrize(("agent", "name"), TIMEOUTS)
+@every(("agent", "name"), TIMEOUTS)
 def test_an_event_has_its_agents_own_time_limit(agent: str, name: str) -> None:
     assert spec(agent, name).timeout == TIMEOUTS[agent, name]
 
@@ -149,7 +150,7 @@ def test_an_agents_events_are_of_different_kinds_and_none_is_other() -> None:
         assert (len(set(kinds)), EventKind.OTHER in kinds) == (len(kinds), False), agent
 
 
-@pytest.mark.parametrize(("agent", "name"), EVENTS)
+@every(("agent", "name"), EVENTS)
 def test_session_and_tool_of_a_payload_are_those_of_its_event(agent: str, name: str) -> None:
     payload = dict(sampled(agent, name).payload)
     odd = [
@@ -194,7 +195,7 @@ OWN = {
 PROTOCOLS = [path for path in sorted(FOLDER.rglob("*.py")) if path.stem not in SHARED | OWN]
 
 
-@pytest.mark.parametrize("path", PROTOCOLS, ids=lambda path: path.relative_to(FOLDER).as_posix())
+@every("path", PROTOCOLS, ids=lambda path: path.relative_to(FOLDER).as_posix())
 def test_a_protocol_touches_no_file_clock_or_process(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     nodes = [node for top in tree.body if not _is_for_types(top) for node in ast.walk(top)]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
 from agents.hosts import meant, taken
 from agents.recordings import request_for, sampled
+from every import every
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -89,7 +89,7 @@ LOSSES: list[tuple[str, str, Decision, Decision]] = [
 ]
 
 
-@pytest.mark.parametrize(("agent", "name", "decision", "fitted"), LOSSES)
+@every(("agent", "name", "decision", "fitted"), LOSSES)
 def test_what_is_lost_becomes_stricter_and_is_remarked(
     agent: str, name: str, decision: Decision, fitted: Decision
 ) -> None:

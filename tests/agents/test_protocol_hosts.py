@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 
-import pytest
 from agents.recordings import sampled
 from agents.test_protocol_fit import DECISIONS
+from every import every
 from hosts import claude_judge, codex, copilot_cli, opencode, qwen_code, shelley, starchild, x_code
 from hosts.process import Exit, Report
 from hypothesis import given, settings
@@ -66,7 +66,7 @@ def heard(event: Event, answer: Answer) -> Report:
     )
 
 
-@pytest.mark.parametrize("event", EVENTS, ids=IDS)
+@every("event", EVENTS, ids=IDS)
 def test_the_neutral_answer_changes_nothing_and_is_no_cause_for_complaint(event: Event) -> None:
     expected = Report(warnings=["printed no path"]) if event.name == "WorktreeCreate" else Report()
 

@@ -8,6 +8,7 @@ import pytest
 from agents.hook_outputs import EVENTS, IGNORED, NOTHING, deny, failed, inner, ran
 from agents.recordings import sampled
 from agents.test_protocol_pairs import answered
+from every import every
 
 from tray.agents import lenient
 from tray.agents.registry import AGENTS
@@ -34,8 +35,8 @@ def said(dialect: str, refusal: bytes) -> bytes:
     return refusal.replace(b"WORD", HEARD[dialect][1].encode()).replace(b"NO", b"no")
 
 
-@pytest.mark.parametrize("way", REFUSALS)
-@pytest.mark.parametrize("dialect", HEARD)
+@every("way", REFUSALS)
+@every("dialect", HEARD)
 def test_a_refusal_is_heard_however_it_is_written(dialect: str, way: str) -> None:
     event = EVENTS[HEARD[dialect][0]]
 
@@ -44,7 +45,7 @@ def test_a_refusal_is_heard_however_it_is_written(dialect: str, way: str) -> Non
     assert hook_output == deny("no")
 
 
-@pytest.mark.parametrize("way", REFUSALS)
+@every("way", REFUSALS)
 def test_claudes_own_form_of_a_refusal_is_heard_too(way: str) -> None:
     output = (
         said("claude-code", REFUSALS[way]).replace(b'"decision":"block",', b"").replace(b'"decision":"allow",', b"")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,7 +42,7 @@ OUTPUTS: list[tuple[Any, str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("output", "text", "after"), OUTPUTS)
+@every(("output", "text", "after"), OUTPUTS)
 def test_an_output_is_seen_and_replaced_as_text(output: Any, text: str, after: Any) -> None:
     assert as_text(output) == text
     assert with_text(output, "new") == after

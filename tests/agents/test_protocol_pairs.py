@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from agents.hook_outputs import ran
 from agents.hosts import taken
 from agents.recordings import sampled
+from every import every
 
 from tray.agents.fidelity import FidelityRow, rows
 from tray.agents.protocol import neutral, render, spec
@@ -23,6 +23,8 @@ REFUSED_IN_COPILOT_CLI = {
     "PermissionRequest": '{"behavior":"deny","message":"no"}',
     "PreToolUse": '{"permissionDecision":"deny","permissionDecisionReason":"no"}',
 }
+# A permission request carries a new input only beside an allow (tests/agents/test_protocol_fidelity.py).
+REWRITTEN = [row for row in ROWS if "rewrite input" in row.carried and row.event != "PermissionRequest"]
 HEARD_BY_X_CODE = ("PostToolUse", "PreToolUse", "UserPromptSubmit")
 
 
@@ -55,11 +57,20 @@ def answered(event: Event, hook_output: HookOutput) -> Answer:
     return render(event, decision)
 
 
-@pytest.mark.parametrize(("dialect", "row"), PAIRS, ids=IDS)
-def test_a_refusal_arrives_wherever_the_agent_can_take_one(dialect: str, row: FidelityRow) -> None:
-    event, said = sampled(row.agent, row.event), refusal(dialect, row)
-    if said is None:
-        return
+REFUSING = [(dialect, row, said) for dialect, row in PAIRS if (said := refusal(dialect, row)) is not None]
+
+
+def test_a_hook_of_every_format_can_refuse_but_of_shelleys() -> None:
+    assert {dialect for dialect, _, _ in REFUSING} == set(AGENTS) - {"shelley"}
+
+
+@every(
+    ("dialect", "row", "said"),
+    REFUSING,
+    ids=[f"{dialect}-hears-{row.agent}-{row.event}" for dialect, row, _ in REFUSING],
+)
+def test_a_refusal_arrives_wherever_the_agent_can_take_one(dialect: str, row: FidelityRow, said: Result) -> None:
+    event = sampled(row.agent, row.event)
     answer = answered(event, AGENTS[dialect].protocol.read(event, said))
 
     if Capability.DENY in spec(row.agent, row.event).can:
@@ -69,20 +80,21 @@ def test_a_refusal_arrives_wherever_the_agent_can_take_one(dialect: str, row: Fi
         assert answer == neutral(row.agent, row.event, event.body)
 
 
-@pytest.mark.parametrize(("dialect", "row"), PAIRS, ids=IDS)
-@pytest.mark.parametrize("code", [None, -9, 1, 3, 126, 127])
+@every(("dialect", "row"), PAIRS, ids=IDS)
+@every("code", [None, -9, 1, 3, 126, 127])
 def test_a_hook_that_broke_says_nothing_to_any_agent(dialect: str, row: FidelityRow, code: int | None) -> None:
     event = sampled(row.agent, row.event)
     hook_output = AGENTS[dialect].protocol.read(event, Result(code=code, stderr=b"Traceback"))
 
     if row.event == "WorktreeCreate" and dialect == "claude-code" and code in (1, 3):
         assert hook_output.verdict is Verdict.DENY  # any failure means that there is no worktree
+        assert taken(event, answered(event, hook_output)) == (Verdict.DENY, False)
         return
     assert hook_output.problem
     assert answered(event, hook_output) == neutral(row.agent, row.event, event.body)
 
 
-@pytest.mark.parametrize(("dialect", "row"), PAIRS, ids=IDS)
+@every(("dialect", "row"), PAIRS, ids=IDS)
 def test_a_hook_without_an_opinion_leaves_everything_as_it_was(dialect: str, row: FidelityRow) -> None:
     event = sampled(row.agent, row.event)
     same = event.body if row.hook_event_names[dialect] == "system-prompt" and dialect == "shelley" else b""
@@ -92,11 +104,9 @@ def test_a_hook_without_an_opinion_leaves_everything_as_it_was(dialect: str, row
     assert answered(event, hook_output) == neutral(row.agent, row.event, event.body)
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if "rewrite input" in row.carried], ids=lambda row: row.agent)
-@pytest.mark.parametrize("dialect", ["claude-code", "copilot-cli", "starchild", "x-code"])
+@every("row", REWRITTEN, ids=lambda row: row.agent)
+@every("dialect", ["claude-code", "copilot-cli", "starchild", "x-code"])
 def test_a_new_command_reaches_every_agents_shell(dialect: str, row: FidelityRow) -> None:
-    if row.event == "PermissionRequest":
-        return
     event = sampled(row.agent, row.event)
     said = {
         "claude-code": '{"updatedInput":{"command":"true"}}',

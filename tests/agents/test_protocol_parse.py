@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from agents.expected import CONSTRUCTED, EXPECTED
 from agents.recordings import FOLDER, recorded, request_for, sampled, wire
+from every import every
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +20,7 @@ from tray.agents.wire import LARGE_PAYLOAD, dumps
 from tray.model.event import Capability, EventKind
 
 
-@pytest.mark.parametrize(("agent", "name"), EXPECTED, ids=lambda word: word)
+@every(("agent", "name"), EXPECTED, ids=lambda word: word)
 def test_a_recorded_payload_becomes_this_event(agent: str, name: str) -> None:
     event = recorded(agent, name)
 
@@ -29,16 +30,14 @@ def test_a_recorded_payload_becomes_this_event(agent: str, name: str) -> None:
     assert event.environment["PATH"] == "/usr/bin"
 
 
-@pytest.mark.parametrize("path", sorted(FOLDER.glob("*/*.json")), ids=lambda path: f"{path.parent.name}-{path.stem}")
+@every("path", sorted(FOLDER.glob("*/*.json")), ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_every_recording_is_an_event_of_a_known_session(path: Path) -> None:
     event = recorded(path.parent.name, path.stem)
 
     assert (event.problem, bool(event.session), bool(event.payload)) == ("", True, True)
 
 
-@pytest.mark.parametrize(
-    ("agent", "name"), [(agent, name) for agent, known in AGENTS.items() for name in known.events]
-)
+@every(("agent", "name"), [(agent, name) for agent, known in AGENTS.items() for name in known.events])
 def test_every_event_has_a_sample_that_parses_to_its_kind(agent: str, name: str) -> None:
     event = sampled(agent, name)
 
@@ -74,8 +73,8 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("agent", AGENTS)
-@pytest.mark.parametrize(("body", "problem"), BAD.items(), ids=[f"bad{n}" for n in range(len(BAD))])
+@every("agent", AGENTS)
+@every(("body", "problem"), BAD.items(), ids=[f"bad{n}" for n in range(len(BAD))])
 def test_a_payload_that_cannot_be_read_is_an_event_with_a_problem(agent: str, body: bytes, problem: str) -> None:
     name = next(name for name, each in AGENTS[agent].events.items() if not each.plain)
 
@@ -103,7 +102,7 @@ IN_LARGE = {
 }
 
 
-@pytest.mark.parametrize(("end", "problem"), IN_LARGE.items(), ids=[f"large{n}" for n in range(len(IN_LARGE))])
+@every(("end", "problem"), IN_LARGE.items(), ids=[f"large{n}" for n in range(len(IN_LARGE))])
 def test_a_large_payload_is_read_as_strictly_as_a_small_one(end: bytes, problem: str) -> None:
     body = LARGE + end
     assert len(body) > LARGE_PAYLOAD
@@ -173,7 +172,7 @@ def test_half_a_surrogate_pair_never_reaches_a_field_that_is_written_somewhere()
     assert (event.session, event.message) == ("a?b", "?")
 
 
-@pytest.mark.parametrize(("agent", "name", "fields"), CONSTRUCTED, ids=[name for _, name, _ in CONSTRUCTED])
+@every(("agent", "name", "fields"), CONSTRUCTED, ids=[name for _, name, _ in CONSTRUCTED])
 def test_a_documented_payload_becomes_this_event(agent: str, name: str, fields: dict[str, Any]) -> None:
     event = sampled(agent, name)
 

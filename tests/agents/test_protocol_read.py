@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from agents.claude_code.test_claude_code_answers import CLAUDE
 from agents.hook_outputs import EVENTS, IGNORED, NOTHING, Case, deny, failed, inner, new_input, ran
 from agents.recordings import request_for, sampled
 from agents.starchild.test_starchild_answers import STARCHILD
+from every import every
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -104,7 +104,7 @@ SHELLEY: list[Case] = [
 CASES = [*EVERYWHERE, *SHELLEY, *X_CODE]
 
 
-@pytest.mark.parametrize(("dialect", "event", "result", "hook_output"), CASES)
+@every(("dialect", "event", "result", "hook_output"), CASES)
 def test_what_a_hook_left_behind_is_read_so(
     dialect: str, event: str, result: Result, hook_output: HookOutput
 ) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from agents.recordings import recorded, request_for, sampled
+from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -152,7 +153,7 @@ CASES: list[tuple[str, str, Decision, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("agent", "name", "decision", "stdout"), CASES)
+@every(("agent", "name", "decision", "stdout"), CASES)
 def test_a_decision_is_answered_with_these_bytes(agent: str, name: str, decision: Decision, stdout: str) -> None:
     assert render(recorded(agent, name), decision) == Answer(stdout=stdout.encode())
 
@@ -214,9 +215,7 @@ def test_the_neutral_answer_is_safe_for_any_junk(agent: str, name: str, body: by
     assert answer.stdout in (b"", body, b"\n")
 
 
-@pytest.mark.parametrize(
-    ("agent", "name"), [(agent, name) for agent, known in AGENTS.items() for name in known.events]
-)
+@every(("agent", "name"), [(agent, name) for agent, known in AGENTS.items() for name in known.events])
 def test_no_opinion_is_the_neutral_answer(agent: str, name: str) -> None:
     event = sampled(agent, name)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
 from agents.recordings import request_for
+from every import every
 
 from tray.agents.protocol import fit, neutral, parse, spec
 from tray.agents.registry import AGENTS
@@ -13,7 +13,7 @@ SILENCE = Decision(outcomes=(Outcome(hook="h", status=Status.SKIPPED, output=NO_
 EVENTS = [(agent, name) for agent, known in AGENTS.items() for name in known.events]
 
 
-@pytest.mark.parametrize(("agent", "name"), EVENTS)
+@every(("agent", "name"), EVENTS)
 def test_silence_is_the_neutral_answer_in_every_event(agent: str, name: str) -> None:
     try:
         body = AGENTS[agent].protocol.sample(name)

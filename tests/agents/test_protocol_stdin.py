@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from agents.recordings import recorded, request_for, sampled, wire
+from every import every
 
 from tray.agents.protocol import parse
 from tray.agents.registry import AGENTS
@@ -21,7 +22,7 @@ RECORDINGS = [
 ]
 
 
-@pytest.mark.parametrize(("agent", "name"), RECORDINGS)
+@every(("agent", "name"), RECORDINGS)
 def test_a_hook_of_the_agents_own_dialect_reads_the_agents_own_bytes(agent: str, name: str) -> None:
     assert AGENTS[agent].protocol.stdin(recorded(agent, name)) == wire(agent, name)
 
@@ -220,9 +221,7 @@ GOLDEN: list[tuple[str, Event, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("dialect", "event", "fields"), GOLDEN, ids=[f"{d}-{e.agent}-{e.name}" for d, e, _ in GOLDEN]
-)
+@every(("dialect", "event", "fields"), GOLDEN, ids=[f"{d}-{e.agent}-{e.name}" for d, e, _ in GOLDEN])
 def test_a_hook_of_another_dialect_reads_the_event_as_it_knows_it(
     dialect: str, event: Event, fields: dict[str, Any]
 ) -> None:
@@ -238,7 +237,7 @@ def test_a_shelley_hook_reads_a_foreign_system_prompt_as_bare_text() -> None:
     assert AGENTS["shelley"].protocol.stdin(event) == "You are … x".encode()
 
 
-@pytest.mark.parametrize(("agent", "name"), [(agent, name) for agent, one in AGENTS.items() for name in one.events])
+@every(("agent", "name"), [(agent, name) for agent, one in AGENTS.items() for name in one.events])
 def test_every_dialect_can_hear_every_event(agent: str, name: str) -> None:
     for known in AGENTS.values():
         assert known.protocol.stdin(sampled(agent, name))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,14 +41,12 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize(("agent", "name", "title"), NAMES)
+@every(("agent", "name", "title"), NAMES)
 def test_an_agents_tool_has_this_canonical_name(agent: str, name: str, title: str) -> None:
     assert canonical(agent, name) == title
 
 
-@pytest.mark.parametrize(
-    ("title", "agent"), [(title, agent) for agent, known in AGENTS.items() for title in known.tools]
-)
+@every(("title", "agent"), [(title, agent) for agent, known in AGENTS.items() for title in known.tools])
 def test_a_canonical_name_leads_to_the_agents_own_and_back(title: str, agent: str) -> None:
     assert agent in AGENTS
     assert canonical(agent, native(agent, title)) == title
@@ -99,7 +97,7 @@ INPUTS: list[tuple[str, str, str, dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("source", "target", "name", "input", "there"), INPUTS)
+@every(("source", "target", "name", "input", "there"), INPUTS)
 def test_an_input_is_told_in_the_other_agents_keys(
     source: str, target: str, name: str, input: dict[str, Any], there: dict[str, Any]
 ) -> None:

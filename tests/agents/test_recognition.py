@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from agents.foreign_payloads import Sent, named, sent
 from agents.recordings import FOLDER, address
+from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,8 +42,8 @@ def payload_of(agent: str, name: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("line", LINES)
-@pytest.mark.parametrize("one", sent(), ids=named)
+@every("line", LINES)
+@every("one", sent(), ids=named)
 def test_an_agent_without_support_is_recognised_on_every_line(one: Sent, line: str) -> None:
     caller = recognise(line, one.word, one.payload, {})
 
@@ -51,7 +52,7 @@ def test_an_agent_without_support_is_recognised_on_every_line(one: Sent, line: s
     assert caller.skip_reason is SkipReason.NOT_SUPPORTED
 
 
-@pytest.mark.parametrize("one", sent(), ids=named)
+@every("one", sent(), ids=named)
 def test_another_agents_inherited_environment_hides_no_agent(one: Sent) -> None:
     environment = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION, "CURSOR_VERSION": "3", "COPILOT_CLI": "1"}
 
@@ -74,7 +75,7 @@ ANSWERS = {
 }
 
 
-@pytest.mark.parametrize("one", sent(), ids=named)
+@every("one", sent(), ids=named)
 def test_its_neutral_answer_is_in_its_own_protocol(one: Sent) -> None:
     caller = recognise("claude-code", one.word, one.payload, {})
 
@@ -90,15 +91,15 @@ def test_a_call_of_antigravity_without_the_lines_word_is_answered_nothing() -> N
     assert (caller.agent, caller.answer) == ("antigravity", Answer())  # `{}` would deny before a call
 
 
-@pytest.mark.parametrize(("agent", "name"), RECORDED)
-@pytest.mark.parametrize("environment", [{}, INHERITED, {"COPILOT_CLI": "1"}], ids=["own", "inherited", "one mark"])
+@every(("agent", "name"), RECORDED)
+@every("environment", [{}, INHERITED, {"COPILOT_CLI": "1"}], ids=["own", "inherited", "one mark"])
 def test_a_recorded_payload_of_the_lines_own_agent_is_its_own(
     agent: str, name: str, environment: dict[str, str]
 ) -> None:
     assert recognise(agent, address(agent, name), payload_of(agent, name), environment) is None
 
 
-@pytest.mark.parametrize(("agent", "name"), SAMPLED)
+@every(("agent", "name"), SAMPLED)
 def test_a_sample_of_the_lines_own_agent_is_its_own(agent: str, name: str) -> None:
     sample = json.loads(AGENTS[agent].protocol.sample(name))
 
@@ -107,7 +108,7 @@ def test_a_sample_of_the_lines_own_agent_is_its_own(agent: str, name: str) -> No
     assert recognise(agent, name, sample | {"since_next_year": 1}, {}) is None
 
 
-@pytest.mark.parametrize(("agent", "name"), RECORDED)
+@every(("agent", "name"), RECORDED)
 def test_a_supported_agent_on_another_ones_line_is_known_by_its_own_name(agent: str, name: str) -> None:
     for line in LINES:
         if line == agent:
@@ -161,7 +162,7 @@ def test_claude_code_with_fields_that_are_not_known_yet_stays_claude_code(more: 
     assert recognise("claude-code", event, payload, INHERITED) is None
 
 
-@pytest.mark.parametrize("name", [name for agent, name in RECORDED if agent == "qwen-code"])
+@every("name", [name for agent, name in RECORDED if agent == "qwen-code"])
 def test_the_session_in_its_environment_proves_claude_code_whatever_else_it_sends_one_day(name: str) -> None:
     payload = payload_of("qwen-code", name)
     environment = {"CLAUDE_CODE_SESSION_ID": str(payload["session_id"])}

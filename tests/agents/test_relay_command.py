@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from every import every
 
 from tray import relay_program
 from tray.agents import relay_command
@@ -87,14 +88,12 @@ def test_this_installations_relay_runs() -> None:
     assert run(["/bin/sh", "-c", line]) == (0, PAYLOAD, b"")
 
 
-@pytest.mark.parametrize(
-    "relay", [("/x/hooktray-relay",), ("/py thon/bin/python3.11", "-I", "-S", "/it's/tray/relay.py")]
-)
-@pytest.mark.parametrize(
+@every("relay", [("/x/hooktray-relay",), ("/py thon/bin/python3.11", "-I", "-S", "/it's/tray/relay.py")])
+@every(
     ("named", "state"),
     [((), ""), (("--home", "/my home"), "/my home/state"), (("--state", "/my state"), "/my state")],
 )
-@pytest.mark.parametrize("form", [relay_command.shell_line, relay_command.exec_line, lambda words: list(words)])
+@every("form", [relay_command.shell_line, relay_command.exec_line, lambda words: list(words)])
 def test_our_own_lines_are_recognised(
     relay: tuple[str, ...], named: tuple[str, ...], state: str, form: object
 ) -> None:
@@ -104,7 +103,7 @@ def test_our_own_lines_are_recognised(
     assert relay_command.parse(form(words)) == RelayCommand(agent="x-code", event="PreToolUse", state_folder=state)
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "found"),
     [
         ("hooktray relay claude-code PreToolUse", RelayCommand(agent="claude-code", event="PreToolUse")),
@@ -168,7 +167,7 @@ def test_lines_for_windows_are_recognised(words: tuple[str, ...]) -> None:
         assert found.required_files[0] == words[0]
 
 
-@pytest.mark.parametrize("sign", '%^&|<>!"')
+@every("sign", '%^&|<>!"')
 def test_a_path_that_cmd_would_take_apart_is_refused(sign: str) -> None:
     with pytest.raises(HooktrayError, match=r"cmd\.exe cannot be given this path"):
         relay_command.cmd_argv((f"C:\\a{sign}b\\hooktray-relay.exe", "claude-code", "Stop"))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+from every import every
 
 from tray.approvals.script_start import parse_shebang, start_words
 
 SH = "/bin/sh"
 
 
-@pytest.mark.parametrize(
+@every(
     ("line", "interpreter", "words"),
     [
         ("#!/bin/sh", SH, (SH,)),

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from every import every
 from house import House
 from live import PYTHON
 from plain import Plain
@@ -172,7 +173,7 @@ def test_an_export_holds_every_row_in_either_form(
         said(lived, capsys, "export", str(tmp_path / "out.csv"))
 
 
-@pytest.mark.parametrize("sign", ["=1+1", "+1", "-1", "@x", "|x", "%x", "\t=1", "\r=1", "\n=1", "  =1", "\uff1d1"])
+@every("sign", ["=1+1", "+1", "-1", "@x", "|x", "%x", "\t=1", "\r=1", "\n=1", "  =1", "\uff1d1"])
 def test_no_cell_of_a_table_is_a_formula(sign: str) -> None:
     assert str(cell(sign)).startswith("'")
     assert next(csv.reader(io.StringIO(str(cell("plain"))))) == ["plain"]

@@ -13,6 +13,7 @@ import psutil
 import pytest
 import typer
 from desk import wait
+from every import every
 from house import PRE_TOOL_USE, House
 from live import Live
 from plain import Plain
@@ -69,7 +70,7 @@ def tried(house: House, capsys: pytest.CaptureFixture[str], *words: str) -> dict
     return dict(json.loads(capsys.readouterr().out))
 
 
-@pytest.mark.parametrize(("agent", "event"), EVENTS)
+@every(("agent", "event"), EVENTS)
 def test_the_payload_of_every_event_can_be_printed(
     tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes], agent: str, event: str
 ) -> None:

@@ -19,7 +19,7 @@ from desk.parts import Part
 from desk.programs import Output, Programs
 from desk.screen import Screen
 from desk.sound import COMMAND, Recording
-from desk.wait import wait
+from desk.wait import DEADLINE, wait
 
 T = TypeVar("T")
 TOP, BOTTOM = (88, 116, 145), (41, 57, 77)  # the wallpaper's colours
@@ -117,7 +117,7 @@ class Desk:
 
     # Waiting
 
-    def wait(self, condition: Callable[[], T | None], deadline: float = 30.0, what: str = "the condition") -> T:
+    def wait(self, condition: Callable[[], T | None], deadline: float = DEADLINE, what: str = "the condition") -> T:
         return wait(condition, deadline, what)
 
     # The screen
@@ -133,7 +133,7 @@ class Desk:
     def items(self) -> list[TrayItem]:
         return self.bus.items()
 
-    def tray_item(self, name: str, deadline: float = 30.0) -> TrayItem:
+    def tray_item(self, name: str, deadline: float = DEADLINE) -> TrayItem:
         """The registered item with this Id or Title."""
 
         def found() -> TrayItem | None:
@@ -141,7 +141,7 @@ class Desk:
 
         return wait(found, deadline, f"a tray item with the Id or Title {name!r}")
 
-    def wait_item(self, pid: int | None = None, deadline: float = 30.0) -> TrayItem:
+    def wait_item(self, pid: int | None = None, deadline: float = DEADLINE) -> TrayItem:
         """The item of this process; without a pid, the only one there is."""
 
         def found() -> list[TrayItem]:
@@ -184,7 +184,7 @@ class Desk:
         return self.server.shown()
 
     def wait_notification(
-        self, predicate: Callable[[Notification], object] = lambda _: True, deadline: float = 30.0
+        self, predicate: Callable[[Notification], object] = lambda _: True, deadline: float = DEADLINE
     ) -> Notification:
         def found() -> Notification | None:
             return next((shown for shown in self.notifications() if predicate(shown)), None)

@@ -10,12 +10,12 @@ from PIL import Image, ImageChops, ImageStat
 
 from desk.bus import Bus, MenuRow, TrayItem
 from desk.screen import Box, Screen
-from desk.wait import Overdue, wait
+from desk.wait import DEADLINE, Overdue, wait
 
 LEFT, RIGHT = 1, 3  # mouse buttons
 BORDER = 4  # pixels at a popup's edge that are frame
 PRESSES, PATIENCE = 4, 2.0  # how often the icon is pressed, and the seconds for the menu and again for its rows
-LAST = 10.0  # the same for the last press, and for each submenu
+LAST = DEADLINE  # the same for the last press, and for each submenu
 THIN = 3  # pixels: a lower band is a separator's line, a smaller gap is inside a letter
 CONTRAST = 12  # of 255, between a row's background and what is drawn on it
 

@@ -6,7 +6,7 @@ import array
 import math
 from pathlib import Path
 
-from desk.wait import wait
+from desk.wait import DEADLINE, wait
 
 RATE = 22050  # samples per second, one channel, 16 bit
 WINDOW = RATE // 100  # samples in the 10 ms that are looked at together
@@ -54,12 +54,12 @@ class Recording:
     def seconds_heard(self) -> float:
         return sum(level > SILENCE for level in self.levels()) * WINDOW / RATE
 
-    def wait_sound(self, deadline: float = 30.0) -> float:
+    def wait_sound(self, deadline: float = DEADLINE) -> float:
         """Waits until something above silence was recorded; gives the second at which it began."""
         wait(lambda: self.seconds_heard > 0, deadline, "a sound on the sink's monitor")
         return next(n for n, level in enumerate(self.levels()) if level > SILENCE) * WINDOW / RATE
 
-    def wait_silence(self, seconds: float = 0.3, deadline: float = 30.0) -> None:
+    def wait_silence(self, seconds: float = 0.3, deadline: float = DEADLINE) -> None:
         """Waits until the last `seconds` of the recording are silent."""
         count = math.ceil(seconds * RATE / WINDOW)
 
@@ -77,7 +77,7 @@ class Recording:
         wait(lambda: self.seconds_heard > after, 30, f"more than {after:g} s of sound on the sink's monitor")
         self.wait_silence(0.5, 30)
 
-    def wait_more(self, seconds: float, deadline: float = 30.0) -> None:
+    def wait_more(self, seconds: float, deadline: float = DEADLINE) -> None:
         """Waits until that much more was recorded."""
         goal = self.seconds + seconds
         wait(lambda: self.seconds >= goal, deadline, f"{seconds} s more are recorded")

@@ -16,7 +16,7 @@ from tray.desktop.menu import Action
 from tray.desktop.sni import SniIcon
 
 T = TypeVar("T")
-DEADLINE = 10.0
+DEADLINE = 30.0
 ITEM, MENU = f"org.kde.StatusNotifierItem-{os.getpid()}-1", "com.canonical.dbusmenu"
 
 

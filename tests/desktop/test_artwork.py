@@ -9,6 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from every import every
 from PIL import Image, ImageChops, ImageColor, ImageStat
 
 from tray.desktop.artwork import TILE, IconState, colour, draw, on_tile, svg
@@ -33,8 +34,8 @@ def contrast(one: str, other: str) -> float:
     return (bright + 0.05) / (dim + 0.05)
 
 
-@pytest.mark.parametrize("size", [16, 22, 32])
-@pytest.mark.parametrize(("one", "other"), list(combinations(IconState, 2)))
+@every("size", [16, 22, 32])
+@every(("one", "other"), list(combinations(IconState, 2)))
 def test_states_differ_in_shape_and_not_only_in_colour(one: IconState, other: IconState, size: int) -> None:
     difference = ImageChops.difference(ink(one, size), ink(other, size))
 
@@ -42,8 +43,8 @@ def test_states_differ_in_shape_and_not_only_in_colour(one: IconState, other: Ic
     assert changed >= size * size * 0.08
 
 
-@pytest.mark.parametrize("state", IconState)
-@pytest.mark.parametrize("panel", [LIGHT_PANEL, DARK_PANEL])
+@every("state", IconState)
+@every("panel", [LIGHT_PANEL, DARK_PANEL])
 def test_the_ink_stands_out_on_a_panel_that_nobody_knows(state: IconState, panel: str) -> None:
     assert contrast(colour(state), panel) >= 3
 

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from every import every
 
 from desktop.stage import wait
 from desktop.watcher import Watcher
@@ -21,11 +22,11 @@ from tray.desktop.icon import Icon, IconBackend, choose_backend, choose_icon
 from tray.desktop.linux import XScreen, query_screen, session_bus
 from tray.desktop.menu import Action, MenuState, menu
 
-DEADLINE = 10.0
+DEADLINE = 30.0
 NO_SCREEN, SCREEN, OLD_TRAY = XScreen(), XScreen(display=True), XScreen(display=True, xembed=True)
 
 
-@pytest.mark.parametrize(
+@every(
     ("bus", "watcher", "look", "choice"),
     [
         (True, True, NO_SCREEN, IconBackend.SNI),

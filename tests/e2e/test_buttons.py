@@ -74,7 +74,7 @@ def test_a_question_is_answered_by_the_buttons_that_dunst_offers(desk: Desk, tmp
     with viewer(desk, tmp_path) as opened:
         live = Live.fresh(desk, tmp_path, configuration=ASKS)
         # Before the tray knows its icon on the screen nobody is asked: there may be nobody who sees it.
-        desk.wait(lambda: live.cli_json("status")[0]["icon"], SLOW, "the icon")
+        desk.wait(lambda: live.health()["icon"], SLOW, "the icon")
         bubbles = DunstBubbles(desk.folder, desk.screen)
 
         questions_are_answered(live, bubbles.press, opened)
@@ -119,7 +119,7 @@ def test_review_undo_details_and_snooze_are_pressed_on_dunst(desk: Desk, tmp_pat
         desk.clear_notifications()
         live.click("Hooks enabled")
         shown("Hooks are off, by tray", "Undo")
-        desk.wait(lambda: live.cli_json("status")[0]["enabled"], SLOW, "hooks are on again")
+        desk.wait(lambda: live.switch().enabled, SLOW, "hooks are on again")
         desk.wait_notification(lambda one: one.body == "Taken back: Hooks are off", SLOW)
 
         desk.clear_notifications()

@@ -61,7 +61,7 @@ def test_doctor_from_the_menu_leaves_the_database_whole(desk: Desk, folder: Path
     assert deleted_files(live.process.pid) == []
     assert integrity(live) == "ok"
     live.click("Quit")
-    assert live.process.wait(15) == 0
+    assert live.process.wait(60) == 0
     live.start()
     assert [row["id"] for row in live.log()] == [row["id"] for row in rows]
     assert live.states() == {"guard": "approved", "second": "approved"}

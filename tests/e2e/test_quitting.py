@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,29 +46,38 @@ echo '{{"decision":"block","reason":"ask before you destroy"}}'
 class Scene:
     """A tray in whose home one guard is approved, and an agent's relay that waits for it."""
 
-    def __init__(self, house: House, place: Desk | Plain, folder: Path, grace: float) -> None:
-        self.house, self.folder = house, folder
+    def __init__(
+        self,
+        house: House,
+        place: Desk | Plain,
+        folder: Path,
+        grace: float,
+        *,
+        name: str = "guard",
+        tool: str = "Bash",
+    ) -> None:
+        self.house, self.folder, self.name = house, folder, name
         self.live = Live(place, house.root / "home", program=(QUICK, str(grace)))
 
     def explain(self) -> str:
         """What a failed test shows."""
-        paths = [self.folder / name for name in ("output", "started", "home/logs/hooktray.log")]
+        paths = [self.house.root / name for name in ("output", "home/logs/hooktray.log")]
         texts = [f"{path.name}: {path.read_text(errors='replace')}" for path in paths if path.exists()]
-        return "\n".join([*map(str, self.rows()), *texts])
+        return "\n".join([*map(str, self.rows()), f"started: {self.started}", *texts])
 
     def guard(self, failure: str, **keys: Any) -> None:
         keys.setdefault("script", GUARD.format(folder=self.folder))
-        self.house.hook("guard", on="tool_before", failure=failure, timeout=LONG, **keys)
+        self.house.hook(self.name, on="tool_before", failure=failure, timeout=LONG, **keys)
 
     def relay(self, way: str = "native") -> subprocess.Popen[bytes]:
         words = [*RELAYS[way], "--home", str(self.live.home), "claude-code", "PreToolUse"]
         environment = dict(self.live.place.environment)
         process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
         assert process.stdin is not None
-        process.stdin.write(json.dumps(PRE_TOOL_USE).encode())
+        process.stdin.write(json.dumps({**PRE_TOOL_USE, "tool_input": {"command": f"echo {self.name}"}}).encode())
         process.stdin.close()
         process.stdin = None
-        wait(lambda: self.started, 20, "the guard runs")
+        wait(lambda: self.started, 60, "the guard runs")
         return process
 
     @property
@@ -79,13 +88,20 @@ class Scene:
 
     def shut(self) -> None:
         """Wait until relays find no tray."""
-        wait(lambda: not locate(str(self.live.home)).socket.exists(), 20, "the tray takes no more events")
+        wait(lambda: not locate(str(self.live.home)).socket.exists(), 60, "the tray takes no more events")
 
     def go(self) -> None:
         (self.folder / "go").touch()
 
     def rows(self) -> list[Any]:
-        return self.house.stores.journal.recent(10)
+        """Those of this guard's events, the tray's first."""
+        rows = [row for row in self.house.stores.journal.recent(20) if row.hooks[0]["name"] == self.name]
+        return sorted(rows, key=lambda row: row.offline)
+
+    def result(self, relay: subprocess.Popen[bytes]) -> tuple[object, ...]:
+        """Whether the agent was denied, how often the guard ran, whether twice at once, and the rows."""
+        found = denied(relay), len(self.started), self.overlapped
+        return *found, [(row.verdict.word, row.offline, row.hooks[0]["status"]) for row in self.rows()]
 
     @property
     def overlapped(self) -> bool:
@@ -95,6 +111,56 @@ class Scene:
 def denied(relay: subprocess.Popen[bytes]) -> bool:
     output, _ = relay.communicate(timeout=LONG)
     return bool(output) and json.loads(output)["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+class Guards:
+    """One tray with a guard, and an agent that waits for it, by each relay and with each of two failure policies."""
+
+    def __init__(self, house: House, place: Desk | Plain, grace: float, ways: Sequence[str]) -> None:
+        self.scenes: dict[str, Scene] = {}
+        self.relays: dict[str, subprocess.Popen[bytes]] = {}
+        self._ways = {f"{way}-{failure}": (way, failure) for way in ways for failure in ("allow", "block")}
+        for name, (_, failure) in self._ways.items():
+            folder = house.root / name
+            folder.mkdir()
+            self.scenes[name] = Scene(house, place, folder, grace, name=name)
+            self.scenes[name].guard(failure, matcher=name)
+        self.live = next(iter(self.scenes.values())).live
+
+    def start(self) -> None:
+        self.live.start()
+        self.relays = {name: self.scenes[name].relay(way) for name, (way, _) in self._ways.items()}
+
+    def shut(self) -> None:
+        wait(lambda: not locate(str(self.live.home)).socket.exists(), 60, "the tray takes no more events")
+
+    def wait_again(self) -> None:
+        again = [scene.name for scene in self.scenes.values()]
+        wait(
+            lambda: [scene.name for scene in self.scenes.values() if len(scene.started) == 2] == again,
+            60,
+            "the one-shot engine asks each guard",
+        )
+
+    def go(self) -> None:
+        for scene in self.scenes.values():
+            scene.go()
+
+    def waiting(self) -> list[str]:
+        """The agents that have no answer yet."""
+        return [name for name, relay in self.relays.items() if relay.poll() is None]
+
+    def check(self, *result: object) -> None:
+        """Each had this result, as `Scene.result` has it, and the tray ended in order."""
+        found = {name: scene.result(self.relays[name]) for name, scene in self.scenes.items()}
+        told = "\n".join(scene.explain() for name, scene in self.scenes.items() if found[name] != result)
+        assert found == dict.fromkeys(self.scenes, result), told
+        assert self.live.process.wait(LONG) == 0
+
+
+def ways() -> list[str]:
+    """The relays that are here; the tests of one relay say why the native one is not."""
+    return [name for name in RELAYS if name != "native" or not relay_program.problem()]
 
 
 @pytest.fixture
@@ -111,26 +177,19 @@ def way(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.mark.parametrize("failure", ["allow", "block"])
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_guard_that_ends_in_time_gives_its_answer_though_the_tray_quits(
-    house: House, plain: Plain, tmp_path: Path, way: str, number: signal.Signals, failure: str
+    house: House, plain: Plain, number: signal.Signals
 ) -> None:
-    scene = Scene(house, plain, tmp_path, LONG)
-    scene.guard(failure)
-    scene.live.start()
-    relay = scene.relay(way)
+    guards = Guards(house, plain, LONG, ways())
+    guards.start()
 
-    scene.live.process.send_signal(number)
-    scene.shut()
-    assert relay.poll() is None, "the agent waits"
-    scene.go()
+    guards.live.process.send_signal(number)
+    guards.shut()
+    assert guards.waiting() == list(guards.relays), "each agent waits"
+    guards.go()
 
-    assert denied(relay), scene.explain()
-    assert scene.live.process.wait(LONG) == 0
-    assert (len(scene.started), scene.overlapped) == (1, False)
-    (row,) = scene.rows()
-    assert (row.verdict.word, row.offline, row.hooks[0]["status"]) == ("deny", False, "ok")
+    guards.check(True, 1, False, [("deny", False, "ok")])
 
 
 def test_a_signal_with_the_first_event_ends_the_tray_in_order(plain: Plain, tmp_path: Path) -> None:
@@ -151,27 +210,21 @@ def test_a_signal_while_the_tray_closes_does_not_keep_it_from_writing_its_rows(p
     assert tray.wait(LONG) == 0, (tmp_path / "output").read_text()
 
 
-@pytest.mark.parametrize("failure", ["allow", "block"])
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_guard_that_takes_too_long_is_ended_before_the_one_shot_engine_asks_it_again(
-    house: House, plain: Plain, tmp_path: Path, way: str, number: signal.Signals, failure: str
+    house: House, plain: Plain, number: signal.Signals
 ) -> None:
-    scene = Scene(house, plain, tmp_path, 0.2)
-    scene.guard(failure)
-    scene.live.start()
-    relay = scene.relay(way)
+    guards = Guards(house, plain, 0.2, ways())
+    guards.start()
 
-    scene.live.process.send_signal(number)
-    wait(lambda: len(scene.started) == 2, 30, "the one-shot engine asks the guard")
-    scene.go()
+    guards.live.process.send_signal(number)
+    guards.wait_again()
+    guards.go()
 
-    assert denied(relay), scene.explain()
-    assert scene.live.process.wait(LONG) == 0
-    assert (len(scene.started), scene.overlapped) == (2, False)
-    rows = sorted(scene.rows(), key=lambda row: row.offline)
-    assert [(row.verdict.word, row.offline) for row in rows] == [("abstain", False), ("deny", True)]
-    assert "the tray quit" in rows[0].reason
-    assert (rows[0].hooks[0]["status"], rows[0].answer) == ("skipped", {})
+    guards.check(True, 2, False, [("abstain", False, "skipped"), ("deny", True, "ok")])
+    trays = [scene.rows()[0] for scene in guards.scenes.values()]
+    assert [row.reason for row in trays if "the tray quit" not in row.reason] == []
+    assert [row.answer for row in trays] == [{} for _ in trays]
 
 
 @pytest.mark.parametrize(("failure", "verdict"), [(None, "ask"), ("ask", "ask"), ("block", "deny")])
@@ -201,7 +254,7 @@ def test_a_second_signal_ends_the_hooks_at_once(house: House, plain: Plain, tmp_
     scene.shut()
 
     scene.live.process.send_signal(signal.SIGTERM)
-    wait(lambda: len(scene.started) == 2, 30, "the one-shot engine asks the guard")
+    wait(lambda: len(scene.started) == 2, 60, "the one-shot engine asks the guard")
     scene.go()
 
     assert denied(relay), scene.explain()
@@ -221,7 +274,7 @@ def test_a_guard_that_the_session_manager_ends_together_with_the_tray_is_asked_a
     scene.shut()
 
     os.killpg(scene.started[0], signal.SIGTERM)
-    wait(lambda: len(scene.started) == 2, 30, "the one-shot engine asks the guard")
+    wait(lambda: len(scene.started) == 2, 60, "the one-shot engine asks the guard")
     scene.go()
 
     assert denied(relay), scene.explain()
@@ -237,7 +290,7 @@ def test_a_hook_that_has_one_turn_in_a_session_keeps_it_when_the_tray_quits(
     relay = scene.relay("portable")
 
     scene.live.process.send_signal(signal.SIGTERM)
-    wait(lambda: len(scene.started) == 2, 30, "the one-shot engine asks the guard")
+    wait(lambda: len(scene.started) == 2, 60, "the one-shot engine asks the guard")
     scene.go()
 
     assert denied(relay), scene.explain()
@@ -310,41 +363,29 @@ def test_an_x_server_that_dies_takes_no_guard_with_it(house: House, plain: Plain
 
 
 @pytest.mark.desktop
-@pytest.mark.parametrize("failure", ["allow", "block"])
-def test_quit_in_the_menu_waits_for_the_guard_and_shows_it(
-    desk: Desk, house: House, tmp_path: Path, failure: str
-) -> None:
-    scene = Scene(house, desk, tmp_path, LONG)
-    scene.guard(failure)
-    scene.live.start()
-    relay = scene.relay("portable")
+def test_quit_in_the_menu_waits_for_the_guard_and_shows_it(desk: Desk, house: House) -> None:
+    guards = Guards(house, desk, LONG, ["portable"])
+    guards.start()
 
-    scene.live.click("Quit")
-    scene.shut()
-    desk.wait(lambda: scene.live.menu()[0].label.startswith("Quitting:"), 20, "the menu says what it waits for")
-    scene.go()
+    guards.live.click("Quit")
+    guards.shut()
+    desk.wait(lambda: guards.live.menu()[0].label.startswith("Quitting:"), 60, "the menu says what it waits for")
+    guards.go()
 
-    assert denied(relay), scene.explain()
-    assert scene.live.process.wait(LONG) == 0
-    assert (len(scene.started), scene.overlapped) == (1, False)
+    guards.check(True, 1, False, [("deny", False, "ok")])
 
 
 @pytest.mark.desktop
-@pytest.mark.parametrize("failure", ["allow", "block"])
 def test_quit_twice_in_the_menu_ends_the_guard_and_the_one_shot_engine_asks_it_again(
-    desk: Desk, house: House, tmp_path: Path, failure: str
+    desk: Desk, house: House
 ) -> None:
-    scene = Scene(house, desk, tmp_path, LONG)
-    scene.guard(failure)
-    scene.live.start()
-    relay = scene.relay("portable")
-    scene.live.click("Quit")
-    desk.wait(lambda: scene.live.menu()[0].label.startswith("Quitting:"), 20, "the menu says what it waits for")
+    guards = Guards(house, desk, LONG, ["portable"])
+    guards.start()
+    guards.live.click("Quit")
+    desk.wait(lambda: guards.live.menu()[0].label.startswith("Quitting:"), 60, "the menu says what it waits for")
 
-    scene.live.click("Quit")
-    wait(lambda: len(scene.started) == 2, 30, "the one-shot engine asks the guard")
-    scene.go()
+    guards.live.click("Quit")
+    guards.wait_again()
+    guards.go()
 
-    assert denied(relay), scene.explain()
-    assert scene.live.process.wait(LONG) == 0
-    assert not scene.overlapped
+    guards.check(True, 2, False, [("abstain", False, "skipped"), ("deny", True, "ok")])

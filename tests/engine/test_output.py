@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from agents.hook_outputs import EVENTS, inner, ran
+from every import every
 from house import House
 
 from tray.engine.output import IGNORED, parse_output
@@ -97,9 +98,9 @@ def printed(dialect: str, text: str, one: Hook | None = None, code: int = 0) -> 
     return parse_output(event(dialect), one or hook(dialect), result)
 
 
-@pytest.mark.parametrize("failure", Failure)
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(("dialect", "word"), REFUSED)
+@every("failure", Failure)
+@every("form", FORMS)
+@every(("dialect", "word"), REFUSED)
 def test_a_deny_or_ask_on_the_last_line_counts_and_the_rest_is_ignored(
     dialect: str, word: str, form: str, failure: Failure
 ) -> None:
@@ -110,8 +111,8 @@ def test_a_deny_or_ask_on_the_last_line_counts_and_the_rest_is_ignored(
     assert parsed == HookOutput(verdict=STRICT[word], reason="no", adjustment=IGNORED)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(("dialect", "word"), LENIENT)
+@every("form", FORMS)
+@every(("dialect", "word"), LENIENT)
 def test_an_allow_or_a_rewrite_on_the_last_line_counts_no_more_than_other_text(
     dialect: str, word: str, form: str
 ) -> None:
@@ -123,8 +124,8 @@ def test_an_allow_or_a_rewrite_on_the_last_line_counts_no_more_than_other_text(
     assert printed(dialect, output, hook(dialect, Failure.BLOCK)).problem
 
 
-@pytest.mark.parametrize("text", TEXTS)
-@pytest.mark.parametrize("dialect", OURS)
+@every("text", TEXTS)
+@every("dialect", OURS)
 def test_other_text_keeps_its_meaning_without_failure_block_and_fails_with_it(dialect: str, text: str) -> None:
     output = TEXTS[text].replace("WORD", SAID[dialect][1].get("deny", '{"decision":"block"}'))
 
@@ -132,13 +133,13 @@ def test_other_text_keeps_its_meaning_without_failure_block_and_fails_with_it(di
     assert "and no answer" in printed(dialect, output, hook(dialect, Failure.BLOCK)).problem
 
 
-@pytest.mark.parametrize("dialect", OURS)
-@pytest.mark.parametrize("output", ["", " \n", "\r\n"])
+@every("dialect", OURS)
+@every("output", ["", " \n", "\r\n"])
 def test_no_output_is_no_opinion_under_failure_block_too(dialect: str, output: str) -> None:
     assert printed(dialect, output, hook(dialect, Failure.BLOCK)) == HookOutput()
 
 
-@pytest.mark.parametrize(("dialect", "word"), [one for one in WORDS if one[0] != "shelley"])
+@every(("dialect", "word"), [one for one in WORDS if one[0] != "shelley"])
 def test_one_json_object_is_the_answer_it_always_was(dialect: str, word: str) -> None:
     said = SAID[dialect][1][word]
     lines = json.dumps(json.loads(said), indent=2)
@@ -165,7 +166,7 @@ def test_in_other_formats_text_fails_only_where_it_means_nothing(source: str, ou
     assert bool(parsed.problem) is is_failure
 
 
-@pytest.mark.parametrize(("dialect", "word"), REFUSED)
+@every(("dialect", "word"), REFUSED)
 def test_the_last_line_counts_for_hooks_of_other_formats(dialect: str, word: str) -> None:
     output = f"{CHATTER}\n{SAID[dialect][1][word]}\n"
 

@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 import pytest
+from every import every
 
 from tray.agents.protocol import parse
 from tray.agents.registry import AGENTS
@@ -25,7 +26,7 @@ def tool_event(agent: str = "claude-code", tool: str = "Bash", **more: Any) -> E
     return Event(id="1", agent=agent, tool=Tool(name=tool, input=tool_input), **{**fields, **more})
 
 
-@pytest.mark.parametrize(
+@every(
     ("match", "fits"),
     [
         (Match(event="tool_before"), True),
@@ -83,7 +84,7 @@ def test_without_a_tool_or_words_the_payload_is_searched() -> None:
 CLAIM = {"goal": "publish", "summary": "Done.", "response": "I sent sk-123", "tool_names": ["bash"]}
 
 
-@pytest.mark.parametrize(
+@every(
     ("agent", "name", "more", "pattern"),
     [
         ("starchild", "on_completion_claim", CLAIM, "sk-123"),
@@ -125,8 +126,8 @@ def test_what_an_agent_says_with_every_event_is_no_text_of_it(agent: str) -> Non
         assert not matches(Match(event=event.kind.value, pattern=f"{frame}|^({own})$|\n({own})(\n|$)"), event), name
 
 
-@pytest.mark.parametrize("pattern", [".", r"[\s\S]", "drop_all"])
-@pytest.mark.parametrize("given", [{}, {"amount": 100_000}, {"names": []}])
+@every("pattern", [".", r"[\s\S]", "drop_all"])
+@every("given", [{}, {"amount": 100_000}, {"names": []}])
 def test_of_a_tool_that_is_given_no_text_all_of_the_event_is_searched(given: dict[str, Any], pattern: str) -> None:
     event = parsed("claude-code", "PreToolUse", {"tool_name": "mcp__db__drop_all", "tool_input": given})
 
@@ -141,7 +142,7 @@ def test_a_pattern_for_anything_matches_each_event(agent: str) -> None:
         assert matches(Match(event=event.kind.value, pattern="."), event), name
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "more", "wanted", "fits"),
     [
         ("FileChanged", {"file_path": "/p/package-lock.json"}, "package-lock", True),

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from agents.recordings import recorded, request_for
+from every import every
 from house import PRE_TOOL_USE, House
 
 from tray.agents.protocol import parse
@@ -159,7 +160,7 @@ INVOCATIONS = [
 ]
 
 
-@pytest.mark.parametrize(("agent", "name", "payload", "skill"), INVOCATIONS)
+@every(("agent", "name", "payload", "skill"), INVOCATIONS)
 def test_these_events_bring_a_skill_into_force(agent: str, name: str, payload: dict[str, Any], skill: str) -> None:
     assert invoked_skill(parse(request_for(agent, name, json.dumps(payload).encode()))) == skill
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from every import every
 from examples.shelf import EXAMPLES, Shelf, shelf
 
 from tray.cli import commands
@@ -51,7 +52,7 @@ def test_each_language_has_at_least_four_examples() -> None:
     assert [len([name for name in SCRIPTS if name.endswith(ending)]) >= 4 for ending in ENDINGS] == [True] * 3
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
+@every("name", SCRIPTS)
 def test_a_head_declares_what_the_configuration_declares(name: str) -> None:
     text = head(name)
     entries = [yaml.safe_load(line)[0] for line in text.splitlines() if line.strip().startswith("- {")]

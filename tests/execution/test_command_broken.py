@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from every import every
 
 from tray.execution import process_posix, process_windows
 from tray.execution.process import Job
@@ -146,6 +147,6 @@ SCRIPTS = {
 }
 
 
-@pytest.mark.parametrize("argv", SCRIPTS, ids=" ".join)
+@every("argv", SCRIPTS, ids=" ".join)
 def test_the_script_of_a_line_is_found_as_its_interpreter_would(argv: tuple[str, ...]) -> None:
     assert script_of(argv) == SCRIPTS[argv]

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
+from every import every
 
 from tray.execution.environment import clean, mentioned_in
 
@@ -31,7 +31,7 @@ HARMLESS = """
 """
 
 
-@pytest.mark.parametrize("name", INJECTIONS.split())
+@every("name", INJECTIONS.split())
 def test_a_variable_that_changes_other_programs_never_reaches_a_hook(name: str) -> None:
     cleaned = clean({name: "x", "HOME": "/h"}, wanted=[name], extra={})
 
@@ -39,7 +39,7 @@ def test_a_variable_that_changes_other_programs_never_reaches_a_hook(name: str) 
     assert cleaned.withheld == (name,)
 
 
-@pytest.mark.parametrize("name", SECRETS.split())
+@every("name", SECRETS.split())
 def test_a_secret_reaches_only_the_hook_that_lists_it(name: str) -> None:
     without = clean({name: "x"}, wanted=[], extra={})
     listed = clean({name: "x"}, wanted=[name], extra={})
@@ -48,7 +48,7 @@ def test_a_secret_reaches_only_the_hook_that_lists_it(name: str) -> None:
     assert (listed.environment, listed.withheld) == ({name: "x"}, ())
 
 
-@pytest.mark.parametrize("name", HARMLESS.split())
+@every("name", HARMLESS.split())
 def test_an_ordinary_variable_stays(name: str) -> None:
     cleaned = clean({name: "x"}, wanted=[], extra={})
 

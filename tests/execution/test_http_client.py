@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from addresses import PUBLIC, REFUSED
+from every import every
 from servers import Said, Trap, WebServer, authority
 
 from tray.addresses import endpoint
@@ -32,8 +33,8 @@ def fails(words: str) -> Iterator[None]:
 LOCAL = ["127.0.0.1", "::ffff:127.0.0.1", "::1", "10.0.0.1", "169.254.169.254", "64:ff9b::7f00:1", "fe80::1%lo"]
 
 
-@pytest.mark.parametrize("address", LOCAL)
-@pytest.mark.parametrize("beside", [(), ("8.8.8.8",), ("2606:4700:4700::1111",)])
+@every("address", LOCAL)
+@every("beside", [(), ("8.8.8.8",), ("2606:4700:4700::1111",)])
 def test_a_name_with_one_local_address_is_never_connected_to(address: str, beside: tuple[str, ...]) -> None:
     with closing(Trap()) as trap:
         with fails("refused"):

@@ -75,7 +75,7 @@ class Person:
             text = self.screen.read_text(errors="replace") if self.screen.exists() else ""
             return text if CHALLENGE.search(text) else ""
 
-        return wait(shown, 20, "the question")
+        return wait(shown, 60, "the question")
 
     def types(self, text: str) -> None:
         self._xdotool("type", text)
@@ -88,7 +88,7 @@ class Person:
 
     def leaves(self) -> None:
         self._server.terminate()
-        self._server.wait(10)
+        self._server.wait(60)
 
     def _xdotool(self, *argv: str) -> None:
         subprocess.run(["xdotool", *argv], env={**os.environ, "DISPLAY": self._number}, check=False)

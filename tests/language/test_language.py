@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from every import every
 
 from tray.language import FOLDER, build, count, pick_language, say
 
@@ -83,7 +84,7 @@ def test_what_answers_without_a_tray_has_no_catalogues(name: str) -> None:
     assert (done.stdout, done.stderr) == ("False\n", "")
 
 
-@pytest.mark.parametrize(
+@every(
     ("environment", "wanted"),
     [
         ({}, "en"),

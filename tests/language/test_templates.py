@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
+from every import every
 
 from tray.language import FOLDER
 from tray.language.templates import counts, sentences, translate_template
@@ -12,14 +12,14 @@ from tray.language.templates import counts, sentences, translate_template
 TEMPLATES = sorted((FOLDER.parent / "web" / "templates").glob("*.html"))
 
 
-@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: str(path.stem))
+@every("path", TEMPLATES, ids=lambda path: str(path.stem))
 def test_english_is_what_the_template_says(path: Path) -> None:
     source = path.read_text(encoding="utf-8")
 
     assert translate_template(source, lambda text: text) == source
 
 
-@pytest.mark.parametrize(
+@every(
     ("source", "found"),
     [
         ("<h1>Decisions</h1>", ["Decisions"]),

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from every import every
 
 from tray.model.decision import Verdict
 from tray.model.hook import (
@@ -99,8 +100,8 @@ def test_a_definition_has_the_names_that_ledgers_hold(kind: str) -> None:
     assert restore(hook.definition).definition == hook.definition
 
 
-@pytest.mark.parametrize("kind", STORED)
-@pytest.mark.parametrize("mode", [AsyncMode.ASYNC, AsyncMode.REWAKE])
+@every("kind", STORED)
+@every("mode", [AsyncMode.ASYNC, AsyncMode.REWAKE])
 def test_so_has_the_definition_of_an_async_hook_with_every_option(kind: str, mode: AsyncMode) -> None:
     action, stored = STORED[kind]
     hook = Hook(name="guard", source=SOURCE, match=SCOPED, action=action, async_mode=mode, **OPTIONS)

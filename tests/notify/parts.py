@@ -29,7 +29,7 @@ BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration
 """
 
 
-def wait(condition: Callable[[], Any], what: str, seconds: float = 10.0) -> Any:
+def wait(condition: Callable[[], Any], what: str, seconds: float = 30.0) -> Any:
     """The condition's first true value."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

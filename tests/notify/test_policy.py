@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any
 
 import pytest
+from every import every
 
 from tray import settings
 from tray.approvals.controls import TERMINAL
@@ -165,9 +166,7 @@ TABLE: list[tuple[str, Event, Decision, AlertClass, str]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("event", "decision", "cls", "body"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE]
-)
+@every(("event", "decision", "cls", "body"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
 def test_an_event_and_its_decision_are_told_in_these_words(
     event: Event, decision: Decision, cls: AlertClass, body: str
 ) -> None:
@@ -304,7 +303,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@every("text", HOSTILE)
 def test_hostile_text_reaches_no_alert_as_it_is(text: str) -> None:
     decision = dataclasses.replace(said(Verdict.DENY, text, hook=text), notes=(text,))
     events = [stop(message=text, cwd=f"/x/{text}"), notification("", text, title=text), stop(problem=text), bash()]

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+from every import every
 from notify.parts import alert
 
 from tray.notify import policy
@@ -196,7 +197,7 @@ FRIDAY = QuietHours(begin="22:00", end="07:00", days=["fri"])
 NOON = QuietHours(begin="12:00", end="13:30")
 
 
-@pytest.mark.parametrize(
+@every(
     ("hours", "now", "until"),
     [
         (NIGHT, "2026-11-20 21:59", None),

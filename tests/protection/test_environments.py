@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from every import every
 from protection.test_self_protection import PLACES, event
 from protection.test_shell_calls import ORDINARY, ORDINARY_TOOLS
 
@@ -141,7 +142,7 @@ def shell(places: ProtectedPaths, line: str) -> Verdict:
     return verdict(places, event("Bash", {"command": line}))
 
 
-@pytest.mark.parametrize("line", DEVELOPMENT)
+@every("line", DEVELOPMENT)
 def test_a_project_with_hooktray_in_its_environment_is_worked_on_freely(line: str) -> None:
     assert [shell(places, line) for places in (SHARED, OWN, UV, USER)] == [Verdict.ABSTAIN] * 4
 
@@ -154,16 +155,14 @@ def test_no_ordinary_call_is_refused_for_the_sake_of_the_environment() -> None:
     assert refused == []
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"), [*((line, Verdict.DENY) for line in DENIED), *((line, Verdict.ASK) for line in ASKED)]
-)
+@every(("line", "expected"), [*((line, Verdict.DENY) for line in DENIED), *((line, Verdict.ASK) for line in ASKED)])
 def test_what_would_run_in_our_processes_or_takes_the_environment_away_is_no_agents_business(
     line: str, expected: Verdict
 ) -> None:
     assert shell(SHARED, line) is expected
 
 
-@pytest.mark.parametrize("line", MANAGED)
+@every("line", MANAGED)
 def test_an_installed_hooktray_is_changed_only_after_a_question(line: str) -> None:
     assert shell(OWN, line) is Verdict.ASK
 
@@ -173,7 +172,7 @@ def test_a_tool_of_uv_is_changed_only_after_a_question(line: str) -> None:
     assert shell(UV, line) is Verdict.ASK
 
 
-@pytest.mark.parametrize(
+@every(
     "line",
     [
         "rm -rf ~/.local/share/pipx/venvs/hooktray",
@@ -191,7 +190,7 @@ def test_an_environment_of_our_own_and_the_relays_folder_are_protected_like_our_
     assert shell(OWN, line) is Verdict.DENY
 
 
-@pytest.mark.parametrize(
+@every(
     ("places", "path", "expected"),
     [
         (SHARED, f"{SITE}/evil.pth", Verdict.DENY),
@@ -208,7 +207,7 @@ def test_an_environment_of_our_own_and_the_relays_folder_are_protected_like_our_
         (USER, f"{USER_SITE}/requests/api.py", Verdict.ASK),
     ],
 )
-@pytest.mark.parametrize("tool", ["Write", "Edit"])
+@every("tool", ["Write", "Edit"])
 def test_a_file_tool_is_judged_too(places: ProtectedPaths, path: str, expected: Verdict, tool: str) -> None:
     assert verdict(places, event(tool, {"file_path": path, "content": "x"})) is expected
 

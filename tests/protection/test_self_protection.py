@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from every import every
 
 from tray.model.decision import Verdict
 from tray.model.event import Event, EventKind, Tool
@@ -190,7 +191,7 @@ def verdict(found: Event, *allow: str) -> Verdict:
     return said.output.verdict if said else Verdict.ABSTAIN
 
 
-@pytest.mark.parametrize(
+@every(
     ("line", "expected"),
     [
         *((line, Verdict.DENY) for line in DENIED),
@@ -198,12 +199,12 @@ def verdict(found: Event, *allow: str) -> Verdict:
         *((line, Verdict.ABSTAIN) for line in FREE),
     ],
 )
-@pytest.mark.parametrize(("agent", "tool"), [("claude-code", "Bash"), ("x-code", "shell"), ("starchild", "bash")])
+@every(("agent", "tool"), [("claude-code", "Bash"), ("x-code", "shell"), ("starchild", "bash")])
 def test_a_command_is_judged_by_what_it_does(agent: str, tool: str, line: str, expected: Verdict) -> None:
     assert verdict(event(tool, {"command": line}, agent)).word == expected.word
 
 
-@pytest.mark.parametrize(
+@every(
     ("agent", "tool", "key"),
     [
         ("claude-code", "Write", "file_path"),
@@ -214,7 +215,7 @@ def test_a_command_is_judged_by_what_it_does(agent: str, tool: str, line: str, e
         ("x-code", "edit", "path"),
     ],
 )
-@pytest.mark.parametrize(
+@every(
     "path",
     [
         "/home/u/p/.claude/settings.json",
@@ -287,7 +288,7 @@ def test_an_ordinary_call_costs_next_to_nothing() -> None:
     assert len(calls) <= 10, calls  # a call that is looked at more closely takes hundreds
 
 
-@pytest.mark.parametrize("unit", ["<<a ", "hooktray;", "a ", "$(", "sudo ", "a$b", "((", "|a=b", "{a,b}"])
+@every("unit", ["<<a ", "hooktray;", "a ", "$(", "sudo ", "a$b", "((", "|a=b", "{a,b}"])
 def test_a_line_that_takes_long_to_read_is_asked_about_before_the_agent_stops_waiting(unit: str) -> None:
     started = time.process_time()
     said = verdict(event("Bash", {"command": "hooktray " + unit * (1_000_000 // len(unit))}))
@@ -331,7 +332,7 @@ def test_a_call_that_cannot_be_judged_is_asked_about() -> None:
     assert outcome.output.verdict is Verdict.ASK
 
 
-@pytest.mark.parametrize("piece", ["|/", "|a= ", "|a=a ", "a=a ", "'  ", "sh -a ", '" [[', "eval *", "/../|/"])
+@every("piece", ["|/", "|a= ", "|a=a ", "a=a ", "'  ", "sh -a ", '" [[', "eval *", "/../|/"])
 def test_no_line_takes_longer_than_its_length_explains(piece: str) -> None:
     def seconds(size: int) -> float:
         heard, times = event("Bash", {"command": f"echo 'hook {piece * (size // len(piece))}'"}), []

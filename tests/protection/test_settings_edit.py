@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from every import every
 from protection.test_self_protection import event
 
 from tray.model.decision import Verdict
@@ -297,7 +298,7 @@ def test_a_home_that_the_agents_environment_names_is_protected(tool: str, input:
     assert verdict(event(tool, input)) is Verdict.ABSTAIN
 
 
-@pytest.mark.parametrize(
+@every(
     "line",
     [
         "claude --bare -p x",
@@ -327,7 +328,7 @@ def test_an_agent_without_the_users_hooks_is_asked_about(line: str) -> None:
     assert verdict(event("Bash", {"command": line})) is Verdict.ASK
 
 
-@pytest.mark.parametrize(
+@every(
     "line",
     [
         "claude -p 'explain --bare repositories'",
@@ -346,7 +347,7 @@ def test_other_uses_of_such_words_pass(line: str) -> None:
     assert verdict(event("Bash", {"command": line})) is Verdict.ABSTAIN
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "expected"),
     [
         ("mcp__fs__read_then_write", Verdict.ASK),

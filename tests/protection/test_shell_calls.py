@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from every import every
 from protection.test_self_protection import PLACES, event, verdict
 
 from tray.model.decision import Verdict
@@ -724,7 +725,7 @@ def test_a_forbidden_command_is_caught_however_it_is_written() -> None:
     assert len(CALLS) > 250
 
 
-@pytest.mark.parametrize("spelling", SPELLINGS)
+@every("spelling", SPELLINGS)
 def test_a_forbidden_write_is_caught_however_it_is_written(spelling: str) -> None:
     lines = [way.format(p=spelling) for way in WAYS]
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from every import every
 
 from tray.agents.claude_code.settings_hooks import read
 from tray.errors import ConfigError
@@ -61,7 +62,7 @@ def test_what_was_approved_comes_back_whole(text: str) -> None:
     assert again.definition == hook.definition
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "said"),
     [
         ('url: "http://127.0.0.1:8000/x"', "this machine"),

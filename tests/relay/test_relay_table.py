@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from every import every
 from relays import Agent, opened, run, said
 
 from tray import relay_program
@@ -108,7 +109,7 @@ IGNORED = [
 ]
 
 
-@pytest.mark.parametrize("line", IGNORED)
+@every("line", IGNORED)
 def test_a_line_that_is_not_understood_is_ignored(agent: Agent, table: Path, line: bytes) -> None:
     table.write_bytes(line)
     assert said(agent.relay("pine", "prompt")) == (b"", b"", 0)
@@ -117,7 +118,7 @@ def test_a_line_that_is_not_understood_is_ignored(agent: Agent, table: Path, lin
     assert said(agent.relay("pine", "prompt")) == (b'{"go":true}\n', b"", 0)
 
 
-@pytest.mark.parametrize("text", [ECHO + JSON, ECHO.replace(b"\n", b"\r\n"), ECHO.rstrip(), b"\n\n" + ECHO])
+@every("text", [ECHO + JSON, ECHO.replace(b"\n", b"\r\n"), ECHO.rstrip(), b"\n\n" + ECHO])
 def test_the_first_row_counts_whatever_its_line_ends_with(agent: Agent, table: Path, text: bytes) -> None:
     table.write_bytes(text)
 
@@ -130,7 +131,7 @@ def test_a_table_may_be_long(agent: Agent, table: Path) -> None:
     assert said(agent.relay("pine", "prompt", payload=PAYLOAD)) == (PAYLOAD, b"", 0)
 
 
-@pytest.mark.parametrize(
+@every(
     "words",
     [
         ["pine", "prompt", "--verbose"],
@@ -140,7 +141,7 @@ def test_a_table_may_be_long(agent: Agent, table: Path) -> None:
         ["--home", "/nonexistent", "pine", "prompt"],
     ],
 )
-@pytest.mark.parametrize(("text", "answer"), [(ECHO, PAYLOAD), (JSON, b'{"go":true}\n')], ids=["echo", "bytes"])
+@every(("text", "answer"), [(ECHO, PAYLOAD), (JSON, b'{"go":true}\n')], ids=["echo", "bytes"])
 def test_a_command_line_that_cannot_be_used_gets_the_answer_for_its_words(
     agent: Agent, table: Path, words: list[str], text: bytes, answer: bytes
 ) -> None:

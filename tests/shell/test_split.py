@@ -3,6 +3,7 @@ from __future__ import annotations
 import subprocess
 
 import pytest
+from every import every
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,7 +12,7 @@ from tray.shell.split import commands, quote, rewrite, words
 PLACES = {"CLAUDE_PROJECT_DIR": "/p", "pluginDir": "/plug in", "HOME": "/h"}
 
 
-@pytest.mark.parametrize(
+@every(
     ("line", "named"),
     [
         ("./a.sh one", ["./a.sh", "one"]),
@@ -41,7 +42,7 @@ def test_a_quote_that_is_not_closed_is_an_error(line: str) -> None:
         words(line, {})
 
 
-@pytest.mark.parametrize("line", ["$X", '"${X}/a"', "*.sh", "a?.sh", "{a,b}", '"$(x)"', '"`x`"', "${X:-/a}"])
+@every("line", ["$X", '"${X}/a"', "*.sh", "a?.sh", "{a,b}", '"$(x)"', '"`x`"', "${X:-/a}"])
 def test_what_only_the_shell_knows_is_not_plain(line: str) -> None:
     assert [word.is_literal for word in words(line, PLACES)] == [False]
 

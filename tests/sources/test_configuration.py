@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from every import every
 
 from tray.approvals.guarded_settings import guarded_settings
 from tray.errors import ConfigError
@@ -100,7 +101,7 @@ def paths(tmp_path: Path) -> Paths:
     return paths
 
 
-@pytest.mark.parametrize(("text", "place", "value", "remedy"), BROKEN, ids=[row[0][:40] for row in BROKEN])
+@every(("text", "place", "value", "remedy"), BROKEN, ids=[row[0][:40] for row in BROKEN])
 def test_an_error_names_file_place_key_value_and_remedy(text: str, place: str, value: str, remedy: str) -> None:
     with pytest.raises(ConfigError) as caught:
         parse(text, "/c/hooktray.yaml")

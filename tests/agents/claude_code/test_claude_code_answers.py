@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
 from agents.hook_outputs import EVENTS, NOTHING, Case, allow, ask, deny, failed, inner, new_input, ran
+from every import every
 
 from tray.agents.registry import AGENTS
 from tray.model.decision import HookOutput, Result
@@ -181,7 +181,7 @@ CLAUDE: list[Case] = [
 ]
 
 
-@pytest.mark.parametrize(("dialect", "event", "result", "hook_output"), CLAUDE)
+@every(("dialect", "event", "result", "hook_output"), CLAUDE)
 def test_what_a_claude_hook_left_behind_is_read_so(
     dialect: str, event: str, result: Result, hook_output: HookOutput
 ) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from every import every
 
 from tray.engine.plan import EventSearch, matches
 from tray.model.event import Event, EventKind, Tool
@@ -67,7 +68,7 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "command", "expected"), COMMANDS)
+@every(("rule", "command", "expected"), COMMANDS)
 def test_a_rule_for_commands(rule: str, command: str, expected: bool) -> None:
     assert met(rule, "Bash", {"command": command}) is expected
 
@@ -103,12 +104,12 @@ PATHS = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "path", "expected"), PATHS)
+@every(("rule", "path", "expected"), PATHS)
 def test_a_rule_for_files(rule: str, path: str, expected: bool) -> None:
     assert met(rule, "Write", {"file_path": path, "content": ""}) is expected
 
 
-@pytest.mark.parametrize(
+@every(
     ("rule", "name", "input", "expected"),
     [
         ("WebFetch(domain:example.com)", "WebFetch", {"url": "https://example.com/x"}, True),

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from agents.hook_outputs import NOTHING, allow, ask, deny, failed, ran
 from agents.recordings import recorded, request_for, sampled
+from every import every
 
 from tray.agents.protocol import parse
 from tray.agents.registry import AGENTS
@@ -272,7 +273,7 @@ CASES: list[tuple[str, Result, HookOutput]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "result", "hook_output"), CASES)
+@every(("name", "result", "hook_output"), CASES)
 def test_what_a_hook_said_is_read_as_the_agent_would(name: str, result: Result, hook_output: HookOutput) -> None:
     assert AGENTS["claude-code"].protocol.read(sampled("claude-code", name), result) == hook_output
 

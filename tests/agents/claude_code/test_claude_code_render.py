@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from agents.recordings import request_for, sampled
+from every import every
 
 from tray.agents.protocol import parse, render
 from tray.model.decision import Answer, Decision, Rewrite, Target, Verdict
@@ -223,7 +223,7 @@ CASES: list[tuple[str, Decision, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "decision", "stdout"), CASES)
+@every(("name", "decision", "stdout"), CASES)
 def test_a_decision_is_answered_with_these_bytes(name: str, decision: Decision, stdout: str) -> None:
     assert render(sampled("claude-code", name), decision) == Answer(stdout=stdout.encode())
 
@@ -254,7 +254,7 @@ EXITS: list[tuple[str, Decision, Answer]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "decision", "answer"), EXITS)
+@every(("name", "decision", "answer"), EXITS)
 def test_where_only_the_exit_code_refuses_it_does(name: str, decision: Decision, answer: Answer) -> None:
     assert render(sampled("claude-code", name), decision) == answer
 

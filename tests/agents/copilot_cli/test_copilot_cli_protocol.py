@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from agents.hook_outputs import ran
 from agents.recordings import recorded, request_for, sampled
+from every import every
 
 from tray.agents.copilot_cli.events import EVENTS, NAMES
 from tray.agents.protocol import fit, parse, render
@@ -43,7 +44,7 @@ def answer(event: Event, decision: Decision) -> dict[str, Any]:
     return said
 
 
-@pytest.mark.parametrize(("name", "fields"), BY_KEYS)
+@every(("name", "fields"), BY_KEYS)
 def test_a_payload_without_a_name_is_known_by_its_keys(name: str, fields: dict[str, Any]) -> None:
     body = json.dumps(CAMEL | fields).encode()
     caller = recognise("claude-code", "Word", CAMEL | fields, {})
@@ -53,7 +54,7 @@ def test_a_payload_without_a_name_is_known_by_its_keys(name: str, fields: dict[s
     assert (caller.agent, caller.event, caller.skip_reason) == ("copilot-cli", name, None)
 
 
-@pytest.mark.parametrize(("other", "name"), NAMES.items())
+@every(("other", "name"), NAMES.items())
 def test_the_word_in_a_line_may_be_either_name(other: str, name: str) -> None:
     assert name in EVENTS
     assert parse(request_for("copilot-cli", other, b'{"session_id":"s"}')).name == name

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from agents.hook_outputs import NOTHING, failed, ran
 from agents.recordings import recorded, request_for, wire
+from every import every
 
 from tray.agents.protocol import is_known_event, parse, render, spec
 from tray.agents.registry import AGENTS
@@ -72,7 +73,7 @@ ANSWERS: list[tuple[str, Decision, Answer]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "decision", "answer"), ANSWERS)
+@every(("name", "decision", "answer"), ANSWERS)
 def test_a_decision_is_answered_so(name: str, decision: Decision, answer: Answer) -> None:
     assert render(recorded("shelley", name), decision) == answer
 
@@ -126,7 +127,7 @@ HOOK_OUTPUTS: list[tuple[str, Result, HookOutput]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "result", "hook_output"), HOOK_OUTPUTS)
+@every(("name", "result", "hook_output"), HOOK_OUTPUTS)
 def test_what_a_hook_said_is_read_as_shelley_would(name: str, result: Result, hook_output: HookOutput) -> None:
     assert SHELLEY.read(recorded("shelley", name), result) == hook_output
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from connect.sites import RELAY, Person, tree
+from every import every
 
 from tray.agents.registry import AGENTS
 from tray.connect import connectors
@@ -144,7 +145,7 @@ def test_the_workspace_is_named_or_the_folder_we_are_in(tmp_path: Path, named: s
     assert (person.project / named / "config" / "shell_hooks.yaml").exists()
 
 
-@pytest.mark.parametrize("name", [name for name in SHEETS if SHEETS[name]])
+@every("name", [name for name in SHEETS if SHEETS[name]])
 def test_a_list_in_yaml_takes_an_item_and_gives_it_back(name: str) -> None:
     text = str(SHEETS[name]).encode()
     item = {"event": "on_stop", "command": "ours: # '\"\\ é"}

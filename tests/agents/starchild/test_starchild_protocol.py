@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from agents.hook_outputs import NOTHING, allow, deny, failed, inner, ran
 from agents.recordings import recorded, sampled
+from every import every
 
 from tray.agents.protocol import render
 from tray.agents.registry import AGENTS
@@ -88,7 +89,7 @@ ANSWERS: list[tuple[str, Decision, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "decision", "stdout"), ANSWERS)
+@every(("name", "decision", "stdout"), ANSWERS)
 def test_a_decision_is_answered_with_these_bytes(name: str, decision: Decision, stdout: str) -> None:
     assert render(sampled("starchild", name), decision) == Answer(stdout=stdout.encode())
 
@@ -140,7 +141,7 @@ HOOK_OUTPUTS: list[tuple[str, Result, HookOutput]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "result", "hook_output"), HOOK_OUTPUTS)
+@every(("name", "result", "hook_output"), HOOK_OUTPUTS)
 def test_what_a_hook_said_is_read_so(name: str, result: Result, hook_output: HookOutput) -> None:
     assert AGENTS["starchild"].protocol.read(EVENTS[name], result) == hook_output
 

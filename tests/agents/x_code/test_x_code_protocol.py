@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from agents.hook_outputs import NOTHING, deny, failed, ran
 from agents.recordings import recorded, sampled
+from every import every
 
 from tray.agents.protocol import render
 from tray.agents.registry import AGENTS
@@ -56,7 +56,7 @@ ANSWERS: list[tuple[str, Decision, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "decision", "stdout"), ANSWERS)
+@every(("name", "decision", "stdout"), ANSWERS)
 def test_a_decision_is_answered_with_these_bytes(name: str, decision: Decision, stdout: str) -> None:
     assert render(sampled("x-code", name), decision) == Answer(stdout=stdout.encode())
 
@@ -117,7 +117,7 @@ HOOK_OUTPUTS: list[tuple[Event, Result, HookOutput]] = [
 ]
 
 
-@pytest.mark.parametrize(("event", "result", "hook_output"), HOOK_OUTPUTS)
+@every(("event", "result", "hook_output"), HOOK_OUTPUTS)
 def test_what_a_hook_said_is_read_so(event: Event, result: Result, hook_output: HookOutput) -> None:
     assert AGENTS["x-code"].protocol.read(event, result) == hook_output
 
@@ -184,7 +184,7 @@ HEARD: list[tuple[Event, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("event", "fields"), HEARD)
+@every(("event", "fields"), HEARD)
 def test_a_hook_hears_another_agents_event_under_the_name_it_knows(event: Event, fields: dict[str, Any]) -> None:
     written = json.loads(AGENTS["x-code"].protocol.stdin(event))
 

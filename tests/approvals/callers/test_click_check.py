@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from every import every
 
 from tray.approvals.callers.click_check import ClickObjection, check_browser, check_tray_host
 from tray.approvals.callers.person import ProcessFacts
@@ -73,7 +74,7 @@ def test_an_empty_switch_before_an_address_loads_nothing() -> None:
     assert check_browser((NETWORK, ZYGOTE, replace(CHROMIUM, command=words), INIT), (), ME) is None
 
 
-@pytest.mark.parametrize(
+@every(
     ("words", "switch"),
     [
         (("--load-extension=/home/me/x",), "--load-extension"),
@@ -99,7 +100,7 @@ def test_what_a_program_drives_it_with_is_named(words: tuple[str, ...], switch: 
     assert found.detail == f"chromium (50) was started with {switch}"
 
 
-@pytest.mark.parametrize(
+@every(
     ("chain", "objection", "detail"),
     [
         ((), ClickObjection.UNSEEN, ""),

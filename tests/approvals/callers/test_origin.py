@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from every import every
 
 from tray.approvals.callers.ancestry import Ancestor
 from tray.approvals.callers.origin import find_origin
@@ -16,7 +17,7 @@ def test_what_agents_and_hooks_are_given_is_a_mark(name: str) -> None:
     assert find_origin(["PATH", name], [SHELL]) == f"an agent or a hook: {name} is set"
 
 
-@pytest.mark.parametrize(
+@every(
     "command",
     [
         ("claude",),

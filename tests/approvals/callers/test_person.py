@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from every import every
 
 from tray.approvals.callers.person import CallerFacts, ControllingTerminal, ProcessFacts, check_terminal
 
@@ -51,7 +52,7 @@ def test_a_person_at_a_terminal_is_one(facts: CallerFacts) -> None:
     assert check_terminal(facts) == ""
 
 
-@pytest.mark.parametrize(
+@every(
     ("facts", "reason"),
     [
         (CallerFacts(uid=ME), "does not show who asks"),
