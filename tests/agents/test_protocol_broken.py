@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
 from agents.recordings import sampled
 from agents.test_protocol_hosts import heard
 from every import every
@@ -38,84 +43,35 @@ WAYS: dict[str, Result] = {
     "silence": Result(code=0),
     "an empty object": Result(code=0, stdout=b"{}"),
 }
-# One sign for each way above. F: it has failed, and its policy speaks. D: it refused. C: its output is context.
-# R: its output replaces a text. W: it said nothing, and the user is warned. A dot: it said nothing.
-TOLD: dict[tuple[str, str, str], str] = {
-    ("claude-code", "claude-code", "PreToolUse"): "FDDDDD FFFFFFF .W.FF...",
-    ("claude-code", "claude-code", "PostToolUse"): "FDDDDD FFFFFFF .W.FF...",
-    ("claude-code", "claude-code", "Stop"): "FDDDDD FFFFFFF .W.FF...",
-    ("claude-code", "claude-code", "SubagentStop"): "FDDDDD FFFFFFF .W.FF...",
-    ("claude-code", "claude-code", "PreCompact"): "FDDDDD FFFFFFF .W.FF...",
-    ("claude-code", "claude-code", "Notification"): "FDDDDD FFFFFFF .W.FF...",
-    ("claude-code", "claude-code", "SessionStart"): "FDDDDD FFFFFFF CCCFFC..",
-    ("claude-code", "claude-code", "UserPromptSubmit"): "FDDDDD FFFFFFF CCCFFC..",
-    ("claude-code", "claude-code", "PermissionRequest"): "FFFF.. FFFFFFF .W.FF...",
-    ("claude-code", "claude-code", "WorktreeCreate"): "DDDDDF FFFFFFF RRRFFRFF",
-    ("claude-code", "shelley", "chat-message"): "FDDDDD FFFFFFF CCCFFC..",
-    ("claude-code", "shelley", "end-of-turn"): "FDDDDD FFFFFFF .W.FF...",
-    ("claude-code", "starchild", "pre_tool_call"): "FDDDDD FFFFFFF .W.FF...",
-    ("claude-code", "starchild", "on_stop"): "FDDDDD FFFFFFF .W.FF...",
-    ("claude-code", "x-code", "PreToolUse"): "FDDDDD FFFFFFF .W.FF...",
-    ("claude-code", "x-code", "TurnComplete"): "FDDDDD FFFFFFF .W.FF...",
-    ("codex", "codex", "PreToolUse"): "FFDDFF FFFFFFF .W.FF...",
-    ("codex", "codex", "PostToolUse"): "FFDDFF FFFFFFF .W.FF...",
-    ("codex", "codex", "Stop"): "FFDDFF FFFFFFF .W.FF...",
-    ("codex", "codex", "SessionStart"): "FFDDFF FFFFFFF CCCFFC..",
-    ("codex", "codex", "UserPromptSubmit"): "FFDDFF FFFFFFF CCCFFC..",
-    ("codex", "codex", "PermissionRequest"): "FFFFFF FFFFFFF .W.FF...",
-    ("codex", "claude-code", "PreToolUse"): "FFDDFF FFFFFFF .W.FF...",
-    ("codex", "claude-code", "Stop"): "FFDDFF FFFFFFF .W.FF...",
-    ("codex", "starchild", "pre_tool_call"): "FFDDFF FFFFFFF .W.FF...",
-    ("codex", "x-code", "PreToolUse"): "FFDDFF FFFFFFF .W.FF...",
-    ("copilot-cli", "copilot-cli", "PreToolUse"): "FDDDFF FFFFFFF WWW..W..",
-    ("copilot-cli", "copilot-cli", "PermissionRequest"): "FDDDFF FFFFFFF WWW..W..",
-    ("copilot-cli", "copilot-cli", "PostToolUse"): "FFFFFF FFFFFFF WWW..W..",
-    ("copilot-cli", "copilot-cli", "PostToolUseFailure"): "F..CFF FFFFFFF WWW..W..",
-    ("copilot-cli", "copilot-cli", "Stop"): "FFFFFF FFFFFFF WWW..W..",
-    ("copilot-cli", "copilot-cli", "UserPromptSubmit"): "FFFFFF FFFFFFF WWW..W..",
-    ("copilot-cli", "copilot-cli", "SessionEnd"): "FFFFFF FFFFFFF ........",
-    ("copilot-cli", "claude-code", "PreToolUse"): "FDDDFF FFFFFFF WWW..W..",
-    ("copilot-cli", "starchild", "on_stop"): "FFFFFF FFFFFFF WWW..W..",
-    ("copilot-cli", "x-code", "PreToolUse"): "FDDDFF FFFFFFF WWW..W..",
-    ("opencode", "opencode", "PreToolUse"): "FDDDFF FFFFFFF .W.FF...",
-    ("opencode", "opencode", "PostToolUse"): "FDDDFF FFFFFFF .W.FF...",
-    ("opencode", "opencode", "Stop"): "FDDDFF FFFFFFF .W.FF...",
-    ("opencode", "opencode", "UserPromptSubmit"): "FDDDFF FFFFFFF .W.FF...",
-    ("opencode", "opencode", "PermissionRequest"): "FFFFFF FFFFFFF .W.FF...",
-    ("opencode", "claude-code", "PreToolUse"): "FDDDFF FFFFFFF .W.FF...",
-    ("qwen-code", "qwen-code", "PreToolUse"): "FFDDDD FFFFFFF .W.FF...",
-    ("qwen-code", "qwen-code", "PostToolUse"): "FFDDDD FFFFFFF .W.FF...",
-    ("qwen-code", "qwen-code", "Stop"): "FFDDDD FFFFFFF .W.FF...",
-    ("qwen-code", "qwen-code", "UserPromptSubmit"): "FFDDDD FFFFFFF CCCFFC..",
-    ("qwen-code", "qwen-code", "PermissionRequest"): "FFFF.. FFFFFFF .W.FF...",
-    ("qwen-code", "claude-code", "PreToolUse"): "FFDDDD FFFFFFF .W.FF...",
-    ("shelley", "shelley", "chat-message"): "FFFFFF FFFFFFF FFFF.F..",
-    ("shelley", "shelley", "new-conversation"): "FFFFFF FFFFFFF FFFF.F..",
-    ("shelley", "shelley", "slash/files"): "FFFFFF FFFFFFF RRRRRF.R",
-    ("shelley", "shelley", "system-prompt"): "FFFFFF FFFFFFF RRRRRFFR",
-    ("shelley", "shelley", "end-of-turn"): "FFFFFF FFFFFFF ........",
-    ("shelley", "claude-code", "PreToolUse"): "FFFFFF FFFFFFF ........",
-    ("shelley", "claude-code", "UserPromptSubmit"): "FFFFFF FFFFFFF FFFF.F..",
-    ("shelley", "claude-code", "Stop"): "FFFFFF FFFFFFF ........",
-    ("shelley", "starchild", "on_user_message"): "FFFFFF FFFFFFF FFFF.F..",
-    ("shelley", "x-code", "PreToolUse"): "FFFFFF FFFFFFF ........",
-    ("starchild", "starchild", "pre_tool_call"): "FFDFFF FFFFFFF WWWFFW..",
-    ("starchild", "starchild", "on_user_message"): "FFDFFF FFFFFFF WWWFFW..",
-    ("starchild", "starchild", "on_stop"): "FFDFFF FFFFFFF WWWFFW..",
-    ("starchild", "starchild", "post_tool_call"): "FFDFFF FFFFFFF WWWFFW..",
-    ("starchild", "claude-code", "PreToolUse"): "FFDFFF FFFFFFF WWWFFW..",
-    ("starchild", "claude-code", "Stop"): "FFDFFF FFFFFFF WWWFFW..",
-    ("starchild", "shelley", "chat-message"): "FFDFFF FFFFFFF WWWFFW..",
-    ("starchild", "x-code", "PreToolUse"): "FFDFFF FFFFFFF WWWFFW..",
-    ("x-code", "x-code", "PreToolUse"): "FFFFFF FFFFFFF WWWWWW.W",
-    ("x-code", "x-code", "PostToolUse"): "FFFFFF FFFFFFF WWWWWW.W",
-    ("x-code", "x-code", "UserPromptSubmit"): "FFFFFF FFFFFFF WWWWWW.W",
-    ("x-code", "x-code", "TurnComplete"): "FFFFFF FFFFFFF ........",
-    ("x-code", "claude-code", "PreToolUse"): "FFFFFF FFFFFFF WWWWWW.W",
-    ("x-code", "claude-code", "Stop"): "FFFFFF FFFFFFF ........",
-    ("x-code", "shelley", "slash/files"): "FFFFFF FFFFFFF WWWWWW.W",
-    ("x-code", "starchild", "pre_tool_call"): "FFFFFF FFFFFFF WWWWWW.W",
-}
+
+FAILED = "failed"  # what broken.yaml does not name
+WORDS = ("refuses", "context", "replaces", "warns", "silent")
+
+
+@dataclass(frozen=True)
+class Row:
+    """What every way means on one event of an agent, for a hook that is written in this format."""
+
+    dialect: str
+    agent: str
+    event: str
+    meanings: dict[str, str]
+
+
+def rows() -> Iterator[Row]:
+    for group in yaml.safe_load((Path(__file__).parent / "broken.yaml").read_text()):
+        named = {way: word for word in WORDS for way in group.get(word, ())}
+        assert named.keys() <= WAYS.keys(), f"no such way: {named.keys() - WAYS.keys()}"
+        for agent, events in group["events"].items():
+            for event in events:
+                yield Row(group["format"], agent, event, {way: named.get(way, FAILED) for way in WAYS})
+
+
+ROWS = list(rows())
+
+
+def called(row: object) -> str:
+    return f"{row.dialect}-{row.agent}-{row.event}" if isinstance(row, Row) else str(row)
 
 
 def outcome(event: Event, dialect: str, way: str, failure: Failure) -> Outcome:
@@ -128,53 +84,49 @@ def outcome(event: Event, dialect: str, way: str, failure: Failure) -> Outcome:
     return make_outcome(event, hook, AGENTS[dialect].protocol.read(event, result), timed_out=result.timed_out, ms=1.0)
 
 
-def sign_of(found: Outcome) -> str:
+def meaning_of(found: Outcome) -> str:
     hook_output = found.output
     if found.status in (Status.FAILED, Status.TIMED_OUT):
-        return "F"
+        return FAILED
     if hook_output.verdict is Verdict.DENY:
-        return "D"
+        return "refuses"
     if hook_output.rewrite is not None:
-        return "R"
+        return "replaces"
     if hook_output.context:
-        return "C"
-    return "W" if hook_output.warning else "."
+        return "context"
+    return "warns" if hook_output.warning else "silent"
 
 
-@every("row", TOLD, ids="-".join)
-def test_this_is_what_it_means(row: tuple[str, str, str]) -> None:
-    dialect, agent, name = row
-    found = {way: outcome(sampled(agent, name), dialect, way, Failure.EXPLICIT_ALLOW) for way in WAYS}
-    signs = dict(zip(WAYS, TOLD[row].replace(" ", ""), strict=True))
+@every("row", ROWS, ids=called)
+def test_this_is_what_it_means(row: Row) -> None:
+    event = sampled(row.agent, row.event)
+    found = {way: outcome(event, row.dialect, way, Failure.EXPLICIT_ALLOW) for way in WAYS}
 
-    assert {way: sign_of(each) for way, each in found.items()} == signs
+    assert {way: meaning_of(each) for way, each in found.items()} == row.meanings
     for way, each in found.items():
         assert (each.status is Status.TIMED_OUT) == (way == "time-out")
-        assert bool(each.cause) == (signs[way] in "FW"), way
-        assert each.output.verdict is (Verdict.DENY if signs[way] == "D" else Verdict.ABSTAIN), way
+        assert bool(each.cause) == (row.meanings[way] in (FAILED, "warns")), way
+        assert each.output.verdict is (Verdict.DENY if row.meanings[way] == "refuses" else Verdict.ABSTAIN), way
 
 
 @every("failure", Failure)
-@every("row", TOLD, ids="-".join)
-def test_the_agent_hears_a_refusal_only_from_who_refused_or_was_to_block(
-    row: tuple[str, str, str], failure: Failure
-) -> None:
-    dialect, agent, name = row
-    event = sampled(agent, name)
-    for way, sign in zip(WAYS, TOLD[row].replace(" ", ""), strict=True):
-        decision = fit(event, merge([outcome(event, dialect, way, failure)]))
+@every("row", ROWS, ids=called)
+def test_the_agent_hears_a_refusal_only_from_who_refused_or_was_to_block(row: Row, failure: Failure) -> None:
+    event = sampled(row.agent, row.event)
+    can = spec(row.agent, row.event).can
+    is_strict = failure is Failure.BLOCK or (failure is Failure.ASK and Capability.ASK not in can)
+    has_default = failure in (Failure.DEFAULT, Failure.ALLOW)  # the second as it was stored without `failure:`
+    for way, meaning in row.meanings.items():
+        decision = fit(event, merge([outcome(event, row.dialect, way, failure)]))
 
         refused = heard(event, render(event, decision)).verdict == "deny"
 
-        can = spec(agent, name).can
-        uncarried = sign == "R" and decision.rewrite is None
-        is_strict = failure is Failure.BLOCK or (failure is Failure.ASK and Capability.ASK not in can)
-        wanted = sign == "D" or uncarried or (sign == "F" and is_strict)
+        uncarried = meaning == "replaces" and decision.rewrite is None
+        wanted = meaning == "refuses" or uncarried or (meaning == FAILED and is_strict)
         assert refused == (wanted and Capability.DENY in can), way
-        has_default = failure in (Failure.DEFAULT, Failure.ALLOW)  # the second as it was stored without `failure:`
-        asks = sign == "F" and Capability.ASK in can and (failure is Failure.ASK or has_default)
+        asks = meaning == FAILED and Capability.ASK in can and (failure is Failure.ASK or has_default)
         assert (decision.verdict is Verdict.ASK) == (asks and (failure is Failure.ASK or event.kind in GATING_KINDS))
 
 
 def test_the_table_has_every_format_and_every_agent() -> None:
-    assert {dialect for dialect, _, _ in TOLD} == {agent for _, agent, _ in TOLD} == set(AGENTS)
+    assert {row.dialect for row in ROWS} == {row.agent for row in ROWS} == set(AGENTS)
