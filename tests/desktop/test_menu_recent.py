@@ -1,0 +1,59 @@
+"""The recent decisions in the menu: order, words and what an agent sent."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from desktop.menu_parts import NOON, RECORD, find
+from tray.desktop.labels import SIGNS, clock
+from tray.desktop.menu import (
+    MenuState,
+    ShowReason,
+)
+from tray.model.decision import Record, Verdict
+
+
+def test_a_recent_row_says_verdict_agent_project_event_and_age() -> None:
+    row = find(MenuState(now=NOON, recent=(RECORD,)), "recent/r1")
+
+    assert row.label == "✕  claude-code · shop · PreToolUse · just now"
+    assert row.action == ShowReason("r1")
+
+
+def test_at_most_ten_recent_rows_are_shown_newest_first() -> None:
+    records = tuple(replace(RECORD, id=f"r{number}") for number in range(30))
+
+    shown = find(MenuState(now=NOON, recent=records), "recent").children
+
+    assert [row.id for row in shown] == [f"recent/r{number}" for number in range(10)]
+
+
+@pytest.mark.parametrize(
+    ("record", "sign"),
+    [
+        (RECORD, "✕"),
+        (replace(RECORD, verdict=Verdict.ASK), "?"),
+        (replace(RECORD, verdict=Verdict.ALLOW), "✓"),
+        (replace(RECORD, verdict=Verdict.ABSTAIN), "·"),
+        (replace(RECORD, verdict=Verdict.ALLOW, rewrites=("input",)), "✎"),
+        (replace(RECORD, verdict=Verdict.ABSTAIN, problem="not JSON"), "!"),
+        (replace(RECORD, verdict=Verdict.ABSTAIN, hooks=({"name": "g", "status": "timed_out"},)), "!"),
+    ],
+)
+def test_each_verdict_has_a_mark_of_its_own(record: Record, sign: str) -> None:
+    assert SIGNS[record.label] == sign
+
+
+def test_the_day_is_named_when_it_is_not_today() -> None:
+    assert clock(NOON, NOON) == "12:00"
+    assert clock(NOON + 86400, NOON) == "05 Mar 12:00"
+
+
+def test_text_from_an_agent_cannot_break_a_row() -> None:
+    hostile = replace(RECORD, agent="a\nb\x1b[31m", project="\u202egpj.exe")
+
+    assert (
+        find(MenuState(now=NOON, recent=(hostile,)), "recent/r1").label == "✕  a b · gpj.exe · PreToolUse · just now"
+    )
