@@ -36,6 +36,15 @@ CLASSES = (
 SOUNDS = ("alarm", "bell", "chime", "fall", "low", "tick")  # our own, in tray/notify/sounds
 
 
+def ready_for_threads(kind: type[T]) -> type[T]:
+    """The same class, with what msgspec notes about it at its first use.
+
+    Two threads that were the first users at once crashed the interpreter (msgspec 0.22).
+    """
+    msgspec.json.Decoder(kind)
+    return kind
+
+
 class AlertRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What one class of alerts does; what is not given stays as the class has it."""
 
@@ -97,6 +106,7 @@ class JournalLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     megabytes: Annotated[float, msgspec.Meta(ge=1, le=1_000_000)] = 500.0
 
 
+@ready_for_threads
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything hooktray.yaml says besides `hooks:`."""
 

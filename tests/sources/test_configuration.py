@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -244,3 +246,31 @@ def test_a_file_that_is_there_is_never_overwritten(paths: Paths) -> None:
     assert not configuration.write_starter(paths)
 
     assert paths.config.is_symlink()
+
+
+FIRST_USE = """
+import sys, threading
+sys.setswitchinterval(1e-6)
+import msgspec
+from tray.approvals.notification_settings import NotificationSettings
+from tray.settings import Settings
+from tray.sources.hooktray import HookEntry
+
+def read():
+    together.wait()
+    loud = {"blocked": {}}
+    msgspec.convert({"alerts": loud, "volume": 0.5, "quiet_hours": {"from": "10:00", "to": "11:00"}}, Settings)
+    msgspec.convert({"event": "Stop", "timeout": 3, "files": ["a"]}, HookEntry)
+    msgspec.convert({"alerts": {"blocked": {}}}, NotificationSettings)
+
+together = threading.Barrier(12)
+threads = [threading.Thread(target=read) for _ in range(12)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+"""
+
+
+def test_threads_that_read_settings_first_do_not_crash_the_interpreter() -> None:
+    ends = [subprocess.run([sys.executable, "-c", FIRST_USE], capture_output=True, text=True) for _ in range(12)]
+
+    assert [(end.returncode, end.stderr) for end in ends] == [(0, "")] * len(ends)

@@ -11,7 +11,7 @@ from functools import cache
 
 import msgspec
 
-from tray.settings import SOUNDS, AlertRule, JournalLimits, QuietHours, Settings, overlay
+from tray.settings import SOUNDS, AlertRule, JournalLimits, QuietHours, Settings, overlay, ready_for_threads
 from tray.text import sanitise
 
 # As in DEFAULTS of tray/notify/alert.py: the urgency and the sound of each class that only a person may make quieter.
@@ -34,6 +34,7 @@ DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 Rules = dict[str, AlertRule]
 
 
+@ready_for_threads
 class NotificationSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The part of the settings that decides how loud those notifications are."""
 

@@ -19,13 +19,14 @@ from tray.model.event import EventKind
 from tray.model.hook import Action, Command, Failure, Hook, Http, Match, Prompt, Rule, Source
 from tray.reading.entries import script_name, unique_names
 from tray.reading.http_hooks import http_action, local_url_problem
-from tray.settings import convert, invalid_value
+from tray.settings import convert, invalid_value, ready_for_threads
 from tray.strict import Document, suggest
 
 KINDS = tuple(kind.value for kind in EventKind)
 VERDICTS = {"allow": Verdict.ALLOW, "ask": Verdict.ASK, "deny": Verdict.DENY, "block": Verdict.DENY}
 
 
+@ready_for_threads
 class HookEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One item of `hooks:` as it is written."""
 
