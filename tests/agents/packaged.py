@@ -175,6 +175,11 @@ class PackagedLive(Live):
         words = [PYTHON, "-m", "tray", "once", "--home", str(self.home), agent, *([event] if event else [])]
         return self.place.run(words, input=json.dumps(payload).encode())
 
+    def states(self) -> dict[str, str]:
+        """The states as a process has them that knows the package."""
+        rows = map(json.loads, self.cli("list", "--json").stdout.splitlines())
+        return {row["name"]: row["state"] for row in rows}
+
     def approve_all(self) -> None:
         """What a person does, in a process that knows the package."""
         code = (

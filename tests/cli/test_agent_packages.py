@@ -247,7 +247,7 @@ def test_once_it_is_uninstalled_its_rows_are_shown_and_its_hooks_named(live: Pac
     live.configure({"hooks": [GUARD, everywhere, rule]})
     live.approve_all()
     live.once("pine", LS)
-    assert {row["state"] for row in json.loads(out(live, "list", "--json"))} == {"approved"}
+    assert set(live.states().values()) == {"approved"}
 
     shutil.rmtree(site)
     listed = out(live, "list")
