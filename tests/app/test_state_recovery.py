@@ -15,6 +15,8 @@ from house import House
 from tray.app.file_watch import FolderWatch
 from tray.app.state_folder import AnotherTrayError, StateFolder
 from tray.app.state_recovery import Incident, IncidentCause, StateRecovery
+from tray.edit.backups import Backups
+from tray.edit.file_changes import File, FileChange, apply
 from tray.errors import StoreError
 from tray.store.copies import DamagedError
 from tray.store.db import Database
@@ -127,6 +129,39 @@ def test_damage_found_in_a_file_in_place_of_ours_does_not_condemn_the_database_t
     fresh.configure(house.paths.config.read_text())
     assert fresh.state("guard").state.value == "approved"
     fresh.close()
+
+
+@pytest.mark.parametrize("also", ["hooktray.db", ""])
+def test_what_connect_recorded_is_put_back_while_the_agents_file_is_as_connect_wrote_it(
+    house: House, tray: Tray, also: str
+) -> None:
+    """`rm -rf` of the state folder takes one file after the other, and the tray may be quicker than it."""
+    file = house.root / "settings.json"
+    backups = Backups(house.paths.state / "connections")
+    change = FileChange(path=file, before=None, after=File(text=b"{}", mode=0o600))
+    backups.begin("claude-code", [change])
+    apply([change])
+    assert tray.recovery.check() is False
+
+    shutil.rmtree(house.paths.state / "connections")
+    if also:
+        (house.paths.state / also).unlink()
+
+    assert tray.recovery.check()
+    assert [one.path for one in backups.of_agent("claude-code")] == [file]
+    assert len(tray.gaps) == 1, "it is looked once more: whoever deletes may not be done"
+
+
+def test_what_disconnect_deleted_stays_deleted(house: House, tray: Tray) -> None:
+    file = house.root / "settings.json"
+    backups = Backups(house.paths.state / "connections")
+    backups.begin("claude-code", [FileChange(path=file, before=None, after=File(text=b"{}", mode=0o600))])
+    tray.recovery.check()
+
+    backups.delete(file)
+
+    assert tray.recovery.check() is False
+    assert backups.of_agent("claude-code") == []
 
 
 def test_the_socket_that_the_tray_removes_when_it_quits_is_no_incident(house: House, tray: Tray) -> None:

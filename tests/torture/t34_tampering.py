@@ -89,7 +89,7 @@ def torture(tally: Tally) -> None:
 def _watched(tally: Tally) -> None:
     dice = random.Random(34)
     with _victim(tally.folder / "watched", Tray) as victim, _events(victim, tally):
-        names = [*MENDED, *EDITS]
+        names = [*EDITS, *MENDED]  # the tray has seen what `connect` wrote when its edits were noticed
         for number in range(tally.many(len(names), 400)):
             name = names[number] if number < len(names) else dice.choice(names)
             held = _attack(victim, name, NOTICED * tally.patience, by_connect=tally.full or name == "the matcher")

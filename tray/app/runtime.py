@@ -430,9 +430,7 @@ class App:
 
     def _recover(self) -> None:
         """Something happened to the state folder."""
-        before = self._state_recovery.incident
-        self._state_recovery.check()
-        if self._state_recovery.incident is not before or not self._paths.relay_conf.exists():
+        if self._state_recovery.check() or not self._paths.relay_conf.exists():
             self._refresh()
         elif sys.platform != "linux":  # nothing else reports a change there
             self._check_entries()

@@ -39,6 +39,7 @@ from tray.threads import ShutdownState
 
 CHANNEL = "state folder lost"  # how the ledger names it when a hook loses its approval here
 RETRY_DELAYS = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0)  # seconds between two attempts that fail
+LOOK_AGAIN = 1.0  # seconds
 SET_ASIDE = ("", "-wal", "-shm")
 
 log = logging.getLogger(__name__)
@@ -177,23 +178,31 @@ class StateRecovery:
         if self.incident and not self.incident.failure:
             self.incident = None
 
-    def check(self) -> None:
-        """Make anew what was taken away; if nothing was, keep a snapshot of what is approved now."""
+    def check(self) -> bool:
+        """Make anew what was taken away; if nothing was, keep a snapshot of what is approved now.
+
+        Returns whether anything was to be made anew.
+        """
         parts = self._folder.changed()
         if self._shutdown_state.begun:
             parts -= {StatePart.SOCKET}  # the tray itself takes it away then, in this order
         if self._is_over:
-            return
+            return False
         if not parts and not self._attempts:
             state = self._stores.ledger.state
             self._snapshot.update({one.digest for one in state.ordered})
             self._snapshot.save_approvals(state, self._stores.switch.state().hooks_off)
-            return
+            try:
+                return self._put_records_back()
+            except OSError as error:  # the next look tries again
+                log.warning("%s: what `connect` recorded cannot be put back: %s", self._paths.state, error)
+                return False
         left = self._not_before - time.monotonic()
         if left > 0:
             self._retry(left)
-            return
+            return False
         self._recover(parts)
+        return True
 
     def _recover(self, parts: frozenset[StatePart]) -> None:
         failing = self.incident if self._attempts else None
@@ -259,7 +268,7 @@ class StateRecovery:
                         self._folder.remember(part)
         if failures:
             raise failures[0]
-        if StatePart.FOLDER in parts:
+        if parts & {StatePart.FOLDER, StatePart.DATABASE, StatePart.COPIES}:
             self._put_records_back()
         self._write_relay_conf()
         self._stores.ledger.save_checkpoint()
@@ -339,16 +348,23 @@ class StateRecovery:
                 path.with_name(path.name + suffix).replace(folder / (path.name + suffix))
         return folder
 
-    def _put_records_back(self) -> None:
-        """What `connect` and `import-hooks` recorded, from the folder that was moved, else as we saw it last."""
+    def _put_records_back(self) -> bool:
+        """What `connect` and `import-hooks` recorded, from the folder that was moved, else as we saw it last.
+
+        Returns whether any was missing. Then it is looked once more: who deletes them may not be done yet.
+        """
         old = self._folder.opened_path
         files = {**self._snapshot.records, **(records(old, {}, {}) if old else {})}
-        for name, text in files.items():
+        missing = [name for name in files if not (self._paths.state / name).exists()]
+        for name in missing:
             place = self._paths.state / name
-            if not place.exists():
-                place.parent.mkdir(mode=0o700, exist_ok=True)
-                with open(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:  # noqa: PTH123
-                    file.write(text)
+            place.parent.mkdir(mode=0o700, exist_ok=True)
+            with open(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:  # noqa: PTH123
+                file.write(files[name])
+        if missing:
+            log.warning("%s: %d records were gone, and are there again", self._paths.state, len(missing))
+            self._retry(LOOK_AGAIN)
+        return bool(missing)
 
     def _revoke(self) -> None:
         """Their approval was for bytes that are lost: what their files contain now waits for a person."""

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tray.edit.file_changes import File, FileChange, FileState, Link, MovedHooks
+from tray.edit.file_changes import File, FileChange, FileState, Link, MovedHooks, read_state
+from tray.errors import HooktrayError
 from tray.paths import unwritable_error
 
 
@@ -113,6 +114,15 @@ class Backups:
             with contextlib.suppress(OSError):
                 draft.unlink()
             raise unwritable_error(self._folder, error) from error
+
+    @staticmethod
+    def is_in_force(document: bytes) -> bool:
+        """Whether the file that this record is about is still as we wrote it: nobody has disconnected it."""
+        try:
+            backup = _parse(json.loads(document))
+            return backup.is_as_written(read_state(backup.path))
+        except (HooktrayError, OSError, ValueError, KeyError, TypeError):
+            return False
 
     def delete(self, path: Path) -> None:
         with contextlib.suppress(OSError):  # a note about a file as it is no more says nothing

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from tray.edit.backups import Backups
 from tray.errors import StoreError
 from tray.store.approval_file import Export, render, write
 from tray.store.checkpoint import APPROVALS
@@ -14,8 +15,9 @@ from tray.store.ledger import LedgerState
 
 COPIES_SIZE = 16 * 1024 * 1024  # bytes of approved copies; larger ones are read again from the hooks' own files
 RECORDS_SIZE = 4 * 1024 * 1024
+CONNECTIONS = "connections"
 # What `connect` and `import-hooks` wrote, and ours.
-RECORDS = ("connections", "last-good.yaml", "welcomed")
+RECORDS = (CONNECTIONS, "last-good.yaml", "welcomed")
 
 Stamp = tuple[int, int, int]
 
@@ -33,7 +35,10 @@ class RecoverySnapshot:
         self.records: dict[str, bytes] = {}  # by their path below the state folder
 
     def update(self, digests: Collection[str]) -> None:
-        """Take what is approved now, and the records, as far as they fit; what changed is read again."""
+        """Take what is approved now, and the records, as far as they fit; what changed is read again.
+
+        What `connect` recorded stays while the agent's file is as `connect` wrote it: `disconnect` did not delete it.
+        """
         self.bundles = {name: bundle for name, bundle in self.bundles.items() if name in digests}
         left = COPIES_SIZE - sum(map(_size, self.bundles.values()))
         for name in digests:
@@ -46,7 +51,9 @@ class RecoverySnapshot:
                     else:
                         self._too_large.add(name)
         self._too_large &= set(digests)
-        self.records = records(self._folder, self._stamps, self.records)
+        found = records(self._folder, self._stamps, self.records)
+        gone = (name for name in self.records.keys() - found.keys() if Path(name).parent.name == CONNECTIONS)
+        self.records = found | {name: self.records[name] for name in gone if Backups.is_in_force(self.records[name])}
 
     def save_approvals(self, state: LedgerState, off: frozenset[str]) -> None:
         """Keep on disk what is approved now, so that a lost database ends in one review.
