@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from collections.abc import Callable
@@ -122,4 +123,25 @@ def test_what_cannot_be_put_back_is_announced_once_and_shown_until_it_can(
     assert str(house.paths.relay) in shown
     assert recorder.alarms[0][1].endswith("Nothing could be put back")
     assert house.paths.relay.exists()
+    assert watch.problem == ""
+
+
+def test_what_could_not_be_put_back_is_tried_again_though_nothing_else_was_found(
+    house: House, watch: RelayWatch, recorder: Recorder
+) -> None:
+    """Its folder may be taken away in the moment in which the relay is written into it."""
+    shutil.rmtree(house.paths.relay_folder)
+    house.paths.relay_folder.write_text("in the way")
+    look_twice(watch, recorder)
+    house.paths.relay_folder.unlink()
+    announced = watch.problem
+
+    watch.check()
+
+    assert str(house.paths.relay) in announced
+    assert house.paths.relay.exists()
+    assert [text.rpartition(" · ")[2] for _, text in recorder.alarms] == [
+        "Nothing could be put back",
+        "It was put back",
+    ]
     assert watch.problem == ""

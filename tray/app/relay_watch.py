@@ -16,6 +16,7 @@ from tray.language import say
 from tray.paths import Paths
 from tray.store.db import Database
 
+ATTEMPTS = 3  # to put it back
 CONFIRM = 0.4  # seconds between two looks: `connect` writes files and record one after the other
 
 USUAL_AT_START = frozenset({RelayCause.ELSEWHERE, RelayCause.OTHER})  # another version, another Hooktray
@@ -84,8 +85,9 @@ class RelayWatch:
         if found and found != self._announced and not self._is_confirmed(found):
             self._recheck(CONFIRM)
             return
-        if found != self._announced:
-            self._report(found, self._mend(found) if found else ())
+        left = self._mend(found) if found else ()
+        if found != self._announced or left != found:
+            self._report(found, left)
         elif not found:
             self._seen = ((), 0.0)
 
@@ -97,8 +99,12 @@ class RelayWatch:
         return time.monotonic() - at >= CONFIRM
 
     def _mend(self, found: tuple[RelayProblem, ...]) -> tuple[RelayProblem, ...]:
+        """What is left. It may be taken away again while it is put back: that is no reason to leave it away."""
         try:
-            return installed_relay.mend(self._paths, self._database)
+            left = found
+            for _ in range(ATTEMPTS):
+                left = left and installed_relay.mend(self._paths, self._database)
+            return left
         except HooktrayError as error:
             log.warning("the relay cannot be put back: %s", error.message)
             return found
