@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tray.edit.backups import Backup, Backups
+from tray.edit.backups import CONNECTIONS, Backup, Backups
 from tray.edit.file_changes import File, FileChange, FileState, read_state, resolve_links
 from tray.edit.json_edit import is_blank
 from tray.edit.yaml_edit import append, items, remove
@@ -36,7 +36,7 @@ class Site:
 
     @property
     def backups(self) -> Backups:
-        return Backups(self.paths.state / "connections")
+        return Backups(self.paths.state / CONNECTIONS)
 
     def folder(self, variable: str, *usual: str) -> Path:
         """A configuration folder of an agent's: what the environment says, else below the user's home."""

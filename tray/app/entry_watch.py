@@ -20,6 +20,7 @@ from tray.agents.registry import AGENTS
 from tray.app.checks.entries import changed_entries, fingerprint, is_recorded, watched_files
 from tray.app.checks.finding import Cause, Finding
 from tray.connect import LOCK, apply_connect, connectors, lock_connections
+from tray.edit.backups import CONNECTIONS
 from tray.errors import HooktrayError, StoreError
 from tray.language import say
 from tray.model.event import EventKind
@@ -252,7 +253,7 @@ def plan_for(site: Site, agent: str, file: Path) -> Plan | None:
 
 def _records(site: Site) -> tuple[Path, ...]:
     """What `connect` recorded."""
-    return tuple(sorted((site.paths.state / "connections").glob("*.json")))
+    return tuple(sorted((site.paths.state / CONNECTIONS).glob("*.json")))
 
 
 def _stamps(files: Iterable[Path]) -> frozenset[Stamp]:

@@ -39,7 +39,7 @@ from tray.threads import ShutdownState
 
 CHANNEL = "state folder lost"  # how the ledger names it when a hook loses its approval here
 RETRY_DELAYS = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0)  # seconds between two attempts that fail
-LOOK_AGAIN = 1.0  # seconds
+LOOK_AGAIN = 1.0  # seconds after records were put back: whoever deletes them may not be done
 SET_ASIDE = ("", "-wal", "-shm")
 
 log = logging.getLogger(__name__)
@@ -190,10 +190,10 @@ class StateRecovery:
             return False
         if not parts and not self._attempts:
             state = self._stores.ledger.state
-            self._snapshot.update({one.digest for one in state.ordered})
+            lost = self._snapshot.update({one.digest for one in state.ordered})
             self._snapshot.save_approvals(state, self._stores.switch.state().hooks_off)
             try:
-                return self._put_records_back()
+                return self._put_back({name: self._snapshot.records[name] for name in lost})
             except OSError as error:  # the next look tries again
                 log.warning("%s: what `connect` recorded cannot be put back: %s", self._paths.state, error)
                 return False
@@ -202,7 +202,7 @@ class StateRecovery:
             self._retry(left)
             return False
         self._recover(parts)
-        return True
+        return not self._is_over
 
     def _recover(self, parts: frozenset[StatePart]) -> None:
         failing = self.incident if self._attempts else None
@@ -348,19 +348,19 @@ class StateRecovery:
                 path.with_name(path.name + suffix).replace(folder / (path.name + suffix))
         return folder
 
-    def _put_records_back(self) -> bool:
-        """What `connect` and `import-hooks` recorded, from the folder that was moved, else as we saw it last.
-
-        Returns whether any was missing. Then it is looked once more: who deletes them may not be done yet.
-        """
+    def _put_records_back(self) -> None:
+        """What `connect` and `import-hooks` recorded, from the folder that was moved, else as we saw it last."""
         old = self._folder.opened_path
         files = {**self._snapshot.records, **(records(old, {}, {}) if old else {})}
-        missing = [name for name in files if not (self._paths.state / name).exists()]
-        for name in missing:
+        self._put_back({name: text for name, text in files.items() if not (self._paths.state / name).exists()})
+
+    def _put_back(self, missing: Mapping[str, bytes]) -> bool:
+        """Write these records; returns whether there was any."""
+        for name, text in missing.items():
             place = self._paths.state / name
             place.parent.mkdir(mode=0o700, exist_ok=True)
             with open(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:  # noqa: PTH123
-                file.write(files[name])
+                file.write(text)
         if missing:
             log.warning("%s: %d records were gone, and are there again", self._paths.state, len(missing))
             self._retry(LOOK_AGAIN)

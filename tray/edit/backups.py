@@ -16,6 +16,9 @@ from tray.edit.file_changes import File, FileChange, FileState, Link, MovedHooks
 from tray.errors import HooktrayError
 from tray.paths import unwritable_error
 
+CONNECTIONS = "connections"  # where they are, below the state folder
+UNREADABLE = (OSError, ValueError, KeyError, TypeError)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backup:
@@ -47,7 +50,7 @@ class Backups:
     def get(self, path: Path) -> Backup | None:
         try:
             return _parse(json.loads(self._file(path).read_bytes()))
-        except (OSError, ValueError, KeyError, TypeError):
+        except UNREADABLE:
             return None
 
     def as_written(self, path: Path, current: FileState) -> Backup | None:
@@ -65,7 +68,7 @@ class Backups:
         """Every file of this agent's that we wrote, by path."""
         found = []
         for file in sorted(self._folder.glob("*.json")):
-            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            with contextlib.suppress(*UNREADABLE):
                 found.append(_parse(json.loads(file.read_bytes())))
         return sorted((backup for backup in found if backup.agent == agent), key=lambda backup: backup.path)
 
@@ -121,7 +124,7 @@ class Backups:
         try:
             backup = _parse(json.loads(document))
             return backup.is_as_written(read_state(backup.path))
-        except (HooktrayError, OSError, ValueError, KeyError, TypeError):
+        except (HooktrayError, *UNREADABLE):
             return False
 
     def delete(self, path: Path) -> None:

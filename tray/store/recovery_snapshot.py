@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from tray.edit.backups import Backups
+from tray.edit.backups import CONNECTIONS, Backups
 from tray.errors import StoreError
 from tray.store.approval_file import Export, render, write
 from tray.store.checkpoint import APPROVALS
@@ -15,7 +15,6 @@ from tray.store.ledger import LedgerState
 
 COPIES_SIZE = 16 * 1024 * 1024  # bytes of approved copies; larger ones are read again from the hooks' own files
 RECORDS_SIZE = 4 * 1024 * 1024
-CONNECTIONS = "connections"
 # What `connect` and `import-hooks` wrote, and ours.
 RECORDS = (CONNECTIONS, "last-good.yaml", "welcomed")
 
@@ -34,10 +33,11 @@ class RecoverySnapshot:
         self.bundles: dict[str, Bundle] = {}  # by digest
         self.records: dict[str, bytes] = {}  # by their path below the state folder
 
-    def update(self, digests: Collection[str]) -> None:
+    def update(self, digests: Collection[str]) -> list[str]:
         """Take what is approved now, and the records, as far as they fit; what changed is read again.
 
         What `connect` recorded stays while the agent's file is as `connect` wrote it: `disconnect` did not delete it.
+        Returns the names of such records that are gone.
         """
         self.bundles = {name: bundle for name, bundle in self.bundles.items() if name in digests}
         left = COPIES_SIZE - sum(map(_size, self.bundles.values()))
@@ -53,7 +53,9 @@ class RecoverySnapshot:
         self._too_large &= set(digests)
         found = records(self._folder, self._stamps, self.records)
         gone = (name for name in self.records.keys() - found.keys() if Path(name).parent.name == CONNECTIONS)
-        self.records = found | {name: self.records[name] for name in gone if Backups.is_in_force(self.records[name])}
+        lost = [name for name in gone if Backups.is_in_force(self.records[name])]
+        self.records = found | {name: self.records[name] for name in lost}
+        return lost
 
     def save_approvals(self, state: LedgerState, off: frozenset[str]) -> None:
         """Keep on disk what is approved now, so that a lost database ends in one review.
