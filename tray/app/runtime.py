@@ -49,7 +49,7 @@ from tray.approvals.callers.known_agents import KnownAgents
 from tray.approvals.consent import Consent
 from tray.approvals.controls import Controls
 from tray.approvals.review import write_review
-from tray.desktop.icon import Icon, choose_icon
+from tray.desktop.icon import Icon, choose_icon, show_balloon
 from tray.desktop.menu import Action, LeaveEntries, PutEntriesBack, Review, ReviewBatch, ShowReason
 from tray.desktop.opener import Opener
 from tray.engine.turn_end import TurnEndDetector
@@ -221,6 +221,7 @@ class App:
             muted=lambda: self._stores.switch.state().muted,
             on_delivery=self._events.alerted,
             icon_visible=lambda: self._icon.visible,
+            show_balloon=lambda title, text: show_balloon(self._icon, title, text),
             trusts=self._click_trust.is_trusted_host,
             is_first=self._stores.journal.is_first,
         )
