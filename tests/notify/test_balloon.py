@@ -13,7 +13,12 @@ from tray.notify.notifier import Delivery, NotifierChain
 
 def test_title_and_text_go_to_the_icon_as_long_as_windows_takes_them() -> None:
     shown: list[tuple[str, str]] = []
-    chain = NotifierChain([BalloonBackend(lambda title, text: shown.append((title, text)) or True)])
+
+    def show(title: str, text: str) -> bool:
+        shown.append((title, text))
+        return True
+
+    chain = NotifierChain([BalloonBackend(show)])
 
     assert asyncio.run(chain.send(alert(title="t" * 100, body="🪝" * 300))) is Delivery.SENT
 
