@@ -56,7 +56,8 @@ MIGRATIONS = (
     """
     CREATE TABLE session (
         agent TEXT NOT NULL, session TEXT NOT NULL, project TEXT NOT NULL, name TEXT NOT NULL, state TEXT NOT NULL,
-        since REAL NOT NULL, machine TEXT NOT NULL, ended INTEGER NOT NULL, place TEXT NOT NULL, PRIMARY KEY (agent, session)
+        since REAL NOT NULL, machine TEXT NOT NULL, ended INTEGER NOT NULL, place TEXT NOT NULL,
+        PRIMARY KEY (agent, session)
     ) WITHOUT ROWID
     """,
 )
