@@ -137,6 +137,11 @@ SAYING = {
         "note": ran(0, "x"),
         "stop": ran(0, '{"continue":false}'),
     },
+    "gemini-cli": {
+        "deny": ran(2, err="no"),
+        "note": ran(0, "x"),
+        "stop": ran(0, '{"continue":false}'),
+    },
     "opencode": {
         "deny": ran(2, err="no"),
         "note": ran(0, '{"systemMessage":"n"}'),
@@ -176,6 +181,7 @@ UNHEARD = {
     "claude-code": "post_llm_call",
     "codex": "ConfigChange",
     "copilot-cli": "ConfigChange",
+    "gemini-cli": "ConfigChange",
     "opencode": "ConfigChange",
     "qwen-code": "ConfigChange",
     "shelley": "ConfigChange",

@@ -122,8 +122,8 @@ def test_an_unknown_agent_is_named_together_with_the_known_ones() -> None:
 
     assert (
         event.problem
-        == "unknown agent 'foo'; known agents: claude-code, codex, copilot-cli, opencode, qwen-code, shelley, "
-        "starchild, x-code"
+        == "unknown agent 'foo'; known agents: claude-code, codex, copilot-cli, gemini-cli, opencode, qwen-code, "
+        "shelley, starchild, x-code"
     )
     assert event.kind is EventKind.OTHER
 

@@ -124,8 +124,8 @@ def test_the_user_is_notified_once_of_each_agent_also_after_a_restart(
     desk.clear_notifications()
     for _ in range(3):
         runs_our_line(live, before_tool("cursor"))
-    runs_our_line(live, before_tool("gemini-cli"))
-    assert sorted(unguarded(live)) == ["Cursor", "Gemini CLI"]
+    runs_our_line(live, before_tool("windsurf"))
+    assert sorted(unguarded(live)) == ["Cursor", "Windsurf"]
     desk.wait(
         lambda: any("preToolUse: not supported yet" in row.label for row in live.menu("Recent decisions")),
         20,
