@@ -43,7 +43,7 @@ class GuardSources:
 def note_loss(paths: Paths, database: Database, ledger: LedgerState) -> None:
     """Note that approvals were lost, before anything is written anew: rows do not count, or all of them are gone.
 
-    A database that was damaged or deleted has noted it itself (db.py), unless the whole state folder went with it.
+    A database that was damaged or deleted has noted it itself (store/db.py), unless the whole state folder is gone.
     Raises StoreError.
     """
     if ledger.tampered or (not ledger.version and _own_table(paths).guards):
