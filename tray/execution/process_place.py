@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections.abc import Sequence
 from itertools import islice
 
@@ -44,7 +45,7 @@ def environment_of(pid: int) -> dict[str, str]:
 
     try:
         process = psutil.Process(pid)
-        if hasattr(os, "getuid") and process.uids().real != os.getuid():
+        if sys.platform != "win32" and process.uids().real != os.getuid():
             return {}
         return dict(process.environ())
     except (psutil.Error, ValueError, OSError):
