@@ -90,4 +90,4 @@ def test_a_failed_hook_that_shall_block_denies_and_says_why() -> None:
 
     assert outcome.status is Status.TIMED_OUT
     assert outcome.output.verdict is Verdict.DENY
-    assert merge([outcome]).reason == "the hook guard failed: timed out after 2 s"
+    assert merge([outcome]).reason == "guard (Hooktray): it failed: timed out after 2 s"

@@ -202,7 +202,9 @@ def test_all_kinds_run_together_and_merge_in_declared_order(house: House, serve:
     house.hook("second", on="tool_before", script='cat >/dev/null; echo \'{"decision":"block","reason":"me too"}\'')
     post(house, serve(BLOCK), name="third")
 
-    assert house.tool()["hookSpecificOutput"]["permissionDecisionReason"] == "no\nme too\nno"
+    assert house.tool()["hookSpecificOutput"]["permissionDecisionReason"] == (
+        "first (Hooktray): no\nsecond (Hooktray): me too\nthird (Hooktray): no"
+    )
     assert [hook["name"] for hook in house.last.hooks] == ["first", "second", "third"]
 
 
@@ -238,7 +240,7 @@ def test_a_model_that_objects_blocks(house: House, serve: Serve) -> None:
 
     answer = house.tool(f"curl -H 'Authorization: Bearer {SECRET}' x")
 
-    assert answer["hookSpecificOutput"]["permissionDecisionReason"] == "too bold"
+    assert answer["hookSpecificOutput"]["permissionDecisionReason"] == "judge (Hooktray): too bold"
     asked = server.asked[0].json
     assert (server.asked[0].path, asked["model"], asked["temperature"]) == ("/v1/chat/completions", "small", 0)
     assert "curl -H" in asked["messages"][1]["content"]
@@ -461,7 +463,9 @@ def test_without_the_tray_all_kinds_still_run(house: House, serve: Serve) -> Non
         check=False,
     )
 
-    assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecisionReason"] == "no\nnor me"
+    assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecisionReason"] == (
+        "web (Hooktray): no\njudge (Hooktray): nor me"
+    )
     assert model.asked[0].headers["authorization"] == "Bearer the key"
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from tray.engine.masks import Masks, limit_masks
+from tray.engine.subject import subject
 from tray.model.decision import Answer, Decision, Outcome, Record, SkipReason
 from tray.model.event import Event
 from tray.text import printable, sanitise
@@ -50,6 +51,8 @@ def make_record(event: Event, decision: Decision, answer: Answer, *, at: float, 
         cwd=sanitise(masks.redact(event.cwd[:PATH], "cwd"), PATH),
         ledger=event.ledger,
         masks=limit_masks(masks.found),
+        tool=_name(event.tool.name, "tool", masks) if event.tool else "",
+        subject=subject(event),
     )
 
 
@@ -85,7 +88,7 @@ def reasons(decision: Decision) -> str:
 def _hook(outcome: Outcome, place: str, masks: Masks) -> Mapping[str, Any]:
     output = outcome.output
     return {
-        "name": _name(outcome.hook, f"{place}.name", masks),
+        "name": sanitise(outcome.hook, NAME),  # never a secret, whatever it looks like
         "status": outcome.status.value,
         "verdict": output.verdict.word,
         "reason": _text(output.reason or outcome.cause, f"{place}.reason", masks),

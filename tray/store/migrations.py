@@ -53,5 +53,9 @@ MIGRATIONS = (
     ALTER TABLE journal RENAME COLUMN queued TO wait_ms;
     ALTER TABLE journal RENAME COLUMN asked TO hooks_ms
     """,
+    """
+    ALTER TABLE journal ADD COLUMN tool TEXT NOT NULL DEFAULT '';
+    ALTER TABLE journal ADD COLUMN subject TEXT NOT NULL DEFAULT ''
+    """,
 )
 VERSION = len(MIGRATIONS)
