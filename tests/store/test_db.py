@@ -178,9 +178,10 @@ def test_every_older_version_is_brought_up_to_date_with_what_is_in_it(path: Path
     with closing(sqlite3.connect(path)) as connection:
         for script in MIGRATIONS[:version]:
             connection.executescript(script)
-        connection.execute(OLD_ROW)
+        connection.execute(OLD_ROW.replace("remarks", "adjustments") if version >= 5 else OLD_ROW)
         if version >= 4:
-            connection.execute("UPDATE journal SET queued = 2, asked = 3")
+            wait, hooks = ("wait_ms", "hooks_ms") if version >= 5 else ("queued", "asked")
+            connection.execute(f"UPDATE journal SET {wait} = 2, {hooks} = 3")
         connection.execute("INSERT INTO ledger (act, key, chain) VALUES ('approve', 'k', 'c')")
         connection.execute(f"PRAGMA user_version = {version}")
         connection.commit()
@@ -193,6 +194,7 @@ def test_every_older_version_is_brought_up_to_date_with_what_is_in_it(path: Path
     assert (record.session, record.verdict, record.hooks[0]["name"]) == ("s1", Verdict.DENY, "guard")
     assert (record.test, record.cwd, record.ledger, record.masks) == (False, "", 0, ())
     assert record.adjustments == ("half of it fits",)
+    assert (record.tool, record.subject) == ("", "")
     assert (record.wait_ms, record.hooks_ms) == ((2, 3) if version >= 4 else (0, 0))
     with database.connect() as connection:
         assert connection.execute("SELECT key FROM ledger").fetchone()["key"] == "k"

@@ -15,7 +15,7 @@ from tray.text import sanitise
 
 SIGNS = {"deny": "✕", "ask": "?", "trouble": "!", "rewrite": "✎", "allow": "✓", "abstain": "·"}  # no colour is needed
 SENTENCE_LIMIT = 66  # characters; agent, project and age come after it
-PLACE_LIMIT = 34
+PLACE_LIMIT = 32
 PADDING = {"?": "\u2005", "!": "\u2004", "·": "\u2002"}  # narrow marks become as wide as the others
 PROBLEM_PLACE = re.compile(r"(?P<path>.*?)(?P<at>:\d+:\d+): (?P<rest>.*)")  # path:line:column: what is wrong there
 AGES = (

@@ -51,7 +51,7 @@ SKIP_TEXTS: Mapping[SkipReason, str] = {
 ENDINGS: Mapping[str, tuple[str, str]] = {
     "deny": (phrase("blocked by {who}"), phrase("blocked")),
     "stop": (phrase("{who} stopped the agent"), phrase("the agent is stopped")),
-    "ask": (phrase("{who} asks you"), phrase("asks you")),
+    "ask": (phrase("{who} asks you"), phrase("needs your answer")),
     "trouble": (phrase("{who} failed"), phrase("a hook failed")),
     "rewrite": (phrase("rewritten by {who}"), phrase("rewritten")),
     "allow": (phrase("allowed by {who}"), phrase("allowed")),
@@ -72,15 +72,22 @@ def sentence(record: Record, limit: int = LIMIT) -> str:
 
 def event_sentence(event: Event, ending: Ending, limit: int = LIMIT, *, show_input: bool = True) -> str:
     """The sentence of an event that has no row yet; without `show_input` it names the tool only."""
-    text = subject(event) if show_input or event.tool is None else ""
-    return _fit(event_name(event), text, ending, limit)
+    return _fit(event_name(event), _shown_subject(event, show_input), ending, limit)
+
+
+def question_sentence(event: Event, decision: Decision, limit: int = LIMIT, *, show_input: bool = True) -> str:
+    """The sentence of an open question, whatever event it came with."""
+    return _fit(tool_name(event), _shown_subject(event, show_input), decision_ending(decision, "ask"), limit)
 
 
 def tool_text(event: Event, limit: int = LIMIT, *, show_input: bool = True) -> str:
     """The tool and what it gets, whatever is asked about it: `Bash · rm -rf build/`."""
-    name = event.tool.name if event.tool and event.tool.name else event_name(event)
-    about = subject(event) if show_input or event.tool is None else ""
-    return sanitise(SEPARATOR.join(filter(None, (sanitise(name, WHAT_LIMIT), about))), limit)
+    about = _shown_subject(event, show_input)
+    return sanitise(SEPARATOR.join(filter(None, (sanitise(tool_name(event), WHAT_LIMIT), about))), limit)
+
+
+def tool_name(event: Event) -> str:
+    return event.tool.name if event.tool and event.tool.name else event_name(event)
 
 
 def event_name(event: Event) -> str:
@@ -94,6 +101,10 @@ def what(tool: str, kind: str, name: str) -> str:
     if kind in EVENT_NAMES:
         return say(EVENT_NAMES[kind])
     return name if kind == EventKind.OTHER else kind.replace("_", " ").capitalize()
+
+
+def _shown_subject(event: Event, show_input: bool) -> str:
+    return subject(event) if show_input or event.tool is None else ""
 
 
 def ending(record: Record) -> Ending:
@@ -111,9 +122,9 @@ def ending(record: Record) -> Ending:
     return _ending(label, [str(hook.get("name", "")) for hook in behind], reason)
 
 
-def decision_ending(decision: Decision) -> Ending:
+def decision_ending(decision: Decision, label: str = "") -> Ending:
     """The same of a decision that refuses or asks, before it is in the journal."""
-    label = "stop" if decision.stop is not None else decision.verdict.word
+    label = label or ("stop" if decision.stop is not None else decision.verdict.word)
     behind = [one for one in decision.outcomes if one.output.stop is not None] if decision.stop is not None else []
     for verdict in (decision.verdict, Verdict.ASK):  # an ask that became a denial counts as its reason
         behind = behind or [one for one in decision.outcomes if one.output.verdict is verdict]

@@ -7,7 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from tray.agents.protocol import spec
-from tray.engine.sentence import decision_ending, event_name, event_sentence, rewrite_ending, tool_text
+from tray.engine.sentence import (
+    decision_ending,
+    event_sentence,
+    question_sentence,
+    rewrite_ending,
+    tool_name,
+    tool_text,
+)
 from tray.language import count, say
 from tray.model.decision import Decision, SkipReason, Verdict
 from tray.model.event import Capability, Event, EventKind
@@ -101,7 +108,7 @@ def alerts(
 
 def question(event: Event, decision: Decision, id: str, rules: Rules = NO_RULES, *, show_input: bool = True) -> Alert:
     """An open question: what the user is asked, with the buttons that answer it."""
-    body = event_sentence(event, decision_ending(decision), BODY_LIMIT, show_input=show_input)
+    body = question_sentence(event, decision, BODY_LIMIT, show_input=show_input)
     buttons = (Button.DETAILS, Button.ALLOW, Button.DENY)  # by default the alert does not say what would run
     alert = _event_alert(event, AlertClass.ASKED, body, rules, None)
     return replace(alert, key=question_key(id), about=id, buttons=buttons)
@@ -113,7 +120,7 @@ def question_key(id: str) -> str:
 
 def question_closed(event: Event, id: str, reason: str, rules: Rules = NO_RULES) -> Alert:
     """A question that the user can no longer answer here, and why."""
-    body = f"{say('The question about {what} is closed', what=event_name(event))} · {say(reason)}"
+    body = f"{say('The question about {what} is closed', what=tool_name(event))} · {say(reason)}"
     alert = _event_alert(event, AlertClass.INFORMATION, body, rules, None)
     return replace(alert, key=question_key(id), buttons=())
 
@@ -332,7 +339,7 @@ def _let_through(event: Event, one: HookProblem) -> Alert:
         "{hook} failed, and {agent} cannot ask you: {what} was not stopped",
         hook=sanitise(one.hook, 30),
         agent=event.agent,
-        what=event_name(event),
+        what=tool_name(event),
     )
     alert = _event_alert(event, one.cls, f"{text} · {sanitise(one.cause, DETAIL)}", NO_RULES, Urgency.CRITICAL)
     return replace(alert, sound=ALARM, key="|".join((APP, one.hook, one.cls)))
