@@ -54,6 +54,13 @@ MIGRATIONS = (
     ALTER TABLE journal RENAME COLUMN asked TO hooks_ms
     """,
     """
+    CREATE TABLE session (
+        agent TEXT NOT NULL, session TEXT NOT NULL, project TEXT NOT NULL, name TEXT NOT NULL, state TEXT NOT NULL,
+        since REAL NOT NULL, machine TEXT NOT NULL, ended INTEGER NOT NULL, place TEXT NOT NULL,
+        PRIMARY KEY (agent, session)
+    ) WITHOUT ROWID
+    """,
+    """
     ALTER TABLE journal ADD COLUMN tool TEXT NOT NULL DEFAULT '';
     ALTER TABLE journal ADD COLUMN subject TEXT NOT NULL DEFAULT ''
     """,
