@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,10 @@ def through_us(event: Event, ended: Exit, failure: Failure) -> Report:
     )
     result = Result(code=ended.code, stdout=ended.stdout, stderr=ended.stderr)
     outcome = make_outcome(event, hook, AGENTS[event.agent].protocol.read(event, result), timed_out=False, ms=1.0)
-    return heard(event, render(event, fit(event, merge([outcome]))))
+    decision = merge([outcome])
+    signed = decision.stop, decision.reason
+    stop, reason = (text and text.removeprefix("hook (Hooktray): ") for text in signed)  # the agents sign nothing
+    return heard(event, render(event, fit(event, replace(decision, stop=stop, reason=reason))))
 
 
 @every(("agent", "row"), ROWS, ids=IDS)

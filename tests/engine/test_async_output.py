@@ -117,7 +117,7 @@ def test_a_hook_that_wants_to_wake_the_agent_is_heard_as_context_where_that_come
     beside(house, "echo tests fail; exit 2", asyncRewake=True)
     house.tool()
 
-    assert context(claude(house, "UserPromptSubmit")) == "beside (Hooktray): tests fail"
+    assert context(claude(house, "UserPromptSubmit")) == "tests fail"
     assert claude(house, "Stop") == {}
 
 

@@ -293,7 +293,7 @@ def test_at_the_end_of_a_turn_continue_means_go_on(house: House, serve: Serve) -
 
     answer = house.relay("claude-code", "Stop", {"hook_event_name": "Stop", "session_id": "s", "cwd": "/"})
 
-    assert json.loads(answer.stdout) == {"decision": "block", "reason": "tests"}
+    assert json.loads(answer.stdout) == {"decision": "block", "reason": "judge (Hooktray): tests"}
 
 
 NO = '{"ok": false, "reason": "too bold"}'
@@ -311,8 +311,9 @@ def test_a_no_to_claudes_own_question_ends_the_turn_unless_it_is_to_go_on(
     payload = {**PRE_TOOL_USE, "hook_event_name": event, "tool_response": {}}
     answer = json.loads(house.relay("claude-code", event, payload).stdout)
 
-    assert (answer.get("continue"), answer.get("stopReason")) == ((False, "too bold") if ends else (None, None))
-    assert "too bold" in (answer.get("reason"), answer.get("hookSpecificOutput", {}).get("permissionDecisionReason"))
+    said = f"{event} {keys.get('type', 'prompt')} (Hooktray): too bold"
+    assert (answer.get("continue"), answer.get("stopReason")) == ((False, said) if ends else (None, None))
+    assert said in (answer.get("reason"), answer.get("hookSpecificOutput", {}).get("permissionDecisionReason"))
 
 
 @pytest.mark.parametrize(
@@ -342,7 +343,7 @@ def test_where_a_turn_cannot_be_ended_a_no_to_claudes_own_question_refuses(house
 
     assert json.loads(house.relay("x-code", "PreToolUse", payload).stdout) == {
         "decision": "deny",
-        "reason": "too bold",
+        "reason": "PreToolUse prompt (Hooktray): too bold",
     }
 
 
@@ -357,7 +358,7 @@ def test_an_end_is_let_be_when_what_claudes_own_question_asks_is_impossible(
 
     stdout = house.relay("claude-code", "Stop", {"hook_event_name": "Stop", "session_id": "s"}).stdout
 
-    assert stdout == (b'{"decision":"block","reason":"too bold"}\n' if refused else b"")
+    assert stdout == (b'{"decision":"block","reason":"Stop prompt (Hooktray): too bold"}\n' if refused else b"")
 
 
 @pytest.mark.parametrize("on", ["tool_before", "turn_end"])

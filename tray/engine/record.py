@@ -26,6 +26,7 @@ def make_record(event: Event, decision: Decision, answer: Answer, *, at: float, 
     masks = Masks([outcome.hook for outcome in decision.outcomes])
     payload = _payload(event.body, masks, EXCERPT if event.skip_reason is SkipReason.NOT_UNDERSTOOD else PAYLOAD)
     masked = len(masks.found)
+    is_clean = not masked and len(event.body) <= PAYLOAD  # then no part of it need be looked at again
     return Record(
         id=event.id,
         at=at,
@@ -51,8 +52,8 @@ def make_record(event: Event, decision: Decision, answer: Answer, *, at: float, 
         cwd=sanitise(masks.redact(event.cwd[:PATH], "cwd"), PATH),
         ledger=event.ledger,
         masks=limit_masks(masks.found),
-        tool=_name(event.tool.name, "tool", masks) if event.tool else "",
-        subject=subject(event),
+        tool=_tool(event, masks, is_clean),
+        subject=subject(event, is_clean=is_clean),
     )
 
 
@@ -73,6 +74,12 @@ def _payload(body: bytes, masks: Masks, limit: int) -> str:
     text = masks.redact(head, "payload", keep=limit, is_json=True)
     is_cut = len(head) > limit or len(body) > limit + OVERLAP or len(text) > limit
     return text[:limit] + (f"… (the first {limit} characters of {len(body)} bytes)" if is_cut else "")
+
+
+def _tool(event: Event, masks: Masks, is_clean: bool) -> str:
+    if event.tool is None:
+        return ""
+    return sanitise(event.tool.name, NAME) if is_clean else _name(event.tool.name, "tool", masks)
 
 
 def reasons(decision: Decision) -> str:

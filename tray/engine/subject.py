@@ -18,28 +18,35 @@ TELLING_ARGUMENTS = (
 PATH_ARGUMENTS = frozenset({"file_path", "notebook_path", "path"})
 
 
-def subject(event: Event) -> str:
-    """What the call did, or what the event is about: redacted, on one line."""
+def subject(event: Event, *, is_clean: bool = False) -> str:
+    """What the call did, or what the event is about: redacted, on one line.
+
+    `is_clean`: the whole payload has no secret, so no part of it is looked at again.
+    """
     if event.tool is None:
-        return _plain_subject(event)
+        return _plain_subject(event, is_clean)
     try:
         arguments = canonical_input(event.agent, event.tool.name, event.tool.input)
     except (TypeError, AttributeError):  # its keys are no words
         return ""
-    telling = next((name for name in TELLING_ARGUMENTS if _is_text(arguments.get(name))), "")
-    name = telling or next((name for name, value in arguments.items() if _is_text(value)), "")
+    name = telling = ""
+    for word in TELLING_ARGUMENTS:  # a plain loop: every call of a tool comes by here
+        if _is_text(arguments.get(word)):
+            name = telling = word
+            break
+    name = name or next((word for word, value in arguments.items() if _is_text(value)), "")
     if not name:
         return ""
     text = _near(arguments[name], event.cwd) if name in PATH_ARGUMENTS else arguments[name]
-    masked = _redacted(text, str(name))
+    masked = text[:READ_LIMIT] if is_clean else _redacted(text, str(name))
     return sanitise(masked if telling or not masked else f"{name}: {masked}", SUBJECT_LIMIT)
 
 
-def _plain_subject(event: Event) -> str:
+def _plain_subject(event: Event, is_clean: bool) -> str:
     """A person's or an agent's own words, a path, or the event's own sort; `other` says nothing."""
     topic = "" if event.topic == "other" else event.topic
     text = event.message or event.prompt or event.path or topic
-    return sanitise(_redacted(text, ""), SUBJECT_LIMIT)
+    return sanitise(text[:READ_LIMIT] if is_clean else _redacted(text, ""), SUBJECT_LIMIT)
 
 
 def _redacted(text: str, name: str) -> str:
