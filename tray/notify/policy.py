@@ -12,11 +12,12 @@ from tray.engine.sentence import (
     event_sentence,
     question_sentence,
     rewrite_ending,
+    sentence,
     tool_name,
     tool_text,
 )
 from tray.language import count, say
-from tray.model.decision import Decision, SkipReason, Verdict
+from tray.model.decision import Decision, Record, SkipReason, Verdict
 from tray.model.event import Capability, Event, EventKind
 from tray.notify.alert import (
     APP,
@@ -87,12 +88,14 @@ def alerts(
     *,
     show_input: bool = True,
     problems: Sequence[HookProblem] | None = None,
+    record: Record | None = None,
 ) -> tuple[Alert, ...]:
     """All alerts of this event and its decision, the most important of each urgency first.
 
     `show_input` shows a tool's input, too; `problems` are the hook problems to announce: by default all of them.
+    With the event's `record` nothing is redacted once more.
     """
-    texts = [*_verdict(event, decision, show_input), *_kind(event, decision, show_input)]
+    texts = [*_verdict(event, decision, show_input, record), *_kind(event, decision, show_input)]
     made = [_event_alert(event, cls, body, rules, urgency) for cls, body, urgency in texts]
     if problems is None:
         problems = [*filter(None, map(find_problem, decision.outcomes))]
@@ -135,12 +138,12 @@ def stop_denied(decision: Decision) -> bool:
 AlertText = tuple[AlertClass, str, Urgency | None]
 
 
-def _verdict(event: Event, decision: Decision, show_input: bool) -> Iterable[AlertText]:
+def _verdict(event: Event, decision: Decision, show_input: bool, record: Record | None) -> Iterable[AlertText]:
     stopped = decision.stop is not None and event.kind is not EventKind.TURN_END
     if stopped or stop_denied(decision):
-        yield AlertClass.BLOCKED, _sentence(event, decision, show_input), None
+        yield AlertClass.BLOCKED, _sentence(event, decision, show_input, record), None
     elif decision.verdict is Verdict.ASK:
-        yield AlertClass.ASKED, _sentence(event, decision, show_input), None
+        yield AlertClass.ASKED, _sentence(event, decision, show_input, record), None
 
 
 def _kind(event: Event, decision: Decision, show_input: bool) -> Iterable[AlertText]:
@@ -196,8 +199,10 @@ def _with_text(title: str, text: str) -> str:
     return f"{title}: {line}" if line else title
 
 
-def _sentence(event: Event, decision: Decision, show_input: bool) -> str:
-    """What happened; the tool's input only where the user wants that."""
+def _sentence(event: Event, decision: Decision, show_input: bool, record: Record | None) -> str:
+    """What happened; the tool's input only where the user wants that. A row does not say that the agent stops."""
+    if record is not None and decision.stop is None:
+        return sentence(record if show_input else replace(record, subject=""), BODY_LIMIT)
     return event_sentence(event, decision_ending(decision), BODY_LIMIT, show_input=show_input)
 
 
