@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from hosts import codex as codex_host
+from hosts import cursor as cursor_host
 from hosts import opencode as opencode_host
 from hosts import qwen_code as qwen_host
 from hosts.process import Exit
@@ -92,6 +93,14 @@ def copilot_cli(event: Event, answer: Answer) -> Taken:
     return max(found, default=Verdict.ABSTAIN), False
 
 
+def cursor(event: Event, answer: Answer) -> Taken:
+    """By the stand-in; none of our answers has a part that it ignores."""
+    ended = Exit(code=answer.code, stdout=answer.stdout, stderr=answer.stderr)
+    report = cursor_host.judge(event.name, event.body, ended)
+    assert report.warnings == []
+    return PERMISSIONS.get(report.verdict, Verdict.ABSTAIN), report.stop
+
+
 def opencode(event: Event, answer: Answer) -> Taken:
     """By the stand-in of our plugin, which complains of nothing."""
     ended = Exit(code=answer.code, stdout=answer.stdout, stderr=answer.stderr)
@@ -136,6 +145,7 @@ HOSTS = {
     "claude-code": claude,
     "codex": codex,
     "copilot-cli": copilot_cli,
+    "cursor": cursor,
     "opencode": opencode,
     "qwen-code": qwen_code,
     "shelley": shelley,

@@ -7,7 +7,7 @@ from agents.hosts import taken
 from agents.recordings import sampled
 from every import every
 
-from tray.agents.fidelity import FidelityRow, rows
+from tray.agents.fidelity import FidelityRow, expressible, rows
 from tray.agents.protocol import neutral, render, spec
 from tray.agents.registry import AGENTS
 from tray.model.decision import Answer, Decision, HookOutput, Result, Target, Verdict
@@ -38,6 +38,8 @@ def refusal(dialect: str, row: FidelityRow) -> Result | None:
         return ran(0, REFUSED_IN_COPILOT_CLI[row.hook_event_names[dialect]])
     if dialect == "starchild":
         return ran(0, '{"decision":"block","reason":"no"}')
+    if dialect == "cursor":
+        return ran(2, err="no") if "deny" in expressible(dialect, row.hook_event_names[dialect]) else None
     if dialect == "x-code" and row.hook_event_names[dialect] in HEARD_BY_X_CODE:
         return ran(0, '{"decision":"deny","reason":"no"}')
     return None
@@ -105,12 +107,13 @@ def test_a_hook_without_an_opinion_leaves_everything_as_it_was(dialect: str, row
 
 
 @every("row", REWRITTEN, ids=lambda row: row.agent)
-@every("dialect", ["claude-code", "copilot-cli", "starchild", "x-code"])
+@every("dialect", ["claude-code", "copilot-cli", "cursor", "starchild", "x-code"])
 def test_a_new_command_reaches_every_agents_shell(dialect: str, row: FidelityRow) -> None:
     event = sampled(row.agent, row.event)
     said = {
         "claude-code": '{"updatedInput":{"command":"true"}}',
         "copilot-cli": '{"modifiedArgs":{"command":"true"}}',
+        "cursor": '{"permission":"allow","updated_input":{"command":"true"}}',
         "starchild": '{"tool_input":{"command":"true"}}',
         "x-code": '{"decision":"modify","args":{"command":"true"}}',
     }[dialect]

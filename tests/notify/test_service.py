@@ -149,7 +149,7 @@ UNASKED = {"reason": "not supported yet", "answer": {"line": "claude-code"}}
 
 
 def test_the_user_is_notified_once_of_an_agent_without_support(service: AlertService, announced: Announced) -> None:
-    one = event(EventKind.OTHER, agent="cursor")
+    one = event(EventKind.OTHER, agent="windsurf")
 
     service.decided(one, Decision(), record(one, **UNASKED))
     service.decided(replace(one, id="2", session="t"), Decision(), record(one, **UNASKED))
@@ -157,13 +157,13 @@ def test_the_user_is_notified_once_of_an_agent_without_support(service: AlertSer
     (alert,) = announced.alerts
     assert (alert.cls, alert.urgency) == (AlertClass.INFORMATION, Urgency.NORMAL)
     assert alert.body == (
-        "Cursor runs Hooktray's Claude Code hooks · Cursor is not supported yet: its tool calls are not guarded · "
-        "`hooktray agents` shows where"
+        "Windsurf runs Hooktray's Claude Code hooks · Windsurf is not supported yet: "
+        "its tool calls are not guarded · `hooktray agents` shows where"
     )
 
 
 def test_no_later_tray_notifies_of_the_same_agent_again(house: House, announced: Announced) -> None:
-    one = event(EventKind.OTHER, agent="cursor")
+    one = event(EventKind.OTHER, agent="windsurf")
     other = replace(one, agent="codex")
 
     for _ in range(2):
@@ -171,7 +171,7 @@ def test_no_later_tray_notifies_of_the_same_agent_again(house: House, announced:
         service.decided(one, Decision(), record(one, **UNASKED))
         service.decided(other, Decision(), record(other, **UNASKED))
 
-    assert [alert.body.partition(" runs")[0] for alert in announced.alerts] == ["Cursor", "Codex"]
+    assert [alert.body.partition(" runs")[0] for alert in announced.alerts] == ["Windsurf", "Codex"]
 
 
 def test_an_agent_without_support_that_came_while_no_tray_ran_is_notified_of_later(
@@ -188,7 +188,7 @@ def test_an_agent_without_support_that_came_while_no_tray_ran_is_notified_of_lat
 
 
 def test_the_user_is_not_notified_of_a_test(service: AlertService, announced: Announced) -> None:
-    one = event(EventKind.OTHER, agent="cursor")
+    one = event(EventKind.OTHER, agent="windsurf")
 
     service.decided(one, Decision(), record(one, **UNASKED, test=True))
 

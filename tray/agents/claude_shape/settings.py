@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from tray.agents.agent import ProtectedFiles
 
@@ -23,6 +24,8 @@ class SettingsFile:
     name: str = "settings.json"
     variable: str = ""  # of the environment; names another folder for the user's file
     key: str = "hooks"  # the member that holds the events; "" = they are at the top of the file
+    is_flat: bool = False  # an event's list holds the handlers themselves, not groups of them
+    head: Mapping[str, Any] = field(default_factory=dict)  # the members of a new file before the events
     off_switch: str = ""  # the member that turns all hooks off when it is true
     takes_comments: bool = False  # whether the agent can read a file with comments
     timeout: float = DEFAULT_TIMEOUT  # seconds, for a hook without a time-out
