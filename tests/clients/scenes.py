@@ -186,7 +186,7 @@ class Scenes:
         assert one.rows() == []
 
     def test_a_tray_that_is_killed_still_guards(self, start: Start) -> None:
-        one = start(["touch wanted", "kill -9 $(cat ../tray.pid); touch killed", "touch forbidden"], REFUSED)
+        one = start(["touch wanted", "xargs kill -9 <../tray.pid; touch killed", "touch forbidden"], REFUSED)
         (one.home / "tray.pid").write_text(str(one.live.process.pid))
 
         one.turn()

@@ -25,7 +25,7 @@ NOT_UNDERSTOOD = {"hook": "tool.before", "token": "ghp_" + "a1B2" * 9, "text": "
 def test_no_hook_is_asked_about_an_agent_without_support(house: House, tmp_path: Path) -> None:
     house.hook("guard", on="tool_before", script=f"touch {tmp_path}/ran; {DENY}", failure="block")
     house.hook("all", on="other", script=f"touch {tmp_path}/ran; {DENY}")
-    one = before_tool("gemini-cli")
+    one = before_tool("windsurf")
 
     answer = house.relay("claude-code", "PreToolUse", one.payload)
 

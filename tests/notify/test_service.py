@@ -177,12 +177,12 @@ def test_no_later_tray_notifies_of_the_same_agent_again(house: House, announced:
 def test_an_agent_without_support_that_came_while_no_tray_ran_is_notified_of_later(
     service: AlertService, announced: Announced
 ) -> None:
-    one = event(EventKind.OTHER, agent="gemini-cli")
+    one = event(EventKind.OTHER, agent="windsurf")
 
     service.summarize_offline([record(one, **UNASKED), record(one, **UNASKED)])
 
     assert [alert.body.partition(" · ")[0] for alert in announced.alerts] == [
-        "Gemini CLI runs Hooktray's Claude Code hooks",
+        "Windsurf runs Hooktray's Claude Code hooks",
         "2 events were answered while the tray was not running, 0 denied",
     ]
 

@@ -257,12 +257,13 @@ class AlertService:
     def _event_alerts(
         self, event: Event, decision: Decision, problems: Sequence[HookProblem], record: Record | None = None
     ) -> list[Alert]:
-        """The event's alerts, without an end of turn that was announced already or ended a short turn."""
+        """The event's alerts, without an end that was announced already, and without the end of a short turn."""
         made = self._alerts(event, decision, problems, record)
-        least = self._settings().min_turn_seconds
-        if self._turn_ends.is_new(event, decision) and not self._turn_ends.is_short(event, least):
-            return made
-        return [alert for alert in made if alert.cls is not AlertClass.TURN_END]
+        if not self._turn_ends.is_new(event, decision):
+            return [alert for alert in made if alert.cls not in (AlertClass.TURN_END, AlertClass.SESSION_END)]
+        if self._turn_ends.is_short(event, self._settings().min_turn_seconds):
+            return [alert for alert in made if alert.cls is not AlertClass.TURN_END]
+        return made
 
     def _announce_event(self, event: Event, made: Sequence[Alert], record: str) -> None:
         """Announce it; and withdraw what the session needed the user for before: it has gone on since."""
