@@ -115,10 +115,10 @@ class AlertService:
             return
         problems = self._problems.fresh(decision.outcomes)
         if event.id not in self._announced_early and not event.answered:
-            self._announce_event(event, self._event_alerts(event, decision, problems), record.id)
+            self._announce_event(event, self._event_alerts(event, decision, problems, record), record.id)
             return
         self._announced_early.pop(event.id, None)
-        made = [alert for alert in self._alerts(event, decision, problems) if alert.cls not in ON_ARRIVAL]
+        made = [alert for alert in self._alerts(event, decision, problems, record) if alert.cls not in ON_ARRIVAL]
         self._announce(self._with_place(event, self._reports.fresh(event, made)), record.id)
 
     def question_opened(self, one: UserQuestion) -> None:
@@ -246,10 +246,12 @@ class AlertService:
     def _rules(self, project: str = "") -> Rules:
         return rules.rules(self._settings(), project, self._muted())
 
-    def _alerts(self, event: Event, decision: Decision, problems: Sequence[HookProblem]) -> list[Alert]:
+    def _alerts(
+        self, event: Event, decision: Decision, problems: Sequence[HookProblem], record: Record | None = None
+    ) -> list[Alert]:
         """Without what the user knows already: their own answer, and a prompt that is open here as a question."""
         ours, show_input = self._rules(event.project), self._settings().show_input
-        made = list(alerts(event, decision, ours, show_input=show_input, problems=problems))
+        made = list(alerts(event, decision, ours, show_input=show_input, problems=problems, record=record))
         if self._answered_by_user.pop(event.id, 0) is None:
             made = [alert for alert in made if alert.cls not in (AlertClass.BLOCKED, AlertClass.ASKED)]
         if event.kind is EventKind.NOTIFICATION and event.topic == "permission_prompt" and self._has_question(event):
@@ -259,9 +261,11 @@ class AlertService:
     def _has_question(self, event: Event) -> bool:
         return any((one.agent, one.session) == (event.agent, event.session) for one in self._questions.values())
 
-    def _event_alerts(self, event: Event, decision: Decision, problems: Sequence[HookProblem]) -> list[Alert]:
+    def _event_alerts(
+        self, event: Event, decision: Decision, problems: Sequence[HookProblem], record: Record | None = None
+    ) -> list[Alert]:
         """The event's alerts, without an end that was announced already, and without the end of a short turn."""
-        made = self._alerts(event, decision, problems)
+        made = self._alerts(event, decision, problems, record)
         if not self._turn_ends.is_new(event, decision):
             return [alert for alert in made if alert.cls not in (AlertClass.TURN_END, AlertClass.SESSION_END)]
         if self._turn_ends.is_short(event, self._settings().min_turn_seconds):
