@@ -45,7 +45,7 @@ def ask(desktop: Shell, live: Live) -> subprocess.Popen[bytes]:
     with contextlib.closing(relay.stdin) as pipe:
         pipe.write(json.dumps(PERMISSION).encode())
     relay.stdin = None
-    wait(lambda: desktop.is_announced("May Bash run?"), SLOW, "the question is on the screen")
+    wait(lambda: desktop.is_announced("Bash"), SLOW, "the question is on the screen")
     return relay
 
 
