@@ -233,6 +233,7 @@ class Agent(KnownAgent):
     connector: Callable[[], Connector] | None = None
     reader: Callable[[], HookReader] | None = None
     importer: Callable[[], HookImporter] | None = None
+    presence_variable: str = ""  # names a file that is to be there as long as its user is at the desktop
     import_hint: str = ""  # how to import its hooks where it has no importer
     no_hook_files: str = ""  # why there are none of its format to read; "" for an agent that has hook files
     # The options with which `hooktray connect AGENT` writes the entries in these files again.

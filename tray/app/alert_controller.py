@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import sys
 import time
@@ -27,6 +28,7 @@ from tray.notify.freedesktop import FreedesktopBackend, OnPress
 from tray.notify.notifier import NotificationBackend, NotifierChain
 from tray.notify.osascript import OsascriptBackend
 from tray.notify.plyer_backend import PlyerBackend
+from tray.notify.presence_gate import Look, PresenceGate, prove_nothing
 from tray.notify.quiet_hours import quiet_until
 from tray.notify.send_queue import NotificationQueue
 from tray.notify.service import AlertService
@@ -59,6 +61,7 @@ class AlertController:
         trusts: Callable[[int], bool],
         is_first: Callable[[str], bool] = lambda what: True,
         can_focus: Callable[[str, str], bool] = lambda agent, session: False,
+        look: Look = prove_nothing,
     ) -> None:
         self._tampering: set[str] = set()
         self._loop = loop
@@ -85,7 +88,10 @@ class AlertController:
             time.time, lambda now: quiet_until(settings().quiet_hours if self._quiet_on else None, now)
         )
         self._throttled = ThrottledQueue(throttle, self._queue, self._later, on_delivery)
-        self.alerts = AlertService(self._throttled, settings, is_first=is_first, can_focus=can_focus)
+        self._gate = PresenceGate(
+            self._throttled, look, self.after, mode=lambda: settings().while_looking, on_delivery=on_delivery
+        )
+        self.alerts = AlertService(self._gate, settings, is_first=is_first, can_focus=can_focus)
         self.questions = UserQuestions(
             # A question that cannot be seen helps nobody.
             agents=lambda: ask_agents() if icon_visible() or self._notifier.working else (),
@@ -256,7 +262,13 @@ class AlertController:
         except HooktrayError as error:
             self.alerts.inform(error.message, error.hint)
 
+    def after(self, seconds: float, work: Callable[[], None]) -> None:
+        """From any thread: run work on the thread of the alerts, so much later."""
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            self._loop.call_soon_threadsafe(self._loop.call_later, seconds, self._post, work)
+
     def close(self) -> None:
+        self._gate.close()
         self._queue.close()
         self._player.close()
 

@@ -34,6 +34,7 @@ from tray.app.desktop import build_desktop
 from tray.app.entry_watch import EntryWatch
 from tray.app.event_bus import EventBus
 from tray.app.file_watch import FileWatch, FolderWatch
+from tray.app.presence_files import PresenceFiles
 from tray.app.relay_files import RelayFiles
 from tray.app.relay_watch import RelayWatch
 from tray.app.service import TrayService
@@ -55,6 +56,7 @@ from tray.approvals.review import write_review
 from tray.desktop.icon import Icon, choose_icon, show_balloon
 from tray.desktop.menu import Action, LeaveEntries, PutEntriesBack, Review, ReviewBatch, ShowReason
 from tray.desktop.opener import Opener
+from tray.desktop.presence import attention
 from tray.engine.turn_end import TurnEndDetector
 from tray.errors import StoreError
 from tray.execution.command import BackgroundProcesses
@@ -67,8 +69,10 @@ from tray.ipc.terminal import TerminalPrompt
 from tray.language import say
 from tray.model.decision import Decision, Record
 from tray.model.event import Event, RelayRequest
+from tray.model.place import Place
 from tray.notify.muted import mute_classes
 from tray.notify.policy import state_folder_lost
+from tray.notify.presence_gate import Attention
 from tray.paths import Paths
 from tray.text import sanitise
 from tray.threads import LoopThread, ShutdownState, StopSignal, ThrottledCall, WorkQueue, reduce_latency
@@ -246,6 +250,10 @@ class App:
             trusts=self._click_trust.is_trusted_host,
             is_first=self._stores.journal.is_first,
             can_focus=self._session_focus.can_focus,
+            look=self._look,
+        )
+        self._presence_files = PresenceFiles(
+            lambda answer: self._look("", "", lambda found: answer(found.is_away)), self._alert_controller.after
         )
         self._alert_controller.go_to_session = self._session_focus.go
         self._alerts = self._alert_controller.alerts
@@ -391,6 +399,7 @@ class App:
         self._work.close()
         self._relay_files.write_last()
         self._presenter.close()
+        self._presence_files.close()
         self._alert_controller.close()
         self._stores.journal.close()
         self._state_recovery.close()
@@ -402,12 +411,26 @@ class App:
         self._work.post(lambda: self._presenter.status_shown("quit", text))
         self._work.post(lambda: self._echo(text))
 
+    def _look(self, agent: str, session: str, answer: Callable[[Attention], None]) -> None:
+        """Whether somebody looks at a session; "" asks only whether somebody is there. Answers on the work thread."""
+        found = self._sessions.get(agent, session) if agent else None
+        place = found.place if found else Place()
+        seconds = self._catalog.settings_in_force.away_after * 60
+
+        def work() -> None:
+            seen = attention(place, seconds)
+            self._work.post(lambda: answer(seen))
+
+        self._workers.spawn(work)
+
     def _on_arrival(self, event: Event) -> None:
         self._sessions.arrived(event)
+        self._presence_files.observe(event)
         self._alerts.arrived(event)
 
     def _on_decision(self, event: Event, decision: Decision, record: Record) -> None:
         self._sessions.decided(event, decision)
+        self._presence_files.observe(event)
         self._page.publish(record)
         self._alert_controller.decided(event, decision, record)
         self._throttled_refresh.request()
