@@ -9,7 +9,18 @@ from dataclasses import replace
 from agents.recordings import sampled
 from agents.test_protocol_fit import DECISIONS
 from every import every
-from hosts import claude_judge, codex, copilot_cli, cursor, opencode, qwen_code, shelley, starchild, x_code
+from hosts import (
+    antigravity,
+    claude_judge,
+    codex,
+    copilot_cli,
+    cursor,
+    opencode,
+    qwen_code,
+    shelley,
+    starchild,
+    x_code,
+)
 from hosts.process import Exit, Report
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,6 +32,7 @@ from tray.model.decision import Answer, Decision, Rewrite, Target, Verdict
 from tray.model.event import Capability, Event
 
 JUDGES: dict[str, Callable[[str, bytes, Exit], Report]] = {
+    "antigravity": antigravity.judge,
     "claude-code": claude_judge.judge,
     "codex": codex.judge,
     "copilot-cli": copilot_cli.judge,

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tray.agents.packages import BrokenAgent, PackagedAgents
 
 BUILT_IN: Mapping[str, str] = {  # by id: the module that has the agent's AGENT
+    "antigravity": "tray.agents.google_antigravity",
     "claude-code": "tray.agents.claude_code",
     "codex": "tray.agents.codex",
     "copilot-cli": "tray.agents.copilot_cli",
@@ -25,7 +26,6 @@ BUILT_IN: Mapping[str, str] = {  # by id: the module that has the agent's AGENT
     "x-code": "tray.agents.x_code",
 }
 RECOGNISED: Mapping[str, str] = {  # the agents that are not supported yet
-    "antigravity": "tray.agents.google_antigravity",
     "devin": "tray.agents.devin",
     "gemini-cli": "tray.agents.gemini_cli",
     "grok": "tray.agents.grok",
