@@ -8,6 +8,7 @@ from typing import Any
 from hosts import antigravity as antigravity_host
 from hosts import codex as codex_host
 from hosts import cursor as cursor_host
+from hosts import gemini_cli as gemini_host
 from hosts import opencode as opencode_host
 from hosts import qwen_code as qwen_host
 from hosts.process import Exit
@@ -38,6 +39,8 @@ def meant(event: Event, decision: Decision) -> Taken:
     stop = decision.stop is not None
     if stop and event.name in KEEP_WORKING:
         return Verdict.ABSTAIN, event.agent != "qwen-code"  # which ends when nobody refuses
+    if stop and event.agent == "gemini-cli":
+        return Verdict.ABSTAIN, True  # a stop beats a refusal, and gives its reason
     if stop and event.name == "PermissionRequest":
         return Verdict.DENY, True
     if decision.verdict is Verdict.ASK and event.name in ASKS_ANYWAY:
@@ -110,6 +113,15 @@ def cursor(event: Event, answer: Answer) -> Taken:
     return PERMISSIONS.get(report.verdict, Verdict.ABSTAIN), report.stop
 
 
+def gemini_cli(event: Event, answer: Answer) -> Taken:
+    """By the stand-in; none of our answers has a part that it ignores."""
+    report = gemini_host.judge(
+        event.name, event.body, Exit(code=answer.code, stdout=answer.stdout, stderr=answer.stderr)
+    )
+    assert report.warnings == []
+    return PERMISSIONS.get(report.verdict, Verdict.ABSTAIN), report.stop
+
+
 def opencode(event: Event, answer: Answer) -> Taken:
     """By the stand-in of our plugin, which complains of nothing."""
     ended = Exit(code=answer.code, stdout=answer.stdout, stderr=answer.stderr)
@@ -156,6 +168,7 @@ HOSTS = {
     "codex": codex,
     "copilot-cli": copilot_cli,
     "cursor": cursor,
+    "gemini-cli": gemini_cli,
     "opencode": opencode,
     "qwen-code": qwen_code,
     "shelley": shelley,

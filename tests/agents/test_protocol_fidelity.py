@@ -149,6 +149,11 @@ SAYING = {
         "note": ran(0, '{"user_message":"n"}'),
         "stop": ran(0, '{"continue":false}'),
     },
+    "gemini-cli": {
+        "deny": ran(2, err="no"),
+        "note": ran(0, "x"),
+        "stop": ran(0, '{"continue":false}'),
+    },
     "opencode": {
         "deny": ran(2, err="no"),
         "note": ran(0, '{"systemMessage":"n"}'),
@@ -191,6 +196,7 @@ UNHEARD = {
     "codex": "ConfigChange",
     "copilot-cli": "ConfigChange",
     "cursor": "ConfigChange",
+    "gemini-cli": "ConfigChange",
     "opencode": "ConfigChange",
     "qwen-code": "ConfigChange",
     "shelley": "ConfigChange",

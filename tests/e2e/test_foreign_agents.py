@@ -123,10 +123,10 @@ def test_the_user_is_notified_once_of_each_agent_also_after_a_restart(
     desk.clear_notifications()
     for _ in range(3):
         runs_our_line(live, before_tool("windsurf"))
-    runs_our_line(live, before_tool("gemini-cli"))
-    assert sorted(unguarded(live)) == ["Windsurf", "Gemini CLI"]
+    runs_our_line(live, before_tool("hermes"))
+    assert sorted(unguarded(live)) == ["Hermes", "Windsurf"]
     desk.wait(
-        lambda: any("pre_run_command: not supported yet" in row.label for row in live.menu("Recent decisions")),
+        lambda: any("not supported yet: no hook was asked" in row.label for row in live.menu("Recent decisions")),
         20,
         "the menu has the decision",
     )

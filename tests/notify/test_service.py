@@ -177,12 +177,12 @@ def test_no_later_tray_notifies_of_the_same_agent_again(house: House, announced:
 def test_an_agent_without_support_that_came_while_no_tray_ran_is_notified_of_later(
     service: AlertService, announced: Announced
 ) -> None:
-    one = event(EventKind.OTHER, agent="gemini-cli")
+    one = event(EventKind.OTHER, agent="windsurf")
 
     service.summarize_offline([record(one, **UNASKED), record(one, **UNASKED)])
 
     assert [alert.body.partition(" · ")[0] for alert in announced.alerts] == [
-        "Gemini CLI runs Hooktray's Claude Code hooks",
+        "Windsurf runs Hooktray's Claude Code hooks",
         "2 events were answered while the tray was not running, 0 denied",
     ]
 
@@ -226,15 +226,12 @@ def question(id: str = "q1", **more: Any) -> UserQuestion:
     return UserQuestion(id=id, event=asked, decision=Decision(verdict=Verdict.ASK))
 
 
-def test_a_question_has_buttons_and_names_the_tool_but_not_its_input(
-    service: AlertService, announced: Announced
-) -> None:
+def test_a_question_has_buttons_and_shows_what_would_run(service: AlertService, announced: Announced) -> None:
     service.question_opened(question())
 
     (alert,) = announced.alerts
-    assert (alert.body, alert.about) == ("May Bash run?", "q1")
+    assert (alert.body, alert.about) == ("Bash · rm -rf /srv/secret · needs your answer", "q1")
     assert alert.buttons == (Button.DETAILS, Button.ALLOW, Button.DENY)
-    assert "secret" not in str(alert)
 
 
 def test_details_show_the_input_with_its_secrets_masked(announced: Announced) -> None:
@@ -244,7 +241,7 @@ def test_details_show_the_input_with_its_secrets_masked(announced: Announced) ->
 
     service.question_opened(replace(question(), event=event(EventKind.TOOL_BEFORE, tool=tool)))
 
-    assert announced.alerts[0].body.startswith("May Bash (curl -H")
+    assert announced.alerts[0].body.startswith("Bash · curl -H")
     assert token not in announced.alerts[0].body
 
 

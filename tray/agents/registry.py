@@ -19,6 +19,7 @@ BUILT_IN: Mapping[str, str] = {  # by id: the module that has the agent's AGENT
     "codex": "tray.agents.codex",
     "copilot-cli": "tray.agents.copilot_cli",
     "cursor": "tray.agents.cursor",
+    "gemini-cli": "tray.agents.gemini_cli",
     "opencode": "tray.agents.opencode",
     "qwen-code": "tray.agents.qwen_code",
     "shelley": "tray.agents.shelley",
@@ -27,7 +28,6 @@ BUILT_IN: Mapping[str, str] = {  # by id: the module that has the agent's AGENT
 }
 RECOGNISED: Mapping[str, str] = {  # the agents that are not supported yet
     "devin": "tray.agents.devin",
-    "gemini-cli": "tray.agents.gemini_cli",
     "grok": "tray.agents.grok",
     "hermes": "tray.agents.hermes",
     "kimi-code": "tray.agents.kimi_code",

@@ -92,15 +92,19 @@ class ShapedConnector:
     def _is_off(self, text: bytes, path: str) -> bool:
         if not self.file.off_switch or is_blank(text):
             return False
-        value = JsonText(text, path).value
-        return isinstance(value, dict) and value.get(self.file.off_switch) is True
+        return self.file.is_off(JsonText(text, path).value)
 
     def _without_switch(self, text: bytes, path: str) -> bytes:
         if not self._is_off(text, path):
             return text
         document = JsonText(text, path)
-        span = document.member(document.root, self.file.off_switch)
-        return document.apply(document.remove(document.root, [span] if span else []))
+        *outer, switch = self.file.off_switch.split(".")
+        inside = document.root
+        for name in outer:
+            above = document.member(inside, name)
+            inside = above.value if above else inside
+        span = document.member(inside, switch)
+        return document.apply(document.remove(inside, [span] if span else []))
 
     def disconnect(self, site: Site) -> Plan:
         paths = self.settings_paths(site)
@@ -145,7 +149,7 @@ class ShapedConnector:
 
     def switch_reason(self, path: Path) -> str:
         """Says that this file turns all hooks off, and what to do; "" when it does not."""
-        if self.file.off_switch and read_object(path).get(self.file.off_switch) is True:
+        if self.file.is_off(read_object(path)):
             return f"off: {self.name} runs no hook: take `{self.file.off_switch}` out of {path}"
         return ""
 
@@ -165,7 +169,12 @@ class ShapedConnector:
         for event, spec in self.shape.events.items():
             if event not in self.file.unconnected_events:
                 command = self.command((*relay, self.shape.agent, event))
-                handler = {"type": "command", **command, "timeout": self.file.in_file_units(spec.timeout)}
+                handler = {
+                    "type": "command",
+                    **self.file.handler_fields,
+                    **command,
+                    "timeout": self.file.in_file_units(spec.timeout),
+                }
                 groups[event] = [handler if self.file.is_flat else {"hooks": [handler]}]
         return groups
 

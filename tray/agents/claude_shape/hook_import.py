@@ -45,8 +45,7 @@ class GroupImport:
         document, file = JsonText(text, str(path)), self.connector.file
         if not isinstance(document.value, dict):
             raise document.error(document.root, "expected an object of settings", "nothing was written")
-        is_off = bool(file.off_switch) and document.value.get(file.off_switch) is True
-        if is_off or (document.first_comment_line and not file.takes_comments):
+        if file.is_off(document.value) or (document.first_comment_line and not file.takes_comments):
             hint = "`hooktray agents` says why"
             raise HooktrayError(f"{path}: {self.connector.name} runs none of its hooks as it stands", hint=hint)
         groups, removed, reasons = self._movable(document, import_path, problem)
