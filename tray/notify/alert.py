@@ -54,6 +54,7 @@ class Button(enum.StrEnum):
     UNDO = "undo"
     PUT_BACK = "put_back"  # our entries in an agent's settings
     LEAVE = "leave"  # them as they are
+    GO = "go"  # to the terminal of the session
 
 
 # They count only from a process that no agent and no hook has started.
@@ -77,6 +78,8 @@ class Alert:
     buttons: tuple[Button, ...] = ()
     about: str = ""  # what the buttons are about: a question, a decision, a hook
     digest: str = ""  # of the hook's content that Review opens
+    agent: str = ""
+    session: str = ""  # of the agent, to which *Go there* leads
     reply: bool = False  # to what the user has just done: it is shown at once, also in quiet hours
     apart: bool = False  # a summary never takes it in
 
@@ -122,6 +125,7 @@ LABELS: Mapping[Button, str] = {
     Button.UNDO: phrase("Undo"),
     Button.PUT_BACK: phrase("Put it back"),
     Button.LEAVE: phrase("Leave it"),
+    Button.GO: phrase("Go there"),
 }
 
 # One and many, for a summary.
