@@ -399,7 +399,7 @@ def test_our_words_are_in_the_readers_language_and_what_hooks_and_agents_say_sta
 
 
 @pytest.mark.parametrize(
-    ("channel", "by"), [("tray", "由您在菜单中"), ("typed into shelley", "由 typed into shelley")]
+    ("channel", "by"), [("tray", "由你在菜单中"), ("typed into shelley", "由 typed into shelley")]
 )
 def test_who_switched_is_named_in_the_readers_language(
     monkeypatch: pytest.MonkeyPatch, channel: str, by: str
