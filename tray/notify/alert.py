@@ -150,12 +150,13 @@ CHANNELS: Mapping[str, str] = {
     "command line": phrase("by a command"),
     "notification": phrase("by you, on a notification"),
     "page": phrase("by you, on the page"),
+    "passphrase": phrase("by you, with the passphrase"),
     "terminal (weak)": phrase("at a terminal"),
     "tray": phrase("by you, in the menu"),
     "tray, asked for at a command line": phrase("by you, in the menu, as a command asked"),
     "undo": phrase("undone"),
 }
-UNDOABLE = "terminal (weak)"  # what was typed there can be taken back in the menu
+UNDOABLE = frozenset({"passphrase", "terminal (weak)"})  # what was typed there can be taken back in the menu
 
 
 def make_alert(
