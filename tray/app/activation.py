@@ -44,6 +44,8 @@ def _systemd_sockets(environment: MutableMapping[str, str]) -> range:
 
 def _listener(number: int) -> socket.socket | None:
     """The listening Unix socket of this number, closed to children; None for anything else, which stays open."""
+    if sys.platform == "win32":
+        return None
     with contextlib.suppress(OSError, AttributeError):
         if stat.S_ISSOCK(os.fstat(number).st_mode):
             found = socket.socket(fileno=number)
