@@ -101,7 +101,7 @@ class Scenes:
 
         assert one.made() == {"wanted"}
         refused, wanted = one.model.results()
-        assert "refused-by-a-rule" in refused
+        assert "no (Hooktray): refused-by-a-rule" in refused
         assert "refused-by-a-rule" not in wanted
         assert [row["verdict"] for row in one.rows("tool_before")] == ["deny", "abstain"]
 

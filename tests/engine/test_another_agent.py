@@ -12,8 +12,8 @@ from house import PRE_TOOL_USE, House
 
 from tray.cli.why import report
 from tray.desktop.labels import last_event, record_label
-from tray.engine.explain import summary
 from tray.engine.replay import recorded_event
+from tray.engine.sentence import ending
 from tray.errors import HooktrayError
 from tray.model.decision import Answer, Record, SkipReason, Verdict
 from tray.web.templating import reason_line
@@ -78,7 +78,7 @@ def test_a_supported_agent_on_another_ones_line_is_judged_and_answered_in_its_ow
 
     answer = house.relay("claude-code", "PreToolUse", {**call, "tool_input": {"command": "ls"}})
 
-    assert json.loads(answer.stdout) == {"decision": "block", "reason": "no"}
+    assert json.loads(answer.stdout) == {"decision": "block", "reason": "guard (Hooktray): no"}
     assert (house.last.agent, house.last.event, house.last.verdict) == ("starchild", "pre_tool_call", Verdict.DENY)
 
 
@@ -104,10 +104,10 @@ def test_everything_that_shows_a_row_says_plainly_what_is_missing(house: House) 
     found = house.last
     plainly = "windsurf is not supported yet: no hook was asked"
 
-    assert reason_line(found) == summary(found) == plainly
+    assert reason_line(found) == ending(found).text == plainly
     assert f"because {plainly}" in report(found)
     assert "It ran the hooks that Hooktray wrote for claude-code." in report(found)
-    assert "pre_run_command: not supported yet" in record_label(found, found.at)
+    assert "windsurf is not supported yet" in record_label(found, found.at)
     assert last_event(found, found.at) == "windsurf: not supported yet"
 
 

@@ -215,7 +215,7 @@ def test_what_is_wrong_in_a_source_is_told_once(service: AlertService, announced
     service.source_warnings([first])
 
     bodies = [alert.body for alert in announced.alerts]
-    assert bodies[0] == "/p/settings.json:6:5: unknown event `Stopp` · did you mean `Stop`?"
+    assert bodies[0] == "settings.json:6:5: unknown event `Stopp` · did you mean `Stop`?"
     assert bodies[1] == "/q.json:1:1: bad · and 1 more, see `hooktray list`"
     assert bodies[2:] == bodies[:1]
 
@@ -226,15 +226,12 @@ def question(id: str = "q1", **more: Any) -> UserQuestion:
     return UserQuestion(id=id, event=asked, decision=Decision(verdict=Verdict.ASK))
 
 
-def test_a_question_has_buttons_and_names_the_tool_but_not_its_input(
-    service: AlertService, announced: Announced
-) -> None:
+def test_a_question_has_buttons_and_shows_what_would_run(service: AlertService, announced: Announced) -> None:
     service.question_opened(question())
 
     (alert,) = announced.alerts
-    assert (alert.body, alert.about) == ("May Bash run?", "q1")
+    assert (alert.body, alert.about) == ("Bash · rm -rf /srv/secret · needs your answer", "q1")
     assert alert.buttons == (Button.DETAILS, Button.ALLOW, Button.DENY)
-    assert "secret" not in str(alert)
 
 
 def test_details_show_the_input_with_its_secrets_masked(announced: Announced) -> None:
@@ -244,7 +241,7 @@ def test_details_show_the_input_with_its_secrets_masked(announced: Announced) ->
 
     service.question_opened(replace(question(), event=event(EventKind.TOOL_BEFORE, tool=tool)))
 
-    assert announced.alerts[0].body.startswith("May Bash (curl -H")
+    assert announced.alerts[0].body.startswith("Bash · curl -H")
     assert token not in announced.alerts[0].body
 
 

@@ -222,7 +222,6 @@ def test_the_starter_says_of_those_settings_that_they_wait_which_do() -> None:
     loose = {
         "ask_on_desktop": {"agents": ["x-code"]}, "without_tray": "allow",
         "protection": {"allow": ["hooktray pause"]},
-        "show_input": True,
         "llm": {"base_url": "https://llm.example.com", "model": "small"},
     }  # fmt: skip
     waiting = guarded_settings(parse(json.dumps(loose), "/c/hooktray.yaml").settings, LedgerState())

@@ -46,7 +46,8 @@ def test_a_decision_is_read_in_full(site: Site, page: Page) -> None:
     page.follow(".row", "no mkfs")
 
     text = page.text()
-    assert "PreToolUse denied" in text
+    assert "Bash · mkfs /dev/sda" in text
+    assert "blocked by guard: no mkfs" in text
     assert "guard: no mkfs" in text
     assert '"command": "mkfs /dev/sda' in text
     assert '"permissionDecision": "deny"' in text

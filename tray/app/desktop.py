@@ -16,11 +16,13 @@ from tray.app.entry_watch import EntryWatch
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.controls import Controls
 from tray.desktop.autostart import autostart
-from tray.desktop.menu import AlertsState, MenuQuestion
+from tray.desktop.menu import SHOWN_RECORDS, AlertsState, MenuQuestion
 from tray.desktop.menu_controller import MenuController
 from tray.desktop.menu_services import MenuServices
 from tray.desktop.presenter import Presenter
+from tray.engine.sentence import tool_text
 from tray.engine.user_questions import UserQuestion
+from tray.model.session import Session
 from tray.paths import Paths
 
 
@@ -42,6 +44,8 @@ def build_desktop(
     quit: Callable[[], object],
     recovery: DatabaseRecovery,
     entries: EntryWatch,
+    sessions: Callable[[], tuple[Session, ...]],
+    go_to_session: Callable[[str, str], None],
 ) -> tuple[Presenter, MenuController]:
     """What the user sees, and what a click does. What else the menu needs is added to `services`."""
     agents = AgentsMenu(
@@ -55,6 +59,8 @@ def build_desktop(
         alerts=lambda: _alerts_state(alerts),
         failing_hooks=lambda: len(failing_hooks()),
         dropped_rows=lambda: stores.journal.dropped,
+        sessions=sessions,
+        go_to_session=go_to_session,
         questions=lambda: tuple(_question(one) for one in alerts.open_questions),
         answer=alerts.answer,
         snooze=alerts.snooze,
@@ -70,12 +76,12 @@ def build_desktop(
         show_incident=show_incident,
         damage=lambda: recovery.headline,
         review_batch=recovery.show,
+        has_passphrase=lambda: controls.passphrase.is_set,
         agents=agents,
         quit=quit,
     )
-    presenter = Presenter(
-        controls=controls, catalog=catalog, recent=stores.journal.recent(10), post=post, services=services
-    )
+    recent = stores.journal.recent(SHOWN_RECORDS, brief=True)
+    presenter = Presenter(controls=controls, catalog=catalog, recent=recent, post=post, services=services)
     controller = MenuController(
         presenter=presenter,
         controls=controls,
@@ -101,5 +107,4 @@ def _alerts_state(alerts: AlertController) -> AlertsState:
 
 def _question(one: UserQuestion) -> MenuQuestion:
     event = one.event
-    what = event.tool.name if event.tool and event.tool.name else event.kind.replace("_", " ").capitalize()
-    return MenuQuestion(id=one.id, agent=event.agent, project=event.project, subject=what)
+    return MenuQuestion(id=one.id, agent=event.agent, project=event.project, subject=tool_text(event))

@@ -13,7 +13,7 @@ from tray.approvals.review import write_review
 from tray.desktop import menu
 from tray.desktop.menu_services import MenuServices
 from tray.desktop.presenter import Presenter
-from tray.engine.explain import summary
+from tray.engine.sentence import sentence
 from tray.errors import HooktrayError
 from tray.language import say
 from tray.store.copies import Copies
@@ -86,6 +86,8 @@ class MenuController:
         match action:
             case menu.AnswerQuestion(question, allow):
                 self._services.answer(question, allow)
+            case menu.GoToSession(agent, session):
+                self._services.go_to_session(agent, session)
             case menu.Approve(key, digest):
                 controls.approve(key, digest, CHANNEL)
             case menu.Deny(key, digest):
@@ -163,6 +165,8 @@ class MenuController:
                 self._start_at_login(on)
             case menu.OpenConfiguration():
                 services.open_configuration()
+            case menu.OpenPage(place) if place and services.open_decision:
+                services.open_decision(place)
             case menu.OpenPage() if services.open_page:
                 services.open_page()
             case menu.RunDoctor() if services.doctor:
@@ -197,5 +201,5 @@ class MenuController:
         record = next((one for one in self._presenter.recent if one.id == record_id), None)
         if record is None:
             return
-        title = " · ".join(part for part in (record.agent, record.event, record.project) if part)
-        self._inform(title, summary(record))
+        title = " · ".join(part for part in (record.agent, record.project) if part)
+        self._inform(title, sentence(record))

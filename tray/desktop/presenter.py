@@ -54,7 +54,7 @@ class Presenter:
 
     def add(self, record: Record) -> None:
         """Keep it for the next drawing."""
-        self.recent.appendleft(record)
+        self.recent.appendleft(replace(record, payload="", answer={}, masks=()))  # of many, what no row shows
         self._last_events[record.agent] = record.at
 
     def status_shown(self, turn: str, text: str) -> None:
@@ -93,6 +93,7 @@ class Presenter:
             incident=services.incident(),
             damage=services.damage(),
             recent=tuple(self.recent),
+            sessions=services.sessions(),
             questions=services.questions(),
             approvals=tuple(self._approvals(batch)),
             batch=_batch(batch),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tray.agents.protocol import spec
+from tray.engine.slash_command import NAME as OWN_NAME
 from tray.model.decision import NO_OUTPUT, Decision, Gate, HookOutput, Outcome, Status, Verdict
 from tray.model.event import Capability, Event
 from tray.model.guard import GATING_KINDS
@@ -33,7 +34,7 @@ def failed(
 ) -> Outcome:
     """The outcome of a hook that has no verdict of its own. What its policy says, `fit` makes fit the event."""
     verdict, let_through = _failure_verdict(event, hook.policy)
-    reason = f"the hook {hook.name} failed: {cause}" if verdict is not Verdict.ABSTAIN else ""
+    reason = f"it failed: {cause}" if verdict is not Verdict.ABSTAIN else ""
     adjustment = f"it failed, and {event.name} of {event.agent} cannot ask: it refused nothing" if let_through else ""
     return Outcome(
         hook=hook.name,
@@ -70,9 +71,17 @@ def merge(outcomes: Sequence[Outcome]) -> Decision:
     if all(output is NO_OUTPUT for output in outputs):
         return Decision(outcomes=tuple(outcomes))
     verdict = max((output.verdict for output in outputs), default=Verdict.ABSTAIN)
-    reasons = [output.reason for output in outputs if output.verdict is verdict and output.reason]
+    reasons = [
+        _signed(outcome, outcome.output.reason)
+        for outcome in outcomes
+        if outcome.output.verdict is verdict and outcome.output.reason
+    ]
     rewriting = [outcome for outcome in outcomes if outcome.output.rewrite is not None]
-    stops = [output.stop for output in outputs if output.stop is not None]
+    stops = [
+        _signed(outcome, outcome.output.stop) if outcome.output.stop else ""
+        for outcome in outcomes
+        if outcome.output.stop is not None
+    ]
     return Decision(
         verdict=verdict,
         reason="\n".join(reasons) if verdict is not Verdict.ABSTAIN else "",
@@ -85,6 +94,11 @@ def merge(outcomes: Sequence[Outcome]) -> Decision:
         outcomes=tuple(outcomes),
         adjustments=(*_conflict(rewriting), *_adjustments(outcomes)),
     )
+
+
+def _signed(outcome: Outcome, text: str) -> str:
+    """A reason as the agent's user reads it: who says it, and through which program."""
+    return text if outcome.hook == OWN_NAME else f"{outcome.hook} (Hooktray): {text}"
 
 
 def _adjustments(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
