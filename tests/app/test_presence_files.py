@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from tray.app.presence_files import INTERVAL, PresenceFiles
 from tray.model.event import Event, EventKind
@@ -24,7 +25,7 @@ class Kept:
 
     def event(self, path: object, kind: EventKind = EventKind.PROMPT, session: str = "s", **more: str) -> None:
         environment = {VARIABLE: str(path)}
-        fields = {"agent": "claude-code", **more}
+        fields: dict[str, Any] = {"agent": "claude-code", **more}
         self.files.observe(Event(id="e", name="X", kind=kind, session=session, environment=environment, **fields))
 
     def later(self) -> None:
