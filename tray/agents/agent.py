@@ -206,6 +206,8 @@ class KnownAgent:
     variables: frozenset[str] = frozenset()  # which its child processes inherit, and people do not set
     starters: frozenset[str] = frozenset()  # programs that start it
     without_hooks: re.Pattern[str] | None = None  # of an argument that turns off its user's hooks
+    headless: re.Pattern[str] | None = None  # of an argument with which it runs without a user
+    headless_marks: Mapping[str, re.Pattern[str]] = field(default_factory=dict)  # variables that say the same
     home_variable: str = ""  # of the environment; names another folder than its usual one
     protected: tuple[ProtectedFiles, ...] = ()
     protected_in_home: tuple[ProtectedFiles, ...] = ()  # below the folder that `home_variable` names
@@ -213,6 +215,19 @@ class KnownAgent:
     # Patterns of protected TOML and YAML files -> the members, at any depth, that a tool may not change in them.
     guarded_members: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
     path_words: tuple[str, ...] = ()  # each path of `protected` contains one; in lower case
+
+
+CI = "CI"  # what every CI sets
+NOT_CI = ("", "0", "false")
+
+
+def is_headless(agent: KnownAgent, environment: Variables, command: Sequence[str]) -> bool:
+    """Whether no user sits before this agent: another program started it, by an SDK, for one print, or in CI."""
+    if environment.get(CI, "").lower() not in NOT_CI:
+        return True
+    if any(pattern.fullmatch(environment.get(name, "")) for name, pattern in agent.headless_marks.items()):
+        return True
+    return agent.headless is not None and any(map(agent.headless.fullmatch, command[1:]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -64,6 +64,7 @@ class AlertController:
         keep_snooze: Callable[[float | None], None] = lambda until: None,
         can_focus: Callable[[str, str], bool] = lambda agent, session: False,
         look: Look = prove_nothing,
+        is_headless: Callable[[str, str], bool] = lambda agent, session: False,
     ) -> None:
         """`keep_snooze` gets each change of `snoozed_until`, which an earlier tray left."""
         self._tampering: set[str] = set()
@@ -96,7 +97,9 @@ class AlertController:
         self._gate = PresenceGate(
             self._throttled, look, self.after, mode=lambda: settings().while_looking, on_delivery=on_delivery
         )
-        self.alerts = AlertService(self._gate, settings, is_first=is_first, can_focus=can_focus)
+        self.alerts = AlertService(
+            self._gate, settings, is_first=is_first, can_focus=can_focus, is_headless=is_headless, later=self.after
+        )
         self.questions = UserQuestions(
             # A question that cannot be seen helps nobody.
             agents=lambda: ask_agents() if icon_visible() or self._notifier.working else (),

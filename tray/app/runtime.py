@@ -266,6 +266,7 @@ class App:
             keep_snooze=self._stores.switch.snooze,
             can_focus=self._session_focus.can_focus,
             look=self._look,
+            is_headless=self._sessions.is_headless,
         )
         self._presence_files = PresenceFiles(
             lambda answer: self._look("", "", lambda found: answer(found.is_away)), self._alert_controller.after
