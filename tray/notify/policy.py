@@ -158,8 +158,10 @@ def _kind(event: Event, decision: Decision, show_input: bool) -> Iterable[AlertT
             if not stop_denied(decision):
                 yield AlertClass.TURN_END, _with_text(say("Turn ended"), event.message), None
         case EventKind.TURN_FAILED:
-            what = say("Usage limit reached") if event.topic == USAGE_LIMIT else say("Turn failed")
-            yield AlertClass.TURN_END, _with_text(what, event.message or event.topic), None
+            if event.topic == USAGE_LIMIT:
+                yield AlertClass.TURN_END, _with_text(say("Usage limit reached"), event.message), None
+            else:
+                yield AlertClass.TURN_END, _with_text(say("Turn failed"), event.message or event.topic), None
         case EventKind.SESSION_END:
             why = "" if event.topic == "other" else event.topic
             yield AlertClass.SESSION_END, _with_text(say("Session ended"), why), None
