@@ -16,6 +16,7 @@ from tray.agents.registry import AGENTS
 from tray.model.event import Capability, EventKind
 
 TIMEOUTS = {
+    ("antigravity", "PreToolUse"): 30,
     ("claude-code", "Stop"): 600,
     ("claude-code", "PreToolUse"): 600,
     ("claude-code", "SessionStart"): 600,
@@ -32,6 +33,8 @@ TIMEOUTS = {
     ("cursor", "beforeShellExecution"): 60,
     ("gemini-cli", "BeforeTool"): 600,
     ("gemini-cli", "SessionEnd"): 60,
+    ("kimi-code", "PreToolUse"): 600,
+    ("kimi-code", "SessionEnd"): 30,
     ("opencode", "PreToolUse"): 600,
     ("opencode", "SessionEnd"): 5,
     ("qwen-code", "PostToolBatch"): 15,
@@ -46,11 +49,13 @@ TIMEOUTS = {
     ("foo", "Stop"): 30,
 }
 COUNTS = {
+    "antigravity": 5,
     "claude-code": 33,
     "codex": 12,
     "copilot-cli": 14,
     "cursor": 20,
     "gemini-cli": 10,
+    "kimi-code": 15,
     "opencode": 16,
     "qwen-code": 21,
     "shelley": 5,
@@ -65,6 +70,7 @@ TWINS = {
 }
 EVENTS = [(agent, name) for agent, each in AGENTS.items() for name in each.events]
 OBSERVED = {
+    "antigravity": {"PostInvocation", "PostToolUse"},
     "claude-code": {
         "DirectoryAdded",
         "InstructionsLoaded",
@@ -81,6 +87,10 @@ OBSERVED = {
         *("afterTabFileEdit", "sessionEnd"),
     },
     "gemini-cli": {"Notification", "PreCompress", "SessionEnd"},
+    "kimi-code": {
+        *("Interrupt", "Notification", "PermissionRequest", "PostCompact", "PostToolUse", "PostToolUseFailure"),
+        *("PreCompact", "SessionEnd", "SessionStart", "StopFailure", "SubagentStart", "SubagentStop"),
+    },
     "opencode": {
         "Interrupt",
         "PostCompact",
@@ -115,11 +125,13 @@ OBSERVED = {
 
 def test_the_dialects_stand_in_alphabetical_order() -> None:
     assert list(AGENTS) == [
+        "antigravity",
         "claude-code",
         "codex",
         "copilot-cli",
         "cursor",
         "gemini-cli",
+        "kimi-code",
         "opencode",
         "qwen-code",
         "shelley",

@@ -11,10 +11,10 @@ from agents.recordings import sampled
 from every import every
 
 from tray.agents.fidelity import FidelityRow, expressible, pairs, rows
-from tray.agents.protocol import fit, neutral, render
+from tray.agents.protocol import fit, neutral, render, spec
 from tray.agents.registry import AGENTS
 from tray.model.decision import Decision, Rewrite, Target, Verdict
-from tray.model.event import Event
+from tray.model.event import Capability, Event
 
 ROWS = list(rows())
 
@@ -37,7 +37,8 @@ def decision(event: Event, word: str) -> Decision:
         return Decision(verdict=verdicts[word], reason="because")
     if word.startswith("rewrite "):
         target = Target(word.removeprefix("rewrite "))
-        allowed = Verdict.ALLOW if event.name == "PermissionRequest" else Verdict.ABSTAIN
+        is_answered = event.name == "PermissionRequest" and Capability.ALLOW in spec(event.agent, event.name).can
+        allowed = Verdict.ALLOW if is_answered else Verdict.ABSTAIN
         return Decision(verdict=allowed, rewrite=Rewrite(target=target, value=fitting_value(event, target)))
     fields: dict[str, Any] = {"context": "c", "note": ("n",), "stop": "enough", "retry": True}
     return Decision(**{"notes" if word == "note" else word: fields[word]})
@@ -122,6 +123,12 @@ def test_all_pairs_are_there_and_say_of_each_word_what_the_agents_row_says() -> 
 
 
 SAYING = {
+    "antigravity": {
+        "deny": ran(0, '{"decision":"deny"}'),
+        "ask": ran(0, '{"decision":"force_ask"}'),
+        "note": ran(0, '{"reason":"n"}'),
+        "stop": ran(0, '{"decision":"continue"}'),
+    },
     "claude-code": {
         "deny": ran(2, err="no"),
         "note": ran(0, '{"systemMessage":"n"}'),
@@ -146,6 +153,11 @@ SAYING = {
     "gemini-cli": {
         "deny": ran(2, err="no"),
         "note": ran(0, "x"),
+        "stop": ran(0, '{"continue":false}'),
+    },
+    "kimi-code": {
+        "deny": ran(2, err="no"),
+        "note": ran(0, '{"systemMessage":"n"}'),
         "stop": ran(0, '{"continue":false}'),
     },
     "opencode": {
@@ -185,11 +197,13 @@ def test_of_an_event_that_its_agent_does_not_have_a_hook_can_say_this(dialect: s
 
 
 UNHEARD = {
+    "antigravity": "ConfigChange",
     "claude-code": "post_llm_call",
     "codex": "ConfigChange",
     "copilot-cli": "ConfigChange",
     "cursor": "ConfigChange",
     "gemini-cli": "ConfigChange",
+    "kimi-code": "ConfigChange",
     "opencode": "ConfigChange",
     "qwen-code": "ConfigChange",
     "shelley": "ConfigChange",

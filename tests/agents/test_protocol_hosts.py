@@ -10,11 +10,13 @@ from agents.recordings import sampled
 from agents.test_protocol_fit import DECISIONS
 from every import every
 from hosts import (
+    antigravity,
     claude_judge,
     codex,
     copilot_cli,
     cursor,
     gemini_cli,
+    kimi_code,
     opencode,
     qwen_code,
     shelley,
@@ -32,11 +34,13 @@ from tray.model.decision import Answer, Decision, Rewrite, Target, Verdict
 from tray.model.event import Capability, Event
 
 JUDGES: dict[str, Callable[[str, bytes, Exit], Report]] = {
+    "antigravity": antigravity.judge,
     "claude-code": claude_judge.judge,
     "codex": codex.judge,
     "copilot-cli": copilot_cli.judge,
     "cursor": cursor.judge,
     "gemini-cli": gemini_cli.judge,
+    "kimi-code": kimi_code.judge,
     "opencode": opencode.judge,
     "qwen-code": qwen_code.judge,
     "shelley": shelley.judge,

@@ -35,11 +35,13 @@ UNREADABLE: Mapping[str, str] = {
 }
 BRACED = {"half JSON", "half a refusal", "not UTF-8"}
 NOTED = {
+    "antigravity": set(),
     "claude-code": BRACED,
     "codex": BRACED,
     "copilot-cli": {*UNREADABLE},
     "cursor": set(),
     "gemini-cli": set(),
+    "kimi-code": set(),
     "opencode": BRACED,
     "qwen-code": BRACED,
     "shelley": set(),
@@ -48,7 +50,17 @@ NOTED = {
 }
 # An interpreter deep inside a line ends with 2 like one who refuses: where 2 means no, nobody can tell them apart.
 INSIDE = "python3 /nonexistent.py; exit $?"
-TWO_IS_NO = ("claude-code", "codex", "copilot-cli", "cursor", "gemini-cli", "opencode", "qwen-code", "starchild")
+TWO_IS_NO = (
+    "claude-code",
+    "codex",
+    "copilot-cli",
+    "cursor",
+    "gemini-cli",
+    "kimi-code",
+    "opencode",
+    "qwen-code",
+    "starchild",
+)
 
 
 def torture(tally: Tally) -> None:
