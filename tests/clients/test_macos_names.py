@@ -19,7 +19,8 @@ from filelock import FileLock
 ROOT = Path(__file__).parents[2]
 VERSION = "13.0"
 PACKAGES = ("pyobjc-core", "pyobjc-framework-Cocoa")
-PLATFORM = "--platform macosx_11_0_universal2 --python-version 3.13 --implementation cp --abi cp313".split()
+PYTHON = ("--python-version", "3.13", "--implementation", "cp", "--abi", "cp313")
+PLATFORM = ("--platform", "macosx_11_0_universal2", *PYTHON)
 # What is used -> the file of tray/ that uses it.
 USED = {
     "Foundation.NSLocale.preferredLanguages": "language/__init__.py",
