@@ -80,6 +80,7 @@ class AlertController:
         self.show_review: Callable[[str, str], None] = lambda key, digest: None
         self.show_batch: Callable[[], None] = lambda: None
         self.show_reason: Callable[[str], None] = lambda record: None
+        self.asked: Callable[[Event], None] = lambda event: None
         self.go_to_session: Callable[[str, str], None] = lambda agent, session: None
         self.show_text: Callable[[str, str], None] = lambda name, text: None
         self.put_back: Callable[[str], None] = lambda agent: None
@@ -286,6 +287,7 @@ class AlertController:
         self._post(lambda: self.press(alert, button))
 
     def _question_opened(self, question: UserQuestion) -> None:
+        self._post(lambda: self.asked(question.event))
         self._post(lambda: self.alerts.question_opened(question))
         self._post(lambda: self.redraw())
 

@@ -272,6 +272,7 @@ class App:
             lambda answer: self._look("", "", lambda found: answer(found.is_away)), self._alert_controller.after
         )
         self._alert_controller.go_to_session = self._session_focus.go
+        self._alert_controller.asked = self._sessions.asked
         self._alerts = self._alert_controller.alerts
         self._events.on_arrival, self._events.on_decision = self._on_arrival, self._on_decision
 
