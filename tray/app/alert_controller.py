@@ -59,6 +59,7 @@ class AlertController:
         icon_visible: Callable[[], bool],
         show_balloon: Callable[[str, str], bool],
         trusts: Callable[[int], bool],
+        rejected: Callable[[int, Callable[[], None]], None] = lambda pid, work: None,
         is_first: Callable[[str], bool] = lambda what: True,
         snoozed_until: float = 0,
         keep_snooze: Callable[[float | None], None] = lambda until: None,
@@ -87,7 +88,7 @@ class AlertController:
         self.leave: Callable[[str, str], None] = lambda agent, digest: None
         self.redraw: Callable[[], None] = lambda: None
         self._player = Player(volume=lambda: settings().volume)
-        self._notifier = NotifierChain(backends(self._pressed, trusts, show_balloon))
+        self._notifier = NotifierChain(backends(self._pressed, trusts, show_balloon, rejected=rejected))
         self._queue = NotificationQueue(loop, self._notifier, self._player, muted=muted, on_delivery=on_delivery)
         throttle = Throttle(
             time.time, lambda now: quiet_until(settings().quiet_hours if self._quiet_on else None, now)
@@ -310,10 +311,11 @@ def backends(
     trusts: Callable[[int], bool],
     show_balloon: Callable[[str, str], bool],
     platform: str = sys.platform,
+    rejected: Callable[[int, Callable[[], None]], None] = lambda pid, work: None,
 ) -> tuple[NotificationBackend, ...]:
     """In the order in which they are tried."""
     if platform == "linux":
-        return (FreedesktopBackend(pressed, trusts), PlyerBackend())
+        return (FreedesktopBackend(pressed, trusts, rejected), PlyerBackend())
     second = OsascriptBackend() if platform == "darwin" else BalloonBackend(show_balloon)
     return (DesktopNotifierBackend(pressed), second)
 

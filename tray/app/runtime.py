@@ -30,6 +30,7 @@ from tray.app.agent_sites import connectable_agents, connected_agents, reading_s
 from tray.app.alert_controller import AlertController, text_file
 from tray.app.checks.live import LiveDoctor, runtime_health
 from tray.app.click_trust import ClickTrust
+from tray.app.confirmed_clicks import ConfirmedClicks
 from tray.app.database_recovery import DatabaseRecovery
 from tray.app.desktop import build_desktop
 from tray.app.entry_watch import EntryWatch
@@ -169,6 +170,9 @@ class App:
             echo(self._icon.reason)
 
     def _make_page(self) -> None:
+        self._confirmed_clicks = ConfirmedClicks(
+            self._click_trust, self._controls, post=self._work.post, inform=self._alerts.inform, act=self._act
+        )
         threads = (self._loop, self._work)
         self._page = build_page(
             self._paths,
@@ -178,6 +182,7 @@ class App:
             threads,
             self._refresh,
             self._click_trust.browser_objection,
+            self._confirmed_clicks.confirm_browser,
             self._opener.open,
             self._stop_signal,
             lambda: (self._presenter, self._menu_controller),
@@ -261,6 +266,7 @@ class App:
             icon_visible=lambda: self._icon.visible,
             show_balloon=lambda title, text: show_balloon(self._icon, title, text),
             trusts=self._click_trust.is_trusted_host,
+            rejected=lambda pid, work: self._confirmed_clicks.button_rejected(pid, work),
             is_first=self._stores.journal.is_first,
             snoozed_until=self._stores.switch.state().snoozed_until,
             keep_snooze=self._stores.switch.snooze,
@@ -353,6 +359,7 @@ class App:
             headless=headless,
             environment=os.environ,
             trusts=self._click_trust.is_trusted_host,
+            rejected=self._confirmed_clicks.menu_rejected,
         )
 
     def _make_entry_watch(self) -> None:
