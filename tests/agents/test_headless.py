@@ -13,6 +13,7 @@ CASES: list[tuple[str, dict[str, str], tuple[str, ...], bool]] = [
     ("claude-code", {"CLAUDE_CODE_ENTRYPOINT": "sdk-py"}, (), True),
     ("claude-code", {}, ("claude", "-p", "say hello"), True),
     ("claude-code", {}, ("claude", "print -p here"), False),
+    ("claude-code", {}, ("python", "wrapper.py", "-p"), False),
     ("claude-code", {"CI": "true"}, ("claude",), True),
     ("claude-code", {"CI": "false"}, ("claude",), False),
     ("codex", {}, ("codex", "exec", "fix it"), True),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tray.model.decision import Answer, Decision, HookOutput, Result
@@ -227,7 +228,9 @@ def is_headless(agent: KnownAgent, environment: Variables, command: Sequence[str
         return True
     if any(pattern.fullmatch(environment.get(name, "")) for name, pattern in agent.headless_marks.items()):
         return True
-    return agent.headless is not None and any(map(agent.headless.fullmatch, command[1:]))
+    # The program, maybe behind its interpreter: another one's arguments mean something else.
+    own = next((number for number, word in enumerate(command[:3]) if PurePath(word).stem in agent.programs), None)
+    return own is not None and agent.headless is not None and any(map(agent.headless.fullmatch, command[own + 1 :]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
