@@ -22,15 +22,13 @@ from tray.ipc.caller_facts import (
 )
 from tray.ipc.connection import HandedTerminal
 from tray.ipc.dialogue import Dialogue, TerminalDialogue, device_number, open_terminal
-from tray.language import phrase, say
+from tray.language import say
 from tray.text import printable
 
 CONFIRM_TIMEOUT = 60.0  # seconds for an answer
 MAX_QUESTIONS = 16  # that are open at once: each holds a thread
 CODE_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"  # none that looks like another
 CODE_LENGTH = 6
-ALTERNATE_SCREEN, MAIN_SCREEN = "\x1b[?1049h\x1b[H\x1b[2J", "\x1b[2J\x1b[?1049l"
-NOT_CONFIRMED = phrase("not confirmed, nothing was changed")
 
 
 class TerminalPrompt:

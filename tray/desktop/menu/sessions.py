@@ -12,7 +12,7 @@ from tray.language import count, say
 from tray.model.session import STATE_WORDS, Session, SessionState
 
 ROW_LIMIT = 20
-NAME = 40  # characters
+NAME = 36  # characters
 SIGNS: Mapping[SessionState, str] = {
     SessionState.WAITING: "?",
     SessionState.FAILED: "!",
@@ -36,6 +36,6 @@ def _rows(state: MenuState) -> Items:
 
 def _session(one: Session, now: float) -> Item:
     what = f"{say(STATE_WORDS[one.state])} · {age(one.since, now)}"
-    who = " · ".join(part for part in (clean(one.agent, 20), clean(one.project, 30) if one.project else "") if part)
+    who = " · ".join(part for part in (clean(one.agent, 20), clean(one.project, 22) if one.project else "") if part)
     text = f"{SIGNS[one.state]}  {clean(one.name or one.session, NAME)} · {who} · {what}"
     return click(child_id("sessions", one.agent, one.session), text, GoToSession(one.agent, one.session))
