@@ -180,6 +180,18 @@ def test_a_question_on_the_desktop_makes_its_session_wait(tracked: Tracked) -> N
     assert tracked.tracker.sessions[0].state is SessionState.WAITING
 
 
+def test_a_session_whose_first_event_is_a_question_is_known_with_its_place(tracked: Tracked) -> None:
+    first = Event(
+        id="q", agent="claude-code", name="X", kind=EventKind.PERMISSION_REQUEST, session="s-1", environment=TMUX,
+        parent=1,
+    )  # fmt: skip
+
+    tracked.tracker.asked(first)
+
+    found = tracked.tracker.sessions[0]
+    assert (found.state, found.place.tmux_pane) == (SessionState.WAITING, "%7")
+
+
 def test_an_event_that_was_answered_at_once_counts_when_it_came(tracked: Tracked) -> None:
     end = Event(id="end", agent="claude-code", name="Stop", kind=EventKind.TURN_END, session="s-1")
     tracked.tracker.arrived(end)
