@@ -144,6 +144,8 @@ def test_after_a_restart_the_sessions_are_there_and_those_of_dead_agents_are_don
 
     states = {one.session: (one.state, one.name, one.ended) for one in later.sessions}
     assert states == {"s-1": (SessionState.WORKING, "go", False), "s-2": (SessionState.DONE, "run", True)}
+    saved = {one.session: one.state for one in tracked.house.stores.session_rows.all()}
+    assert saved == {"s-1": SessionState.WORKING, "s-2": SessionState.DONE}
 
 
 def test_an_ended_session_is_forgotten_after_an_hour(tracked: Tracked) -> None:

@@ -78,9 +78,9 @@ class SessionTracker:
         """What an earlier tray knew. Sessions whose agents have ended since are done."""
         with contextlib.suppress(StoreError):
             self._sessions = {(one.agent, one.session): one for one in self._rows.all()}
-        for key, one in self._sessions.items():
+        for one in tuple(self._sessions.values()):
             if not one.ended and one.place.processes and not is_alive(one.place.processes[0]):
-                self._sessions[key] = replace(one, ended=True, state=state_after_death(one))
+                self._put(replace(one, ended=True, state=state_after_death(one)))
         self._prune()
 
     @property
