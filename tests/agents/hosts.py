@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from hosts import antigravity as antigravity_host
@@ -11,6 +12,7 @@ from hosts import cursor as cursor_host
 from hosts import gemini_cli as gemini_host
 from hosts import opencode as opencode_host
 from hosts import qwen_code as qwen_host
+from hosts.documented import DEVIN, DROID, GROK, Documented
 from hosts.process import Exit
 
 from tray.model.decision import Answer, Decision, Verdict
@@ -122,6 +124,18 @@ def gemini_cli(event: Event, answer: Answer) -> Taken:
     return PERMISSIONS.get(report.verdict, Verdict.ABSTAIN), report.stop
 
 
+def by_documentation(agent: Documented) -> Callable[[Event, Answer], Taken]:
+    """By the stand-in, which complains of nothing."""
+
+    def judged(event: Event, answer: Answer) -> Taken:
+        ended = Exit(code=answer.code, stdout=answer.stdout, stderr=answer.stderr)
+        report = agent.judge(event.name, event.body, ended)
+        assert report.warnings == []
+        return PERMISSIONS.get(report.verdict, Verdict.ABSTAIN), report.stop
+
+    return judged
+
+
 def opencode(event: Event, answer: Answer) -> Taken:
     """By the stand-in of our plugin, which complains of nothing."""
     ended = Exit(code=answer.code, stdout=answer.stdout, stderr=answer.stderr)
@@ -168,7 +182,10 @@ HOSTS = {
     "codex": codex,
     "copilot-cli": copilot_cli,
     "cursor": cursor,
+    "devin": by_documentation(DEVIN),
+    "droid": by_documentation(DROID),
     "gemini-cli": gemini_cli,
+    "grok": by_documentation(GROK),
     "opencode": opencode,
     "qwen-code": qwen_code,
     "shelley": shelley,

@@ -33,6 +33,9 @@ TIMEOUTS = {
     ("cursor", "beforeShellExecution"): 60,
     ("gemini-cli", "BeforeTool"): 600,
     ("gemini-cli", "SessionEnd"): 60,
+    ("devin", "PreToolUse"): 60,
+    ("droid", "PreToolUse"): 60,
+    ("grok", "PreToolUse"): 60,
     ("opencode", "PreToolUse"): 600,
     ("opencode", "SessionEnd"): 5,
     ("qwen-code", "PostToolBatch"): 15,
@@ -53,6 +56,9 @@ COUNTS = {
     "copilot-cli": 14,
     "cursor": 20,
     "gemini-cli": 10,
+    "devin": 7,
+    "droid": 9,
+    "grok": 14,
     "opencode": 16,
     "qwen-code": 21,
     "shelley": 5,
@@ -84,6 +90,12 @@ OBSERVED = {
         *("afterTabFileEdit", "sessionEnd"),
     },
     "gemini-cli": {"Notification", "PreCompress", "SessionEnd"},
+    "devin": {"PermissionRequest", "PostToolUse", "SessionEnd", "SessionStart"},
+    "droid": {"Notification", "PreCompact", "SessionEnd"},
+    "grok": {
+        *("Notification", "PermissionDenied", "PostCompact", "PostToolUse", "PostToolUseFailure", "PreCompact"),
+        *("SessionEnd", "SessionStart", "Stop", "StopFailure", "SubagentStart", "SubagentStop", "UserPromptSubmit"),
+    },
     "opencode": {
         "Interrupt",
         "PostCompact",
@@ -117,19 +129,7 @@ OBSERVED = {
 
 
 def test_the_dialects_stand_in_alphabetical_order() -> None:
-    assert list(AGENTS) == [
-        "antigravity",
-        "claude-code",
-        "codex",
-        "copilot-cli",
-        "cursor",
-        "gemini-cli",
-        "opencode",
-        "qwen-code",
-        "shelley",
-        "starchild",
-        "x-code",
-    ]
+    assert list(AGENTS) == sorted(COUNTS)
     assert all(list(known.events) == sorted(known.events) for known in AGENTS.values())
 
 

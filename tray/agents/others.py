@@ -4,5 +4,5 @@ from __future__ import annotations
 
 from tray.text.words import word_set
 
-PROGRAMS = word_set("aider amp cline crush droid goose")
+PROGRAMS = word_set("aider amp cline crush goose")
 VARIABLES = word_set("AI_AGENT AMP_THREAD_ID CLINE_ACTIVE GOOSE_TERMINAL")
