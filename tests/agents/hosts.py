@@ -10,6 +10,7 @@ from hosts import antigravity as antigravity_host
 from hosts import codex as codex_host
 from hosts import cursor as cursor_host
 from hosts import gemini_cli as gemini_host
+from hosts import kimi_code as kimi_host
 from hosts import opencode as opencode_host
 from hosts import qwen_code as qwen_host
 from hosts.documented import DEVIN, DROID, GROK, Documented
@@ -136,6 +137,14 @@ def by_documentation(agent: Documented) -> Callable[[Event, Answer], Taken]:
     return judged
 
 
+def kimi_code(event: Event, answer: Answer) -> Taken:
+    """By the stand-in; none of our answers has a part that it ignores."""
+    ended = Exit(code=answer.code, stdout=answer.stdout, stderr=answer.stderr)
+    report = kimi_host.judge(event.name, event.body, ended)
+    assert report.warnings == []
+    return PERMISSIONS.get(report.verdict, Verdict.ABSTAIN), report.stop
+
+
 def opencode(event: Event, answer: Answer) -> Taken:
     """By the stand-in of our plugin, which complains of nothing."""
     ended = Exit(code=answer.code, stdout=answer.stdout, stderr=answer.stderr)
@@ -186,6 +195,7 @@ HOSTS = {
     "droid": by_documentation(DROID),
     "gemini-cli": gemini_cli,
     "grok": by_documentation(GROK),
+    "kimi-code": kimi_code,
     "opencode": opencode,
     "qwen-code": qwen_code,
     "shelley": shelley,

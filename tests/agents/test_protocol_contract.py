@@ -36,6 +36,8 @@ TIMEOUTS = {
     ("devin", "PreToolUse"): 60,
     ("droid", "PreToolUse"): 60,
     ("grok", "PreToolUse"): 60,
+    ("kimi-code", "PreToolUse"): 600,
+    ("kimi-code", "SessionEnd"): 30,
     ("opencode", "PreToolUse"): 600,
     ("opencode", "SessionEnd"): 5,
     ("qwen-code", "PostToolBatch"): 15,
@@ -59,6 +61,7 @@ COUNTS = {
     "devin": 7,
     "droid": 9,
     "grok": 14,
+    "kimi-code": 15,
     "opencode": 16,
     "qwen-code": 21,
     "shelley": 5,
@@ -95,6 +98,10 @@ OBSERVED = {
     "grok": {
         *("Notification", "PermissionDenied", "PostCompact", "PostToolUse", "PostToolUseFailure", "PreCompact"),
         *("SessionEnd", "SessionStart", "Stop", "StopFailure", "SubagentStart", "SubagentStop", "UserPromptSubmit"),
+    },
+    "kimi-code": {
+        *("Interrupt", "Notification", "PermissionRequest", "PostCompact", "PostToolUse", "PostToolUseFailure"),
+        *("PreCompact", "SessionEnd", "SessionStart", "StopFailure", "SubagentStart", "SubagentStop"),
     },
     "opencode": {
         "Interrupt",

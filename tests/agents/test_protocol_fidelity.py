@@ -37,8 +37,8 @@ def decision(event: Event, word: str) -> Decision:
         return Decision(verdict=verdicts[word], reason="because")
     if word.startswith("rewrite "):
         target = Target(word.removeprefix("rewrite "))
-        can_allow = event.name == "PermissionRequest" and Capability.ALLOW in spec(event.agent, event.name).can
-        allowed = Verdict.ALLOW if can_allow else Verdict.ABSTAIN
+        is_answered = event.name == "PermissionRequest" and Capability.ALLOW in spec(event.agent, event.name).can
+        allowed = Verdict.ALLOW if is_answered else Verdict.ABSTAIN
         return Decision(verdict=allowed, rewrite=Rewrite(target=target, value=fitting_value(event, target)))
     fields: dict[str, Any] = {"context": "c", "note": ("n",), "stop": "enough", "retry": True}
     return Decision(**{"notes" if word == "note" else word: fields[word]})
@@ -170,6 +170,11 @@ SAYING = {
         "note": ran(0, '{"systemMessage":"n"}'),
         "stop": ran(0, '{"continue":false}'),
     },
+    "kimi-code": {
+        "deny": ran(2, err="no"),
+        "note": ran(0, '{"systemMessage":"n"}'),
+        "stop": ran(0, '{"continue":false}'),
+    },
     "opencode": {
         "deny": ran(2, err="no"),
         "note": ran(0, '{"systemMessage":"n"}'),
@@ -216,6 +221,7 @@ UNHEARD = {
     "devin": "ConfigChange",
     "droid": "ConfigChange",
     "grok": "ConfigChange",
+    "kimi-code": "ConfigChange",
     "opencode": "ConfigChange",
     "qwen-code": "ConfigChange",
     "shelley": "ConfigChange",

@@ -23,6 +23,7 @@ BUILT_IN: Mapping[str, str] = {  # by id: the module that has the agent's AGENT
     "droid": "tray.agents.droid",
     "gemini-cli": "tray.agents.gemini_cli",
     "grok": "tray.agents.grok",
+    "kimi-code": "tray.agents.kimi_code",
     "opencode": "tray.agents.opencode",
     "qwen-code": "tray.agents.qwen_code",
     "shelley": "tray.agents.shelley",
@@ -31,7 +32,6 @@ BUILT_IN: Mapping[str, str] = {  # by id: the module that has the agent's AGENT
 }
 RECOGNISED: Mapping[str, str] = {  # the agents that are not supported yet
     "hermes": "tray.agents.hermes",
-    "kimi-code": "tray.agents.kimi_code",
     "windsurf": "tray.agents.windsurf",
 }
 OWN_FORMAT = "starchild"  # the format of hooktray.yaml is a superset of this agent's
@@ -156,6 +156,11 @@ def program_names() -> frozenset[str]:
 def inherited_variables() -> frozenset[str]:
     """The variables that agents set for their child processes, and that people do not set."""
     return others.VARIABLES.union(*(agent.variables for agent in known_agents()))
+
+
+def editor_names() -> frozenset[str]:
+    """The names of programs whose windows hold agents as well as the terminals of people."""
+    return others.EDITORS
 
 
 def display_name(id: str) -> str:

@@ -25,7 +25,8 @@ from tray.app import (
     unjudged_calls,
     welcome,
 )
-from tray.app.agent_sites import connectable_agents, reading_site, site
+from tray.app.activation import inherited_socket
+from tray.app.agent_sites import connectable_agents, connected_agents, reading_site, site
 from tray.app.alert_controller import AlertController, text_file
 from tray.app.checks.live import LiveDoctor, runtime_health
 from tray.app.click_trust import ClickTrust
@@ -51,7 +52,9 @@ from tray.approvals.batch import write_batch
 from tray.approvals.callers.known_agents import KnownAgents
 from tray.approvals.consent import Consent
 from tray.approvals.controls import Controls
+from tray.approvals.passphrase import Passphrase
 from tray.approvals.review import write_review
+from tray.desktop.autostart import service_manager
 from tray.desktop.icon import Icon, choose_icon, show_balloon
 from tray.desktop.menu import Action, LeaveEntries, PutEntriesBack, Review, ReviewBatch, ShowReason
 from tray.desktop.opener import Opener
@@ -60,6 +63,7 @@ from tray.errors import StoreError
 from tray.execution.command import BackgroundProcesses
 from tray.execution.file_limit import raise_limit
 from tray.execution.orphans import become_subreaper
+from tray.ipc.passphrase_change import PassphraseChange
 from tray.ipc.requests import UserRequests
 from tray.ipc.server import IpcServer
 from tray.ipc.slash_command import HooksCommand
@@ -130,6 +134,10 @@ class App:
         self._opener = Opener()
         self._click_trust = trust(self._agents, self._opener.started)
         self._first_start = welcome.create_config(paths)
+        self._activation = service_manager(paths)
+        self._inherited = inherited_socket(paths.socket)
+        if self._inherited is None and self._activation is not None:
+            self._activation.stop_listening()  # started by hand: the path of the socket is ours alone
         self._loop = LoopThread()
         self._work = WorkQueue("work")
         self._throttled_refresh = ThrottledCall(self._loop.loop, self._changed, REFRESH_SECONDS)
@@ -174,7 +182,7 @@ class App:
         )
 
     def _make_server(self, grace: float) -> None:
-        self._terminals = TerminalPrompt(self._click_trust.has_agent_ancestor)
+        self._terminals = TerminalPrompt(self._click_trust.has_agent_ancestor, self._controls.passphrase)
         folder = self._paths.state / "reviews"
         reviews = partial(write_review, copies=self._stores.copies, environment=os.environ, folder=folder)
         requests = UserRequests(
@@ -187,6 +195,7 @@ class App:
             self._click_trust.may_open_page,
             lambda batch: write_batch(batch, (), self._stores.copies, os.environ, folder),
             lambda words: self._session_focus.go_now(self._sessions.find(words)),
+            PassphraseChange(self._terminals, self._controls, self._heard_from_agents),
         )
         self._hooks_command = HooksCommand(self._controls, requests, self._doctor.summary)
         self._server = IpcServer(self._paths.socket, TrayService(self._engine, requests, self._saw_relay))
@@ -198,6 +207,10 @@ class App:
             on_wait=self._on_waiting,
             on_end=self._icon.stop,
         )
+
+    def _heard_from_agents(self) -> bool:
+        """Whether an agent was ever connected, or sent an event: then one may type into a terminal."""
+        return bool(self._agents.count or self._stores.journal.count() or connected_agents(self._paths))
 
     def _make_state_recovery(self, folder: StateFolder) -> None:
         paths = self._paths
@@ -245,6 +258,8 @@ class App:
             show_balloon=lambda title, text: show_balloon(self._icon, title, text),
             trusts=self._click_trust.is_trusted_host,
             is_first=self._stores.journal.is_first,
+            snoozed_until=self._stores.switch.state().snoozed_until,
+            keep_snooze=self._stores.switch.snooze,
             can_focus=self._session_focus.can_focus,
         )
         self._alert_controller.go_to_session = self._session_focus.go
@@ -277,6 +292,7 @@ class App:
         )
         self._consent = Consent(self._stores.ledger, self._catalog)
         self._controls = Controls(
+            passphrase=Passphrase(self._stores.ledger),
             switch=self._stores.switch,
             consent=self._consent,
             catalog=self._catalog,
@@ -305,7 +321,7 @@ class App:
             run_doctor=lambda: self._workers.spawn(self._run_doctor),
             incident=self._incident_brief,
             show_incident=self._show_incident,
-            quit=self.quit,
+            quit=self._quit_by_person,
             recovery=self._database_recovery,
             entries=self._entry_watch,
             sessions=lambda: self._sessions.sessions,
@@ -359,7 +375,7 @@ class App:
         self._relay_files.install()  # before an agent can rely on us: we may be killed at any moment
         self._shutdown.start()
         try:
-            self._server.start()
+            self._server.start(self._inherited)
             self._state_recovery.start()
             self._work.post(self._start)
             self._icon.run()
@@ -369,6 +385,12 @@ class App:
 
     def quit(self) -> None:
         self._shutdown.request()
+
+    def _quit_by_person(self) -> None:
+        """The next event must not start what somebody quit."""
+        if self._activation is not None:
+            self._activation.stop_listening()
+        self.quit()
 
     def close(self) -> None:
         """In order: nothing new comes in, what runs ends, what happened is written down.

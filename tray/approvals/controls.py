@@ -13,15 +13,20 @@ from tray.approvals.batch import ApprovalBatch
 from tray.approvals.catalog import REMOVED, HookCatalog, HookState
 from tray.approvals.consent import Consent, PendingRequest
 from tray.approvals.guarded_settings import GuardedSetting
+from tray.approvals.passphrase import Passphrase
 from tray.errors import HooktrayError
 from tray.language import count, say
 from tray.store.switch import Switch, SwitchState
 from tray.text import sanitise
 
 TERMINAL = "terminal (weak)"  # the channel of what was typed at a terminal; a click in the tray is the strong one
+PASSPHRASE = "passphrase"  # the channel of what the passphrase confirmed
+COMMANDS = frozenset({TERMINAL, PASSPHRASE})  # what was done there can be taken back in the menu, too
 UNDO = "undo"
 
-Undo = Callable[[], None]  # takes back what was done; raises HooktrayError when it has been decided anew
+# Takes back what was done; a text that it returns says what holds now.
+# Raises HooktrayError when it has been decided anew.
+Undo = Callable[[], object]
 
 
 class Controls:
@@ -38,6 +43,7 @@ class Controls:
         switch: Switch,
         consent: Consent,
         catalog: HookCatalog,
+        passphrase: Passphrase,
         announce: Callable[[str, str, Undo | None], None],
         redraw: Callable[[], None],
         approved: Callable[[HookState, Undo], None] = lambda state, undo: None,
@@ -45,6 +51,7 @@ class Controls:
         self._switch = switch
         self._consent = consent
         self._catalog = catalog
+        self._passphrase = passphrase
         self._announce_change = announce
         self._redraw = redraw
         self._approved = approved
@@ -61,8 +68,8 @@ class Controls:
         before = self._switch.state()
         self._switch.set_enabled(on, channel)
         text = say("Hooks are on") if on else say("Hooks are off")
-        tightens = on and channel != TERMINAL
-        self._announce(text, channel, None if tightens else lambda: self._switch.restore(before, UNDO))
+        tightens = on and channel not in COMMANDS
+        self._announce(text, channel, None if tightens else lambda: self._restore(before))
 
     def toggle(self, channel: str) -> None:
         self.set_enabled(not self._switch.state().enabled, channel)
@@ -77,7 +84,7 @@ class Controls:
             text = say("Hooks of {agent} are paused until {time}", agent=whom, time=clock)
         else:
             text = say("Hooks are paused until {time}", time=clock)
-        self._announce(text, channel, lambda: self._switch.restore(before, UNDO))
+        self._announce(text, channel, lambda: self._restore(before))
         return until
 
     def resume(self, channel: str) -> None:
@@ -112,10 +119,7 @@ class Controls:
             return
         state = self._consent.approve(key, digest, channel, path)
         name = state.hook.name
-        if digest == REMOVED:
-            text = say("{name} is revoked", name=name)
-        else:
-            text = say("{name} is approved ({digest})", name=name, digest=digest[:8])
+        text = say("{name} is revoked", name=name) if digest == REMOVED else say("{name} is approved", name=name)
         undo = self._undo_last()
         self._announce(text, channel, undo)
         if digest != REMOVED:
@@ -131,7 +135,7 @@ class Controls:
         done = count("{n} hook is approved again", "{n} hooks are approved again", len(approved))
         self._announce(done, channel, lambda: self._undo_all([version for _, version in approved]))
         for state, version in approved:
-            text = say("{name} is approved ({digest})", name=state.hook.name, digest=state.digest[:8])
+            text = say("{name} is approved", name=state.hook.name)
             self._approved(state, self._tracked_undo(text, "", partial(self._consent.undo, version, UNDO)))
 
     def deny(self, key: str, digest: str, channel: str) -> None:
@@ -145,6 +149,23 @@ class Controls:
     def revoke(self, key: str, channel: str) -> None:
         state = self._consent.revoke(key, channel)
         self._announce(say("{name} is revoked", name=state.hook.name), channel, self._undo_last())
+
+    def set_passphrase(self, text: str, channel: str) -> None:
+        """Put a passphrase in force; the one before is replaced."""
+        was_set = self._passphrase.is_set
+        version = self._passphrase.set(text, channel)
+        done = say("The passphrase is changed") if was_set else say("The passphrase is set")
+        self._announce(done, channel, lambda: self._consent.undo(version, UNDO))
+
+    def forget_passphrase(self, channel: str) -> None:
+        if not self._passphrase.is_set:
+            raise HooktrayError(say("no passphrase is set"), hint=say("`hooktray passphrase` sets one"))
+        version = self._passphrase.forget(channel)
+        self._announce(say("The passphrase is forgotten"), channel, lambda: self._consent.undo(version, UNDO))
+
+    @property
+    def passphrase(self) -> Passphrase:
+        return self._passphrase
 
     def add_request(self, summary: str, requester: str, grant: Callable[[], None]) -> None:
         self._consent.add_request(summary, requester, grant)
@@ -169,6 +190,14 @@ class Controls:
     def setting(self, word: str) -> GuardedSetting | None:
         """The setting of this name that needs a person's word."""
         return next((one for one in self._catalog.settings() if one.key == f"setting:{word}"), None)
+
+    def _restore(self, before: SwitchState) -> str:
+        """Undo a change of the switch; returns what holds now."""
+        self._switch.restore(before, UNDO)
+        state = self._switch.state()
+        if not state.enabled:
+            return say("Undone: hooks are off")
+        return say("Undone: hooks are paused") if state.paused_until else say("Undone: hooks are on")
 
     def _undo_last(self) -> Undo:
         version = self._consent.version
@@ -195,10 +224,10 @@ class Controls:
         """The undo, announced once done. After a command at a terminal it is in the menu, too, and works once."""
 
         def undo_and_announce() -> None:
-            undo()
-            self._announce(say("Taken back: {what}", what=text), "")
+            now = undo()
+            self._announce(now if isinstance(now, str) else say("No longer so: {what}", what=text), "")
 
-        if channel != TERMINAL:
+        if channel not in COMMANDS:
             return undo_and_announce
         request = self._consent.add_undo(text, say("a terminal"), undo_and_announce)
         return lambda: self._undo_request(request)
