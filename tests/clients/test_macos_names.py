@@ -45,7 +45,7 @@ def wheels() -> Path:
                 "--only-binary",
                 ":all:",
                 "--dest",
-                folder,
+                str(folder),
             )
             wanted = (f"{one}=={VERSION}" for one in PACKAGES)
             argv = [sys.executable, "-m", "pip", "download", *quiet, *PLATFORM, *wanted]
