@@ -9,6 +9,7 @@ import gc
 import logging
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -74,6 +75,7 @@ from tray.threads import LoopThread, ShutdownState, StopSignal, ThrottledCall, W
 
 REFRESH_SECONDS = 1.0  # seconds between two refreshes of the sources while events come in
 PINNED_AT_START = "noted at start"  # the channel of rows about programs of hooks that were approved before
+KEEP_TIMEOUT = 2.0  # seconds that a command waits until what it recorded is held
 SESSION_DAYS = 7.0  # days that a session is remembered whose end was not reported
 
 log = logging.getLogger(__name__)
@@ -183,6 +185,7 @@ class App:
             self._health,
             self._click_trust.may_open_page,
             lambda batch: write_batch(batch, (), self._stores.copies, os.environ, folder),
+            self._keep_records,
         )
         self._hooks_command = HooksCommand(self._controls, requests, self._doctor.summary)
         self._server = IpcServer(self._paths.socket, TrayService(self._engine, requests, self._saw_relay))
@@ -296,6 +299,7 @@ class App:
             quit=self.quit,
             recovery=self._database_recovery,
             entries=self._entry_watch,
+            keep_records=self._keep_records,
         )
         self._events.view = self._presenter
         self._alert_controller.show_review = lambda key, digest: self._menu_controller.act(Review(key, digest))
@@ -452,6 +456,19 @@ class App:
             self._refresh()
         elif sys.platform != "linux":  # nothing else reports a change there
             self._check_entries()
+
+    def _keep_records(self) -> None:
+        """Hold what `connect` has just recorded, on a thread of its caller, which may end then."""
+        is_kept = threading.Event()
+
+        def keep() -> None:
+            try:
+                self._state_recovery.check()
+            finally:
+                is_kept.set()
+
+        self._work.post(keep)
+        is_kept.wait(KEEP_TIMEOUT)
 
     def _check_entries(self) -> None:
         if not self._shutdown_state.begun:
