@@ -22,6 +22,7 @@ from tray.desktop.menu_services import MenuServices
 from tray.desktop.presenter import Presenter
 from tray.engine.sentence import tool_text
 from tray.engine.user_questions import UserQuestion
+from tray.model.session import Session
 from tray.paths import Paths
 
 
@@ -44,6 +45,8 @@ def build_desktop(
     recovery: DatabaseRecovery,
     entries: EntryWatch,
     keep_records: Callable[[], None],
+    sessions: Callable[[], tuple[Session, ...]],
+    go_to_session: Callable[[str, str], None],
 ) -> tuple[Presenter, MenuController]:
     """What the user sees, and what a click does. What else the menu needs is added to `services`."""
     agents = AgentsMenu(
@@ -59,6 +62,8 @@ def build_desktop(
         alerts=lambda: _alerts_state(alerts),
         failing_hooks=lambda: len(failing_hooks()),
         dropped_rows=lambda: stores.journal.dropped,
+        sessions=sessions,
+        go_to_session=go_to_session,
         questions=lambda: tuple(_question(one) for one in alerts.open_questions),
         answer=alerts.answer,
         snooze=alerts.snooze,
@@ -74,6 +79,7 @@ def build_desktop(
         show_incident=show_incident,
         damage=lambda: recovery.headline,
         review_batch=recovery.show,
+        has_passphrase=lambda: controls.passphrase.is_set,
         agents=agents,
         quit=quit,
     )

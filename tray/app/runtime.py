@@ -26,7 +26,7 @@ from tray.app import (
     unjudged_calls,
     welcome,
 )
-from tray.app.agent_sites import connectable_agents, reading_site, site
+from tray.app.agent_sites import connectable_agents, connected_agents, reading_site, site
 from tray.app.alert_controller import AlertController, text_file
 from tray.app.checks.live import LiveDoctor, runtime_health
 from tray.app.click_trust import ClickTrust
@@ -38,6 +38,7 @@ from tray.app.file_watch import FileWatch, FolderWatch
 from tray.app.relay_files import RelayFiles
 from tray.app.relay_watch import RelayWatch
 from tray.app.service import TrayService
+from tray.app.session_focus import SessionFocus
 from tray.app.session_tracker import SessionTracker, dropped_place
 from tray.app.shutdown import CLOSE_TIMEOUT, GRACE, GracefulShutdown
 from tray.app.signals import stop_on_signal
@@ -51,6 +52,7 @@ from tray.approvals.batch import write_batch
 from tray.approvals.callers.known_agents import KnownAgents
 from tray.approvals.consent import Consent
 from tray.approvals.controls import Controls
+from tray.approvals.passphrase import Passphrase
 from tray.approvals.review import write_review
 from tray.desktop.icon import Icon, choose_icon, show_balloon
 from tray.desktop.menu import Action, LeaveEntries, PutEntriesBack, Review, ReviewBatch, ShowReason
@@ -60,6 +62,7 @@ from tray.errors import StoreError
 from tray.execution.command import BackgroundProcesses
 from tray.execution.file_limit import raise_limit
 from tray.execution.orphans import become_subreaper
+from tray.ipc.passphrase_change import PassphraseChange
 from tray.ipc.requests import UserRequests
 from tray.ipc.server import IpcServer
 from tray.ipc.slash_command import HooksCommand
@@ -170,10 +173,12 @@ class App:
             self._opener.open,
             self._stop_signal,
             lambda: (self._presenter, self._menu_controller),
+            sessions=lambda: self._sessions.sessions,
+            go_to_session=self._session_focus.go,
         )
 
     def _make_server(self, grace: float) -> None:
-        self._terminals = TerminalPrompt(self._click_trust.has_agent_ancestor)
+        self._terminals = TerminalPrompt(self._click_trust.has_agent_ancestor, self._controls.passphrase)
         folder = self._paths.state / "reviews"
         reviews = partial(write_review, copies=self._stores.copies, environment=os.environ, folder=folder)
         requests = UserRequests(
@@ -185,6 +190,8 @@ class App:
             self._health,
             self._click_trust.may_open_page,
             lambda batch: write_batch(batch, (), self._stores.copies, os.environ, folder),
+            lambda words: self._session_focus.go_now(self._sessions.find(words)),
+            PassphraseChange(self._terminals, self._controls, self._heard_from_agents),
             self._keep_records,
         )
         self._hooks_command = HooksCommand(self._controls, requests, self._doctor.summary)
@@ -197,6 +204,10 @@ class App:
             on_wait=self._on_waiting,
             on_end=self._icon.stop,
         )
+
+    def _heard_from_agents(self) -> bool:
+        """Whether an agent was ever connected, or sent an event: then one may type into a terminal."""
+        return bool(self._agents.count or self._stores.journal.count() or connected_agents(self._paths))
 
     def _make_state_recovery(self, folder: StateFolder) -> None:
         paths = self._paths
@@ -223,6 +234,12 @@ class App:
             self._agents.process_behind,
             on_dropped=lambda event, names: self._stores.journal.append(dropped_place(event, names), commit=False),
         )
+        self._session_focus = SessionFocus(
+            self._sessions.get,
+            spawn=self._workers.spawn,
+            inform=lambda title, text: self._work.post(lambda: self._alerts.inform(title, text)),
+            open_page=lambda agent, session: self._page.open(session=(agent, session)),
+        )
 
     def _make_alerts(self) -> None:
         self._alert_controller = AlertController(
@@ -238,7 +255,9 @@ class App:
             show_balloon=lambda title, text: show_balloon(self._icon, title, text),
             trusts=self._click_trust.is_trusted_host,
             is_first=self._stores.journal.is_first,
+            can_focus=self._session_focus.can_focus,
         )
+        self._alert_controller.go_to_session = self._session_focus.go
         self._alerts = self._alert_controller.alerts
         self._events.on_arrival, self._events.on_decision = self._on_arrival, self._on_decision
 
@@ -268,6 +287,7 @@ class App:
         )
         self._consent = Consent(self._stores.ledger, self._catalog)
         self._controls = Controls(
+            passphrase=Passphrase(self._stores.ledger),
             switch=self._stores.switch,
             consent=self._consent,
             catalog=self._catalog,
@@ -300,6 +320,8 @@ class App:
             recovery=self._database_recovery,
             entries=self._entry_watch,
             keep_records=self._keep_records,
+            sessions=lambda: self._sessions.sessions,
+            go_to_session=self._session_focus.go,
         )
         self._events.view = self._presenter
         self._alert_controller.show_review = lambda key, digest: self._menu_controller.act(Review(key, digest))

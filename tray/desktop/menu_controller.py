@@ -86,6 +86,8 @@ class MenuController:
         match action:
             case menu.AnswerQuestion(question, allow):
                 self._services.answer(question, allow)
+            case menu.GoToSession(agent, session):
+                self._services.go_to_session(agent, session)
             case menu.Approve(key, digest):
                 controls.approve(key, digest, CHANNEL)
             case menu.Deny(key, digest):
@@ -163,6 +165,8 @@ class MenuController:
                 self._start_at_login(on)
             case menu.OpenConfiguration():
                 services.open_configuration()
+            case menu.OpenPage(place) if place and services.open_decision:
+                services.open_decision(place)
             case menu.OpenPage() if services.open_page:
                 services.open_page()
             case menu.RunDoctor() if services.doctor:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from tray.desktop.menu.state import AlertsState, MenuAgent, MenuOptions, MenuQuestion
+from tray.model.session import Session
 
 
 class Login(Protocol):
@@ -44,6 +45,8 @@ class MenuServices:
     alerts: Callable[[], AlertsState] = AlertsState
     failing_hooks: Callable[[], int] = int
     dropped_rows: Callable[[], int] = int  # decisions that could not be recorded
+    sessions: Callable[[], tuple[Session, ...]] = tuple
+    go_to_session: Callable[[str, str], None] = _nothing
     questions: Callable[[], tuple[MenuQuestion, ...]] = tuple
     answer: Callable[[str, bool], None] = _nothing
     snooze: Callable[[float | None], None] = _nothing
@@ -53,7 +56,8 @@ class MenuServices:
     login: Login | None = None
     open_configuration: Callable[[], None] = _nothing
     open_page: Callable[[], object] | None = None
-    open_decision: Callable[[str], object] | None = None  # the page of the decision with this id
+    open_decision: Callable[[str], object] | None = None  # the page of the decision with this id, or another place
+    has_passphrase: Callable[[], bool] | None = None
     agents: AgentActions | None = None
     doctor: Callable[[], object] | None = None
     incident: Callable[[], str] = str  # what happened to the state folder; "" when nothing did
@@ -66,5 +70,6 @@ class MenuServices:
         return MenuOptions(
             at_login=self.login.is_on() if self.login else None,
             page=self.open_page is not None,
+            has_passphrase=self.has_passphrase() if self.has_passphrase and self.open_decision else None,
             doctor=self.doctor is not None,
         )

@@ -53,6 +53,7 @@ class Button(enum.StrEnum):
     UNDO = "undo"
     PUT_BACK = "put_back"  # our entries in an agent's settings
     LEAVE = "leave"  # them as they are
+    GO = "go"  # to the terminal of the session
 
 
 # They count only from a process that no agent and no hook has started.
@@ -76,6 +77,8 @@ class Alert:
     buttons: tuple[Button, ...] = ()
     about: str = ""  # what the buttons are about: a question, a decision, a hook
     digest: str = ""  # of the hook's content that Review opens
+    agent: str = ""
+    session: str = ""  # of the agent, to which *Go there* leads
     reply: bool = False  # to what the user has just done: it is shown at once, also in quiet hours
 
 
@@ -120,6 +123,7 @@ LABELS: Mapping[Button, str] = {
     Button.UNDO: phrase("Undo"),
     Button.PUT_BACK: phrase("Put it back"),
     Button.LEAVE: phrase("Leave it"),
+    Button.GO: phrase("Go there"),
 }
 
 # One and many, for a summary.
@@ -144,12 +148,13 @@ CHANNELS: Mapping[str, str] = {
     "command line": phrase("command line"),
     "notification": phrase("notification"),
     "page": phrase("page"),
+    "passphrase": phrase("passphrase"),
     "terminal (weak)": phrase("terminal"),
     "tray": phrase("tray"),
     "tray, asked for at a command line": phrase("tray, asked for at a command line"),
     "undo": phrase("undo"),
 }
-UNDOABLE = "terminal (weak)"  # what was typed there can be taken back in the menu
+UNDOABLE = frozenset({"passphrase", "terminal (weak)"})  # what was typed there can be taken back in the menu
 
 
 def make_alert(

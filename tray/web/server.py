@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import quote
 
 from aiohttp import web
 
@@ -18,7 +19,7 @@ from tray.approvals.callers.click_check import ClickObjection, ClickRejection
 from tray.errors import HooktrayError
 from tray.model.decision import Record
 from tray.web import filters, guard, http_messages, peers
-from tray.web.actions import SWITCH, PageActions
+from tray.web.actions import PASSPHRASES, SWITCH, PageActions
 from tray.web.guard import RequestHead
 from tray.web.live import DecisionStream
 from tray.web.refusals import REFUSALS, RefusalCause
@@ -34,6 +35,9 @@ LINK_LIFETIME = 60.0  # seconds between the click in the menu and the browser's 
 KINDS = {".svg": "image/svg+xml"}
 
 DECISION = re.compile("[0-9A-Za-z_-]{1,64}")
+TARGET = re.compile(  # as in page.js
+    rf"decisions/{DECISION.pattern}|confirm/passphrase|session\?[\w=&%.~-]{{1,1000}}", re.ASCII
+)
 PAGES: tuple[tuple[re.Pattern[str], View], ...] = (
     (re.compile("/"), PageViews.decisions),
     (re.compile(f"/decisions/({DECISION.pattern})"), PageViews.decision),
@@ -103,10 +107,10 @@ class WebServer:
         """Run `work` in a thread of the page: nothing that reads a disk runs on the loop."""
         return await asyncio.get_running_loop().run_in_executor(self._pool, work, *arguments)
 
-    def link(self, file: Path, decision: str = "") -> str:
+    def link(self, file: Path, target: str = "") -> str:
         """An address that signs one browser in, once, and leads on; `file` holds it, and is removed with it."""
-        target = f":{decision}" if DECISION.fullmatch(decision) else ""
-        return f"http://{self._authority}{guard.ENTER_PATH}#{self._link_tokens.issue(file)}{target}"
+        leads_on = f":{quote(target, safe='')}" if TARGET.fullmatch(target) else ""
+        return f"http://{self._authority}{guard.ENTER_PATH}#{self._link_tokens.issue(file)}{leads_on}"
 
     def publish(self, record: Record) -> None:
         self._stream.publish(record)
@@ -176,12 +180,14 @@ class WebServer:
         return answer
 
     async def _confirm(self, request: web.BaseRequest) -> web.Response:
-        token = str((await request.post()).get("token", ""))
+        token, own, again = await _fields(request, "token", "own", "again")
         try:
-            done = await self._in_thread(self._actions.confirm, token)
+            done = await self._in_thread(self._actions.confirm, token, own, again)
         except HooktrayError as error:
             return self._failed(error, 409)
-        return http_messages.redirect(f"/{'switch' if done.action in SWITCH else 'hooks'}?done={done.action}")
+        return http_messages.redirect(
+            f"/{'switch' if done.action in SWITCH | PASSPHRASES else 'hooks'}?done={done.action}"
+        )
 
     async def _perform_immediately(self, request: web.BaseRequest) -> web.Response:
         action = str((await request.post()).get("act", ""))
@@ -198,6 +204,15 @@ class WebServer:
         target = str((await request.post()).get("id", ""))
         html = await self._in_thread(self._views.replay, target) if DECISION.fullmatch(target) else None
         return self._page(html) if html is not None else self._refuse(RefusalCause.NOT_FOUND)
+
+    async def _go(self, request: web.BaseRequest) -> web.Response:
+        """Bring the terminal of a session to the front; the page stays as it is."""
+        form = await request.post()
+        agent, session = str(form.get("agent", "")), str(form.get("session", ""))
+        if not any((one.agent, one.session) == (agent, session) for one in self._services.sessions()):
+            return self._refuse(RefusalCause.NOT_FOUND)
+        self._services.go_to_session(agent, session)
+        return http_messages.redirect("/sessions")
 
     async def _live(self, request: web.BaseRequest) -> web.StreamResponse:
         """Decisions as they come, each as the row that the list would show."""
@@ -245,10 +260,17 @@ class WebServer:
         return self._views.refusal(found.why, detail=detail, remedy=found.remedy, has_back_link=found.has_back_link)
 
 
+async def _fields(request: web.BaseRequest, *names: str) -> tuple[str, ...]:
+    """The fields of a form; "" where one is missing."""
+    form = await request.post()
+    return tuple(str(form.get(name, "")) for name in names)
+
+
 POSTS: Mapping[str, Callable[[WebServer, web.BaseRequest], Awaitable[web.Response]]] = {
     "/choose": WebServer._choose,
     "/confirm": WebServer._confirm,
     "/do": WebServer._perform_immediately,
     "/enter": WebServer._enter,
+    "/go": WebServer._go,
     "/replay": WebServer._replay,
 }

@@ -19,6 +19,7 @@ from tray.errors import HooktrayError
 from tray.language import phrase, say
 from tray.model.decision import Record
 from tray.model.hook import Failure, Hook
+from tray.model.session import STATE_WORDS
 from tray.store.stats import HOUR, MAX_ROWS, MAX_RUN_ROWS
 from tray.web import charts, filters
 from tray.web.actions import PageActions, possible_actions
@@ -40,7 +41,9 @@ DONE_MESSAGES: Mapping[str, str] = {
     "disable": phrase("Switched off. It stays approved."),
     "dismiss": phrase("Dismissed."),
     "enable": phrase("Switched on."),
+    "forget": phrase("The passphrase is forgotten."),
     "off": phrase("Hooks are off."),
+    "passphrase": phrase("The passphrase is set."),
     "pause": phrase("Hooks are paused."),
     "revoke": phrase("Revoked. Nothing of it runs any more."),
 }
@@ -104,7 +107,14 @@ class PageViews:
         )  # fmt: skip
 
     def sessions(self, query: Query, target: str = "") -> str:
-        return self._page("sessions", say("Sessions"), sessions=self._services.statistics.sessions(MAX_SESSIONS))
+        found = self._services.statistics.sessions(MAX_SESSIONS)
+        return self._page(
+            "sessions",
+            say("Sessions"),
+            sessions=found,
+            board=self._services.sessions(),
+            states={state: say(word) for state, word in STATE_WORDS.items()},
+        )
 
     def session(self, query: Query, target: str = "") -> str | None:
         wanted = filters.DecisionFilter(
@@ -174,7 +184,10 @@ class PageViews:
 
     def switch(self, query: Query, target: str = "") -> str:
         done = _done_message(query)
-        return self._page("switch", say("Switch and settings"), done=done, page_settings=self._services.settings())
+        return self._page(
+            "switch", say("Switch and settings"), done=done, page_settings=self._services.settings(),
+            has_passphrase=self._services.controls.passphrase.is_set,
+        )  # fmt: skip
 
     def enter(self, query: Query, target: str = "") -> str:
         return self._templates.get_template("enter.html").render()

@@ -47,6 +47,14 @@ class ShowIncident:
 
 
 @dataclass(frozen=True, slots=True)
+class GoToSession:
+    """Bring the terminal of a session to the front."""
+
+    agent: str
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerQuestion:
     """Answer an open question."""
 
@@ -154,7 +162,9 @@ class OpenConfiguration:
 
 @dataclass(frozen=True, slots=True)
 class OpenPage:
-    """Show the page in the browser."""
+    """Show the page in the browser: the decisions, or another place of it."""
+
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +226,7 @@ ApprovalAction = (
     | ShowProblem
     | ShowIncident
     | AnswerQuestion
+    | GoToSession
     | Review
     | ReviewBatch
     | Approve
