@@ -78,7 +78,7 @@ from tray.threads import LoopThread, ShutdownState, StopSignal, ThrottledCall, W
 
 REFRESH_SECONDS = 1.0  # seconds between two refreshes of the sources while events come in
 PINNED_AT_START = "noted at start"  # the channel of rows about programs of hooks that were approved before
-KEEP_TIMEOUT = 2.0  # seconds that a command waits until what it recorded is held
+KEEP_TIMEOUT = 10.0  # seconds that a command waits until what it recorded is held
 SESSION_DAYS = 7.0  # days that a session is remembered whose end was not reported
 
 log = logging.getLogger(__name__)

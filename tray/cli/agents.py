@@ -288,7 +288,7 @@ def _keep_records(paths: Paths) -> None:
     from tray.ipc.client import send_request
 
     with contextlib.suppress(IpcError):  # none runs, or one that sees it by itself
-        send_request(paths.socket, {"op": "keep"})
+        send_request(paths.socket, {"op": "keep"}, timeout=15.0)
 
 
 def _is_confirmed(name: str, plan: Plan) -> bool:
