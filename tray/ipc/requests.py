@@ -194,6 +194,8 @@ class UserRequests:
             return self._confirm(setting, yes=True)
         if batch := self._batch(request):
             return batch
+        if waiting := self._waiting(request):
+            return waiting
         one, pid = require_readable(self._find(request)), request.get("pid")
 
         path = terminal_path(pid) if isinstance(pid, int) and self._terminal.shares_files(pid) else ""
@@ -226,6 +228,20 @@ class UserRequests:
                 "{n} unchanged hooks wait for your approval",
                 len(batch.hooks),
             ),
+        )
+
+    def _waiting(self, request: Mapping[str, Any]) -> UserRequest | None:
+        """A request that has a word of its own: clicks that wait for the passphrase."""
+        word = request.get("hook")
+        found = [one for one in self._controls.requests if word and one.word == word]
+        if not found or any(one.hook.name == word for one in self._controls.hooks()):
+            return None
+        last = found[-1]
+        return UserRequest(
+            summary=last.summary,
+            question=say("Hooktray: {what}? It was clicked there just now.", what=last.summary),
+            run=lambda channel: self._controls.resolve(last.id, accept=True),
+            in_menu=last.summary,
         )
 
     def deny(self, request: Mapping[str, Any]) -> UserRequest:
