@@ -61,7 +61,9 @@ def approve(
     words: Annotated[list[str], typer.Argument(metavar="[EVENT] HOOK", help=HOOK_HELP)],
 ) -> None:
     """Approve a hook, or confirm a setting: in the tray's menu or on the page; here only where there is no icon."""
-    event, hook = _parse_hook(words)
+    from tray.ipc.requests import split_event
+
+    event, hook = split_event(words, shlex.join)
     _send(context, {"op": "approve", "event": event, "hook": hook})
 
 
@@ -75,17 +77,6 @@ def revoke(context: typer.Context, hook: HookName) -> None:
 def deny(context: typer.Context, hook: HookName) -> None:
     """Turn a hook down: you confirm it here, or in the tray's menu."""
     _send(context, {"op": "deny", "hook": hook})
-
-
-def _parse_hook(words: list[str]) -> tuple[str, str]:
-    """Event and hook of `approve EVENT COMMAND`; of `approve NAME` the event is ""."""
-    from tray.agents.protocol import is_known_event
-    from tray.agents.registry import AGENTS
-    from tray.sources.hooktray import KINDS
-
-    is_event = words[0] in KINDS or any(is_known_event(agent, words[0]) for agent in AGENTS)
-    event, *rest = words if len(words) > 1 and is_event else ["", *words]
-    return event, rest[0] if len(rest) == 1 else shlex.join(rest)
 
 
 def _send(context: typer.Context, request: Mapping[str, Any]) -> None:

@@ -104,7 +104,7 @@ class EventSpec:
     @property
     def deadline(self) -> float:
         """Seconds after which the answer must have left (law 6)."""
-        return self.timeout - min(0.4 * self.timeout, 5.0)
+        return self.timeout - max(0.25, min(0.1 * self.timeout, 2.0))
 
 
 @value(frozen=True, slots=True, kw_only=True)
