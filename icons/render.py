@@ -12,6 +12,7 @@ from tray.desktop.artwork import IconState, draw, svg
 SIZES = (16, 22, 24, 32, 48, 64, 128, 256)
 ICO_SIZES = (16, 24, 32, 48, 64, 256)
 ICNS_SIZES = (16, 32, 64, 128, 256, 512, 1024)
+ON_NOTIFICATIONS = Path(__file__).parents[1] / "tray" / "notify" / "icon.png"
 
 
 def render(folder: Path) -> list[Path]:
@@ -43,4 +44,6 @@ def _save(largest: Image.Image, path: Path, others: list[Image.Image], sizes: tu
 
 if __name__ == "__main__":
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
+    if len(sys.argv) == 1:
+        draw(IconState.ON, 64).save(ON_NOTIFICATIONS, optimize=True)
     print(f"{len(render(target))} files written to {target}")

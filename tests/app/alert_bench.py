@@ -25,6 +25,7 @@ class AlertBench:
             muted=lambda: True,
             on_delivery=lambda records, word: None,
             icon_visible=lambda: True,
+            show_balloon=lambda title, text: False,
             trusts=lambda pid: True,
         )
         self.alerting.show_reason = self.opened.append

@@ -20,6 +20,7 @@ from plain import Plain
 from store.writing import write
 
 from tray.app.checks.checklist import CHECKS, broken_hooks, render, run_checks
+from tray.app.checks.desktop_services import sound_remedy
 from tray.app.checks.finding import EXPLANATIONS, Cause, Finding, Health, failing_names
 from tray.app.checks.live import LiveDoctor
 from tray.app.checks.samples import sample
@@ -428,3 +429,9 @@ def test_a_line_that_does_not_reach_the_tray_is_broken(running: Live, tmp_path: 
     assert done.returncode == 1
     assert b"broken     agent: claude-code" in done.stdout
     assert b"hooktray connect claude-code leads them here" in done.stdout
+
+
+def test_the_cure_of_silence_is_one_of_the_system_in_use() -> None:
+    assert "pulseaudio" in sound_remedy("linux")
+    for system in ("darwin", "win32"):
+        assert sound_remedy(system).startswith("choose a device that plays sounds")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import subprocess
 import sys
 import threading
@@ -17,7 +16,7 @@ from tray.desktop.sni import SniIcon
 
 T = TypeVar("T")
 DEADLINE = 30.0
-ITEM, MENU = f"org.kde.StatusNotifierItem-{os.getpid()}-1", "com.canonical.dbusmenu"
+MENU = "com.canonical.dbusmenu"
 
 
 FOREIGNER = """
@@ -93,13 +92,18 @@ class Stage:
         self.watchers.append(watcher)
         return watcher
 
+    @property
+    def item(self) -> str:
+        """The name under which the icon has registered with the last host."""
+        return wait(lambda: self.watchers[-1].registered, "the icon registers")[0]
+
     def leave(self, watcher: Watcher) -> None:
         self.watchers.remove(watcher)
         self.do(watcher.stop())
 
     def foreign_click(self, number: int, member: str = "Event", interface: str = MENU, own: str = "") -> str:
         """What another process is told that clicks, after it took the name `own` for itself; "None" = done."""
-        argv = [sys.executable, "-c", FOREIGNER, self.address, ITEM, member, interface, str(number), own]
+        argv = [sys.executable, "-c", FOREIGNER, self.address, self.item, member, interface, str(number), own]
         done = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=True)
         return done.stdout.strip()
 

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from tray.desktop.artwork import IconState
+from tray.desktop.headless import HeadlessIcon
+from tray.desktop.icon import show_balloon
 from tray.desktop.mainloop import MainLoop
-from tray.desktop.menu import Action, MenuState, QuitTray, ToggleSwitch, menu
+from tray.desktop.menu import Action, MenuState, OpenPage, QuitTray, ToggleSwitch, menu
 from tray.desktop.pystray_icon import TOOLTIP_LIMIT, PystrayIcon, truncate
 
 DEADLINE = 20.0
@@ -31,8 +33,17 @@ class Menu(tuple[Any, ...]):
 
 
 class Row:
-    def __init__(self, text: str, action: Any, checked: Any = None, enabled: bool = True) -> None:
+    def __init__(
+        self,
+        text: str,
+        action: Any,
+        checked: Any = None,
+        enabled: bool = True,
+        default: bool = False,
+        visible: bool = True,
+    ) -> None:
         self.text, self.action, self.enabled = text, action, enabled
+        self.default, self.visible = default, visible
         self.checked = checked(self) if checked else None
 
 
@@ -52,6 +63,9 @@ class Icon:
             if name == "icon":
                 self._icon_image = Image()
         self.__dict__[name] = value
+
+    def notify(self, message: str, title: str) -> None:
+        self._calls.append(("notify", (title, message), threading.get_ident()))
 
     def run(self, setup: Callable[[Any], None]) -> None:
         thread = threading.Thread(target=setup, args=(self,))
@@ -150,7 +164,7 @@ def test_on_windows_clicks_come_to_the_main_thread_and_ampersands_are_shown(
     windows.show(IconState.ON, "R&D", menu(MenuState(now=0.0, running="R&D")))
 
     icon = drawn(windows)
-    icon.menu[-1].action(icon, None)
+    next(row for row in reversed(icon.menu) if row != Menu.SEPARATOR and row.visible).action(icon, None)
     done = threading.Event()
     windows.post(done.set)
 
@@ -159,6 +173,27 @@ def test_on_windows_clicks_come_to_the_main_thread_and_ampersands_are_shown(
     assert icon.title == "R&D"
     assert [action for action, _ in acted] == [QuitTray()]
     assert acted[0][1] not in {thread for _, _, thread in icon._calls}
+
+
+def test_the_left_button_on_windows_opens_the_page(windows: PystrayIcon, acted: list[tuple[Action, int]]) -> None:
+    windows.show(IconState.ON, "", menu(MenuState(now=0.0)))
+
+    (row,) = (row for row in drawn(windows).menu if row != Menu.SEPARATOR and row.default)
+    row.action(windows._icon, None)
+    done = threading.Event()
+    windows.post(done.set)
+
+    assert done.wait(DEADLINE)
+    assert not row.visible
+    assert [action for action, _ in acted] == [OpenPage()]
+
+
+def test_a_balloon_is_shown_at_the_icon_itself(windows: PystrayIcon) -> None:
+    assert show_balloon(windows, "claude-code · shop", "Turn ended")
+
+    shown = [value for name, value, _ in drawn(windows)._calls if name == "notify"]
+    assert shown == [("claude-code · shop", "Turn ended")]
+    assert not show_balloon(HeadlessIcon("no tray"), "title", "text")
 
 
 def test_a_tooltip_is_as_long_as_windows_takes_it(windows: PystrayIcon) -> None:

@@ -13,7 +13,7 @@ import pytest
 from dbus_fast import Message, MessageType
 from dbus_fast.aio import MessageBus
 
-from desktop.stage import DEADLINE, ITEM, MENU, Stage, wait
+from desktop.stage import DEADLINE, MENU, Stage, wait
 from desktop.watcher import WATCHER, Watcher, plain
 from tray.desktop.artwork import IconState
 from tray.desktop.menu import Item, MenuState, QuitTray, ToggleSwitch, menu
@@ -34,47 +34,48 @@ def host(stage: Stage) -> Watcher:
     watcher = stage.watcher()
     assert stage.icon.start()
     stage.icon.show(IconState.ON, "2 hooks", menu(STATE))
-    wait(lambda: watcher.registered == [ITEM], "the icon registers")
+    wait(lambda: len(watcher.registered) == 1, "the icon registers")
     return watcher
 
 
 def number(stage: Stage, host: Watcher, label: str) -> int:
-    return next(int(row[0]) for row in stage.do(host.rows(ITEM)) if row[1].get("label") == label)
+    return next(int(row[0]) for row in stage.do(host.rows(stage.item)) if row[1].get("label") == label)
 
 
 def test_the_icon_registers_and_shows_pixels_and_a_tooltip(stage: Stage, host: Watcher) -> None:
-    shown = stage.do(host.properties(ITEM, "/StatusNotifierItem", "org.kde.StatusNotifierItem"))
+    shown = stage.do(host.properties(stage.item, "/StatusNotifierItem", "org.kde.StatusNotifierItem"))
 
-    assert host.registered == [ITEM]
+    assert host.registered[0].startswith(":")
     assert (shown["Title"], shown["Status"], shown["Menu"]) == ("Hooktray", "Active", "/MenuBar")
     assert [(width, len(pixels)) for width, _, pixels in shown["IconPixmap"]] == [
         (size, size * size * 4) for size in (16, 22, 24, 32, 48, 64)
     ]
-    assert stage.icon.visible
+    assert shown["IconAccessibleDesc"] == shown["AttentionAccessibleDesc"] == "2 hooks"
+    wait(lambda: stage.icon.visible, "the host lists it")
     assert stage.icon.reason == ""
 
 
 def test_attention_is_another_status_and_another_picture(stage: Stage, host: Watcher) -> None:
-    before = stage.do(host.properties(ITEM, "/StatusNotifierItem", "org.kde.StatusNotifierItem"))
+    before = stage.do(host.properties(stage.item, "/StatusNotifierItem", "org.kde.StatusNotifierItem"))
 
     stage.icon.show(IconState.ATTENTION, "1 hook <waits> & wants", menu(STATE))
     wait(lambda: ("NewStatus", ["NeedsAttention"]) in host.signals, "the host hears of it")
 
-    after = stage.do(host.properties(ITEM, "/StatusNotifierItem", "org.kde.StatusNotifierItem"))
+    after = stage.do(host.properties(stage.item, "/StatusNotifierItem", "org.kde.StatusNotifierItem"))
     assert after["Status"] == "NeedsAttention"
     assert after["IconPixmap"] != before["IconPixmap"]
     assert after["ToolTip"][3] == "1 hook &lt;waits&gt; &amp; wants"
 
 
 def test_the_host_reads_the_menu_as_it_is(stage: Stage, host: Watcher) -> None:
-    rows = stage.do(host.rows(ITEM))
+    rows = stage.do(host.rows(stage.item))
 
     assert [shown.get("label") for _, shown, _ in rows] == [item.label or None for item in menu(STATE)]
     assert rows[2][1] == {"label": "Hooks enabled", "enabled": True, "toggle-type": "checkmark", "toggle-state": 1}
 
 
 def test_a_click_of_the_host_reaches_the_tray(stage: Stage, host: Watcher) -> None:
-    error = stage.do(host.click(ITEM, number(stage, host, "Hooks enabled")))
+    error = stage.do(host.click(stage.item, number(stage, host, "Hooks enabled")))
 
     wait(lambda: stage.acted, "the click arrives")
     assert error == ""
@@ -82,7 +83,7 @@ def test_a_click_of_the_host_reaches_the_tray(stage: Stage, host: Watcher) -> No
 
 
 def test_a_click_in_a_group_reaches_the_tray_and_unknown_rows_are_named(stage: Stage, host: Watcher) -> None:
-    unknown = stage.do(host.click_all(ITEM, [number(stage, host, "Quit"), 4711]))
+    unknown = stage.do(host.click_all(stage.item, [number(stage, host, "Quit"), 4711]))
 
     wait(lambda: stage.acted, "the click arrives")
     assert stage.acted == [QuitTray()]
@@ -108,7 +109,7 @@ def test_a_click_of_a_foreign_process_is_refused(
 def test_a_host_that_is_not_trusted_cannot_click(stage: Stage, host: Watcher) -> None:
     stage.trusts = lambda pid: False
 
-    error = stage.do(host.click(ITEM, number(stage, host, "Hooks enabled")))
+    error = stage.do(host.click(stage.item, number(stage, host, "Hooks enabled")))
 
     stage.flush()
     assert error == "org.freedesktop.DBus.Error.AccessDenied"
@@ -147,7 +148,7 @@ def test_the_name_alone_makes_a_host_so_trust_must_be_the_judge(stage: Stage, ho
 def test_a_host_without_the_watchers_name_can_click_under_its_own(stage: Stage, host: Watcher) -> None:
     stage.do(host.rename(WATCHER, f"org.kde.StatusNotifierHost-{os.getpid()}"))
 
-    assert stage.do(host.click(ITEM, number(stage, host, "Hooks enabled"))) == ""
+    assert stage.do(host.click(stage.item, number(stage, host, "Hooks enabled"))) == ""
     wait(lambda: stage.acted, "the click arrives")
 
 
@@ -155,16 +156,16 @@ def test_who_is_no_host_any_more_cannot_click(stage: Stage, host: Watcher) -> No
     row = number(stage, host, "Hooks enabled")
     stage.do(host.rename(WATCHER, ""))
 
-    assert stage.do(host.click(ITEM, row)) == "org.freedesktop.DBus.Error.AccessDenied"
+    assert stage.do(host.click(stage.item, row)) == "org.freedesktop.DBus.Error.AccessDenied"
     stage.flush()
     assert stage.acted == []
 
 
 def test_opening_the_menu_asks_for_fresh_rows(stage: Stage, host: Watcher) -> None:
-    stage.do(host.about_to_show(ITEM))
+    stage.do(host.about_to_show(stage.item))
     wait(lambda: stage.openings == 1, "the tray hears of it")
 
-    stage.do(host.event(ITEM, 0, "opened"))
+    stage.do(host.event(stage.item, 0, "opened"))
     wait(lambda: stage.openings == 2, "the tray hears of it")
 
 
@@ -178,7 +179,7 @@ def test_an_open_menu_is_told_of_labels_and_marks_without_a_new_layout(stage: St
     shown = dict(dict(host.signals)["ItemsPropertiesUpdated"][0])
     assert shown[row]["toggle-state"] == 0
     assert "Hooks are off" in {properties.get("label") for properties in shown.values()}
-    stage.do(host.rows(ITEM))  # its answer comes behind all that was told before
+    stage.do(host.rows(stage.item))  # its answer comes behind all that was told before
     assert "LayoutUpdated" not in dict(host.signals)
 
 
@@ -190,7 +191,7 @@ def test_a_new_row_is_told_to_its_own_submenu(stage: Stage, host: Watcher) -> No
     wait(lambda: "LayoutUpdated" in dict(host.signals), "the host hears of it")
 
     assert dict(host.signals)["LayoutUpdated"][1] == pause
-    labels = {row[0]: row[1].get("label", "") for row in stage.do(host.rows(ITEM))}
+    labels = {row[0]: row[1].get("label", "") for row in stage.do(host.rows(stage.item))}
     assert labels[pause].startswith("Paused until")
 
 
@@ -202,8 +203,8 @@ def test_a_host_that_starts_late_gets_the_icon(stage: Stage) -> None:
     late = stage.watcher()
     stage.icon.show(IconState.ON, "on", menu(STATE))
 
-    wait(lambda: late.registered == [ITEM], "the icon registers")
-    assert stage.icon.visible
+    wait(lambda: stage.icon.visible, "the host lists it")
+    assert len(late.registered) == 1
 
 
 def test_a_host_that_starts_when_all_is_shown_gets_the_icon(stage: Stage) -> None:
@@ -212,7 +213,7 @@ def test_a_host_that_starts_when_all_is_shown_gets_the_icon(stage: Stage) -> Non
 
     late = stage.watcher()
 
-    wait(lambda: late.registered == [ITEM], "the icon registers")
+    wait(lambda: len(late.registered) == 1, "the icon registers")
 
 
 def test_a_host_that_restarts_gets_the_icon_again(stage: Stage, host: Watcher) -> None:
@@ -221,8 +222,8 @@ def test_a_host_that_restarts_gets_the_icon_again(stage: Stage, host: Watcher) -
 
     again = stage.watcher()
 
-    wait(lambda: again.registered == [ITEM], "the icon registers anew")
-    assert len(stage.do(again.rows(ITEM))) > 5
+    wait(lambda: len(again.registered) == 1, "the icon registers anew")
+    assert len(stage.do(again.rows(stage.item))) > 5
 
 
 def test_a_bus_that_goes_away_is_said_once_and_the_tray_goes_on(
@@ -253,12 +254,12 @@ def test_the_icon_returns_to_a_bus_that_died_and_is_there_again(
         return bool(again.registered)
 
     wait(back, "the icon registers with the new bus")
-    assert stage.icon.visible
-    marks = {row[1].get("label"): row[1].get("toggle-state") for row in stage.do(again.rows(ITEM))}
+    wait(lambda: stage.icon.visible, "the host lists it")
+    marks = {row[1].get("label"): row[1].get("toggle-state") for row in stage.do(again.rows(stage.item))}
     assert marks["Hooks enabled"] == 0
-    assert stage.do(again.click(ITEM, number(stage, again, "Hooks enabled"))) == ""
+    assert stage.do(again.click(stage.item, number(stage, again, "Hooks enabled"))) == ""
     wait(lambda: stage.acted == [ToggleSwitch()], "its clicks are heard")
-    assert again.registered == [ITEM]
+    assert len(again.registered) == 1
 
 
 def test_a_bus_that_stays_away_is_said_once_and_not_tried_for_every_event(
@@ -318,7 +319,7 @@ def test_a_broken_call_gets_an_error_and_no_traceback(
         bus: MessageBus = host.bus
         return await bus.call(
             Message(
-                destination=ITEM,
+                destination=stage.item,
                 path="/MenuBar",
                 interface=MENU,
                 member="GetLayout",
@@ -348,6 +349,43 @@ def test_items_are_taken_from_the_thread_that_shows_them(stage: Stage, host: Wat
     for thread in threads:
         thread.join(DEADLINE)
 
-    rows = stage.do(host.rows(ITEM))
+    rows = stage.do(host.rows(stage.item))
     assert rows[0][1]["label"] in {f"Status {turn}" for turn in range(4)}
     assert len(rows) == len(menus[0])
+
+
+def test_an_icon_that_the_host_has_lost_is_registered_again(stage: Stage, host: Watcher) -> None:
+    wait(lambda: stage.icon.visible, "the host lists it")
+
+    stage.do(host.lose(stage.item))
+    wait(lambda: not stage.icon.visible, "the tray sees that it is gone")
+
+    wait(lambda: stage.icon.visible, "the host lists it again")
+    assert len(host.registered) == 2
+
+
+def test_the_icon_is_not_visible_while_nothing_draws_it(stage: Stage, host: Watcher) -> None:
+    hosts: list[bool] = []
+    stage.icon.on_host_change = hosts.append
+    wait(lambda: stage.icon.visible, "the host lists it")
+
+    stage.do(host.set_host(False))
+    wait(lambda: not stage.icon.visible, "the tray sees that no host is there")
+    stage.do(host.set_host(True))
+    wait(lambda: stage.icon.visible, "a host is back")
+
+    stage.flush()
+    assert hosts == [False, True]
+    assert len(host.registered) == 1
+
+
+def test_a_host_that_missed_a_change_while_it_read_the_icon_gets_it_later(stage: Stage, host: Watcher) -> None:
+    stage.icon.show(IconState.ATTENTION, "something waits for you", menu(STATE))
+    wait(lambda: ("NewStatus", ["NeedsAttention"]) in host.signals, "the change is signalled")
+
+    host.signals.clear()
+
+    for _ in range(2):
+        wait(lambda: ("NewStatus", ["NeedsAttention"]) in host.signals, "it is signalled again")
+        assert {"NewIcon", "NewAttentionIcon"} <= set(dict(host.signals))
+        host.signals.clear()

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from dbus_fast import Message, MessageType, PropertyAccess, Variant
 from dbus_fast.aio import MessageBus
 from dbus_fast.annotations import DBusBool, DBusInt32, DBusSignature, DBusStr
-from dbus_fast.service import ServiceInterface, dbus_method, dbus_property
+from dbus_fast.service import ServiceInterface, dbus_method, dbus_property, dbus_signal
 
 WATCHER = "org.kde.StatusNotifierWatcher"
 MENU, MENU_PATH = "com.canonical.dbusmenu", "/MenuBar"
@@ -19,10 +19,13 @@ class WatcherInterface(ServiceInterface):
     def __init__(self, registered: list[str]) -> None:
         super().__init__(WATCHER)
         self._registered = registered
+        self.lost: set[str] = set()  # what it has registered and shows no longer
+        self.has_host = True
 
     @dbus_method()
     def RegisterStatusNotifierItem(self, service: DBusStr) -> None:  # noqa: N802
         self._registered.append(service)
+        self.lost.discard(service)
 
     @dbus_method()
     def RegisterStatusNotifierHost(self, service: DBusStr) -> None:  # noqa: N802
@@ -30,11 +33,23 @@ class WatcherInterface(ServiceInterface):
 
     @dbus_property(PropertyAccess.READ)
     def RegisteredStatusNotifierItems(self) -> Annotated[list[str], DBusSignature("as")]:  # noqa: N802
-        return self._registered
+        return [f"{one}/StatusNotifierItem" for one in self._registered if one not in self.lost]
 
     @dbus_property(PropertyAccess.READ)
     def IsStatusNotifierHostRegistered(self) -> DBusBool:  # noqa: N802
-        return True
+        return self.has_host
+
+    @dbus_signal()
+    def StatusNotifierItemUnregistered(self, service: str) -> DBusStr:  # noqa: N802
+        return service
+
+    @dbus_signal()
+    def StatusNotifierHostRegistered(self) -> None:  # noqa: N802
+        """There is a host."""
+
+    @dbus_signal()
+    def StatusNotifierHostUnregistered(self) -> None:  # noqa: N802
+        """There is none any more."""
 
     @dbus_property(PropertyAccess.READ)
     def ProtocolVersion(self) -> DBusInt32:  # noqa: N802
@@ -47,13 +62,14 @@ class Watcher:
     def __init__(self, bus: MessageBus) -> None:
         self.bus = bus
         self.registered: list[str] = []
+        self.interface = WatcherInterface(self.registered)
         self.signals: list[tuple[str, Any]] = []
 
     @classmethod
     async def start(cls, address: str, *names: str) -> "Watcher":
         bus = await MessageBus(bus_address=address).connect()
         watcher = cls(bus)
-        bus.export("/StatusNotifierWatcher", WatcherInterface(watcher.registered))
+        bus.export("/StatusNotifierWatcher", watcher.interface)
         bus.add_message_handler(watcher._hear)
         for interface in (MENU, "org.kde.StatusNotifierItem"):
             rule = f"type='signal',interface='{interface}'"
@@ -63,6 +79,17 @@ class Watcher:
         for name in names or (WATCHER,):
             await bus.request_name(name)
         return watcher
+
+    async def lose(self, item: str) -> None:
+        """As a host does that could not read an item."""
+        self.interface.lost.add(item)
+        self.interface.StatusNotifierItemUnregistered(f"{item}/StatusNotifierItem")
+
+    async def set_host(self, present: bool) -> None:
+        """A watcher can be there without a host that draws anything."""
+        self.interface.has_host = present
+        signal = "StatusNotifierHostRegistered" if present else "StatusNotifierHostUnregistered"
+        getattr(self.interface, signal)()
 
     async def stop(self) -> None:
         self.bus.disconnect()

@@ -462,7 +462,7 @@ def test_without_the_tray_all_kinds_still_run(house: House, serve: Serve) -> Non
     )
 
     assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecisionReason"] == "no\nnor me"
-    assert model.asked[0].headers["authorization"] == "Bearer the key"
+    assert model.asked[0].headers["Authorization"] == "Bearer the key"
 
 
 def test_a_key_that_is_not_there_is_a_failure_that_names_it(house: House, serve: Serve) -> None:

@@ -4,6 +4,7 @@ Each call becomes one JSON line in FOLDER/calls, and Notify another one, `Asked`
 FOLDER/mode says how it answers: nothing = as it should, `hang` = never, `refuse` = with an error,
 `deaf` = it tells its capabilities, and hangs when it is to show something,
 `late` = the same, until it has another mode, `unwilling` = it refuses to show anything more,
+`dropping` = it closes at once what it shows,
 `eager` = the last button is pressed before anybody is told the number.
 """
 # No `from __future__ import annotations`: dbus-fast reads the annotations as D-Bus signatures.
@@ -58,7 +59,8 @@ class Server(ServiceInterface):
     @dbus_method()
     async def GetServerInformation(self) -> "ssss":
         await obey("hang")
-        return ["recording", "tests", "1", "1.2"]
+        name = (FOLDER / "name").read_text() if (FOLDER / "name").exists() else "recording"
+        return [name, "tests", "1", "1.2"]
 
     @dbus_method()
     async def Notify(
@@ -76,6 +78,7 @@ class Server(ServiceInterface):
             call="Notify",
             id=self.last,
             app=app,
+            icon=icon,
             replaces=replaces,
             title=title,
             body=body,
@@ -84,6 +87,8 @@ class Server(ServiceInterface):
             hints=plain,
             at=arrived,
         )
+        if told() == "dropping":
+            asyncio.get_running_loop().call_soon(self.NotificationClosed, self.last, 1)
         if told() == "eager":
             self.ActionInvoked(self.last, actions[-2])
         return self.last
@@ -92,6 +97,10 @@ class Server(ServiceInterface):
     def CloseNotification(self, number: "u"):
         record(call="Close", id=number)
         self.NotificationClosed(number, 3)
+
+    @dbus_method()
+    def Drop(self, number: "u", reason: "u"):
+        self.NotificationClosed(number, reason)
 
     @dbus_method()
     def Click(self, number: "u"):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 from typing import Literal
 
 import pytest
 from desk import Desk
+from notify import parts
 
 from tray.notify.freedesktop import FreedesktopBackend
 
@@ -39,3 +41,45 @@ def test_a_real_server_that_was_told_to_be_quiet_says_so(
             return found
 
         assert asyncio.run(heard()) == [True, False, True]
+
+
+GSETTINGS = """#!/bin/sh
+[ "$*" = "get @KEY@" ] && cat @FOLDER@/value
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "on", "off"),
+    [
+        ("gnome-shell", "org.gnome.desktop.notifications show-banners", "false", "true"),
+        ("Notification Daemon", "org.mate.NotificationDaemon do-not-disturb", "true", "false"),
+    ],
+)
+def test_a_desktop_that_keeps_it_in_its_settings_is_asked_there(
+    name: str, key: str, on: str, off: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "name").write_text(name)
+    program = tmp_path / "bin" / "gsettings"
+    program.parent.mkdir()
+    program.write_text(GSETTINGS.replace("@KEY@", key).replace("@FOLDER@", str(tmp_path)))
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+
+    with (
+        parts.session_bus(tmp_path, os.environ) as address,
+        parts.recording_server(tmp_path, {**os.environ, "DBUS_SESSION_BUS_ADDRESS": address}),
+    ):
+        monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", address)
+
+        async def heard() -> list[bool]:
+            backend, found = FreedesktopBackend(), []
+            for value in (on, off):
+                (tmp_path / "value").write_text(f"{value}\n")
+                found.append((await backend.server_state()).may_interrupt)
+            program.unlink()
+            monkeypatch.setenv("PATH", str(program.parent))
+            found.append((await backend.server_state()).may_interrupt)  # cannot be known
+            await backend.close()
+            return found
+
+        assert asyncio.run(heard()) == [False, True, True]

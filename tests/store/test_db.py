@@ -178,9 +178,11 @@ def test_every_older_version_is_brought_up_to_date_with_what_is_in_it(path: Path
     with closing(sqlite3.connect(path)) as connection:
         for script in MIGRATIONS[:version]:
             connection.executescript(script)
-        connection.execute(OLD_ROW)
+        renamed = version >= 5
+        connection.execute(OLD_ROW.replace("remarks", "adjustments") if renamed else OLD_ROW)
         if version >= 4:
-            connection.execute("UPDATE journal SET queued = 2, asked = 3")
+            columns = ("wait_ms", "hooks_ms") if renamed else ("queued", "asked")
+            connection.execute(f"UPDATE journal SET {columns[0]} = 2, {columns[1]} = 3")
         connection.execute("INSERT INTO ledger (act, key, chain) VALUES ('approve', 'k', 'c')")
         connection.execute(f"PRAGMA user_version = {version}")
         connection.commit()

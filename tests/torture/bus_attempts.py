@@ -47,7 +47,7 @@ class Street:
 
     @property
     def item(self) -> str:
-        return f"org.kde.StatusNotifierItem-{self.place.live.process.pid}-1"
+        return wait(lambda: self.watcher.registered, DEADLINE, "the icon registers")[0]
 
     def row(self, *path: str) -> int:
         """The number of a row of the menu, by the beginnings of its labels."""

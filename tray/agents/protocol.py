@@ -24,8 +24,11 @@ def parse(request: RelayRequest, ledger: int = 0, payload: Payload | None = None
     `payload` is the result of `parse_payload`, if the caller has it already.
     """
     event = _parsed(request, payload)
-    if ledger:  # nobody has seen it yet, so it may be written to; `replace` would take longer than all the rest here
+    # Nobody has seen it yet, so it may be written to; `replace` would take longer than all the rest here.
+    if ledger:
         object.__setattr__(event, "ledger", ledger)
+    if request.parent:
+        object.__setattr__(event, "parent", request.parent)
     return event
 
 

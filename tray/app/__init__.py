@@ -31,6 +31,7 @@ from tray.store.db import BUSY_TIMEOUT, OFFLINE_BUSY_TIMEOUT, Database, open_db
 from tray.store.journal import Journal
 from tray.store.ledger import Ledger
 from tray.store.retention import Retention, RetentionLimits
+from tray.store.session_rows import SessionRows
 from tray.store.sessions import Sessions
 from tray.store.switch import Switch
 from tray.threads import ShutdownState
@@ -56,6 +57,7 @@ class Stores:
     copies: Copies
     protected_paths: ProtectedPaths  # what is protected from agents
     sessions: Sessions
+    session_rows: SessionRows  # as people see them
     runs: HookRuns  # of hooks, as every engine of this process knows them
 
 
@@ -78,6 +80,7 @@ def open_stores(
         copies=Copies(paths.copies),
         protected_paths=find_protected_paths(paths, os.environ),
         sessions=Sessions(database),
+        session_rows=SessionRows(database),
         runs=HookRuns(paths.state / HOOK_RUNS, publish=offline),
     )
 

@@ -21,6 +21,7 @@ from tray.language import say
 from tray.model.decision import Decision, Record
 from tray.model.event import Event
 from tray.notify.alert import Alert, Button
+from tray.notify.balloon import BalloonBackend
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
 from tray.notify.freedesktop import FreedesktopBackend, OnPress
 from tray.notify.notifier import NotificationBackend, NotifierChain
@@ -54,6 +55,7 @@ class AlertController:
         muted: Callable[[], bool],
         on_delivery: Callable[[tuple[str, ...], str], None],
         icon_visible: Callable[[], bool],
+        show_balloon: Callable[[str, str], bool],
         trusts: Callable[[int], bool],
         is_first: Callable[[str], bool] = lambda what: True,
     ) -> None:
@@ -75,7 +77,7 @@ class AlertController:
         self.leave: Callable[[str, str], None] = lambda agent, digest: None
         self.redraw: Callable[[], None] = lambda: None
         self._player = Player(volume=lambda: settings().volume)
-        self._notifier = NotifierChain(_backends(self._pressed, trusts))
+        self._notifier = NotifierChain(backends(self._pressed, trusts, show_balloon))
         self._queue = NotificationQueue(loop, self._notifier, self._player, muted=muted, on_delivery=on_delivery)
         throttle = Throttle(
             time.time, lambda now: quiet_until(settings().quiet_hours if self._quiet_on else None, now)
@@ -272,12 +274,17 @@ class AlertController:
         self._timer = self._loop.call_later(seconds, self._post, work)
 
 
-def _backends(pressed: OnPress, trusts: Callable[[int], bool]) -> tuple[NotificationBackend, ...]:
+def backends(
+    pressed: OnPress,
+    trusts: Callable[[int], bool],
+    show_balloon: Callable[[str, str], bool],
+    platform: str = sys.platform,
+) -> tuple[NotificationBackend, ...]:
     """In the order in which they are tried."""
-    if sys.platform == "linux":
+    if platform == "linux":
         return (FreedesktopBackend(pressed, trusts), PlyerBackend())
-    first = DesktopNotifierBackend(pressed)
-    return (first, OsascriptBackend()) if sys.platform == "darwin" else (first, PlyerBackend())
+    second = OsascriptBackend() if platform == "darwin" else BalloonBackend(show_balloon)
+    return (DesktopNotifierBackend(pressed), second)
 
 
 def text_file(folder: Path, name: str, text: str) -> Path:

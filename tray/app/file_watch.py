@@ -8,30 +8,84 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
 import logging
 import os
-import struct
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from asyncinotify import Event, Inotify, Watch
 
 FOLDER_LIMIT = 256  # that are watched at most
 DEBOUNCE = 0.3  # seconds without an event before a folder is looked at, as a deletion takes its time
 MAX_DELAY = 1.0  # seconds after the first event, however many follow
 POLL_INTERVAL = 60.0  # seconds between two looks where the system reports nothing
 SETTLE_DELAY = 0.1  # seconds after the first event: an editor writes, renames and sets modes in one go
-HEAD = struct.Struct("iIII")
-SIZE = 65_536  # bytes of events that are read at once
+# The masks of inotify(7) as numbers: the library is there on Linux only.
 CLOSE_WRITE, MOVED_FROM, MOVED_TO, CREATE, DELETE, ATTRIB = 0x8, 0x40, 0x80, 0x100, 0x200, 0x4
 CHANGE_MASK = CLOSE_WRITE | MOVED_FROM | MOVED_TO | CREATE | DELETE | ATTRIB
 DELETE_SELF, MOVE_SELF = 0x400, 0x800
 REMOVAL_MASK = CREATE | DELETE | MOVED_FROM | MOVED_TO | DELETE_SELF | MOVE_SELF
 GONE_MASK = DELETE_SELF | MOVE_SELF
 OVERFLOW, IGNORED = 0x4000, 0x8000
-FLAGS = 0o2004000  # not blocking, closed on exec; written out, for os knows them on some systems only
 
 log = logging.getLogger(__name__)
+
+
+class _Watches:
+    """What the kernel watches for one reader. Everything happens on the loop; without inotify nothing does."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, seen: Callable[[Event], None]) -> None:
+        self._loop = loop
+        self._seen = seen
+        self._inotify: Inotify | None = None
+        self._reader: asyncio.Task[None] | None = None
+        if sys.platform == "linux":
+            loop.call_soon_threadsafe(self._open)
+
+    def add(self, folder: Path, mask: int) -> Watch | None:
+        """None when the folder cannot be watched."""
+        if self._inotify is None:
+            return None
+        from asyncinotify import Mask
+
+        with contextlib.suppress(OSError):
+            return self._inotify.add_watch(os.fsencode(folder), Mask(mask))
+        return None
+
+    def remove(self, watches: Iterable[Watch]) -> None:
+        """Watches that the kernel ended by itself are ignored."""
+        for watch in watches:
+            with contextlib.suppress(OSError):
+                if self._inotify is not None:
+                    self._inotify.rm_watch(watch)
+
+    def close(self) -> None:
+        if self._reader is not None:
+            self._reader.cancel()
+        if self._inotify is not None:
+            self._inotify.close()
+            self._inotify = None
+
+    @property
+    def is_open(self) -> bool:
+        return self._inotify is not None
+
+    def _open(self) -> None:
+        from asyncinotify import Inotify  # it looks for the C library when it is imported: that is for the loop
+
+        try:
+            self._inotify = Inotify()
+        except OSError as error:
+            log.warning("changes of files are noticed late: no inotify: %s", error)
+            return
+        self._reader = self._loop.create_task(self._read(self._inotify))
+
+    async def _read(self, inotify: Inotify) -> None:
+        async for event in inotify:
+            self._seen(event)
 
 
 class FileWatch:
@@ -41,19 +95,16 @@ class FileWatch:
         self._loop = loop
         self._changed = changed
         self._files: frozenset[Path] = frozenset()
-        self._folders: dict[int, Path] = {}  # by the number that the kernel gave the watch
+        self._folders: dict[Watch, Path] = {}
         self._awaited: frozenset[Path] = frozenset()  # folders that are not there
         self._waiting = False
         self._timer: asyncio.TimerHandle | None = None
-        self._kernel = _libc() if sys.platform == "linux" else None
-        self._descriptor = self._kernel.inotify_init1(FLAGS) if self._kernel else -1
-        if self._descriptor >= 0:
-            loop.call_soon_threadsafe(loop.add_reader, self._descriptor, self._read)
+        self._watches = _Watches(loop, self._read)
 
     def watch(self, files: Iterable[str | Path]) -> None:
         """From any thread: these files are watched from here on, and no others."""
         wanted = frozenset(place for file in files for place in _places(Path(file)))
-        if self._descriptor >= 0 and wanted != self._files:
+        if wanted != self._files:
             self._loop.call_soon_threadsafe(self._watch, wanted)
 
     def schedule(self, seconds: float) -> None:
@@ -77,13 +128,10 @@ class FileWatch:
     async def _end(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        if self._descriptor >= 0:
-            self._loop.remove_reader(self._descriptor)
-            os.close(self._descriptor)
-            self._descriptor = -1
+        self._watches.close()
 
     def _watch(self, wanted: frozenset[Path]) -> None:
-        if self._descriptor >= 0:
+        if self._watches.is_open:
             self._files = wanted
             self._arm()
             self._soon()  # it may have changed before the watch was there
@@ -93,7 +141,6 @@ class FileWatch:
 
         In the place of a folder that is not there, the nearest one above it is watched.
         """
-        assert self._kernel is not None
         wanted = sorted({file.parent for file in self._files})
         present = [_nearest(folder) for folder in wanted]
         self._awaited = frozenset(
@@ -107,21 +154,14 @@ class FileWatch:
         plan |= {one: GONE_MASK for one in above if one not in plan}
         before, self._folders = self._folders, {}
         for folder, mask in list(plan.items())[:FOLDER_LIMIT]:
-            number = self._kernel.inotify_add_watch(self._descriptor, os.fsencode(folder), mask)
-            if number >= 0:
-                self._folders[number] = folder
-        for number in before.keys() - self._folders.keys():
-            self._kernel.inotify_rm_watch(self._descriptor, number)
+            if watch := self._watches.add(folder, mask):
+                self._folders[watch] = folder
+        self._watches.remove(before.keys() - self._folders.keys())
 
-    def _read(self) -> None:
-        try:
-            data = os.read(self._descriptor, SIZE)
-        except BlockingIOError:
-            return
-        for number, mask, name in _parse_events(data):
-            folder = self._folders.get(number)
-            if mask & OVERFLOW or (folder and self._concerns_us(mask, folder / name)):
-                self._soon()
+    def _read(self, event: Event) -> None:
+        folder = self._folders.get(event.watch) if event.watch else None
+        if event.mask & OVERFLOW or (folder and self._concerns_us(event.mask, folder / (event.name or ""))):
+            self._soon()
 
     def _concerns_us(self, mask: int, path: Path) -> bool:
         return bool(mask & (IGNORED | GONE_MASK)) or path in self._files or path in self._awaited
@@ -133,7 +173,7 @@ class FileWatch:
 
     def _notify(self) -> None:
         self._waiting = False
-        if self._descriptor >= 0:
+        if self._watches.is_open:
             self._arm()
         self._changed()
 
@@ -160,13 +200,11 @@ class FolderWatch:
         self._folder = folder
         self._names = frozenset(names)
         self._changed = changed
-        self._wanted: dict[int, frozenset[str]] = {}  # by the number that the kernel gave the watch
+        self._wanted: dict[Watch, frozenset[str]] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._first = 0.0  # when the first of the events came that were not reported yet
         self._is_reported = False  # whether the system reports what happens to the folder
-        self._kernel = _libc() if sys.platform == "linux" else None
-        self._descriptor = self._kernel.inotify_init1(FLAGS) if self._kernel else -1
-        loop.call_soon_threadsafe(self._begin)
+        self._watches = _Watches(loop, self._read)
 
     def rearm(self) -> None:
         """From any thread: watch what is at the path from now on; it is looked at once more, too."""
@@ -185,17 +223,10 @@ class FolderWatch:
 
     # ---- on the loop ----
 
-    def _begin(self) -> None:
-        if self._descriptor >= 0:
-            self._loop.add_reader(self._descriptor, self._read)
-
     async def _end(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        if self._descriptor >= 0:
-            self._loop.remove_reader(self._descriptor)
-            os.close(self._descriptor)
-            self._descriptor = -1
+        self._watches.close()
 
     def _arm(self) -> None:
         """Watch the folder for its names, its parent for the folder's name, and all folders above for their end."""
@@ -205,36 +236,28 @@ class FolderWatch:
         self._is_reported = self._add(above[0], REMOVAL_MASK, {self._folder.name}) and ours
         for folder in above[1:]:
             self._add(folder, MOVE_SELF | DELETE_SELF, ())
-        if self._kernel is not None:
-            for number in before.keys() - self._wanted.keys():
-                self._kernel.inotify_rm_watch(self._descriptor, number)
+        self._watches.remove(before.keys() - self._wanted.keys())
         self._schedule(DEBOUNCE)  # it may have changed before the watch was there
 
     def _add(self, folder: Path, mask: int, names: Iterable[str]) -> bool:
-        if self._kernel is None or self._descriptor < 0:
-            return False
-        number = self._kernel.inotify_add_watch(self._descriptor, os.fsencode(folder), mask)
-        if number >= 0:
-            self._wanted[number] = frozenset(names)
-        return bool(number >= 0)
+        watch = self._watches.add(folder, mask)
+        if watch is not None:
+            self._wanted[watch] = frozenset(names)
+        return watch is not None
 
-    def _read(self) -> None:
-        try:
-            data = os.read(self._descriptor, SIZE)
-        except BlockingIOError:
-            return
-        if any(self._concerns_us(number, mask, name) for number, mask, name in _parse_events(data)):
+    def _read(self, event: Event) -> None:
+        if self._concerns_us(event):
             now = self._loop.time()
             self._first = self._first or now
             self._schedule(max(0.0, min(DEBOUNCE, self._first + MAX_DELAY - now)))
 
-    def _concerns_us(self, number: int, mask: int, name: str) -> bool:
-        if mask & OVERFLOW:
+    def _concerns_us(self, event: Event) -> bool:
+        if event.mask & OVERFLOW:
             return True
-        wanted = self._wanted.get(number)
-        if mask & IGNORED:
-            self._wanted.pop(number, None)
-        return wanted is not None and (not name or name in wanted)
+        wanted = self._wanted.get(event.watch) if event.watch else None
+        if event.mask & IGNORED and event.watch:
+            self._wanted.pop(event.watch, None)
+        return wanted is not None and (event.name is None or str(event.name) in wanted)
 
     def _schedule(self, seconds: float) -> None:
         if self._timer is not None:
@@ -252,16 +275,6 @@ class FolderWatch:
         self._changed()
 
 
-def _parse_events(data: bytes) -> Iterator[tuple[int, int, str]]:
-    """The number of the watch, what happened, and to what in that folder."""
-    at = 0
-    while at < len(data):
-        number, mask, _, length = HEAD.unpack_from(data, at)
-        name = os.fsdecode(data[at + HEAD.size : at + HEAD.size + length].rstrip(b"\0"))
-        at += HEAD.size + length
-        yield number, mask, name
-
-
 def _places(file: Path) -> tuple[Path, ...]:
     """Where it is named, and where it really is."""
     return file.absolute(), Path(os.path.realpath(file))
@@ -270,8 +283,3 @@ def _places(file: Path) -> tuple[Path, ...]:
 def _nearest(folder: Path) -> Path:
     """The folder, or the nearest one above it that is there."""
     return next((one for one in (folder, *folder.parents) if one.is_dir()), folder)
-
-
-def _libc() -> ctypes.CDLL | None:
-    libc = ctypes.CDLL(None, use_errno=True)
-    return libc if hasattr(libc, "inotify_init1") else None

@@ -36,6 +36,7 @@ from tray.app.file_watch import FileWatch, FolderWatch
 from tray.app.relay_files import RelayFiles
 from tray.app.relay_watch import RelayWatch
 from tray.app.service import TrayService
+from tray.app.session_tracker import SessionTracker, dropped_place
 from tray.app.shutdown import CLOSE_TIMEOUT, GRACE, GracefulShutdown
 from tray.app.signals import stop_on_signal
 from tray.app.state_folder import LOCK, AnotherTrayError, StateFolder
@@ -49,7 +50,7 @@ from tray.approvals.callers.known_agents import KnownAgents
 from tray.approvals.consent import Consent
 from tray.approvals.controls import Controls
 from tray.approvals.review import write_review
-from tray.desktop.icon import Icon, choose_icon
+from tray.desktop.icon import Icon, choose_icon, show_balloon
 from tray.desktop.menu import Action, LeaveEntries, PutEntriesBack, Review, ReviewBatch, ShowReason
 from tray.desktop.opener import Opener
 from tray.engine.turn_end import TurnEndDetector
@@ -143,6 +144,7 @@ class App:
             lambda: self._catalog.configuration.settings.turn_quiet_seconds, self._turn_ended
         )
         self._events = EventBus(self._work.post, self._stores.journal, self._turn_end)
+        self._make_sessions()
         self._make_alerts()
         self._make_engine()
         self._make_page()
@@ -210,6 +212,13 @@ class App:
         )
         self._state_recovery.snapshot()
 
+    def _make_sessions(self) -> None:
+        self._sessions = SessionTracker(
+            self._stores.session_rows,
+            self._agents.process_behind,
+            on_dropped=lambda event, names: self._stores.journal.append(dropped_place(event, names), commit=False),
+        )
+
     def _make_alerts(self) -> None:
         self._alert_controller = AlertController(
             loop=self._loop.loop,
@@ -221,11 +230,12 @@ class App:
             muted=lambda: self._stores.switch.state().muted,
             on_delivery=self._events.alerted,
             icon_visible=lambda: self._icon.visible,
+            show_balloon=lambda title, text: show_balloon(self._icon, title, text),
             trusts=self._click_trust.is_trusted_host,
             is_first=self._stores.journal.is_first,
         )
         self._alerts = self._alert_controller.alerts
-        self._events.on_arrival, self._events.on_decision = self._alerts.arrived, self._on_decision
+        self._events.on_arrival, self._events.on_decision = self._on_arrival, self._on_decision
 
     def _make_engine(self) -> None:
         model = functools.partial(confirmed_llm, self._paths, self._stores)
@@ -376,7 +386,12 @@ class App:
         self._work.post(lambda: self._presenter.status_shown("quit", text))
         self._work.post(lambda: self._echo(text))
 
+    def _on_arrival(self, event: Event) -> None:
+        self._sessions.arrived(event)
+        self._alerts.arrived(event)
+
     def _on_decision(self, event: Event, decision: Decision, record: Record) -> None:
+        self._sessions.decided(event, decision)
         self._page.publish(record)
         self._alert_controller.decided(event, decision, record)
         self._throttled_refresh.request()
@@ -384,6 +399,7 @@ class App:
     def _start(self) -> None:
         if self._shutdown_state.begun:  # what a person is to read waits for the next start
             return
+        self._sessions.load()
         self._presenter.attach(self._icon)
         self._relay_watch.announce_start()
         self._alert_controller.announce_offline(self._stores)
@@ -498,7 +514,7 @@ class App:
 
     def _turn_ended(self, event: Event) -> None:
         """Announced at once, however long its hooks will take."""
-        self._work.post(lambda: self._alerts.arrived(event))
+        self._work.post(lambda: self._on_arrival(event))
         self._work.post(lambda: self._engine.observe(event))
 
     def _health(self) -> Mapping[str, object]:

@@ -17,8 +17,8 @@ from tray.paths import Paths, drop_foreign_runtime, locate
 
 # In the order in which users meet them; what is not named comes last.
 ORDER = (
-    "run", "status", "open", "list", "log", "why", "on", "off", "pause", "approve", "deny", "revoke", "connect",
-    "agents", "disconnect", "import-hooks", "test", "doctor", "stats", "export", "replay", "autostart",
+    "run", "status", "sessions", "open", "list", "log", "why", "on", "off", "pause", "approve", "deny", "revoke",
+    "connect", "agents", "disconnect", "import-hooks", "test", "doctor", "stats", "export", "replay", "autostart",
     "paths", "schema", "completion",
 )  # fmt: skip
 
@@ -47,6 +47,7 @@ def commands() -> typer.Typer:
         history,
         requests,
         run,
+        sessions,
         status,
         testing,
     )

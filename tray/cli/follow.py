@@ -19,13 +19,13 @@ POLL_INTERVAL = 0.25  # seconds between two checks of the files; the database is
 
 def follow(journal: Journal, database: Path, wanted: dict[str, Any], limit: int, *, as_json: bool) -> None:
     """The latest rows and then each new one, oldest first, until the user ends it."""
-    before = _file_states(database)
+    before = file_states(database)
     last = _newest(journal, "")
     shown: deque[str] = deque(maxlen=MAX_SHOWN)
     _show(journal.recent(limit, **wanted), shown, as_json=as_json)
     while True:
         time.sleep(POLL_INTERVAL)
-        now = _file_states(database)
+        now = file_states(database)
         if now == before:
             continue
         before, after, last = now, last, _newest(journal, last)
@@ -36,7 +36,7 @@ def _newest(journal: Journal, otherwise: str) -> str:
     return next((record.id for record in journal.recent(1)), otherwise)
 
 
-def _file_states(database: Path) -> tuple[object, object]:
+def file_states(database: Path) -> tuple[object, object]:
     return file_stamp(database), file_stamp(database.with_name(database.name + "-wal"))
 
 

@@ -107,6 +107,14 @@ def _on_linux(
     return HeadlessIcon(NO_TRAY if screen.display else NO_DISPLAY)
 
 
+def show_balloon(icon: Icon, title: str, text: str) -> bool:
+    """Show a text at the icon itself, where that is possible; whether it was."""
+    if isinstance(icon, PystrayIcon):
+        icon.notify(title, text)
+        return True
+    return False
+
+
 def _legacy(act: Callable[[Action], None], environment: Mapping[str, str]) -> PystrayIcon | None:
     """The icon in the XEmbed tray that is there now."""
     icon = _pystray(act) if query_screen(environment).xembed else None

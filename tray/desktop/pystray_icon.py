@@ -11,7 +11,7 @@ from typing import Any
 from tray.desktop import linux, macos, windows
 from tray.desktop.artwork import IconState, draw, on_tile
 from tray.desktop.mainloop import MainLoop
-from tray.desktop.menu import Action, Item, ItemKind
+from tray.desktop.menu import Action, Item, ItemKind, OpenPage
 from tray.notify.alert import APP
 from tray.text import sanitise
 
@@ -117,7 +117,7 @@ class PystrayIcon:
         self._icon.icon = self._picture(state, PICTURE_SIZE)
         self._stencil()
         self._icon.title = truncate(tooltip, TOOLTIP_LIMIT)
-        self._icon.menu = self._rows(items)
+        self._icon.menu = self._pystray.Menu(*self._rows(items), *self._on_left_button())
 
     def _stencil(self) -> None:
         """macOS draws a template in the colour of its menu bar, whichever that is."""
@@ -125,14 +125,24 @@ class PystrayIcon:
         if image is not None:
             image.setTemplate_(True)
 
-    def _rows(self, items: tuple[Item, ...]) -> Any:
-        return self._pystray.Menu(*(self._row(item) for item in items))
+    def notify(self, title: str, text: str) -> None:
+        """A balloon at this icon; another icon would stay empty in the tray for as long as the balloon."""
+        self._calls.post(lambda: self._icon.notify(text, title))
+
+    def _on_left_button(self) -> list[Any]:
+        """Windows reports the left button by itself: it does what the default row does, which no menu shows."""
+        if self._platform != "win32":
+            return []
+        return [self._pystray.MenuItem(APP, self._click(OpenPage()), default=True, visible=False)]
+
+    def _rows(self, items: tuple[Item, ...]) -> list[Any]:
+        return [self._row(item) for item in items]
 
     def _row(self, item: Item) -> Any:
         if item.kind is ItemKind.SEPARATOR:
             return self._pystray.Menu.SEPARATOR
         label = item.label.replace("&", "&&") if self._platform == "win32" else item.label
-        action = self._rows(item.children) if item.children else self._click(item.action)
+        action = self._pystray.Menu(*self._rows(item.children)) if item.children else self._click(item.action)
         checked = (lambda _: item.checked) if item.kind is ItemKind.CHECK else None
         return self._pystray.MenuItem(label, action, checked=checked, enabled=item.enabled)
 

@@ -1,8 +1,8 @@
 """The icon as a StatusNotifierItem with a dbusmenu, spoken on the session bus without any toolkit.
 
-Hosts come and go: whenever a program becomes the StatusNotifierWatcher, the item registers anew. The menu's rows keep
-their numbers, so an open menu is updated in place and stays open. When the bus itself dies, the next `show` looks for
-a new one at the same address.
+Hosts come and go, and registration.py registers the item with each. The menu's rows keep their numbers, so an open
+menu is updated in place and stays open. When the bus itself dies, the next `show` looks for a new one at the same
+address.
 
 Any program on the session bus can call Event, so a click counts only when it comes from the process of a tray host
 (hosts.py). dbus-fast does not tell a method who called it; that is why events are taken off the wire before they get
@@ -14,11 +14,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import os
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from dbus_fast import ErrorType, Message, MessageFlag, MessageType, NameFlag
+from dbus_fast import ErrorType, Message, MessageFlag, MessageType
 from dbus_fast.aio import MessageBus
 from dbus_fast.errors import AuthError, DBusError, InvalidAddressError
 
@@ -26,13 +25,14 @@ from tray.dbus_socket import wait_when_full
 from tray.desktop.artwork import IconState
 from tray.desktop.clicks import PRESSES, Click, parse_clicks
 from tray.desktop.dbusmenu import Menu
-from tray.desktop.hosts import BUS, WATCHER, ask, call, hosts, process
+from tray.desktop.hosts import hosts, process
 from tray.desktop.mainloop import MainLoop
 from tray.desktop.menu import Action, Item
 from tray.desktop.menu_table import ROOT
+from tray.desktop.registration import Registration
 from tray.desktop.statusitem import MENU_PATH, StatusItem
 
-ITEM_PATH, WATCHER_PATH = "/StatusNotifierItem", "/StatusNotifierWatcher"
+ITEM_PATH = "/StatusNotifierItem"
 START_TIMEOUT = 10.0  # seconds for getting onto the bus, and off it
 RETRY_SECONDS = 10.0  # seconds from one attempt to get back onto the bus to the next
 BUS_ERRORS = (AuthError, DBusError, EOFError, InvalidAddressError, OSError, TimeoutError)
@@ -62,7 +62,8 @@ class SniIcon:
         self._item = StatusItem()
         self._menu = Menu(lambda: self._main.post(opened))
         self._bus: MessageBus | None = None
-        self._present = False  # there is a watcher
+        self._registration: Registration | None = None
+        self._present = False  # what on_host_change was last called with
         self._shown = False  # there is something to show; a host never sees the menu empty
         self._tasks: set[asyncio.Task[None]] = set()
         self._watching: asyncio.Task[None] | None = None
@@ -79,10 +80,11 @@ class SniIcon:
     @property
     def visible(self) -> bool:
         """Whether a host has the icon now."""
-        return self._present and self._shown and self._bus is not None
+        registration = self._registration
+        return self._present and self._shown and registration is not None and registration.listed
 
     def start(self) -> bool:
-        """Get onto the bus; whether a watcher is there already. Raises one of BUS_ERRORS."""
+        """Get onto the bus; whether a host is there already. Raises one of BUS_ERRORS."""
         present = asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(START_TIMEOUT)
         self.reason = "" if present else "no tray host yet: the icon appears when one starts"
         return present
@@ -118,19 +120,20 @@ class SniIcon:
             raise
 
     async def _export(self, bus: MessageBus) -> bool:
-        """Put the icon onto a new connection; whether a watcher is there."""
+        """Put the icon onto a new connection; whether a host is there."""
         bus.export(ITEM_PATH, self._item)
         bus.export(MENU_PATH, self._menu)
+        registration = Registration(bus, lambda: self._look(registration), self._item.repeat)
+        self._registration = registration
         bus.add_message_handler(self._on_message)
-        await bus.request_name(self._own_name, NameFlag.DO_NOT_QUEUE)
-        # The match comes before the query, so that a watcher which arrives in between is not missed.
-        rule = f"type='signal',sender='{BUS}',interface='{BUS}',member='NameOwnerChanged',arg0='{WATCHER}'"
-        await ask(bus, "AddMatch", "s", rule)
-        present = bool(await ask(bus, "NameHasOwner", "s", WATCHER))
-        if present and not self._present and self._shown:
-            self._spawn(self._register(bus))
-        self._set_present(present)
-        return present
+        await registration.start()
+        if self._shown:
+            registration.want()
+        return self._present
+
+    def _look(self, registration: Registration) -> None:
+        if registration is self._registration:
+            self._set_present(registration.watcher and registration.host)
 
     def _set_present(self, present: bool) -> None:
         """Remember whether a host is there, and call `on_host_change` when that is new."""
@@ -138,15 +141,13 @@ class SniIcon:
             self._present = present
             self._main.post(lambda: self.on_host_change(present))
 
-    @property
-    def _own_name(self) -> str:
-        return f"org.kde.StatusNotifierItem-{os.getpid()}-1"
-
     async def _stop(self) -> None:
         bus, self._bus, self._lost = self._bus, None, False
-        for task in self._tasks:
+        await self._unregister()
+        tasks = tuple(self._tasks)
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         if bus is not None:
             bus.disconnect()
         if self._watching is not None:
@@ -161,7 +162,7 @@ class SniIcon:
             cause = str(error) or type(error).__name__
         if self._bus is bus:
             self._bus, self._lost, self._is_reported = None, True, False
-            self._set_present(False)
+            await self._unregister()
             log.warning("the D-Bus session is gone, and the icon with it: %s", cause)
 
     def _reconnect(self) -> None:
@@ -185,11 +186,11 @@ class SniIcon:
         finally:
             self._reconnecting = None
 
-    async def _register(self, bus: MessageBus) -> None:
-        try:
-            await call(bus, WATCHER, WATCHER_PATH, WATCHER, "RegisterStatusNotifierItem", "s", self._own_name)
-        except BUS_ERRORS as error:
-            log.warning("the tray host did not take the icon: %s", error)
+    async def _unregister(self) -> None:
+        registration, self._registration = self._registration, None
+        self._set_present(False)
+        if registration is not None:
+            await registration.close()
 
     def _show(self, state: IconState, tooltip: str, items: tuple[Item, ...]) -> None:
         change = self._menu.table.update(items)
@@ -197,18 +198,18 @@ class SniIcon:
         self._menu.publish(change)
         if self._bus is None:
             self._reconnect()
-        elif not self._shown and self._present:
-            self._spawn(self._register(self._bus))
+        elif not self._shown and self._registration is not None:
+            self._registration.want()
         self._shown = True
 
     def _on_message(self, message: Message) -> bool:
         """Every message on its way in; true when it goes no further."""
-        bus = self._bus
+        bus, registration = self._bus, self._registration
         if bus is None:
             return False
         if message.message_type is MessageType.SIGNAL:
-            if message.member == "NameOwnerChanged" and message.sender == BUS and message.body[0] == WATCHER:
-                self._watcher_changed(bus, bool(message.body[2]))
+            if registration is not None:
+                self._spawn(registration.on_signal(message))
             return False
         if message.message_type is not MessageType.METHOD_CALL:
             return False
@@ -223,11 +224,6 @@ class SniIcon:
             return False
         self._spawn(self._handle_clicks(bus, message, clicks))
         return True
-
-    def _watcher_changed(self, bus: MessageBus, present: bool) -> None:
-        self._set_present(present)
-        if present and self._shown:
-            self._spawn(self._register(bus))
 
     async def _handle_clicks(self, bus: MessageBus, message: Message, events: list[Click]) -> None:
         """Do what was clicked, if a host sent it, and answer."""

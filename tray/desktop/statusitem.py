@@ -42,16 +42,22 @@ class StatusItem(ServiceInterface):
         super().__init__("org.kde.StatusNotifierItem")
         self.state = IconState.ON
         self.tooltip = ""
+        self._spoken = "Hooktray"  # what a screen reader says of the icon
 
     def update(self, state: IconState, tooltip: str) -> None:
         before = self.state, self.tooltip
+        self._spoken = sanitise(tooltip, TOOLTIP_LIMIT)
         self.state, self.tooltip = state, html.escape(sanitise(tooltip, TOOLTIP_LIMIT), quote=False)
         if before[0] is not state:
-            self.NewIcon()
-            self.NewAttentionIcon()
-            self.NewStatus(_status(state))
+            self.repeat()
         if before != (self.state, self.tooltip):
             self.NewToolTip()
+
+    def repeat(self) -> None:
+        """Signal the state, also to a host that may have missed it."""
+        self.NewIcon()
+        self.NewAttentionIcon()
+        self.NewStatus(_status(self.state))
 
     @dbus_method()
     def Activate(self, x: DBusInt32, y: DBusInt32) -> None:  # noqa: N802
@@ -108,6 +114,14 @@ class StatusItem(ServiceInterface):
     @dbus_property(READ)
     def AttentionIconPixmap(self) -> DBusPixmaps:  # noqa: N802
         return pixmaps(self.state)
+
+    @dbus_property(READ)
+    def IconAccessibleDesc(self) -> DBusStr:  # noqa: N802
+        return self._spoken
+
+    @dbus_property(READ)
+    def AttentionAccessibleDesc(self) -> DBusStr:  # noqa: N802
+        return self._spoken
 
     @dbus_property(READ)
     def OverlayIconName(self) -> DBusStr:  # noqa: N802

@@ -100,7 +100,7 @@ def _request(event: Event, hook: Hook, action: Http, start_gate: StartGate) -> R
 
 def _question(event: Event, hook: Hook, action: Prompt, llm: Llm | None, start_gate: StartGate) -> RequestJob:
     def ask(deadline: Deadline) -> Result:
-        from tray.engine.prompt_hook import ask_model  # the openai library takes half a second
+        from tray.engine.prompt_hook import ask_model  # imported when a hook first asks a model
 
         return ask_model(event, hook, action, llm, deadline)
 

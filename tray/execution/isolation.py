@@ -18,7 +18,7 @@ from tray.agents.packages import entry_points
 STARTER = str(Path(tray.__file__).with_name("isolated.py"))
 FROZEN_ONE_SHOT = ("-I", "-m", "tray", "once")  # of a bundle, which is isolated by itself; also of earlier layouts
 # One module of each package that events need; each is found in the folder of another one as a rule.
-MODULES = ("aiohttp", "dbus_fast", "httpx2", "jinja2", "msgspec", "openai", "platformdirs", "psutil", "regex", "yaml")
+MODULES = ("aiohttp", "asyncinotify", "dbus_fast", "jinja2", "msgspec", "platformdirs", "psutil", "regex", "yaml")
 
 
 def one_shot_command() -> tuple[str, ...]:

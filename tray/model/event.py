@@ -169,6 +169,7 @@ class Event:
     body: bytes = b""
     environment: Mapping[str, str] = field(default_factory=dict)
     pid: int = 0
+    parent: int = 0  # of its relay's parent: the agent, or its shell
     above: frozenset[str] = frozenset()  # keys of the hooks from which its relay descends
     depth: int = 0  # how many hooks that are, one below the other; 0 = none
     answered: bool = False  # answered and announced already; its hooks only run beside the answer

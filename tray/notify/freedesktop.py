@@ -13,21 +13,30 @@ import logging
 from collections import deque
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tray.dbus_socket import wait_when_full
 from tray.language import say
-from tray.notify.alert import APP, GRANTS, LABELS, Alert, Button
+from tray.notify.alert import APP, GRANTS, LABELS, Alert, Button, Urgency
+from tray.notify.do_not_disturb import SERVER_TIMEOUT, may_interrupt
 from tray.notify.notifier import NotifierError, ServerState
-from tray.notify.server import BUS, NAME, PATH, NotificationServer, call, may_interrupt, pid, query_server
+from tray.notify.server import BUS, NAME, PATH, NotificationServer, call, pid, query_server
 
 if TYPE_CHECKING:
     from dbus_fast import Message
     from dbus_fast.aio import MessageBus
 
 EARLY_SIGNALS = 16  # signals that may come before the reply with their number
+ANSWERS = frozenset({Button.ALLOW, Button.DENY})
 KEY_LIMIT = 512  # of alerts on the screen that can still be replaced and pressed
-MATCH = f"type='signal',sender='{NAME}',interface='{NAME}',path='{PATH}'"
+TIMES_LIMIT = 100  # how often a question that the server drops is shown
+PUSHED_AWAY = frozenset({1, 4})  # reasons of NotificationClosed that are neither the user's doing nor ours
+ICON = Path(__file__).with_name("icon.png")
+MATCHES = (
+    f"type='signal',sender='{NAME}',interface='{NAME}',path='{PATH}'",
+    f"type='signal',sender='{BUS}',interface='{BUS}',member='NameOwnerChanged',arg0='{NAME}'",
+)
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +50,7 @@ class ShownNotification:
     alert: Alert
     number: int = 0  # the server's; 0 until it has answered
     pressed: set[Button] = field(default_factory=set)
+    times: int = 1  # how often it was put onto the screen
 
 
 class FreedesktopBackend:
@@ -55,27 +65,33 @@ class FreedesktopBackend:
         self._connecting = asyncio.Lock()
         self._server: NotificationServer | None = None  # the last one; a new one knows nothing of our earlier alerts
         self._shown: dict[str, ShownNotification] = {}
+        self._pushed_away: dict[str, ShownNotification] = {}  # open questions that the server dropped, oldest first
         self._early: deque[Message] = deque(maxlen=EARLY_SIGNALS)  # signals about a number that we may not know yet
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def send(self, alert: Alert) -> None:
         """A caller that gives up waiting cancels nothing: signals about an alert that is shown later still count."""
         bus, server = await self._ready()
+        self._pushed_away.pop(alert.key, None)
         await asyncio.shield(self._track(self._show(bus, server, alert)))
 
     async def withdraw(self, key: str) -> None:
+        self._pushed_away.pop(key, None)
         shown = self._shown.pop(key, None)
         if shown is not None and shown.number and self._bus is not None:
             await self._close_notification(self._bus, shown.number)
+        self._show_again()
 
     async def server_state(self) -> ServerState:
-        bus, server = await self._ready()
+        async with asyncio.timeout(SERVER_TIMEOUT):
+            bus, server = await self._ready()
         return ServerState(may_interrupt=await may_interrupt(bus, server), sounds=server.sounds)
 
     async def close(self) -> None:
         bus, self._bus = self._bus, None
         self._server = None
         self._shown.clear()
+        self._pushed_away.clear()
         tasks = tuple(self._tasks)
         for task in tasks:
             task.cancel()
@@ -93,8 +109,11 @@ class FreedesktopBackend:
             bus = self._bus
         server = await query_server(bus, self._server)
         if server.owner != self._owner:
+            for shown in self._shown.values():
+                self._remember_question(shown)
             self._shown.clear()
             self._server = server
+            self._show_again()
         return bus, server
 
     @property
@@ -109,15 +128,16 @@ class FreedesktopBackend:
         try:
             wait_when_full(await bus.connect())
             bus.add_message_handler(self._on_signal)
-            await call(bus, (BUS, "/org/freedesktop/DBus", BUS, "AddMatch", "s", [MATCH]))
+            for match in MATCHES:
+                await call(bus, (BUS, "/org/freedesktop/DBus", BUS, "AddMatch", "s", [match]))
         except BaseException:  # also when the time is up: nothing stays half open
             bus.disconnect()
             raise
         return bus
 
-    async def _show(self, bus: MessageBus, server: NotificationServer, alert: Alert) -> None:
+    async def _show(self, bus: MessageBus, server: NotificationServer, alert: Alert, times: int = 1) -> None:
         """Replaces the earlier one, which stays as it was when the server refuses."""
-        earlier, shown = self._shown.pop(alert.key, None), ShownNotification(alert)
+        earlier, shown = self._shown.pop(alert.key, None), ShownNotification(alert, times=times)
         self._shown[alert.key] = shown
         try:
             number = await self._notify(bus, server, alert, earlier.number if earlier else 0)
@@ -146,7 +166,7 @@ class FreedesktopBackend:
     async def _notify(self, bus: MessageBus, server: NotificationServer, alert: Alert, replaces: int) -> int:
         body = html.escape(alert.body, quote=False) if server.markup else alert.body
         actions = _actions(server, alert) if server.actions and self._pressed else []
-        words = [APP, replaces, "", alert.title or APP, body, actions, _hints(server, alert), -1]
+        words = [APP, replaces, ICON.as_uri(), alert.title or APP, body, actions, _hints(server, alert), -1]
         _, reply = await call(bus, (NAME, PATH, NAME, "Notify", "susssasa{sv}i", words))
         return int(reply[0])
 
@@ -164,6 +184,8 @@ class FreedesktopBackend:
 
     def _on_signal(self, message: Message) -> None:
         """Signals of the server; what another program sends under its name is ignored."""
+        if message.member == "NameOwnerChanged" and message.sender == BUS and message.body[2]:
+            self._track(self._follow())
         if message.interface != NAME or message.sender != self._owner or len(message.body) != 2:
             return
         number, word = message.body
@@ -174,9 +196,31 @@ class FreedesktopBackend:
             return
         if message.member == "NotificationClosed":
             del self._shown[shown.alert.key]
+            if word in PUSHED_AWAY:
+                self._remember_question(shown)
+            self._show_again()
         elif message.member == "ActionInvoked" and word in set(Button):
             self._press(shown, Button(word))
         return
+
+    async def _follow(self) -> None:
+        """Another server has come: it is given the questions of the last one."""
+        await self._ready()
+
+    def _remember_question(self, shown: ShownNotification) -> None:
+        if _is_question(shown.alert) and not shown.pressed & ANSWERS and shown.times < TIMES_LIMIT:
+            self._pushed_away[shown.alert.key] = shown
+
+    def _show_again(self) -> None:
+        """Questions that the server dropped, as far as it keeps them beside those that are still on the screen."""
+        server, bus = self._server, self._bus
+        if server is None or bus is None:
+            return
+        open_now = sum(_is_question(one.alert) for one in self._shown.values())
+        room = len(self._pushed_away) if server.limit is None else server.limit - open_now
+        for key in list(self._pushed_away)[: max(room, 0)]:
+            one = self._pushed_away.pop(key)
+            self._track(self._show(bus, server, one.alert, one.times + 1))
 
     def _press(self, shown: ShownNotification, button: Button) -> None:
         if self._pressed is None or button not in _offered(shown.alert) or button in shown.pressed:
@@ -201,6 +245,11 @@ def _offered(alert: Alert) -> tuple[Button, ...]:
     return (Button.DEFAULT, *alert.buttons) if alert.url or alert.about else alert.buttons
 
 
+def _is_question(alert: Alert) -> bool:
+    """One that an answer on the desktop decides."""
+    return Button.ALLOW in alert.buttons
+
+
 def _actions(server: NotificationServer, alert: Alert) -> list[str]:
     """Where a server draws a click on the alert as a button, it is left out beside the other buttons."""
     offered = alert.buttons if server.draws_default and alert.buttons else _offered(alert)
@@ -211,11 +260,14 @@ def _hints(server: NotificationServer, alert: Alert) -> dict[str, Any]:
     """No sound plays twice: the server plays the one that is named, or none, since we play ours."""
     from dbus_fast import Variant
 
-    hints: dict[str, Any] = {"urgency": Variant("y", int(alert.urgency)), "desktop-entry": Variant("s", "hooktray")}
+    urgency = alert.urgency
+    if server.urgent_holds_back and not _is_question(alert):
+        urgency = min(urgency, Urgency.NORMAL)
+    hints: dict[str, Any] = {"urgency": Variant("y", int(urgency)), "desktop-entry": Variant("s", "hooktray")}
     if server.sounds and alert.sound_name:
         hints["sound-name"] = Variant("s", alert.sound_name)
     elif server.sounds:
         hints["suppress-sound"] = Variant("b", True)
-    if Button.ALLOW in alert.buttons:
+    if _is_question(alert):
         hints["resident"] = Variant("b", True)  # Details must not take the answer away
     return hints

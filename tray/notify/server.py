@@ -1,4 +1,4 @@
-"""Queries the notification server on D-Bus: which one it is, what it can do, whether "do not disturb" is on."""
+"""Queries the notification server on D-Bus: which one it is, and what it can do."""
 
 from __future__ import annotations
 
@@ -17,22 +17,9 @@ BUS = "org.freedesktop.DBus"
 
 Call = tuple[str, str, str, str, str, list[Any]]  # destination, path, interface, member, signature, body
 
-# How servers report "do not disturb", by their name in GetServerInformation; others have KDE's property.
-KDE: Call = (NAME, PATH, PROPERTIES, "Get", "ss", [NAME, "Inhibited"])
-DO_NOT_DISTURB: dict[str, Call] = {
-    "dunst": (NAME, PATH, PROPERTIES, "Get", "ss", ["org.dunstproject.cmd0", "paused"]),
-    "Xfce Notify Daemon": (
-        "org.xfce.Xfconf",
-        "/org/xfce/Xfconf",
-        "org.xfce.Xfconf",
-        "GetProperty",
-        "ss",
-        ["xfce4-notifyd", "/do-not-disturb"],
-    ),
-}
-
-
 DRAWS_DEFAULT = frozenset({"Xfce Notify Daemon"})  # these draw a button for a click on the alert itself, too
+# It keeps this many notifications of one program, and an urgent one without an answer holds back all that follow.
+GNOME, GNOME_LIMIT = "gnome-shell", 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +33,16 @@ class NotificationServer:
     @property
     def draws_default(self) -> bool:
         return self.name in DRAWS_DEFAULT
+
+    @property
+    def limit(self) -> int | None:
+        """How many notifications of ours it keeps; None = all."""
+        return GNOME_LIMIT if self.name == GNOME else None
+
+    @property
+    def urgent_holds_back(self) -> bool:
+        """Whether an urgent notification that is not a question delays the questions behind it."""
+        return self.name == GNOME
 
 
 async def query_server(bus: MessageBus, known: NotificationServer | None = None) -> NotificationServer:
@@ -63,15 +60,6 @@ async def _name(bus: MessageBus) -> str:
     except NotifierError:
         return ""
     return str(body[0])
-
-
-async def may_interrupt(bus: MessageBus, server: NotificationServer) -> bool:
-    """False when "do not disturb" is on; True when the server does not report it."""
-    try:
-        _, value = await call(bus, DO_NOT_DISTURB.get(server.name, KDE))
-    except NotifierError:
-        return True
-    return getattr(value[0], "value", value[0]) is not True
 
 
 async def pid(bus: MessageBus, owner: str) -> int:

@@ -53,5 +53,12 @@ MIGRATIONS = (
     ALTER TABLE journal RENAME COLUMN queued TO wait_ms;
     ALTER TABLE journal RENAME COLUMN asked TO hooks_ms
     """,
+    """
+    CREATE TABLE session (
+        agent TEXT NOT NULL, session TEXT NOT NULL, project TEXT NOT NULL, name TEXT NOT NULL, state TEXT NOT NULL,
+        since REAL NOT NULL, machine TEXT NOT NULL, ended INTEGER NOT NULL, place TEXT NOT NULL,
+        PRIMARY KEY (agent, session)
+    ) WITHOUT ROWID
+    """,
 )
 VERSION = len(MIGRATIONS)

@@ -169,7 +169,13 @@ NOTIFICATIONS = seen(
 SCRIPT = seen(91, 1, "python3.11", command=("python3", "/home/me/panel.py"))
 
 
-@pytest.mark.parametrize("one", [PANEL, NOTIFICATIONS, seen(92, 1, "plasmashell")])
+@pytest.mark.parametrize(
+    "one",
+    [
+        *(PANEL, NOTIFICATIONS, seen(92, 1, "plasmashell")),
+        *(seen(93, 1, "notification-area-applet"), seen(94, 1, "xapp-sn-watcher")),  # MATE's host, and Cinnamon's
+    ],
+)
 def test_a_desktops_own_program_is_heard_whenever_it_began(one: ProcessFacts) -> None:
     assert check_tray_host((one, INIT), (), ME, predates_agents=False) == ""
 

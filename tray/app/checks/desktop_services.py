@@ -40,7 +40,8 @@ def sound(context: CheckContext) -> Iterator[Finding]:
         return
     why = str((context.tray or {}).get("sound", "")) or ("" if context.static else sound_problem())
     if why:
-        yield Finding(cause=Cause.SOUND_NONE, name="sound", values={"problem": why})
+        values = {"problem": why, "remedy": sound_remedy(sys.platform)}
+        yield Finding(cause=Cause.SOUND_NONE, name="sound", values=values)
     else:
         text = "not tried" if context.static else "a silent one was played"
         yield Finding(cause=Cause.SOUND_OK, name="sound", values={"text": text})
@@ -61,3 +62,10 @@ def _no_server() -> str:
     except Exception as error:  # noqa: BLE001 - the bus library promises nothing, and this is only a check
         return str(error) or type(error).__name__
     return ""
+
+
+def sound_remedy(platform: str) -> str:
+    """What makes sounds audible on this system."""
+    programs = "install a sound server's player (pipewire-bin, pulseaudio-utils)"
+    first = programs if platform == "linux" else "choose a device that plays sounds in the system's settings"
+    return f"{first}, or write `sound: none`"

@@ -240,8 +240,7 @@ EXPLANATIONS: Mapping[Cause, Explanation] = {
     ),
     Cause.SOUND_MUTED: Explanation("sound", ATTENTION, "muted", "untick *Mute sounds* in the tray's menu"),
     Cause.SOUND_NONE: Explanation(
-        "sound", ATTENTION, "{problem}",
-        "install a sound server's player (pipewire-bin, pulseaudio-utils), or write `sound: none`",
+        "sound", ATTENTION, "{problem}", "{remedy}",
     ),
     Cause.SOUND_OK: Explanation("sound", OK, "{text}"),
     Cause.SOURCE_WARNING: Explanation("source", ATTENTION, "{problem}", "{remedy}"),

@@ -48,8 +48,8 @@ AUTOMATION_VARIABLES = word_set(
 )
 DESKTOPS = word_set(
     "budgie-panel cinnamon cosmic-panel dunst fnott gnome-shell kded5 kded6 lxpanel lxqt-notificationd lxqt-panel "
-    "mako mate-notification-daemon mate-panel notification-daemon notify-osd plasmashell sfwbar snixembed swaync "
-    "ukui-panel waybar wrapper-2.0 xembedsniproxy xfce4-notifyd xfce4-panel"
+    "mako mate-notification-daemon mate-panel notification-area-applet notification-daemon notify-osd plasmashell "
+    "sfwbar snixembed swaync ukui-panel waybar wrapper-2.0 xapp-sn-watcher xembedsniproxy xfce4-notifyd xfce4-panel"
 )
 # Interpreters of the system's with the one script that a desktop has them run.
 DESKTOP_SCRIPTS = {"gjs-console": "/usr/share/gnome-shell/org.gnome.Shell.Notifications"}

@@ -38,7 +38,7 @@ class KnownAgents:
         self._ours = {own, *(one.pid for one in ancestors(own))}
         self._own = _process(own)
         self._lock = threading.Lock()
-        self._parents: dict[int, None] = {}
+        self._parents: dict[int, ProcessIdentity | None] = {}  # with the agent behind each
         self._known: dict[tuple[int, float], ProcessIdentity] = {}
         self._first = float("inf")
 
@@ -52,13 +52,18 @@ class KnownAgents:
             return
         if relay and parent != next((one.pid for one in ancestors(relay)), 0):
             return
+        agent = _agent_process(parent)
         with self._lock:
-            self._parents[parent] = None
+            self._parents[parent] = agent
             if len(self._parents) > MAX_AGENTS:
                 self._parents.pop(next(iter(self._parents)))
-        agent = _agent_process(parent)
         if agent and agent.pid not in self._ours and not self.has_agent_above(agent.pid):
             self._remember(agent)
+
+    def process_behind(self, parent: int) -> int:
+        """The process of the agent that had this parent start a relay; 0 when it was not seen."""
+        agent = self._parents.get(parent)
+        return agent.pid if agent else 0
 
     def _remember(self, agent: ProcessIdentity) -> None:
         """Agents that live stay: otherwise one could have itself forgotten by starting many others."""

@@ -1,0 +1,171 @@
+"""Questions that the notification server drops, as GNOME does: they are shown again, as far as it keeps them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Iterator
+from io import BytesIO
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from notify import parts
+from notify.parts import Recorder, alert, tell, until
+from PIL import Image
+
+from tray.desktop.artwork import IconState, draw
+from tray.notify.alert import Alert, Button, Urgency
+from tray.notify.freedesktop import FreedesktopBackend
+
+pytestmark = pytest.mark.desktop
+
+EXPIRED, DISMISSED, CLOSED, UNDEFINED = 1, 2, 3, 4
+
+
+def question(key: str) -> Alert:
+    buttons = (Button.DETAILS, Button.ALLOW, Button.DENY)
+    return alert(title=key, key=key, about=key, urgency=Urgency.CRITICAL, buttons=buttons)
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorder]:
+    with parts.session_bus(tmp_path, os.environ) as address:
+        monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", address)
+        with parts.recording_server(tmp_path, os.environ, "body", "actions") as recorder:
+            yield recorder
+
+
+def run(do: Callable[[FreedesktopBackend], Awaitable[None]]) -> list[Button]:
+    pressed: list[Button] = []
+
+    async def main() -> None:
+        backend = FreedesktopBackend(lambda one, button: pressed.append(button))
+        try:
+            await do(backend)
+        finally:
+            await backend.close()
+
+    asyncio.run(main())
+    return pressed
+
+
+def shown(server: Recorder) -> list[str]:
+    return [call["title"] for call in server.calls()]
+
+
+@pytest.mark.parametrize("reason", [EXPIRED, UNDEFINED])
+def test_a_question_that_the_server_drops_is_shown_again_and_can_be_answered(server: Recorder, reason: int) -> None:
+    async def do(backend: FreedesktopBackend) -> None:
+        await backend.send(question("q"))
+        await tell("Drop", "uu", 1, reason)
+        await until(lambda: shown(server) == ["q", "q"])
+        await tell("Press", "us", 2, "deny")
+        await tell("Drop", "uu", 2, reason)  # servers close what was pressed
+        await backend.send(alert(title="last", key="last"))
+
+    assert run(do) == [Button.DENY]
+    assert shown(server) == ["q", "q", "last"]
+
+
+@pytest.mark.parametrize(
+    ("one", "reason"), [(question("q"), DISMISSED), (question("q"), CLOSED), (alert(title="q"), EXPIRED)]
+)
+def test_what_the_user_closes_and_what_is_no_question_stays_away(server: Recorder, one: Alert, reason: int) -> None:
+    async def do(backend: FreedesktopBackend) -> None:
+        await backend.send(one)
+        await tell("Drop", "uu", 1, reason)
+        await backend.send(alert(title="last", key="last"))
+
+    run(do)
+
+    assert shown(server) == ["q", "last"]
+
+
+def test_gnome_gets_no_more_questions_than_it_keeps_until_one_is_closed(server: Recorder, tmp_path: Path) -> None:
+    (tmp_path / "name").write_text("gnome-shell")
+
+    async def do(backend: FreedesktopBackend) -> None:
+        for number in range(1, 5):
+            await backend.send(question(f"q{number}"))
+        await tell("Drop", "uu", 1, EXPIRED)  # the fourth has pushed it away, and three are open
+        await backend.send(alert(title="between", key="between"))
+        await backend.withdraw("q3")
+        await until(lambda: len(shown(server)) == 6)
+
+    run(do)
+
+    assert shown(server) == ["q1", "q2", "q3", "q4", "between", "q1"]
+
+
+def test_a_question_that_is_withdrawn_meanwhile_does_not_come_back(server: Recorder, tmp_path: Path) -> None:
+    (tmp_path / "name").write_text("gnome-shell")
+
+    async def do(backend: FreedesktopBackend) -> None:
+        for number in range(1, 5):
+            await backend.send(question(f"q{number}"))
+        await tell("Drop", "uu", 1, EXPIRED)
+        await backend.send(alert(title="between", key="between"))
+        await backend.withdraw("q1")
+        await backend.withdraw("q2")
+        await backend.send(alert(title="last", key="last"))
+
+    run(do)
+
+    assert shown(server) == ["q1", "q2", "q3", "q4", "between", "last"]
+
+
+def test_a_server_that_drops_everything_at_once_is_given_up(server: Recorder, tmp_path: Path) -> None:
+    server.mode("dropping")
+
+    async def do(backend: FreedesktopBackend) -> None:
+        await backend.send(question("q"))
+        await until(lambda: len(shown(server)) == 100)
+        server.mode("")
+        await backend.send(alert(title="last", key="last"))
+
+    run(do)
+
+    assert shown(server).count("q") == 100
+
+
+def test_a_server_that_comes_later_is_given_the_open_questions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with parts.session_bus(tmp_path, os.environ) as address:
+        monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", address)
+
+        async def do(backend: FreedesktopBackend) -> None:
+            with parts.recording_server(tmp_path, os.environ, "body", "actions"):
+                await backend.send(question("q"))
+                await backend.send(alert(title="no question", key="other"))
+            with parts.recording_server(tmp_path, os.environ, "body", "actions") as later:
+                await until(lambda: len(shown(later)) == 3)
+
+        run(do)
+
+    assert shown(Recorder(tmp_path)) == ["q", "no question", "q"]
+
+
+@pytest.mark.parametrize(("name", "urgency"), [("recording", 2), ("gnome-shell", 1)])
+def test_on_gnome_only_questions_are_urgent(server: Recorder, tmp_path: Path, name: str, urgency: int) -> None:
+    (tmp_path / "name").write_text(name)
+
+    async def do(backend: FreedesktopBackend) -> None:
+        await backend.send(question("q"))
+        await backend.send(alert(key="needs you", urgency=Urgency.CRITICAL))
+
+    run(do)
+
+    assert [call["urgency"] for call in server.calls()] == [2, urgency]
+
+
+def test_each_notification_has_our_picture(server: Recorder) -> None:
+    async def do(backend: FreedesktopBackend) -> None:
+        await backend.send(alert())
+
+    run(do)
+
+    (call,) = server.calls()
+    picture = Image.open(BytesIO(Path(unquote(urlsplit(call["icon"]).path)).read_bytes()))
+    assert picture.convert("RGBA").tobytes() == draw(IconState.ON, 64).tobytes()

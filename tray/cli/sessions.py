@@ -1,0 +1,98 @@
+"""`hooktray sessions`: who waits for you, who works and who is done. It works whether the tray runs or not."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tray.cli import Json, app, prepared_paths
+
+if TYPE_CHECKING:
+    from tray.model.session import Session
+    from tray.store.session_rows import SessionRows
+
+POLL_INTERVAL = 0.25  # seconds between two looks at the files; the database is read only when one has changed
+
+
+@app.command(name="sessions")
+def show_sessions(
+    context: typer.Context,
+    as_json: Json = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", metavar="", help="Go on with each session that changes.")
+    ] = False,
+) -> None:
+    """Every session of your agents: what waits for you first."""
+    from tray.cli.views import table
+    from tray.store.db import open_db
+    from tray.store.session_rows import SessionRows
+
+    paths = prepared_paths(context)
+    rows = SessionRows(open_db(paths.database, migrate=not paths.database.exists()))
+    shown = session_rows(rows)
+    if as_json or follow:
+        for row in shown:
+            _print(row, as_json=as_json)
+    elif shown:
+        table(("SESSION", "STATE", "SINCE", "AGENT", "PROJECT", "NAME", "PLACE"), [_cells(row) for row in shown])
+    else:
+        print("No session yet. One appears here with the first event of an agent that is connected.")
+    if follow:
+        _follow(rows, paths.database, shown, as_json=as_json)
+
+
+def _follow(rows: SessionRows, database: Path, shown: list[dict[str, Any]], *, as_json: bool) -> None:
+    """Each row that changes, until the user ends it."""
+    from tray.cli.follow import file_states
+    from tray.errors import StoreError
+
+    before = file_states(database)
+    while True:
+        now = file_states(database)
+        if now != before:
+            with contextlib.suppress(StoreError):  # it is being made anew
+                found = session_rows(rows)
+                for row in found:
+                    if row not in shown:
+                        _print(row, as_json=as_json)
+                before, shown = now, found
+        time.sleep(POLL_INTERVAL)
+
+
+def session_rows(rows: SessionRows) -> list[dict[str, Any]]:
+    """What waits for its user comes first."""
+    from tray.model.session import by_urgency
+
+    return [session_row(one) for one in sorted(rows.all(), key=by_urgency)]
+
+
+def session_row(one: Session) -> dict[str, Any]:
+    from tray.model.place import place_label
+
+    return {
+        "session": one.session,
+        "agent": one.agent,
+        "machine": one.machine,
+        "project": one.project,
+        "name": one.name,
+        "state": one.state.value,
+        "since": one.since,
+        "place": place_label(one.place),
+    }
+
+
+def _print(row: Mapping[str, Any], *, as_json: bool) -> None:
+    print(json.dumps(row, ensure_ascii=False) if as_json else "  ".join(filter(None, _cells(row))), flush=True)
+
+
+def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    from tray.cli.views import clock
+
+    since = clock(row["since"])
+    return row["session"][:12], row["state"], since, row["agent"], row["project"], row["name"], row["place"]

@@ -1,0 +1,127 @@
+"""Asks a model over the chat-completions API: one POST through the checked HTTP client, one answer.
+
+POST {base_url}/chat/completions
+{"model": "m", "messages": [{"role": "user", "content": "…"}], "temperature": 0, "max_tokens": 1024}
+{"choices": [{"message": {"role": "assistant", "content": "…", "tool_calls": []}}]}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from tray.addresses import Endpoint, endpoint
+from tray.errors import HooktrayError
+from tray.execution.deadline import Deadline
+from tray.execution.http_client import HttpReply, HttpRequest, send
+
+TOKENS = 1024  # of one answer
+PATH = "/chat/completions"
+
+Message = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelEndpoint:
+    """Where the model is, and under which name and key it is asked."""
+
+    base_url: str
+    model: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A tool that the model asks for; `arguments` is JSON as the model wrote it."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelReply:
+    """The model's answer, or the tools that it asks for first."""
+
+    text: str
+    calls: tuple[ToolCall, ...] = ()
+
+    @property
+    def message(self) -> Message:
+        """This reply as the next request repeats it."""
+        calls = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in self.calls
+        ]
+        return {"role": "assistant", "content": self.text, "tool_calls": calls}
+
+
+class _Function(msgspec.Struct, frozen=True):
+    name: str
+    arguments: str = ""
+
+
+class _Call(msgspec.Struct, frozen=True):
+    id: str
+    function: _Function
+
+
+class _Message(msgspec.Struct, frozen=True):
+    content: str | None = None
+    tool_calls: tuple[_Call, ...] | None = None
+
+
+class _Choice(msgspec.Struct, frozen=True):
+    message: _Message
+
+
+class _Completion(msgspec.Struct, frozen=True):
+    choices: tuple[_Choice, ...]
+
+
+DECODER = msgspec.json.Decoder(_Completion)  # made at import: two threads that meet a type first can crash msgspec
+
+
+def complete(
+    target: ModelEndpoint, deadline: Deadline, messages: Sequence[Message], tools: Sequence[Message] = ()
+) -> ModelReply:
+    """The model's answer to these messages. Raises HooktrayError when none came that can be read."""
+    body: dict[str, Any] = {"model": target.model, "messages": messages, "temperature": 0, "max_tokens": TOKENS}
+    if tools:
+        body["tools"] = tools
+    headers = {
+        "Accept": "application/json",
+        "Authorization": f"Bearer {target.key}",
+        "Content-Type": "application/json",
+    }
+    request = HttpRequest(endpoint=_url(target), body=msgspec.json.encode(body), headers=headers, local=True)
+    return _parse(send(request, deadline))
+
+
+def _url(target: ModelEndpoint) -> Endpoint:
+    """`base_url` may have a query, as gateways that want a version have it."""
+    base, mark, query = target.base_url.partition("?")
+    try:
+        return endpoint(f"{base.rstrip('/')}{PATH}{mark}{query}")
+    except ValueError as error:
+        raise HooktrayError(f"llm: base_url: {error}") from error
+
+
+def _parse(reply: HttpReply) -> ModelReply:
+    if not 200 <= reply.status < 300:
+        raise HooktrayError(f"the model's server answered {reply.status}")
+    try:
+        completion = DECODER.decode(reply.body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise HooktrayError(f"the model's server answered with no chat completion: {error}") from error
+    if not completion.choices:
+        raise HooktrayError("the model's server answered with no chat completion: `choices` is empty")
+    message = completion.choices[0].message
+    calls = tuple(
+        ToolCall(id=call.id, name=call.function.name, arguments=call.function.arguments)
+        for call in message.tool_calls or ()
+    )
+    return ModelReply(text=message.content or "", calls=calls)

@@ -1,0 +1,38 @@
+"""What one session of an agent does: working, waiting for its user, done or failed."""
+
+from __future__ import annotations
+
+import enum
+
+from tray.model.place import Place
+from tray.model.value import value
+
+
+class SessionState(enum.StrEnum):
+    """In the order in which people want to see them."""
+
+    WAITING = "waiting"
+    FAILED = "failed"
+    WORKING = "working"
+    DONE = "done"
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class Session:
+    """One session as people see it; `name` is the agent's own title, else the branch and the first prompt's words."""
+
+    agent: str
+    session: str  # as the agent calls it
+    project: str = ""
+    name: str = ""
+    state: SessionState = SessionState.DONE
+    since: float = 0.0  # when it came into this state
+    machine: str = ""  # "" = this one
+    ended: bool = False
+    place: Place = Place()
+
+
+def by_urgency(session: Session) -> tuple[int, float]:
+    """What waits comes first, longest waiting on top; the others by their state, the latest on top."""
+    rank = list(SessionState).index(session.state)
+    return rank, session.since if session.state is SessionState.WAITING else -session.since
