@@ -288,7 +288,7 @@ DEADLINES = [
     ("claude-code", "UserPromptSubmit", 30, 28),
     ("claude-code", "MessageDisplay", 10, 9),
     ("shelley", "chat-message", 30, 28),
-    ("starchild", "pre_tool_call", 20, 18),
+    ("starchild", "pre_tool_call", 120, 118),
     ("x-code", "PreToolUse", 30, 28),
 ]
 

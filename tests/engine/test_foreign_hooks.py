@@ -278,14 +278,17 @@ def test_a_starchild_hook_with_a_matcher_is_asked_by_every_agent(house: House, t
     assert b"no rm" in house.relay("starchild", "pre_tool_call", own).stdout
 
 
-def test_a_shelley_hook_hears_of_every_agents_end_of_turn(house: House, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("keys", "count"), [({}, 1), ({"agent": ["shelley", "claude-code"]}, 2)])
+def test_a_shelley_hook_is_for_shelley_unless_its_source_names_agents(
+    house: House, tmp_path: Path, keys: dict[str, Any], count: int
+) -> None:
     write(tmp_path / "s" / "end-of-turn", f"#!/bin/sh\ncat >>{tmp_path}/heard\n", executable=True)
-    declare(house, {"shelley": str(tmp_path / "s")})
+    declare(house, {"shelley": str(tmp_path / "s"), **keys})
 
     house.relay("shelley", "end-of-turn", {"type": "end_of_turn", "conversation_id": "c", "final_response": "Done."})
     house.relay("claude-code", "Stop", {"hook_event_name": "Stop", "session_id": "s", "cwd": "/"})
 
-    assert (tmp_path / "heard").read_text().count('"end_of_turn"') == 2
+    assert (tmp_path / "heard").read_text().count('"end_of_turn"') == count
 
 
 def test_a_slash_command_of_shelley_is_answered_by_its_own_file(house: House, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from connect.trays import approve_all, installed
+from desk import wait
 
 from tray.agents.registry import AGENTS
 from tray.app import open_stores
@@ -78,6 +79,9 @@ class Product:
     def start(self, *, approve: bool = True) -> Self:
         if approve:
             approve_all(self.live)
+        stores = open_stores(self.paths, migrate=True)
+        stores.switch.mute(True)
+        stores.journal.close()
         self.live.start("--headless")
         return self
 
@@ -100,10 +104,14 @@ class Product:
         assert done.returncode == 0, done.stderr
         return dict(json.loads(done.stdout)) if done.stdout.strip() else {}
 
-    def rows(self, count: int) -> list[Record]:
-        """So many rows of the journal, newest first, once they are there."""
-        self.live.wait_log(count)
-        return list(open_stores(self.paths, migrate=False).journal.recent(count))
+    def row(self, text: str) -> Record:
+        """The newest row of the journal whose payload has this text, once it is there."""
+
+        def find() -> Record | None:
+            rows = open_stores(self.paths, migrate=False).journal.recent(100)
+            return next((row for row in rows if text in row.payload), None)
+
+        return wait(find, 60, f"the row of {text}")
 
     def close(self) -> None:
         if hasattr(self.live, "process"):

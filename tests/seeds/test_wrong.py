@@ -91,8 +91,7 @@ def test_a_rewrite_with_one_key_too_many_replaces_the_others(product: Product) -
     product.starchild({"event": "pre_tool_call", "command": "./g.sh"}).start()
 
     assert product.answer("starchild", "pre_tool_call", SAFE) == {"tool_input": {"command": "ls -l"}}
-    (row,) = product.rows(1)
-    assert any("verbose" in one for one in row.adjustments)
+    assert any("verbose" in one for one in product.row('"ls"').adjustments)
 
 
 def test_hooks_without_a_word_lists(product: Product) -> None:

@@ -66,6 +66,12 @@ class EventKind(enum.StrEnum):
     OTHER = "other"
 
 
+# Events whose text a person typed: a hook may rewrite it where the agent takes that.
+TYPED_KINDS = frozenset(
+    {EventKind.CONVERSATION_NEW, EventKind.PROMPT, EventKind.PROMPT_EXPANSION, EventKind.SLASH_COMMAND}
+)
+
+
 class Capability(enum.Flag):
     """What an event can carry back to its agent. Nothing at all = observe-only."""
 
