@@ -60,8 +60,9 @@ ELSEWHERE = {  # modules whose tests have another name, or are in another folder
     "edit/file_changes.py": EDITING,
     "edit/json_edit.py": EDITING,
     "edit/yaml_edit.py": EDITING,
-    "engine/explain.py": "desktop/test_menu engine/test_user_questions",
+    "engine/explain.py": "engine/test_user_questions",
     "engine/replay.py": "cli/test_history",
+    "engine/subject.py": "engine/test_sentence",
     "errors.py": "sources/test_configuration",
     "own_environment.py": "test_once",
     "reading/entries.py": "agents/claude_code/test_claude_code_settings_hooks agents/shelley/test_shelley_source"

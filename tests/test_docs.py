@@ -144,8 +144,9 @@ def shows(house: House, session: str) -> None:
 
 
 def masked(text: str) -> list[str]:
+    """What is aligned on a terminal has tabs here."""
     plain = re.sub(r"\b[0-9a-f]{8}\b", "ID", re.sub(r"\b\d\d:\d\d:\d\d\b", "TIME", text))
-    return [line.rstrip() for line in plain.splitlines()]
+    return [re.sub(r"\t| {2,}", "  ", line.rstrip()) for line in plain.splitlines()]
 
 
 def test_the_sessions_notification_says_what_is_shown(house: House) -> None:

@@ -30,6 +30,7 @@ from tray.store.writer import Committed
 
 if TYPE_CHECKING:
     from tray.app import Stores
+    from tray.model.guard import Guard
     from tray.settings import Llm
 
 PATH_OPTIONS = ("--config", "--state", "--logs")
@@ -203,7 +204,6 @@ def _paths(options: Mapping[str, str]) -> Paths:
 
 def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str], listener: OneShotListener) -> Answer:
     from tray.app import build_engine, open_stores
-    from tray.store.lost_guards import LostGuards
 
     started = time.monotonic()
     paths = call.paths
@@ -215,10 +215,10 @@ def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str],
         return committed  # the tray decided, wrote it down, and died before it could answer
     listener.journal = stores.journal
     model = functools.partial(_model, paths, stores, environment)
-    lost = LostGuards(stores.database).load()
+    lost = _lost_guards(paths, stores)
     engine = build_engine(
         stores, listener, listener.defer, None,
-        llm=model, records=listener, offline=True, lost_guards=lambda: lost.guards if lost else (),
+        llm=model, records=listener, offline=True, lost_guards=lambda: lost,
     )  # fmt: skip
     begun = engine.begin(_relay_request(call, body, environment), elapsed=call.elapsed + time.monotonic() - started)
     answer = begun(_relay_pipe(call)) if callable(begun) else begun
@@ -226,6 +226,20 @@ def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str],
         answer = answer.fallback()  # without the tray no person can be asked
     assert answer is not None  # only a tray that quits gives no answer
     return answer
+
+
+def _lost_guards(paths: Paths, stores: Stores) -> Sequence[Guard]:
+    """What lost approvals go on guarding; by the relay's table until a tray has looked."""
+    from tray.store.lost_guards import LostGuards
+
+    loss = LostGuards(stores.database).load()
+    if loss is not None and loss.table is not None:
+        return loss.guards
+    if loss is None and not stores.ledger.state.tampered:
+        return ()
+    from tray.app.guards_in_force import guards_without
+
+    return guards_without(paths, stores.ledger.state)
 
 
 def _reject_lost_approvals(paths: Paths) -> None:

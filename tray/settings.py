@@ -113,7 +113,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     alerts: dict[str, AlertRule] = {}
     projects: dict[str, dict[str, AlertRule]] = {}  # the same for one project, by the last part of its folder
     quiet_hours: QuietHours | None = None
-    show_input: bool = False
+    show_input: bool = True
     min_turn_seconds: Seconds = 0.0
     volume: Annotated[float, msgspec.Meta(ge=0, le=1)] = 1.0
     ask_on_desktop: AskOnDesktop = AskOnDesktop()

@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 from hosts import codex as codex_host
+from hosts import cursor as cursor_host
+from hosts import gemini_cli as gemini_host
 from hosts import opencode as opencode_host
 from hosts import qwen_code as qwen_host
 from hosts.process import Exit
@@ -36,6 +38,8 @@ def meant(event: Event, decision: Decision) -> Taken:
     stop = decision.stop is not None
     if stop and event.name in KEEP_WORKING:
         return Verdict.ABSTAIN, event.agent != "qwen-code"  # which ends when nobody refuses
+    if stop and event.agent == "gemini-cli":
+        return Verdict.ABSTAIN, True  # a stop beats a refusal, and gives its reason
     if stop and event.name == "PermissionRequest":
         return Verdict.DENY, True
     if decision.verdict is Verdict.ASK and event.name in ASKS_ANYWAY:
@@ -92,6 +96,23 @@ def copilot_cli(event: Event, answer: Answer) -> Taken:
     return max(found, default=Verdict.ABSTAIN), False
 
 
+def cursor(event: Event, answer: Answer) -> Taken:
+    """By the stand-in; none of our answers has a part that it ignores."""
+    ended = Exit(code=answer.code, stdout=answer.stdout, stderr=answer.stderr)
+    report = cursor_host.judge(event.name, event.body, ended)
+    assert report.warnings == []
+    return PERMISSIONS.get(report.verdict, Verdict.ABSTAIN), report.stop
+
+
+def gemini_cli(event: Event, answer: Answer) -> Taken:
+    """By the stand-in; none of our answers has a part that it ignores."""
+    report = gemini_host.judge(
+        event.name, event.body, Exit(code=answer.code, stdout=answer.stdout, stderr=answer.stderr)
+    )
+    assert report.warnings == []
+    return PERMISSIONS.get(report.verdict, Verdict.ABSTAIN), report.stop
+
+
 def opencode(event: Event, answer: Answer) -> Taken:
     """By the stand-in of our plugin, which complains of nothing."""
     ended = Exit(code=answer.code, stdout=answer.stdout, stderr=answer.stderr)
@@ -136,6 +157,8 @@ HOSTS = {
     "claude-code": claude,
     "codex": codex,
     "copilot-cli": copilot_cli,
+    "cursor": cursor,
+    "gemini-cli": gemini_cli,
     "opencode": opencode,
     "qwen-code": qwen_code,
     "shelley": shelley,

@@ -96,6 +96,7 @@ def test_reading_never_raises_and_what_was_read_can_be_answered(
         assert b"allow" in said or b"approve" in said
     if hook_output.rewrite is not None and hook_output.rewrite.target is Target.INPUT:
         assert isinstance(hook_output.rewrite.value, dict)
-    has_answer = b"{" in said if dialect == "claude-code" else dialect == "qwen-code" and b"{" in said + stderr
+    reads_stderr = dialect in ("gemini-cli", "qwen-code")
+    has_answer = b"{" in said if dialect == "claude-code" else reads_stderr and b"{" in said + stderr
     if code in (None, -9) or (code == 127 and not has_answer):
         assert hook_output.problem

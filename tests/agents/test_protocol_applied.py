@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,9 @@ def effect(report: Report, wanted: dict[str, Any]) -> dict[str, Any]:
     return found | ({"reason": report.reason} if "reason" in wanted else {})
 
 
+SIGNATURE = "hook (Hooktray): "  # an agent's own words have none
+
+
 def whole(wanted: dict[str, Any]) -> dict[str, Any]:
     return {"verdict": "none", "stop": False, "changes": {}} | wanted
 
@@ -60,7 +64,10 @@ def through_us(event: Event, ended: Exit, failure: Failure) -> Report:
     )
     result = Result(code=ended.code, stdout=ended.stdout, stderr=ended.stderr)
     outcome = make_outcome(event, hook, AGENTS[event.agent].protocol.read(event, result), timed_out=False, ms=1.0)
-    return heard(event, render(event, fit(event, merge([outcome]))))
+    decision = merge([outcome])
+    stop = decision.stop.removeprefix(SIGNATURE) if decision.stop else decision.stop
+    unsigned = replace(decision, stop=stop, reason=decision.reason.removeprefix(SIGNATURE))
+    return heard(event, render(event, fit(event, unsigned)))
 
 
 @every(("agent", "row"), ROWS, ids=IDS)

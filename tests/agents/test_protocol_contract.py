@@ -29,6 +29,9 @@ TIMEOUTS = {
     ("codex", "SessionEnd"): 3,
     ("copilot-cli", "PreToolUse"): 600,
     ("copilot-cli", "SessionEnd"): 30,
+    ("cursor", "beforeShellExecution"): 60,
+    ("gemini-cli", "BeforeTool"): 600,
+    ("gemini-cli", "SessionEnd"): 60,
     ("opencode", "PreToolUse"): 600,
     ("opencode", "SessionEnd"): 5,
     ("qwen-code", "PostToolBatch"): 15,
@@ -46,13 +49,20 @@ COUNTS = {
     "claude-code": 33,
     "codex": 12,
     "copilot-cli": 14,
+    "cursor": 20,
+    "gemini-cli": 10,
     "opencode": 16,
     "qwen-code": 21,
     "shelley": 5,
     "starchild": 12,
     "x-code": 10,
 }
-TWINS = {("opencode", "RunStop")}  # like Stop, where the agent quits then; hooks of its format know it as Stop
+TWINS = {
+    ("opencode", "RunStop"),  # like Stop, where the agent quits then; hooks of its format know it as Stop
+    # One tool call has several events; hooks of its format know preToolUse and postToolUse.
+    *(("cursor", name) for name in ("afterFileEdit", "afterMCPExecution", "afterShellExecution")),
+    *(("cursor", f"before{word}") for word in ("MCPExecution", "ReadFile", "ShellExecution", "TabFileRead")),
+}
 EVENTS = [(agent, name) for agent, each in AGENTS.items() for name in each.events]
 OBSERVED = {
     "claude-code": {
@@ -66,6 +76,11 @@ OBSERVED = {
     },
     "codex": {"Interrupt", "SessionEnd"},
     "copilot-cli": {"ErrorOccurred", "PreCompact", "SessionEnd"},
+    "cursor": {
+        *("afterAgentResponse", "afterAgentThought", "afterFileEdit", "afterMCPExecution", "afterShellExecution"),
+        *("afterTabFileEdit", "sessionEnd"),
+    },
+    "gemini-cli": {"Notification", "PreCompress", "SessionEnd"},
     "opencode": {
         "Interrupt",
         "PostCompact",
@@ -103,6 +118,8 @@ def test_the_dialects_stand_in_alphabetical_order() -> None:
         "claude-code",
         "codex",
         "copilot-cli",
+        "cursor",
+        "gemini-cli",
         "opencode",
         "qwen-code",
         "shelley",

@@ -137,6 +137,17 @@ SAYING = {
         "note": ran(0, "x"),
         "stop": ran(0, '{"continue":false}'),
     },
+    "cursor": {
+        "deny": ran(2, err="no"),
+        "ask": ran(0, '{"permission":"ask"}'),
+        "note": ran(0, '{"user_message":"n"}'),
+        "stop": ran(0, '{"continue":false}'),
+    },
+    "gemini-cli": {
+        "deny": ran(2, err="no"),
+        "note": ran(0, "x"),
+        "stop": ran(0, '{"continue":false}'),
+    },
     "opencode": {
         "deny": ran(2, err="no"),
         "note": ran(0, '{"systemMessage":"n"}'),
@@ -163,6 +174,7 @@ def test_of_an_event_that_its_agent_does_not_have_a_hook_can_say_this(dialect: s
     read = {word: AGENTS[dialect].protocol.read(event, said) for word, said in SAYING[dialect].items()}
 
     understood = {
+        "ask": "ask" in read and read["ask"].verdict is Verdict.ASK,
         "deny": read["deny"].verdict is Verdict.DENY,
         "note": bool(read["note"].notes),
         "stop": read["stop"].stop is not None,
@@ -176,6 +188,8 @@ UNHEARD = {
     "claude-code": "post_llm_call",
     "codex": "ConfigChange",
     "copilot-cli": "ConfigChange",
+    "cursor": "ConfigChange",
+    "gemini-cli": "ConfigChange",
     "opencode": "ConfigChange",
     "qwen-code": "ConfigChange",
     "shelley": "ConfigChange",

@@ -9,7 +9,18 @@ from dataclasses import replace
 from agents.recordings import sampled
 from agents.test_protocol_fit import DECISIONS
 from every import every
-from hosts import claude_judge, codex, copilot_cli, opencode, qwen_code, shelley, starchild, x_code
+from hosts import (
+    claude_judge,
+    codex,
+    copilot_cli,
+    cursor,
+    gemini_cli,
+    opencode,
+    qwen_code,
+    shelley,
+    starchild,
+    x_code,
+)
 from hosts.process import Exit, Report
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,6 +35,8 @@ JUDGES: dict[str, Callable[[str, bytes, Exit], Report]] = {
     "claude-code": claude_judge.judge,
     "codex": codex.judge,
     "copilot-cli": copilot_cli.judge,
+    "cursor": cursor.judge,
+    "gemini-cli": gemini_cli.judge,
     "opencode": opencode.judge,
     "qwen-code": qwen_code.judge,
     "shelley": shelley.judge,

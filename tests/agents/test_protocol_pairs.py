@@ -7,7 +7,7 @@ from agents.hosts import taken
 from agents.recordings import sampled
 from every import every
 
-from tray.agents.fidelity import FidelityRow, rows
+from tray.agents.fidelity import FidelityRow, expressible, rows
 from tray.agents.protocol import neutral, render, spec
 from tray.agents.registry import AGENTS
 from tray.model.decision import Answer, Decision, HookOutput, Result, Target, Verdict
@@ -32,12 +32,16 @@ def refusal(dialect: str, row: FidelityRow) -> Result | None:
     """How a hook of this dialect refuses there; None when its dialect knows no way."""
     if dialect == "claude-code":
         return ran(0, ASKED) if row.hook_event_names[dialect] == "PermissionRequest" else ran(2, err="no")
+    if dialect == "gemini-cli":
+        return ran(2, err="no")
     if dialect in ("codex", "opencode", "qwen-code"):
         return ran(0, ASKED) if row.hook_event_names[dialect] == "PermissionRequest" else ran(2, err="no")
     if dialect == "copilot-cli" and row.hook_event_names[dialect] in REFUSED_IN_COPILOT_CLI:
         return ran(0, REFUSED_IN_COPILOT_CLI[row.hook_event_names[dialect]])
     if dialect == "starchild":
         return ran(0, '{"decision":"block","reason":"no"}')
+    if dialect == "cursor":
+        return ran(2, err="no") if "deny" in expressible(dialect, row.hook_event_names[dialect]) else None
     if dialect == "x-code" and row.hook_event_names[dialect] in HEARD_BY_X_CODE:
         return ran(0, '{"decision":"deny","reason":"no"}')
     return None
@@ -90,6 +94,9 @@ def test_a_hook_that_broke_says_nothing_to_any_agent(dialect: str, row: Fidelity
         assert hook_output.verdict is Verdict.DENY  # any failure means that there is no worktree
         assert taken(event, answered(event, hook_output)) == (Verdict.DENY, False)
         return
+    if dialect == "gemini-cli" and code == 3:
+        assert hook_output.verdict is Verdict.DENY  # each code from 2 on with a text refuses
+        return
     assert hook_output.problem
     assert answered(event, hook_output) == neutral(row.agent, row.event, event.body)
 
@@ -105,12 +112,14 @@ def test_a_hook_without_an_opinion_leaves_everything_as_it_was(dialect: str, row
 
 
 @every("row", REWRITTEN, ids=lambda row: row.agent)
-@every("dialect", ["claude-code", "copilot-cli", "starchild", "x-code"])
+@every("dialect", ["claude-code", "copilot-cli", "cursor", "gemini-cli", "starchild", "x-code"])
 def test_a_new_command_reaches_every_agents_shell(dialect: str, row: FidelityRow) -> None:
     event = sampled(row.agent, row.event)
     said = {
         "claude-code": '{"updatedInput":{"command":"true"}}',
         "copilot-cli": '{"modifiedArgs":{"command":"true"}}',
+        "cursor": '{"permission":"allow","updated_input":{"command":"true"}}',
+        "gemini-cli": '{"hookSpecificOutput":{"tool_input":{"command":"true"}}}',
         "starchild": '{"tool_input":{"command":"true"}}',
         "x-code": '{"decision":"modify","args":{"command":"true"}}',
     }[dialect]

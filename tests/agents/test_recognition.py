@@ -68,10 +68,6 @@ ANSWERS = {
     ("antigravity", "PreInvocation"): b"{}",
     ("antigravity", "Stop"): b'{"decision":""}',
     ("antigravity", "UserPromptSubmit"): b"",  # no event of its own: a wrong byte would deny
-    ("cursor", "preToolUse"): b'{"permission":"allow"}',
-    ("cursor", "PreToolUse"): b'{"permission":"allow"}',
-    ("cursor", "beforeShellExecution"): b'{"permission":"allow"}',
-    ("cursor", "beforeReadFile"): b'{"permission":"allow"}',
 }
 
 
@@ -80,7 +76,7 @@ def test_its_neutral_answer_is_in_its_own_protocol(one: Sent) -> None:
     caller = recognise("claude-code", one.word, one.payload, {})
 
     assert caller is not None
-    expected = ANSWERS.get((one.agent, one.event), b"{}" if one.agent == "cursor" else b"")
+    expected = ANSWERS.get((one.agent, one.event), b"")
     assert caller.answer == Answer(stdout=expected)
 
 

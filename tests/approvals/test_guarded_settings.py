@@ -85,7 +85,6 @@ def test_a_class_that_only_a_person_may_mute_stays_as_it_was_until_it_is_confirm
         ({"journal": {"rows": 100}}, "journal", JournalLimits()),
         ({"journal": {"megabytes": 1}}, "journal", JournalLimits()),
         ({"ask_on_desktop": {"seconds": 5}}, "ask_on_desktop", AskOnDesktop()),
-        ({"show_input": True}, "show_input", False),
     ],
 )
 def test_each_other_key_that_mutes_or_sends_data_waits(
@@ -198,19 +197,30 @@ def test_turned_down_it_waits_no_longer_and_does_not_count(house: House) -> None
     assert [one.waiting for one in house.catalog.settings()] == [False]
 
 
-@pytest.mark.parametrize("document", [{"show_input": True}, {"without_tray": "allow"}])
-def test_what_was_withdrawn_from_the_file_waits_again_when_it_comes_back(
-    house: House, document: dict[str, Any]
-) -> None:
-    house.configure(document)
+def test_what_was_withdrawn_from_the_file_waits_again_when_it_comes_back(house: House) -> None:
+    house.configure({"without_tray": "allow"})
     confirm(house)
-    confirmed = in_force(house).show_input, house.catalog.without_tray()
+    confirmed = house.catalog.without_tray()
     house.configure({})
     in_force(house)
-    house.configure(document)
+    house.configure({"without_tray": "allow"})
 
-    assert confirmed in ((True, "once"), (False, "allow"))
-    assert (in_force(house).show_input, house.catalog.without_tray()) == (False, "once")
+    assert confirmed == "allow"
+    assert house.catalog.without_tray() == "once"
+
+
+@pytest.mark.parametrize("later", [{}, {"show_input": True}])
+def test_what_tools_get_is_shown_again_only_by_a_person(house: House, later: dict[str, Any]) -> None:
+    at_first = in_force(house).show_input
+    house.configure({"show_input": False})
+    hidden = in_force(house).show_input
+    house.configure(later)
+    held, waits = in_force(house).show_input, [one.text for one in house.catalog.settings() if one.waiting]
+    confirm(house)
+
+    assert (at_first, hidden, held, in_force(house).show_input) == (True, False, False, True)
+    assert waits == ["show_input: true"]
+    assert house.catalog.settings() == ()
 
 
 def test_the_classes_and_their_defaults_are_those_of_the_alerts() -> None:

@@ -92,7 +92,7 @@ def test_a_tray_judges_it_by_approved_hooks_in_its_format(live: PackagedLive, si
 
     answer = live.relay("pine", "", LS)
 
-    assert json.loads(answer.stdout) == {"refuse": "not here"}
+    assert json.loads(answer.stdout) == {"refuse": "guard (Hooktray): not here"}
     (row,) = live.wait_log(1)
     assert (row["agent"], row["verdict"]) == ("pine", "deny")
     assert live.relay("pine", "", CALL).stdout.startswith(b'{"refuse":')  # our own files are protected

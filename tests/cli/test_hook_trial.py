@@ -269,9 +269,7 @@ def test_a_word_that_is_near_to_an_agent_and_means_another_one_is_told_all_of_th
     with pytest.raises(HooktrayError) as caught:
         hooktray(tmp_path, "Stop", "--agent", "xcode")
 
-    assert caught.value.hint.endswith(
-        "Known here: claude-code, codex, copilot-cli, opencode, qwen-code, shelley, starchild, x-code"
-    )
+    assert caught.value.hint.endswith(f"Known here: {', '.join(AGENTS)}")
 
 
 BAD = {

@@ -100,7 +100,7 @@ class Scenes:
 
         assert one.made() == {"wanted"}
         refused, wanted = one.model.results()
-        assert "refused-by-a-rule" in refused
+        assert "no (Hooktray): refused-by-a-rule" in refused
         assert "refused-by-a-rule" not in wanted
         assert [row["verdict"] for row in one.rows("tool_before")] == ["deny", "abstain"]
 
@@ -186,7 +186,7 @@ class Scenes:
         assert one.rows() == []
 
     def test_a_tray_that_is_killed_still_guards(self, start: Start) -> None:
-        one = start(["touch wanted", "kill -9 $(cat ../tray.pid); touch killed", "touch forbidden"], REFUSED)
+        one = start(["touch wanted", "xargs kill -9 <../tray.pid; touch killed", "touch forbidden"], REFUSED)
         (one.home / "tray.pid").write_text(str(one.live.process.pid))
 
         one.turn()

@@ -140,7 +140,7 @@ class TestCopilotCli(Scenes):
             terminal.close()
 
         assert one.made() == {"asked", "wanted"}
-        assert "Denied by preToolUse hook: refused-by-a-rule" in terminal.text
+        assert "Denied by preToolUse hook: no (Hooktray): refused-by-a-rule" in terminal.text
         assert [row["verdict"] for row in one.rows("tool_before")] == ["deny", "ask", "abstain"]
         assert [row["event"] for row in one.rows("permission_request")] == ["PermissionRequest"]
 

@@ -94,7 +94,7 @@ class TestOpenCode(Scenes):
 
         one.turn()
 
-        assert one.model.results() == ['"masked-output"', '"refused-by-a-rule"']
+        assert one.model.results() == ['"masked-output"', '"withheld (Hooktray): refused-by-a-rule"']
 
     def test_a_failed_call_is_told_and_a_refused_one_only_as_refused(self, start: Start) -> None:
         one = start(["touch forbidden"], REFUSED)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from connect.sites import Person
-from hosts import claude_code, codex, qwen_code, shelley, starchild, x_code
+from hosts import claude_code, codex, gemini_cli, qwen_code, shelley, starchild, x_code
 from hosts.process import Report
 
 from tray.agents.claude_code.connector import CONNECTOR
@@ -25,11 +25,13 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POS
 HOSTS = {
     "claude-code": claude_code.run,
     "codex": codex.run,
+    "gemini-cli": gemini_cli.run,
     "qwen-code": qwen_code.run,
     "shelley": shelley.run,
     "starchild": starchild.run,
     "x-code": x_code.run,
 }
+FOLDERS = {"gemini-cli": ".gemini", "qwen-code": ".qwen"}  # with milliseconds in their settings
 # pip takes the program and the script; a removed virtual environment takes the interpreter as well.
 GONE = {
     "the native relay": ("{}/bin/hooktray-relay", "--home", "/h"),
@@ -44,8 +46,8 @@ def where(agent: str, site: Site) -> Path:
         return x_code_connector.manifest_path(site).parents[1]
     if agent == "shelley":
         return shelley_connector.hooks_folder(site)
-    if agent == "qwen-code":
-        return site.home / ".qwen" / "settings.json"
+    if agent in FOLDERS:
+        return site.home / FOLDERS[agent] / "settings.json"
     shaped = {"claude-code": CONNECTOR, "codex": CODEX}
     return shaped[agent].settings_path(site) if agent in shaped else starchild_connector.settings_path(site)
 
@@ -73,7 +75,7 @@ def limits(agent: str, path: Path) -> dict[str, float]:
     if agent in ("claude-code", "codex"):
         hooks = json.loads(path.read_text())["hooks"]
         return {event: groups[0]["hooks"][0]["timeout"] for event, groups in hooks.items()}
-    if agent == "qwen-code":
+    if agent in FOLDERS:
         hooks = json.loads(path.read_text())["hooks"]
         return {event: groups[0]["hooks"][0]["timeout"] / 1000 for event, groups in hooks.items()}
     if agent == "starchild":

@@ -28,8 +28,11 @@ RECORD = Record(
     event="PreToolUse",
     kind="tool_before",
     verdict=Verdict.DENY,
-    reason="no",
+    reason="guard: no",
     ms=4.0,
+    hooks=({"name": "guard", "status": "ok", "verdict": "deny", "reason": "no"},),
+    tool="Bash",
+    subject="rm -rf build/",
 )
 PENDING = Approval(
     key="hooktray:/h.yaml#guard", name="guard", event="tool_before", state=ApprovalState.PENDING, digest="1a2b3c4d5e"

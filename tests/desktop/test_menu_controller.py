@@ -236,7 +236,7 @@ def test_a_decision_is_shown_on_its_page_and_where_none_can_be_had_in_an_alert(h
     hall.controller.act(ShowReason("d1"))
 
     assert (shown, told) == ([("decision", "d1")], [])
-    assert [text.partition(": ")[2] for _, text in hall.told] == ["guard: no"]
+    assert [text for _, text in hall.told] == ["End of turn · guard: no"]
 
 
 def test_an_open_question_draws_attention(hall: Hall) -> None:

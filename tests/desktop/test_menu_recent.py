@@ -9,7 +9,9 @@ import pytest
 from desktop.menu_parts import NOON, RECORD, find
 from tray.desktop.labels import SIGNS, clock
 from tray.desktop.menu import (
+    MenuOptions,
     MenuState,
+    OpenPage,
     ShowReason,
 )
 from tray.model.decision import Record, Verdict
@@ -18,7 +20,7 @@ from tray.model.decision import Record, Verdict
 def test_a_recent_row_says_verdict_agent_project_event_and_age() -> None:
     row = find(MenuState(now=NOON, recent=(RECORD,)), "recent/r1")
 
-    assert row.label == "✕  claude-code · shop · PreToolUse · just now"
+    assert row.label == "✕  Bash · rm -rf build/ · blocked by guard: no · claude-code · shop · just now"
     assert row.action == ShowReason("r1")
 
 
@@ -54,6 +56,19 @@ def test_the_day_is_named_when_it_is_not_today() -> None:
 def test_text_from_an_agent_cannot_break_a_row() -> None:
     hostile = replace(RECORD, agent="a\nb\x1b[31m", project="\u202egpj.exe")
 
-    assert (
-        find(MenuState(now=NOON, recent=(hostile,)), "recent/r1").label == "✕  a b · gpj.exe · PreToolUse · just now"
-    )
+    row = find(MenuState(now=NOON, recent=(hostile,)), "recent/r1")
+
+    assert row.label == "✕  Bash · rm -rf build/ · blocked by guard: no · a b · gpj.exe · just now"
+
+
+def test_refusals_come_first_and_what_nobody_objected_to_is_a_number() -> None:
+    quiet = [replace(RECORD, id=f"q{number}", verdict=Verdict.ABSTAIN, hooks=()) for number in range(12)]
+    allowed = replace(RECORD, id="allowed", verdict=Verdict.ALLOW)
+    records = (*quiet[:6], allowed, *quiet[6:], RECORD)
+
+    shown = find(MenuState(now=NOON, recent=records), "recent").children
+    page = find(MenuState(now=NOON, recent=records, options=MenuOptions(page=True)), "recent/quiet")
+
+    assert [row.id for row in shown] == ["recent/r1", "recent/allowed", "recent/quiet"]
+    assert shown[-1].label == "12 decisions without an opinion"
+    assert page.action == OpenPage()

@@ -26,7 +26,7 @@ def test_a_guard_that_prints_checking_before_its_refusal_refuses(house: House, t
         answer = json.loads(live.relay("claude-code", "PreToolUse", PRE_TOOL_USE).stdout)
 
         assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
-        assert answer["hookSpecificOutput"]["permissionDecisionReason"] == "ask before you destroy"
+        assert answer["hookSpecificOutput"]["permissionDecisionReason"] == "guard (Hooktray): ask before you destroy"
         (row,) = live.wait_log(1)
         assert "the lines before it were ignored" in live.cli("why", row["id"]).stdout.decode()
         assert live.quit() == 0

@@ -18,7 +18,7 @@ from tray.agents.registry import UNSUPPORTED
 
 DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"no"}\''
 NEEDS_YOU = {"session_id": "s-9", "cwd": "/w/web", "hook_event_name": "Notification", "message": "The last one"}
-NEUTRAL = {"antigravity": b'{"decision":"ask"}', "cursor": b'{"permission":"allow"}'}
+NEUTRAL = {"antigravity": b'{"decision":"ask"}'}
 FOREIGN = [before_tool(name) for name in UNSUPPORTED if name != "devin"]
 
 
@@ -94,20 +94,20 @@ def test_commands_show_who_is_not_guarded(plain: Plain, house: House, tmp_path: 
     guarded(house)
     live = Live(plain, tmp_path / "home")
     live.start()
-    runs_our_line(live, before_tool("cursor"))
+    runs_our_line(live, before_tool("windsurf"))
     (row,) = live.wait_log(1)
-    plainly = "cursor is not supported yet: no hook was asked"
+    plainly = "windsurf is not supported yet: no hook was asked"
 
     assert plainly in live.cli("log").stdout.decode()
-    assert plainly in live.cli("log", "--agent", "cursor").stdout.decode()
+    assert plainly in live.cli("log", "--agent", "windsurf").stdout.decode()
     assert plainly in live.cli("why", row["id"]).stdout.decode()
-    assert "cursor: not supported yet, its tool calls are not guarded" in live.cli("status").stdout.decode()
-    assert live.cli_json("status")[0]["unsupported"][0]["agent"] == "cursor"
+    assert "windsurf: not supported yet, its tool calls are not guarded" in live.cli("status").stdout.decode()
+    assert live.cli_json("status")[0]["unsupported"][0]["agent"] == "windsurf"
     shown = "runs Hooktray's hooks for claude-code, and is not supported yet: its tool calls are not guarded"
-    assert f"cursor: {shown}" in live.cli("agents").stdout.decode()
-    assert f"agent: cursor: {shown}" in live.cli("doctor", "--static").stdout.decode()
+    assert f"windsurf: {shown}" in live.cli("agents").stdout.decode()
+    assert f"agent: windsurf: {shown}" in live.cli("doctor", "--static").stdout.decode()
     assert live.cli_json("agents")[-1] | {"last_event": 0} == {
-        "agent": "cursor",
+        "agent": "windsurf",
         "line": "claude-code",
         "last_event": 0,
         "supported": False,
@@ -123,11 +123,11 @@ def test_the_user_is_notified_once_of_each_agent_also_after_a_restart(
     live.start()
     desk.clear_notifications()
     for _ in range(3):
-        runs_our_line(live, before_tool("cursor"))
-    runs_our_line(live, before_tool("gemini-cli"))
-    assert sorted(unguarded(live)) == ["Cursor", "Gemini CLI"]
+        runs_our_line(live, before_tool("windsurf"))
+    runs_our_line(live, before_tool("hermes"))
+    assert sorted(unguarded(live)) == ["Hermes", "Windsurf"]
     desk.wait(
-        lambda: any("preToolUse: not supported yet" in row.label for row in live.menu("Recent decisions")),
+        lambda: any("not supported yet: no hook was asked" in row.label for row in live.menu("Recent decisions")),
         20,
         "the menu has the decision",
     )
@@ -135,7 +135,7 @@ def test_the_user_is_notified_once_of_each_agent_also_after_a_restart(
     live.quit()
     live.start()
     desk.clear_notifications()
-    runs_our_line(live, before_tool("cursor"))
+    runs_our_line(live, before_tool("windsurf"))
     assert unguarded(live) == []
 
 

@@ -13,6 +13,7 @@ from desk import wait
 from e2e.test_guard_table import LONG, Installed
 from house import House
 from plain import Plain
+from torture.losses import Loss, all_rows_and_notes_deleted, first_row_altered, last_rows_deleted, state_deleted
 
 from tray.app import build_catalog, open_stores
 from tray.approvals.consent import Consent
@@ -49,7 +50,14 @@ def garble(paths: Paths) -> None:
     paths.database.write_bytes(b"ruined" * 9999)
 
 
-LOSSES: dict[str, Callable[[Paths], None]] = {"deleted": delete, "emptied": empty, "cut": cut, "garbled": garble}
+def alter_row(paths: Paths) -> None:
+    """No row after it counts, either."""
+    first_row_altered(paths.state)
+
+
+LOSSES: dict[str, Callable[[Paths], None]] = {
+    "deleted": delete, "emptied": empty, "cut": cut, "garbled": garble, "a row altered": alter_row,
+}  # fmt: skip
 
 
 class Tray(Installed):
@@ -116,6 +124,26 @@ def test_a_loss_without_a_tray_guards_on_with_and_without_it_until_it_is_reviewe
 
     assert tray.verdicts() == BY_THE_HOOKS
     wait(lambda: tray.live.states() == dict.fromkeys(("default", "strict"), "approved"), LONG, "approved again")
+
+
+@pytest.mark.parametrize("lose", [state_deleted, all_rows_and_notes_deleted, last_rows_deleted])
+def test_what_no_file_of_ours_remembers_is_guarded_by_the_relays_table_until_it_is_decided(
+    tray: Tray, lose: Loss
+) -> None:
+    expected = BY_THE_HOOKS if lose is last_rows_deleted else AS_GUARDED  # of which one guard is left
+    tray.stop()
+    lose(tray.paths.state)
+    assert tray.verdicts() == expected, "no tray"
+
+    tray.live.start()
+
+    assert tray.verdicts() == expected
+    tray.stop()
+    assert tray.verdicts() == expected, "no tray again"
+    tray.decide(approve=("default", "strict"))
+    tray.live.start()
+    assert tray.verdicts() == BY_THE_HOOKS
+    assert tray.live.states() == dict.fromkeys(("default", "strict"), "approved")
 
 
 def test_a_database_that_is_deleted_under_a_running_tray_loses_no_guard(tray: Tray) -> None:

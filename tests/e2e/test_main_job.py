@@ -82,18 +82,19 @@ def test_an_event_goes_all_the_way(desk: Desk, folder: Path, case: Case) -> None
     assert (row["agent"], row["verdict"]) == (case.agent, "abstain")
     assert [(hook["name"], hook["status"]) for hook in row["hooks"]] == [("witness", "ok")]
     desk.wait(
-        lambda: any(case.agent in one.label and case.event in one.label for one in live.menu("Recent decisions")),
+        lambda: any("2 decisions without an opinion" in one.label for one in live.menu("Recent decisions")),
         20,
-        "the menu has the decision",
+        "the menu counts the decision",
     )
     desk.wait(lambda: _newest(live, case.event)["alerted"] == "sent", what="the row knows of its alert")
 
 
-CLAUDE_DENY = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "not today"}
+TOLD = "guard (Hooktray): not today"
+CLAUDE_DENY = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": TOLD}
 DENIALS = [
     ("claude-code", "PreToolUse", "PreToolUse-Bash", {"hookSpecificOutput": CLAUDE_DENY}),
-    ("starchild", "pre_tool_call", "pre_tool_call", {"decision": "block", "reason": "not today"}),
-    ("x-code", "PreToolUse", "PreToolUse-shell", {"decision": "deny", "reason": "not today"}),
+    ("starchild", "pre_tool_call", "pre_tool_call", {"decision": "block", "reason": TOLD}),
+    ("x-code", "PreToolUse", "PreToolUse-shell", {"decision": "deny", "reason": TOLD}),
 ]
 
 
@@ -111,9 +112,9 @@ def test_a_denial_blocks_in_the_agents_own_form_and_says_what_and_why(
 
     assert json.loads(done.stdout) == native
     assert done.returncode == 0
-    tool = json.loads(recorded(agent, payload)).get("tool_name") or "shell"
     shown = desk.wait_notification(lambda one: "blocked" in one.body)
-    assert shown.body == f"{tool} blocked · guard: not today"
+    row = live.log()[0]
+    assert shown.body == f"{row['tool']} · {row['subject']} · blocked by guard: not today"
     desk.wait(lambda: live.log()[0]["reason"] == "guard: not today", what="the journal's row")
     desk.wait(lambda: live.menu("Recent decisions")[0].label.startswith("✕"), 20, "the menu shows it")
 

@@ -109,7 +109,7 @@ def test_a_hook_that_wants_to_wake_the_agent_refuses_its_end(house: House) -> No
 
     answer = claude(house, "Stop")
 
-    assert (answer["decision"], answer["reason"]) == ("block", "tests fail")
+    assert (answer["decision"], answer["reason"]) == ("block", "beside (Hooktray): tests fail")
     assert claude(house, "Stop") == {}
 
 
@@ -161,7 +161,7 @@ def test_without_the_tray_it_runs_after_the_answer_and_is_heard_by_the_tray(hous
             done = subprocess.run([*argv, event], input=body, capture_output=True, timeout=30, check=True)
             wait(lambda: house.stores.journal.count() >= 2, 20)
 
-    assert json.loads(done.stdout)["reason"] == "tests fail"
+    assert json.loads(done.stdout)["reason"] == "beside (Hooktray): tests fail"
 
 
 def test_what_a_hook_wants_shown_is_shown_until_it_ends(house: House) -> None:

@@ -11,7 +11,7 @@ from agents.test_protocol_hosts import heard
 from house import PRE_TOOL_USE, House
 
 from tray.agents.protocol import parse, spec
-from tray.engine.explain import summary
+from tray.engine.sentence import sentence
 from tray.model.event import Capability
 from tray.model.hook import Failure
 
@@ -127,8 +127,8 @@ def test_without_a_policy_a_broken_guard_asks_where_the_agent_can(house: House, 
     house.hook("guard", on="tool_before", script=BROKEN[how], timeout=SECONDS[how])
 
     assert call(house, "claude-code") == "ask"
-    assert house.last.reason.startswith("guard: the hook guard failed: ")
-    assert "ask: guard: the hook guard failed: " in summary(house.last)
+    assert house.last.reason.startswith("guard: it failed: ")
+    assert "guard asks you: it failed: " in sentence(house.last)
 
 
 @pytest.mark.parametrize("agent", CANNOT_ASK)

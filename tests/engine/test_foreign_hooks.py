@@ -57,7 +57,7 @@ def test_a_claude_guard_blocks_in_claude_code_and_in_x_code(house: House, tmp_pa
     write(tmp_path / "c" / "guard.sh", REFUSE, executable=True)
     declare(house, {"claude-code": str(claude(tmp_path / "c", "./guard.sh"))})
 
-    assert house.tool()["hookSpecificOutput"]["permissionDecisionReason"] == "not here"
+    assert house.tool()["hookSpecificOutput"]["permissionDecisionReason"] == "guard.sh (Hooktray): not here"
     assert told(house) == {"decision": "deny", "reason": "not here"}
 
 
@@ -83,7 +83,7 @@ def test_what_a_line_runs_behind_a_text_is_the_approved_copy(house: House, tmp_p
     declare(house, {"claude-code": str(claude(tmp_path / "c", "cat <<E\nx\nE\n./guard.sh"))})
     write(guard, "#!/bin/sh\nexit 0\n", executable=True)
 
-    assert house.tool()["hookSpecificOutput"]["permissionDecisionReason"] == "not here"
+    assert house.tool()["hookSpecificOutput"]["permissionDecisionReason"] == "guard.sh (Hooktray): not here"
 
 
 def test_what_a_text_runs_is_named_in_the_review(house: House, tmp_path: Path) -> None:

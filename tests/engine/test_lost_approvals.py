@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from tray.engine.lost_approvals import LostApprovals
-from tray.model.decision import Verdict
+from tray.model.decision import Outcome, Status, Verdict
 from tray.model.event import Event, EventKind, Tool
 from tray.model.guard import Guard
 from tray.model.hook import Failure
 
 
-def verdict(tool: str, *failures: Failure, names: tuple[str, ...] = ("Bash",)) -> Verdict | None:
+def judged(tool: str, *failures: Failure, names: tuple[str, ...] = ("Bash",)) -> Outcome | None:
     guards = [Guard(agent="claude-code", event="PreToolUse", failure=one, names=names) for one in failures]
     event = Event(id="e", agent="claude-code", name="PreToolUse", kind=EventKind.TOOL_BEFORE, tool=Tool(name=tool))
-    outcome = LostApprovals(lambda: guards).judge(event)
+    return LostApprovals(lambda: guards).judge(event)
+
+
+def verdict(tool: str, *failures: Failure) -> Verdict | None:
+    outcome = judged(tool, *failures)
     return outcome.output.verdict if outcome else None
 
 
@@ -21,7 +25,14 @@ def test_the_strictest_guard_of_a_call_counts() -> None:
     assert verdict("Bash", Failure.ASK, Failure.BLOCK, Failure.ALLOW) is Verdict.DENY
 
 
-def test_a_call_that_no_guard_matches_or_that_guards_let_go_on_is_nothing_to_it() -> None:
+def test_a_call_that_no_guard_matches_is_nothing_to_it() -> None:
     assert verdict("Read", Failure.BLOCK) is None
-    assert verdict("Bash", Failure.ALLOW) is None
     assert verdict("Bash") is None
+
+
+def test_where_the_agent_cannot_ask_the_call_goes_on_as_that_of_a_guard_that_failed() -> None:
+    outcome = judged("Bash", Failure.ALLOW)
+
+    assert outcome is not None
+    assert (outcome.status, outcome.output.verdict, outcome.let_through) == (Status.FAILED, Verdict.ABSTAIN, True)
+    assert "lost its approvals" in outcome.cause

@@ -44,7 +44,7 @@ def test_the_strictest_verdict_wins_whoever_spoke_first(order: tuple[int, ...]) 
 
     decision = merge([outcomes[index] for index in order])
 
-    assert (decision.verdict, decision.reason) == (Verdict.DENY, "no")
+    assert (decision.verdict, decision.reason) == (Verdict.DENY, "b (Hooktray): no")
 
 
 def test_reasons_of_the_winning_verdict_stand_in_declared_order() -> None:
@@ -52,7 +52,7 @@ def test_reasons_of_the_winning_verdict_stand_in_declared_order() -> None:
         [outcome("a", verdict=Verdict.DENY, reason="one"), outcome("b", verdict=Verdict.DENY, reason="two")]
     )
 
-    assert decision.reason == "one\ntwo"
+    assert decision.reason == "a (Hooktray): one\nb (Hooktray): two"
 
 
 def test_the_last_declared_rewrite_counts_and_the_conflict_is_noted() -> None:
@@ -73,7 +73,7 @@ def test_contexts_are_joined_by_a_blank_line_and_notes_kept_apart() -> None:
 
 def test_a_stop_without_words_is_still_a_stop() -> None:
     assert merge([outcome("a", stop="")]).stop == ""
-    assert merge([outcome("a", stop="x"), outcome("b", stop="")]).stop == "x"
+    assert merge([outcome("a", stop="x"), outcome("b", stop="")]).stop == "a (Hooktray): x"
     assert merge([outcome("a")]).stop is None
 
 
@@ -90,4 +90,4 @@ def test_a_failed_hook_that_shall_block_denies_and_says_why() -> None:
 
     assert outcome.status is Status.TIMED_OUT
     assert outcome.output.verdict is Verdict.DENY
-    assert merge([outcome]).reason == "the hook guard failed: timed out after 2 s"
+    assert merge([outcome]).reason == "guard (Hooktray): it failed: timed out after 2 s"

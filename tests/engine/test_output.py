@@ -250,5 +250,5 @@ def test_a_guard_that_only_prints_text_refuses_under_failure_block_and_the_reaso
     assert house.last.verdict.word == verdict
     assert house.last.hooks[0]["status"] == ("failed" if keys else "ok")
     if keys:
-        assert 'the hook guard failed: it printed "Checking..." and no answer' in house.last.reason
+        assert 'it failed: it printed "Checking..." and no answer' in house.last.reason
         assert "print one JSON object, or nothing" in house.last.reason

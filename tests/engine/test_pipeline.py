@@ -26,7 +26,7 @@ def test_a_hook_that_denies_blocks_in_the_agents_own_form(house: House) -> None:
     answer = house.tool("rm -rf /")
 
     assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
-    assert answer["hookSpecificOutput"]["permissionDecisionReason"] == "no"
+    assert answer["hookSpecificOutput"]["permissionDecisionReason"] == "guard (Hooktray): no"
     assert (house.last.verdict, house.last.reason) == (Verdict.DENY, "guard: no")
 
 
@@ -221,7 +221,7 @@ def test_the_user_is_asked_about_a_guarded_payload_that_we_cannot_read(house: Ho
     answer = json.loads(house.relay("claude-code", "PreToolUse", body).stdout)["hookSpecificOutput"]
 
     assert answer["permissionDecision"] == "ask"
-    assert "the hook guard failed: " in answer["permissionDecisionReason"]
+    assert "guard (Hooktray): it failed: " in answer["permissionDecisionReason"]
 
 
 def test_a_payload_we_cannot_read_is_denied_where_the_user_said_block(house: House) -> None:

@@ -54,7 +54,7 @@ def test_the_second_line_gets_the_first_ones_decision(house: House, turns: Path)
     second = report(house, "claude-code", CALL | {"timestamp": "2026-11-22T11:15:01.900Z"})
 
     assert second == first
-    assert json.loads(second.stdout)["hookSpecificOutput"]["permissionDecisionReason"] == "no"
+    assert json.loads(second.stdout)["hookSpecificOutput"]["permissionDecisionReason"] == "guard (Hooktray): no"
     assert count(turns) == len(house.decisions) == 1
     assert (house.last.agent, house.last.via_agent, house.last.verdict) == ("qwen-code", "", Verdict.DENY)
 

@@ -202,7 +202,9 @@ def test_all_kinds_run_together_and_merge_in_declared_order(house: House, serve:
     house.hook("second", on="tool_before", script='cat >/dev/null; echo \'{"decision":"block","reason":"me too"}\'')
     post(house, serve(BLOCK), name="third")
 
-    assert house.tool()["hookSpecificOutput"]["permissionDecisionReason"] == "no\nme too\nno"
+    assert house.tool()["hookSpecificOutput"]["permissionDecisionReason"] == (
+        "first (Hooktray): no\nsecond (Hooktray): me too\nthird (Hooktray): no"
+    )
     assert [hook["name"] for hook in house.last.hooks] == ["first", "second", "third"]
 
 
@@ -238,7 +240,7 @@ def test_a_model_that_objects_blocks(house: House, serve: Serve) -> None:
 
     answer = house.tool(f"curl -H 'Authorization: Bearer {SECRET}' x")
 
-    assert answer["hookSpecificOutput"]["permissionDecisionReason"] == "too bold"
+    assert answer["hookSpecificOutput"]["permissionDecisionReason"] == "judge (Hooktray): too bold"
     asked = server.asked[0].json
     assert (server.asked[0].path, asked["model"], asked["temperature"]) == ("/v1/chat/completions", "small", 0)
     assert "curl -H" in asked["messages"][1]["content"]
@@ -291,7 +293,7 @@ def test_at_the_end_of_a_turn_continue_means_go_on(house: House, serve: Serve) -
 
     answer = house.relay("claude-code", "Stop", {"hook_event_name": "Stop", "session_id": "s", "cwd": "/"})
 
-    assert json.loads(answer.stdout) == {"decision": "block", "reason": "tests"}
+    assert json.loads(answer.stdout) == {"decision": "block", "reason": "judge (Hooktray): tests"}
 
 
 NO = '{"ok": false, "reason": "too bold"}'
@@ -309,8 +311,9 @@ def test_a_no_to_claudes_own_question_ends_the_turn_unless_it_is_to_go_on(
     payload = {**PRE_TOOL_USE, "hook_event_name": event, "tool_response": {}}
     answer = json.loads(house.relay("claude-code", event, payload).stdout)
 
-    assert (answer.get("continue"), answer.get("stopReason")) == ((False, "too bold") if ends else (None, None))
-    assert "too bold" in (answer.get("reason"), answer.get("hookSpecificOutput", {}).get("permissionDecisionReason"))
+    said = f"{event} {keys.get('type', 'prompt')} (Hooktray): too bold"
+    assert (answer.get("continue"), answer.get("stopReason")) == ((False, said) if ends else (None, None))
+    assert said in (answer.get("reason"), answer.get("hookSpecificOutput", {}).get("permissionDecisionReason"))
 
 
 @pytest.mark.parametrize(
@@ -340,7 +343,7 @@ def test_where_a_turn_cannot_be_ended_a_no_to_claudes_own_question_refuses(house
 
     assert json.loads(house.relay("x-code", "PreToolUse", payload).stdout) == {
         "decision": "deny",
-        "reason": "too bold",
+        "reason": "PreToolUse prompt (Hooktray): too bold",
     }
 
 
@@ -355,7 +358,7 @@ def test_an_end_is_let_be_when_what_claudes_own_question_asks_is_impossible(
 
     stdout = house.relay("claude-code", "Stop", {"hook_event_name": "Stop", "session_id": "s"}).stdout
 
-    assert stdout == (b'{"decision":"block","reason":"too bold"}\n' if refused else b"")
+    assert stdout == (b'{"decision":"block","reason":"Stop prompt (Hooktray): too bold"}\n' if refused else b"")
 
 
 @pytest.mark.parametrize("on", ["tool_before", "turn_end"])
@@ -461,7 +464,9 @@ def test_without_the_tray_all_kinds_still_run(house: House, serve: Serve) -> Non
         check=False,
     )
 
-    assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecisionReason"] == "no\nnor me"
+    assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecisionReason"] == (
+        "web (Hooktray): no\njudge (Hooktray): nor me"
+    )
     assert model.asked[0].headers["Authorization"] == "Bearer the key"
 
 

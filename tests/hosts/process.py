@@ -35,11 +35,14 @@ class Report:
     warnings: list[str] = field(default_factory=list)
 
 
+VERDICTS = ("none", "allow", "ask", "deny")
+
+
 def merged(reports: Iterable[Report]) -> Report:
     """One report of all hooks; a refusal wins, and the first reason counts."""
     whole = Report()
     for each in reports:
-        whole.verdict = "deny" if "deny" in (each.verdict, whole.verdict) else max(each.verdict, whole.verdict)
+        whole.verdict = max(each.verdict, whole.verdict, key=VERDICTS.index)
         whole.reason = whole.reason or each.reason
         whole.stop |= each.stop
         whole.changes |= each.changes

@@ -33,7 +33,7 @@ def stop(**fields: Any) -> Event:
 
 
 def bash(**fields: Any) -> Event:
-    tool = Tool(name="Bash", input={"command": "rm -rf /srv/secret"})
+    tool = Tool(name="Bash", input={"command": "rm -rf build/"})
     return stop(**({"name": "PreToolUse", "kind": EventKind.TOOL_BEFORE, "tool": tool, "message": ""} | fields))
 
 
@@ -82,6 +82,13 @@ TABLE: list[tuple[str, Event, Decision, AlertClass, str]] = [
         AlertClass.SESSION_END,
         "Session ended: logout",
     ),
+    (
+        "session, for no reason of its own",
+        stop(kind=EventKind.SESSION_END, topic="other"),
+        NOTHING,
+        AlertClass.SESSION_END,
+        "Session ended",
+    ),
     ("session, bare", stop(kind=EventKind.SESSION_END), NOTHING, AlertClass.SESSION_END, "Session ended"),
     ("permission", notification("permission_prompt", "May I?"), NOTHING, AlertClass.NEEDS_YOU, "May I?"),
     ("idle", notification("idle_prompt", "Waiting"), NOTHING, AlertClass.NEEDS_YOU, "Waiting"),
@@ -96,7 +103,7 @@ TABLE: list[tuple[str, Event, Decision, AlertClass, str]] = [
         bash(agent="codex", name="PermissionRequest", kind=EventKind.PERMISSION_REQUEST),
         NOTHING,
         AlertClass.NEEDS_YOU,
-        "Waits for your permission: Bash",
+        "Waits for your permission: Bash · rm -rf build/",
     ),
     (
         "a question of the agent, without a notification of its own",
@@ -107,52 +114,76 @@ TABLE: list[tuple[str, Event, Decision, AlertClass, str]] = [
     ),
     ("completed", notification("agent_completed", "ok"), NOTHING, AlertClass.TURN_END, "Turn ended: ok"),
     ("auth", notification("auth_success", "Hi Ada"), NOTHING, AlertClass.INFORMATION, "Hi Ada"),
-    ("denied", bash(), said(Verdict.DENY, "no"), AlertClass.BLOCKED, "Bash blocked · guard: no"),
-    ("denied stop", stop(), said(Verdict.DENY, "red"), AlertClass.BLOCKED, "End of turn blocked · guard: red"),
+    (
+        "denied",
+        bash(),
+        said(Verdict.DENY, "no"),
+        AlertClass.BLOCKED,
+        "Bash · rm -rf build/ · blocked by guard: no",
+    ),
+    (
+        "denied stop",
+        stop(),
+        said(Verdict.DENY, "red"),
+        AlertClass.BLOCKED,
+        "End of turn · All 12 tests pass. I changed three files. · blocked by guard: red",
+    ),
     (
         "denied claim",
         stop(kind=EventKind.COMPLETION_CLAIM),
         said(Verdict.DENY, "red"),
         AlertClass.BLOCKED,
-        "Completion claim blocked · guard: red",
+        "Completion claim · All 12 tests pass. I changed three files. · blocked by guard: red",
     ),
     (
         "exit 2 with JSON",
         bash(),
         said(Verdict.DENY, '{"decision": "block", "reason": "not on main"}\n'),
         AlertClass.BLOCKED,
-        "Bash blocked · guard: not on main",
+        "Bash · rm -rf build/ · blocked by guard: not on main",
     ),
-    ("no JSON after all", bash(), said(Verdict.DENY, "{oops"), AlertClass.BLOCKED, "Bash blocked · guard: {oops"),
+    (
+        "no JSON after all",
+        bash(),
+        said(Verdict.DENY, "{oops"),
+        AlertClass.BLOCKED,
+        "Bash · rm -rf build/ · blocked by guard: {oops",
+    ),
     (
         "deep JSON",
         bash(),
         said(Verdict.DENY, '{"a":' * 9000),
         AlertClass.BLOCKED,
-        "Bash blocked · guard: " + '{"a":' * 35,
+        "Bash · rm -rf build/ · blocked by guard: " + '{"a":' * 25,
     ),
-    ("no reason", bash(), said(Verdict.DENY, ""), AlertClass.BLOCKED, "Bash blocked · guard: no reason given"),
+    ("no reason", bash(), said(Verdict.DENY, ""), AlertClass.BLOCKED, "Bash · rm -rf build/ · blocked by guard"),
     (
         "our own denial",
         bash(),
         Decision(verdict=Verdict.DENY, reason="busy"),
         AlertClass.BLOCKED,
-        "Bash blocked · busy",
+        "Bash · rm -rf build/ · blocked: busy",
     ),
     (
         "ask that could not be carried",
         bash(),
         dataclasses.replace(said(Verdict.ASK, "sure?"), verdict=Verdict.DENY),
         AlertClass.BLOCKED,
-        "Bash blocked · guard: sure?",
+        "Bash · rm -rf build/ · blocked by guard: sure?",
     ),
-    ("asked", bash(), said(Verdict.ASK, "sure?"), AlertClass.ASKED, "Bash needs your answer · guard: sure?"),
+    (
+        "asked",
+        bash(),
+        said(Verdict.ASK, "sure?"),
+        AlertClass.ASKED,
+        "Bash · rm -rf build/ · guard asks you: sure?",
+    ),
     (
         "stopped",
         bash(),
         Decision(stop="budget spent"),
         AlertClass.BLOCKED,
-        "Stopped the agent · budget spent",
+        "Bash · rm -rf build/ · the agent is stopped: budget spent",
     ),
     ("stopped at its end", stop(), Decision(stop="enough"), AlertClass.TURN_END, "Turn ended: All 12 tests pass."),
     ("notes", X_CODE, Decision(notes=("slow disk", "two warnings")), AlertClass.NOTE, "slow disk · two warnings"),
@@ -187,7 +218,7 @@ def test_events_that_nobody_waits_for_raise_nothing(kind: EventKind) -> None:
 def test_a_subagent_that_may_not_stop_is_blocked() -> None:
     assert (
         only(stop(kind=EventKind.SUBAGENT_END), said(Verdict.DENY, "red")).body
-        == "End of subagent blocked · guard: red"
+        == "End of subagent · All 12 tests pass. I changed three files. · blocked by guard: red"
     )
 
 
@@ -197,8 +228,10 @@ def test_the_title_is_agent_and_project() -> None:
     assert only(stop(cwd="")).title == "claude-code"
 
 
-def test_what_was_blocked_is_named_without_its_input() -> None:
-    assert "secret" not in only(bash(), said(Verdict.DENY, "no")).body
+def test_what_was_blocked_is_named_without_its_input_where_the_user_wants_that() -> None:
+    (hidden,) = alerts(bash(), said(Verdict.DENY, "no"), show_input=False)
+
+    assert hidden.body == "Bash · blocked by guard: no"
 
 
 def test_every_broken_hook_has_an_alert_of_its_own_that_names_the_cure() -> None:
@@ -247,7 +280,7 @@ def test_a_rewrite_names_its_author_and_is_not_told_when_the_call_was_denied() -
     author = Outcome(hook="tidy", status=Status.OK, output=HookOutput(rewrite=rewrite))
     decision = Decision(rewrite=rewrite, outcomes=(author,))
 
-    assert only(bash(), decision).body == "tidy rewrote the input"
+    assert only(bash(), decision).body == "Bash · rm -rf build/ · rewritten by tidy"
     denied = alerts(bash(), dataclasses.replace(decision, verdict=Verdict.DENY, reason="x"))
     assert [alert.cls for alert in denied] == [AlertClass.BLOCKED]
 
@@ -348,9 +381,9 @@ def test_the_classes_are_those_that_the_settings_take() -> None:
     ("event", "decision", "body"),
     [
         (stop(message="All done"), NOTHING, "回合结束: All done"),
-        (bash(), said(Verdict.DENY, "not today"), "已拦截 Bash · guard: not today"),
-        (bash(), said(Verdict.DENY, ""), "已拦截 Bash · guard: 未说明理由"),
-        (bash(), said(Verdict.DENY, "Turn ended"), "已拦截 Bash · guard: Turn ended"),
+        (bash(), said(Verdict.DENY, "not today"), "Bash · rm -rf build/ · 被 guard 拦截: not today"),
+        (bash(), said(Verdict.DENY, ""), "Bash · rm -rf build/ · 被 guard 拦截"),
+        (bash(), said(Verdict.DENY, "Turn ended"), "Bash · rm -rf build/ · 被 guard 拦截: Turn ended"),
     ],
 )
 def test_our_words_are_in_the_readers_language_and_what_hooks_and_agents_say_stays(

@@ -149,7 +149,7 @@ UNASKED = {"reason": "not supported yet", "answer": {"line": "claude-code"}}
 
 
 def test_the_user_is_notified_once_of_an_agent_without_support(service: AlertService, announced: Announced) -> None:
-    one = event(EventKind.OTHER, agent="cursor")
+    one = event(EventKind.OTHER, agent="windsurf")
 
     service.decided(one, Decision(), record(one, **UNASKED))
     service.decided(replace(one, id="2", session="t"), Decision(), record(one, **UNASKED))
@@ -157,13 +157,13 @@ def test_the_user_is_notified_once_of_an_agent_without_support(service: AlertSer
     (alert,) = announced.alerts
     assert (alert.cls, alert.urgency) == (AlertClass.INFORMATION, Urgency.NORMAL)
     assert alert.body == (
-        "Cursor runs Hooktray's Claude Code hooks · Cursor is not supported yet: its tool calls are not guarded · "
-        "`hooktray agents` shows where"
+        "Windsurf runs Hooktray's Claude Code hooks · Windsurf is not supported yet: "
+        "its tool calls are not guarded · `hooktray agents` shows where"
     )
 
 
 def test_no_later_tray_notifies_of_the_same_agent_again(house: House, announced: Announced) -> None:
-    one = event(EventKind.OTHER, agent="cursor")
+    one = event(EventKind.OTHER, agent="windsurf")
     other = replace(one, agent="codex")
 
     for _ in range(2):
@@ -171,24 +171,24 @@ def test_no_later_tray_notifies_of_the_same_agent_again(house: House, announced:
         service.decided(one, Decision(), record(one, **UNASKED))
         service.decided(other, Decision(), record(other, **UNASKED))
 
-    assert [alert.body.partition(" runs")[0] for alert in announced.alerts] == ["Cursor", "Codex"]
+    assert [alert.body.partition(" runs")[0] for alert in announced.alerts] == ["Windsurf", "Codex"]
 
 
 def test_an_agent_without_support_that_came_while_no_tray_ran_is_notified_of_later(
     service: AlertService, announced: Announced
 ) -> None:
-    one = event(EventKind.OTHER, agent="gemini-cli")
+    one = event(EventKind.OTHER, agent="windsurf")
 
     service.summarize_offline([record(one, **UNASKED), record(one, **UNASKED)])
 
     assert [alert.body.partition(" · ")[0] for alert in announced.alerts] == [
-        "Gemini CLI runs Hooktray's Claude Code hooks",
+        "Windsurf runs Hooktray's Claude Code hooks",
         "2 events were answered while the tray was not running, 0 denied",
     ]
 
 
 def test_the_user_is_not_notified_of_a_test(service: AlertService, announced: Announced) -> None:
-    one = event(EventKind.OTHER, agent="cursor")
+    one = event(EventKind.OTHER, agent="windsurf")
 
     service.decided(one, Decision(), record(one, **UNASKED, test=True))
 
@@ -226,15 +226,12 @@ def question(id: str = "q1", **more: Any) -> UserQuestion:
     return UserQuestion(id=id, event=asked, decision=Decision(verdict=Verdict.ASK))
 
 
-def test_a_question_has_buttons_and_names_the_tool_but_not_its_input(
-    service: AlertService, announced: Announced
-) -> None:
+def test_a_question_has_buttons_and_shows_what_would_run(service: AlertService, announced: Announced) -> None:
     service.question_opened(question())
 
     (alert,) = announced.alerts
-    assert (alert.body, alert.about) == ("May Bash run?", "q1")
+    assert (alert.body, alert.about) == ("Bash · rm -rf /srv/secret · needs your answer", "q1")
     assert alert.buttons == (Button.DETAILS, Button.ALLOW, Button.DENY)
-    assert "secret" not in str(alert)
 
 
 def test_details_show_the_input_with_its_secrets_masked(announced: Announced) -> None:
@@ -244,7 +241,7 @@ def test_details_show_the_input_with_its_secrets_masked(announced: Announced) ->
 
     service.question_opened(replace(question(), event=event(EventKind.TOOL_BEFORE, tool=tool)))
 
-    assert announced.alerts[0].body.startswith("May Bash (curl -H")
+    assert announced.alerts[0].body.startswith("Bash · curl -H")
     assert token not in announced.alerts[0].body
 
 

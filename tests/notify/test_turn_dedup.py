@@ -55,6 +55,13 @@ def test_a_session_that_ended_is_forgotten() -> None:
     assert announced((CLAIM, YES), (event(EventKind.SESSION_END), YES), (STOP, YES)) == [True, True, True]
 
 
+def test_the_end_of_a_session_is_told_once_until_it_goes_on() -> None:
+    end, start = event(EventKind.SESSION_END), event(EventKind.SESSION_START)
+
+    assert announced((end, YES), (end, YES), (start, YES), (end, YES)) == [True, False, True, True]
+    assert announced((end, YES), (event(EventKind.SESSION_END, "s2"), YES)) == [True, True]
+
+
 def test_a_thousand_sessions_take_no_more_room_than_the_limit() -> None:
     turns = TurnDedup()
     for number in range(1_000):

@@ -42,8 +42,9 @@ class Product:
         """A script that a seed prints, verbatim."""
         return self.write(name, (SCRIPTS / seed).read_text())
 
-    def source(self, agent: str, path: Path | str, **keys: Any) -> Self:
-        self._sources.append({agent: str(path), **keys})
+    def source(self, agent: str, path: Path | str, *, only: Sequence[str] = ()) -> Self:
+        """`only`: the agents whose events it is for."""
+        self._sources.append({agent: str(path), **({"agent": list(only)} if only else {})})
         return self._configured()
 
     def hook(self, **keys: Any) -> Self:

@@ -110,7 +110,7 @@ def test_tool_bash_and_tool_write_find_every_agents_tool(everywhere: Product, ag
 def test_a_shelley_hook_rewrites_the_prompt_of_agents_that_can_carry_it_and_of_no_other(product: Product) -> None:
     product.write("hooks/chat-message", '#!/bin/sh\ncat >/dev/null\necho \'{"message": "rewritten"}\'\n')
     agents = ["shelley", "starchild", "claude-code", "x-code"]
-    product.source("shelley", product.home / "hooks", agent=agents).start()
+    product.source("shelley", product.home / "hooks", only=agents).start()
 
     assert product.answer("shelley", "chat-message", {"message": "hello"}) == {"message": "rewritten"}
     assert product.answer("starchild", "on_user_message", {"message": "hello"}) == {"message": "rewritten"}

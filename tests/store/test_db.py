@@ -195,6 +195,7 @@ def test_every_older_version_is_brought_up_to_date_with_what_is_in_it(path: Path
     assert (record.session, record.verdict, record.hooks[0]["name"]) == ("s1", Verdict.DENY, "guard")
     assert (record.test, record.cwd, record.ledger, record.masks) == (False, "", 0, ())
     assert record.adjustments == ("half of it fits",)
+    assert (record.tool, record.subject) == ("", "")
     assert (record.wait_ms, record.hooks_ms) == ((2, 3) if version >= 4 else (0, 0))
     with database.connect() as connection:
         assert connection.execute("SELECT key FROM ledger").fetchone()["key"] == "k"

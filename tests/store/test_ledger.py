@@ -173,6 +173,65 @@ def test_the_next_decision_is_not_built_on_such_a_row(database: Database) -> Non
     assert not again.tampered
 
 
+@pytest.mark.parametrize("how", ["altered", "removed"])
+def test_after_rows_were_lost_the_next_decisions_count(database: Database, how: str) -> None:
+    ledger = Ledger(database)
+    for number in range(3):
+        write(ledger, LedgerAction.APPROVE, command(f"g{number}"), f"d{number}")
+    spoil(database, how)
+    restarted = Ledger(database)
+    assert [one.digest for one in restarted.in_order()] == ["d0"]
+
+    for number in (2, 1):
+        write(restarted, LedgerAction.APPROVE, command(f"g{number}"), f"d{number}")
+
+    again = Ledger(database).state
+    assert {one.digest for one in again.ordered} == {"d0", "d1", "d2"}
+    assert not again.tampered
+
+
+@pytest.mark.parametrize("how", ["altered", "removed"])
+@pytest.mark.parametrize("moves", [True, False])
+def test_rows_that_are_lost_while_we_run_are_written_anew_and_that_is_told(
+    database: Database, how: str, moves: bool
+) -> None:
+    ledger = Ledger(database)
+    for number in range(3):
+        write(ledger, LedgerAction.APPROVE, command(f"g{number}"), f"d{number}")
+    write(ledger, LedgerAction.DENY, command("turned down"), "d9")
+    spoil(database, how)
+
+    if moves:
+        ledger.set_positions({command("g1").key: (7, 7)})
+    else:
+        write(ledger, LedgerAction.REVOKE, command("g2"), "d2")
+
+    left = {"d0", "d1", "d2"} if moves else {"d0", "d1"}
+    for found in (ledger.state, Ledger(database).state):
+        assert {one.digest for one in found.ordered} == left
+        assert found.denied == {(command("turned down").key, "d9")}
+        assert not found.tampered
+    assert "altered or taken away while Hooktray ran" in ledger.restored
+
+
+def spoil(database: Database, how: str) -> None:
+    with database.write() as connection:
+        if how == "altered":
+            connection.execute("UPDATE ledger SET digest = 'evil' WHERE seq = 2")
+        else:
+            connection.execute("DELETE FROM ledger WHERE seq >= 2")
+
+
+@pytest.mark.parametrize("text", ["[[", "[]", '{"k": 1}', '{"k": ["a", 0]}', '{"k": [1]}', 5])
+def test_places_that_cannot_be_read_leave_each_hook_where_it_was_approved(database: Database, text: object) -> None:
+    write(Ledger(database), LedgerAction.APPROVE, command("a"), "d1", 3)
+    with database.write() as connection:
+        text = text.replace('"k"', f'"{command("a").key}"') if isinstance(text, str) else text
+        connection.execute("INSERT INTO meta VALUES ('order', ?)", (text,))
+
+    assert [one.position for one in Ledger(database).in_order()] == [(0, 3)]
+
+
 @pytest.mark.parametrize("committed", [True, False])
 def test_a_crash_while_a_row_is_written_loses_nothing_and_lets_nothing_in(
     database: Database, committed: bool

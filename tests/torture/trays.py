@@ -73,13 +73,15 @@ class Home(Protocol):
 class Asked:
     """A relay on its way, as an agent starts it: the payload waits in a file."""
 
-    def __init__(self, tray: Home | None, relay: Sequence[str], event: str, payload: bytes) -> None:
+    def __init__(
+        self, tray: Home | None, relay: Sequence[str], event: str, payload: bytes, agent: str = "claude-code"
+    ) -> None:
         """Without `tray`, the table beside the relay says where it is."""
         self.started = time.monotonic()
         with tempfile.TemporaryFile() as body:
             body.write(payload)
             body.seek(0)
-            argv = [*relay, *(("--home", tray.home) if tray else ()), "claude-code", event]
+            argv = [*relay, *(("--home", tray.home) if tray else ()), agent, event]
             self.output = tempfile.TemporaryFile()  # noqa: SIM115 - open until the answer was read
             self.process = subprocess.Popen(
                 argv, env=ENVIRONMENT, stdin=body, stdout=self.output, stderr=subprocess.DEVNULL

@@ -46,7 +46,8 @@ def test_a_decision_is_read_in_full(site: Site, page: Page) -> None:
     page.follow(".row", "no mkfs")
 
     text = page.text()
-    assert "PreToolUse denied" in text
+    assert "Bash · mkfs /dev/sda" in text
+    assert "blocked by guard: no mkfs" in text
     assert "guard: no mkfs" in text
     assert '"command": "mkfs /dev/sda' in text
     assert '"permissionDecision": "deny"' in text
@@ -241,13 +242,13 @@ def test_changed_entries_of_an_agent_are_shown_with_what_can_be_done(
 
 
 def test_an_agent_without_support_is_shown_as_one_that_is_not_guarded(site: Site, page: Page) -> None:
-    site.house.relay("claude-code", "PreToolUse", before_tool("cursor").payload)
+    site.house.relay("claude-code", "PreToolUse", before_tool("windsurf").payload)
     found = wait(lambda: next(iter(site.house.stores.journal.recent(1)), None), 20, "its row is written")
 
     page.go(address(site, f"/?agent={found.agent}"))
-    assert "cursor is not supported yet: no hook was asked" in page.run("document.querySelector('.row').innerText")
+    assert "windsurf is not supported yet: no hook was asked" in page.run("document.querySelector('.row').innerText")
     page.go(address(site, f"/decisions/{found.id}"))
-    assert "None: cursor is not supported yet: no hook was asked." in page.text()
+    assert "None: windsurf is not supported yet: no hook was asked." in page.text()
     page.go(address(site, "/agents"))
     assert "not supported yet: its tool calls are not guarded" in page.text()
 

@@ -17,6 +17,8 @@ BUILT_IN: Mapping[str, str] = {  # by id: the module that has the agent's AGENT
     "claude-code": "tray.agents.claude_code",
     "codex": "tray.agents.codex",
     "copilot-cli": "tray.agents.copilot_cli",
+    "cursor": "tray.agents.cursor",
+    "gemini-cli": "tray.agents.gemini_cli",
     "opencode": "tray.agents.opencode",
     "qwen-code": "tray.agents.qwen_code",
     "shelley": "tray.agents.shelley",
@@ -25,9 +27,7 @@ BUILT_IN: Mapping[str, str] = {  # by id: the module that has the agent's AGENT
 }
 RECOGNISED: Mapping[str, str] = {  # the agents that are not supported yet
     "antigravity": "tray.agents.google_antigravity",
-    "cursor": "tray.agents.cursor",
     "devin": "tray.agents.devin",
-    "gemini-cli": "tray.agents.gemini_cli",
     "grok": "tray.agents.grok",
     "hermes": "tray.agents.hermes",
     "kimi-code": "tray.agents.kimi_code",

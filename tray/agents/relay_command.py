@@ -50,16 +50,28 @@ def shell_line(words: Sequence[str], *, otherwise: str = "cat >/dev/null", repla
     return f"{' && '.join(conditions)} && {start}{shlex.join(words)} || {otherwise}"
 
 
+def answering_line(words: Sequence[str], answer: bytes) -> str:
+    """For an agent that takes silence or an exit code for a refusal: without Hooktray the line answers, and ends
+    with 0 whatever becomes of the relay.
+    """
+    text = answer.decode()
+    if sys.platform == "win32":
+        return cmd_line(words, answer=text)
+    otherwise = f"{{ cat >/dev/null; printf %s {shlex.quote(text)}; }}" if text else "cat >/dev/null"
+    return shell_line(words, otherwise=otherwise, replaces_shell=False)
+
+
 def exec_line(words: Sequence[str]) -> str:
     """For an agent that splits the command into words, as a POSIX shell does, and starts the first one."""
     return shlex.join(cmd_argv(words) if sys.platform == "win32" else ("/bin/sh", "-c", shell_line(words)))
 
 
-def cmd_line(words: Sequence[str]) -> str:
-    """For cmd.exe, which reads it unchanged; `more` reads the input to its end."""
-    return " ".join(
+def cmd_line(words: Sequence[str], *, answer: str = "") -> str:
+    """For cmd.exe, which reads it unchanged; `more` reads the input to its end, and `answer` is printed then."""
+    line = " ".join(
         word if CMD_SAFE.fullmatch(word) or word in CMD_OPERATORS else f'"{word}"' for word in _guarded(words)
     )
+    return f"{line[:-2]} & echo {answer})" if answer else line
 
 
 def cmd_argv(words: Sequence[str]) -> list[str]:

@@ -40,6 +40,7 @@ from typing import Any
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 from tray.agents import wire
+from tray.agents.agent import KnownAgent
 from tray.agents.protocol import neutral, parse, render, spec
 from tray.agents.registry import AGENTS, BUILT_IN, UNSUPPORTED
 from tray.errors import AgentError
@@ -258,27 +259,34 @@ def _probes(sample: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Mappin
 
 
 def _mark_rows() -> Iterator[tuple[str, ...]]:
-    """The agents that one key of the payload identifies, with their neutral answers.
+    """The agents that one key of the payload identifies; with their neutral answers, if they are not supported.
 
     Marks in the environment are left out: an agent inherits them from the terminal of another one, and only the
     engine can tell that from the rest of the payload.
     """
-    words = sorted({event for agent in AGENTS.built_in.values() for event in agent.events if "<" not in event})
-    for agent in UNSUPPORTED.values():
+    for agent in (*AGENTS.built_in.values(), *UNSUPPORTED.values()):
         marks = agent.marks
         keys = [key for key in marks.keys if not marks.yields and marks.is_sender({key: PROBE})]
         yield from (("mark", agent.id, "key", _escaped(key.encode())) for key in keys)
         if keys and marks.event({keys[0]: PROBE, "hook_event_name": PROBE}, "") == PROBE:
             yield "event", agent.id, "hook_event_name"
-        answers = {name: marks.neutral(name) for word in words for name in (word, f"{word[:1].lower()}{word[1:]}")}
-        if not keys or not any(answers.values()):
-            continue
-        usual = max(set(answers.values()), key=list(answers.values()).count)
-        for name, answer in answers.items():
-            if answer != usual:
-                yield "neutral", agent.id, name, "bytes", _escaped(answer)
-        if usual:
-            yield "neutral", agent.id, ANY, "bytes", _escaped(usual)
+        if keys and agent.id in UNSUPPORTED:
+            yield from _unsupported_rows(agent)
+
+
+def _unsupported_rows(agent: KnownAgent) -> Iterator[tuple[str, ...]]:
+    """Its neutral answers, to its own names of events and to those that our commands for other agents have."""
+    words = sorted({event for one in AGENTS.built_in.values() for event in one.events if "<" not in event})
+    neutral = agent.marks.neutral
+    answers = {name: neutral(name) for word in words for name in (word, f"{word[:1].lower()}{word[1:]}")}
+    if not any(answers.values()):
+        return
+    usual = max(set(answers.values()), key=list(answers.values()).count)
+    for name, answer in answers.items():
+        if answer != usual:
+            yield "neutral", agent.id, name, "bytes", _escaped(answer)
+    if usual:
+        yield "neutral", agent.id, ANY, "bytes", _escaped(usual)
 
 
 def _sample(agent: str, event: str) -> bytes:

@@ -135,6 +135,7 @@ class AlertController:
         """What was changed outside Hooktray; each is announced once, and only if the file itself is whole."""
         found = {
             stores.ledger.state.tampered: say("The ledger is not as Hooktray left it"),
+            stores.ledger.restored: say("The ledger is not as Hooktray left it"),
             stores.switch.tampered: say("The switch is not as Hooktray left it"),
         }
         fresh = found.keys() - {"", *self._tampering}

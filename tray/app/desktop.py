@@ -16,10 +16,11 @@ from tray.app.entry_watch import EntryWatch
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.controls import Controls
 from tray.desktop.autostart import autostart
-from tray.desktop.menu import AlertsState, MenuQuestion
+from tray.desktop.menu import SHOWN_RECORDS, AlertsState, MenuQuestion
 from tray.desktop.menu_controller import MenuController
 from tray.desktop.menu_services import MenuServices
 from tray.desktop.presenter import Presenter
+from tray.engine.sentence import tool_text
 from tray.engine.user_questions import UserQuestion
 from tray.paths import Paths
 
@@ -73,9 +74,8 @@ def build_desktop(
         agents=agents,
         quit=quit,
     )
-    presenter = Presenter(
-        controls=controls, catalog=catalog, recent=stores.journal.recent(10), post=post, services=services
-    )
+    recent = stores.journal.recent(SHOWN_RECORDS, brief=True)
+    presenter = Presenter(controls=controls, catalog=catalog, recent=recent, post=post, services=services)
     controller = MenuController(
         presenter=presenter,
         controls=controls,
@@ -101,5 +101,4 @@ def _alerts_state(alerts: AlertController) -> AlertsState:
 
 def _question(one: UserQuestion) -> MenuQuestion:
     event = one.event
-    what = event.tool.name if event.tool and event.tool.name else event.kind.replace("_", " ").capitalize()
-    return MenuQuestion(id=one.id, agent=event.agent, project=event.project, subject=what)
+    return MenuQuestion(id=one.id, agent=event.agent, project=event.project, subject=tool_text(event))

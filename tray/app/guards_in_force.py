@@ -1,7 +1,7 @@
 """What the relay's table guards: what approved hooks match, and after a loss what the lost ones matched.
 
 Approvals that were lost with the database guard on until a person has reviewed them. Their hooks do not run; each
-call that they would have judged is asked about or denied, by the tray and by the relay.
+call that they would have judged is asked about or denied, by the tray, the one-shot engine and the relay.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tray.engine.guard_summary import guards
 from tray.model.guard import Guard
 from tray.paths import Paths
 from tray.store.db import Database
-from tray.store.earlier_approvals import EarlierApprovals
+from tray.store.earlier_approvals import EarlierApprovals, keep_lost
 from tray.store.ledger import ApprovedHook, LedgerState
 from tray.store.lost_guards import Loss, LostGuards
 from tray.store.switch import Switch
@@ -38,6 +38,24 @@ class GuardSources:
 
     def of(self, ledger: LedgerState) -> tuple[Guard, ...]:
         return guards(ledger, self.switch, self.agents, after_quit=self.after_quit)
+
+
+def note_loss(paths: Paths, database: Database, ledger: LedgerState) -> None:
+    """Note that approvals were lost, before anything is written anew: rows do not count, or all of them are gone.
+
+    A database that was damaged or deleted has noted it itself (store/db.py), unless the whole state folder is gone.
+    Raises StoreError.
+    """
+    if ledger.tampered or (not ledger.version and _own_table(paths).guards):
+        store = LostGuards(database)
+        is_new = store.load() is None
+        keep_lost(database.path, adds=not is_new)
+        store.begin(is_total=is_new and not ledger.approved)
+
+
+def guards_without(paths: Paths, ledger: LedgerState) -> tuple[Guard, ...]:
+    """What the table guards for hooks that are not in force: for the one-shot engine, before a tray has looked."""
+    return tuple(guard for guard in _own_table(paths).guards if not _is_in_force(guard, ledger))
 
 
 def usual_guards(sources: GuardSources) -> tuple[Guard, ...]:
@@ -82,8 +100,14 @@ def _rows(sources: GuardSources, table: TableContent, *, is_reviewed: bool) -> I
     state = sources.switch.state()
     pauses = () if sources.after_quit else state.pauses
     for guard in table.guards if state.enabled else ():
-        if guard.agent in sources.agents and not any(pause.covers("", guard.agent) for pause in pauses):
+        is_paused = any(pause.covers("", guard.agent) for pause in pauses)
+        if guard.agent in sources.agents and not is_paused and not _is_in_force(guard, sources.ledger):
             yield guard
+
+
+def _is_in_force(guard: Guard, ledger: LedgerState) -> bool:
+    """Whether the hooks that made this row are approved, so that they judge by themselves."""
+    return bool(guard.hooks) and {one.hook.name for one in ledger.ordered}.issuperset(guard.hooks)
 
 
 def _decided(ledger: LedgerState) -> frozenset[str]:
@@ -102,3 +126,7 @@ def _table_text(paths: Paths) -> str:
     except OSError:
         return ""
     return text.decode("utf-8", "replace") if relay_table.read(text).state == str(paths.state) else ""
+
+
+def _own_table(paths: Paths) -> TableContent:
+    return relay_table.read(_table_text(paths).encode())

@@ -25,7 +25,7 @@ from tray.agents import relay_table
 from tray.agents.relay_table import TableContent
 from tray.app import package_files, relay_conf
 from tray.app.agent_sites import connected_agents
-from tray.app.guards_in_force import USUAL_WITHOUT_TRAY, GuardSources, kept_guards, usual_guards
+from tray.app.guards_in_force import USUAL_WITHOUT_TRAY, GuardSources, kept_guards, note_loss, usual_guards
 from tray.errors import HooktrayError, StoreError
 from tray.model.guard import Guard
 from tray.paths import Paths, unwritable_error
@@ -176,6 +176,7 @@ def prepare_to_connect(paths: Paths, agent: str) -> None:
     HooktrayError.
     """
     database = open_db(paths.database, migrate=not paths.database.exists())
+    note_loss(paths, database, Ledger(database).state)
     install(paths, database, take_over=True)
     agents = {*connected_agents(paths), agent}
     write_table(paths, _guards(paths, database, agents), database, take_over=True)

@@ -18,6 +18,7 @@ from tray.app import (
     build_catalog,
     build_engine,
     confirmed_llm,
+    guards_in_force,
     journal_limits,
     open_stores,
     relay_watch,
@@ -135,6 +136,7 @@ class App:
         self._stores = open_stores(
             paths, migrate=True, warn=self._journal_problem, limits=lambda: journal_limits(self._catalog)
         )
+        guards_in_force.note_loss(paths, self._stores.database, self._stores.ledger.state)
         self._catalog = build_catalog(paths, self._stores)
         self._watch = FileWatch(self._loop.loop, self._changed)
         self._relay_files = RelayFiles(paths, self._stores, self._catalog, lambda: self._relay_watch.is_pending)

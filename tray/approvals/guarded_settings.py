@@ -26,8 +26,10 @@ DATA_KEYS = (
     "fleet",
     "push",
     "remote",
-    "show_input",
 )  # of hooktray.yaml, as far as there are such; they send data out
+INPUT = "show_input"
+INPUT_KEY = f"setting:{INPUT}"
+INPUT_HIDDEN = "show_input: false"
 WITHDRAWN_KEYS = ("protection", "without_tray", *DATA_KEYS)  # without them in the file, they wait for a person again
 NOTIFICATIONS = "notifications"
 NOTIFICATIONS_KEY = f"setting:{NOTIFICATIONS}"
@@ -68,7 +70,7 @@ def guarded_settings(settings: Settings, ledger_state: LedgerState) -> tuple[Gua
         *((f"ask_on_desktop {agent}", f"ask_on_desktop: off for {agent}", "") for agent in removed),
     )
     found = (_setting(key, text, _digest(text), definition, ledger_state) for key, text, definition in texts)
-    return (*found, *_notifications(settings, ledger_state))
+    return (*found, *_notifications(settings, ledger_state), *_input(settings, ledger_state))
 
 
 def settings_in_force(settings: Settings, ledger_state: LedgerState) -> Settings:
@@ -78,6 +80,8 @@ def settings_in_force(settings: Settings, ledger_state: LedgerState) -> Settings
     if counted is not new:
         settings = with_notifications(settings, counted)
     held = {key: _last_confirmed(key, ledger_state) for key in _data_keys(settings, ledger_state)}
+    if _is_input_hidden(ledger_state):
+        held[INPUT] = False
     return msgspec.structs.replace(settings, **held) if held else settings
 
 
@@ -88,6 +92,8 @@ def record_additions(settings: Settings, ledger: Ledger) -> None:
     what was withdrawn waits for a person when it comes back.
     """
     record_desktop_agents(settings, ledger)
+    if not settings.show_input and not _is_input_hidden(ledger.state):
+        _record(ledger, LedgerAction.APPROVE, INPUT_KEY, _digest(INPUT_HIDDEN), "")
     old = _confirmed_notifications(ledger.state)
     counted = loudest(notification_settings(settings), old)
     if reductions(old, counted):
@@ -161,6 +167,17 @@ def _notifications(settings: Settings, ledger_state: LedgerState) -> Iterator[Gu
     if reduced := reductions(part, _confirmed_notifications(ledger_state)):
         text, definition = f"{NOTIFICATIONS}: {', '.join(reduced)}", part.encode()
         yield _setting(NOTIFICATIONS, text, _digest(definition), definition, ledger_state)
+
+
+def _input(settings: Settings, ledger_state: LedgerState) -> Iterator[GuardedSetting]:
+    """To show what tools get again, once the file has hidden it."""
+    if settings.show_input and _is_input_hidden(ledger_state):
+        text = "show_input: true"
+        yield _setting(INPUT, text, _digest(text), "", ledger_state)
+
+
+def _is_input_hidden(ledger_state: LedgerState) -> bool:
+    return ledger_state.settings.get(INPUT_KEY) == _digest(INPUT_HIDDEN)
 
 
 def _confirmed_notifications(ledger_state: LedgerState) -> NotificationSettings:

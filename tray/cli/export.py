@@ -14,9 +14,9 @@ from tray.text import printable
 FORMATS = ("jsonl", "csv")
 FORMULA_STARTS = tuple("=+-@|%\t\r\n\uff1d\uff0b\uff0d\uff20")  # of formulas; some spreadsheets take wide signs
 COLUMNS = (
-    "id", "at", "agent", "session", "project", "cwd", "event", "kind", "verdict", "reason", "ms", "wait_ms",
-    "hooks_ms", "rewrites", "hooks", "notes", "adjustments", "problem", "payload", "digest", "masked", "masks",
-    "answer", "ledger", "offline", "test", "alerted",
+    "id", "at", "agent", "session", "project", "cwd", "event", "kind", "tool", "subject", "verdict", "reason",
+    "ms", "wait_ms", "hooks_ms", "rewrites", "hooks", "notes", "adjustments", "problem", "payload", "digest",
+    "masked", "masks", "answer", "ledger", "offline", "test", "alerted",
 )  # fmt: skip
 MAX_CELL = 32_000  # characters; spreadsheets cut a longer one
 

@@ -19,11 +19,15 @@ if TYPE_CHECKING:
 
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
+LABELS = {"failed": "trouble", "rewritten": "rewrite"}  # what `log` shows besides verdicts
+
 Agent = Annotated[str, typer.Option("--agent", metavar="AGENT", help="Only of this agent.")]
 Project = Annotated[str, typer.Option("--project", metavar="PROJECT", help="Only of this project.")]
 Session = Annotated[str, typer.Option("--session", metavar="SESSION", help="Only of this session.")]
 Event = Annotated[str, typer.Option("--event", metavar="EVENT", help="Only this event, by either of its names.")]
-VerdictName = Annotated[str, typer.Option("--verdict", metavar="VERDICT", help="Only abstain, allow, ask or deny.")]
+VerdictName = Annotated[
+    str, typer.Option("--verdict", metavar="VERDICT", help="Only abstain, allow, ask, deny, rewritten or failed.")
+]
 Hook = Annotated[str, typer.Option("--hook", metavar="HOOK", help="Only where this hook was asked.")]
 Text = Annotated[
     str, typer.Option("--text", metavar="TEXT", help="Only where this stands in payload, reason, outputs or answer.")
@@ -58,7 +62,7 @@ def filters(
         agents = (*AGENTS, *UNSUPPORTED, UNKNOWN)
         if agent not in agents:
             raise HooktrayError(f"--agent {agent}: unknown agent", hint=suggest(agent, agents))
-    words = [one.word for one in Verdict]
+    words = [*(one.word for one in Verdict), *LABELS]
     if verdict and verdict not in words:
         raise HooktrayError(f"--verdict {verdict}: there is no such verdict", hint=suggest(verdict, words))
     if event:
@@ -71,7 +75,8 @@ def filters(
         "project": project,
         "session": session,
         "event": event,
-        "verdict": Verdict[verdict.upper()] if verdict else None,
+        "verdict": Verdict[verdict.upper()] if verdict and verdict not in LABELS else None,
+        "label": LABELS.get(verdict, ""),
         "hook": hook,
         "text": text,
         "since": parse_since(since) if since else "",

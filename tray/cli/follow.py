@@ -8,7 +8,7 @@ from collections import deque
 from pathlib import Path
 from typing import Any
 
-from tray.cli.views import log_line, log_row
+from tray.cli.views import log_row, print_log_line
 from tray.model.decision import Record
 from tray.sources.configuration import file_stamp
 from tray.store.journal import Journal
@@ -46,5 +46,7 @@ def _show(records: list[Record], shown: deque[str], *, as_json: bool) -> None:
         if record.id in shown:
             continue
         shown.append(record.id)
-        row = log_row(record)
-        print(json.dumps(row, ensure_ascii=False) if as_json else log_line(row), flush=True)
+        if as_json:
+            print(json.dumps(log_row(record), ensure_ascii=False), flush=True)
+        else:
+            print_log_line(record)

@@ -50,12 +50,12 @@ def log(
 
         follow_journal(journal, prepared_paths(context).database, wanted, limit, as_json=as_json)
         return
-    rows = [log_row(record) for record in journal.recent(limit, brief=True, **wanted)]
+    records = journal.recent(limit, brief=True, **wanted)
     if as_json:
-        for row in rows:
-            print(json.dumps(row, ensure_ascii=False))
+        for record in records:
+            print(json.dumps(log_row(record), ensure_ascii=False))
         return
-    print_log(rows, filtered=any(value not in ("", None) for value in wanted.values()))
+    print_log(records, filtered=any(value not in ("", None) for value in wanted.values()))
 
 
 @app.command()

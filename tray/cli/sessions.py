@@ -29,7 +29,7 @@ def show_sessions(
     ] = False,
 ) -> None:
     """Every session of your agents: what waits for you first."""
-    from tray.cli.views import table
+    from tray.cli.tables import table
     from tray.store.db import open_db
     from tray.store.session_rows import SessionRows
 

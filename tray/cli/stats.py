@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from tray.cli.views import clock, table
+from tray.cli.tables import table
+from tray.cli.views import clock
 from tray.store.stats import Statistics
 
 

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from tray.approvals.catalog import command_or_url
 from tray.approvals.review import describe_action
-from tray.engine.explain import SKIP_TEXTS
-from tray.model.decision import Record, SkipReason, Verdict
+from tray.cli.tables import CELL_LIMIT, print_line, table
+from tray.engine.sentence import sentence
+from tray.model.decision import Record
 from tray.model.hook import ApprovalState
 from tray.text import printable, sanitise
 
@@ -29,7 +25,24 @@ if TYPE_CHECKING:
     from tray.paths import Paths
     from tray.sources.configuration import Configuration
 
-PIPE_WIDTH = 2000  # columns of a file or a pipe: a row that is searched there is on one line
+LOG_HEADS = ("id", "time", "agent", "project", "verdict", "what happened")
+LOG_WORDS = {"rewrite": "rewritten", "trouble": "failed"}  # labels that are no verdicts; the others are
+LOG_STYLES = {
+    "deny": "bold red",
+    "ask": "yellow",
+    "trouble": "magenta",
+    "rewrite": "cyan",
+    "allow": "green",
+    "abstain": "dim",
+}
+STATE_STYLES = {
+    "approved": "",
+    "pending": "yellow",
+    "changed": "yellow",
+    "denied": "red",
+    "revoked": "red",
+    "inactive": "dim",
+}
 
 
 def hook_rows(catalog: HookCatalog) -> list[dict[str, Any]]:
@@ -61,6 +74,8 @@ def log_row(record: Record) -> dict[str, Any]:
         "project": record.project,
         "event": record.event,
         "kind": record.kind,
+        "tool": record.tool,
+        "subject": record.subject,
         "verdict": record.verdict.word,
         "reason": record.reason,
         "ms": record.ms,
@@ -134,7 +149,7 @@ def print_hooks(rows: Sequence[Mapping[str, Any]], enabled: bool, paths: Paths, 
         (row["name"], row["event"], row["runs"], _state_text(row), _short_source(row["source"], paths))
         for row in rows
     ]
-    table(("hook", "event", "runs", "state", "source"), cells)
+    table(("hook", "event", "runs", "state", "source"), cells, [STATE_STYLES.get(row["state"], "") for row in rows])
 
 
 def print_waiting(catalog: HookCatalog) -> None:
@@ -171,20 +186,22 @@ def _print_warnings(configuration: Configuration) -> None:
         print(f"Warning: {printable(warning)}")
 
 
-def print_log(rows: Sequence[Mapping[str, Any]], *, filtered: bool) -> None:
-    if not rows:
+def print_log(records: Sequence[Record], *, filtered: bool) -> None:
+    if not records:
         print("No decision matches." if filtered else "No decisions yet.")
         return
-    table(("id", "time", "agent", "event", "project", "verdict", "why"), [_log_cells(row) for row in rows])
+    table(LOG_HEADS, [_log_cells(record) for record in records], [LOG_STYLES[record.label] for record in records])
 
 
-def log_line(row: Mapping[str, Any]) -> str:
+def print_log_line(record: Record) -> None:
     """One row on one line, for following."""
-    return "  ".join(sanitise(str(cell), 300) for cell in _log_cells(row))
+    print_line([sanitise(cell, CELL_LIMIT) for cell in _log_cells(record)], LOG_STYLES[record.label])
 
 
-def _log_cells(row: Mapping[str, Any]) -> tuple[str, ...]:
-    return row["id"][:8], clock(row["at"]), row["agent"], _what(row), row["project"], row["verdict"], _why(row)
+def _log_cells(record: Record) -> tuple[str, ...]:
+    label = LOG_WORDS.get(record.label, record.label)
+    word = f"{label} (test)" if record.test else label
+    return record.id[:8], clock(record.at), record.agent, record.project, word, sentence(record, CELL_LIMIT)
 
 
 def print_agents(statuses: Sequence[AgentStatus], foreign: Sequence[UnsupportedAgent]) -> None:
@@ -240,28 +257,6 @@ def _state_text(row: Mapping[str, Any]) -> str:
     return f"{text}; {row['remedy']}" if row["remedy"] else text
 
 
-def _what(row: Mapping[str, Any]) -> str:
-    return f"{row['event']} (test)" if row["test"] else str(row["event"])
-
-
-def _why(row: Mapping[str, Any]) -> str:
-    if row["verdict"] == Verdict.ABSTAIN.word and not row["hooks"] and row["reason"] in list(SkipReason):
-        return SKIP_TEXTS[SkipReason(row["reason"])].format(agent=row["agent"])
-    if row["reason"] or row["problem"]:
-        return str(row["reason"] or row["problem"])
-    causes = [f"{hook['name']}: {hook['cause']}" for hook in row["hooks"] if hook.get("cause")]
-    return "; ".join(causes) or ", ".join(hook["name"] for hook in row["hooks"])
-
-
 def clock(at: float) -> str:
     same_day = time.localtime(at)[:3] == time.localtime()[:3]
     return time.strftime("%H:%M:%S" if same_day else "%Y-%m-%d %H:%M", time.localtime(at))
-
-
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for head in heads:
-        table.add_column(head, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(sanitise(str(cell), 300)) for cell in row))
-    Console(width=None if sys.stdout.isatty() else PIPE_WIDTH).print(table)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tray.cli.views import clock, log_row
-from tray.engine.explain import SKIP_TEXTS
+from tray.engine.sentence import SKIP_TEXTS, sentence
 from tray.model.decision import Record
 from tray.text import printable
 
@@ -30,6 +30,7 @@ def report(record: Record) -> str:
 
 
 def _lines(record: Record) -> Iterator[str]:
+    yield sentence(record)
     yield f"{record.agent} · {record.event} ({record.kind}) · {record.project or 'no project'} · {clock(record.at)}"
     offline = ", answered without the tray" if record.offline else ""
     yield f"Decision {record.id}, session {record.session or 'unknown'}{offline}{', a test' if record.test else ''}"

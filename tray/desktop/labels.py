@@ -7,12 +7,15 @@ import re
 import time
 from collections.abc import Mapping
 
+from tray.engine.sentence import sentence
 from tray.language import phrase, say
 from tray.model.decision import Record, SkipReason
 from tray.model.event import EventKind
 from tray.text import sanitise
 
 SIGNS = {"deny": "✕", "ask": "?", "trouble": "!", "rewrite": "✎", "allow": "✓", "abstain": "·"}  # no colour is needed
+SENTENCE_LIMIT = 66  # characters; agent, project and age come after it
+PLACE_LIMIT = 32
 PADDING = {"?": "\u2005", "!": "\u2004", "·": "\u2002"}  # narrow marks become as wide as the others
 PROBLEM_PLACE = re.compile(r"(?P<path>.*?)(?P<at>:\d+:\d+): (?P<rest>.*)")  # path:line:column: what is wrong there
 AGES = (
@@ -57,13 +60,12 @@ def clock(at: float, now: float) -> str:
 
 def record_label(record: Record, now: float) -> str:
     """One recent decision."""
-    what = clean(record.event, 30)
+    sign = SIGNS[record.label]
+    what = sentence(record, SENTENCE_LIMIT)
     if record.test:
         what = say("{event} (test)", event=what)
-    if record.skip_reason is not None:
-        what = f"{what}: {say(SKIP_PHRASES[record.skip_reason])}"
-    parts = (clean(record.agent, 20), session_label(record.project, record.session), what, age(record.at, now))
-    sign = SIGNS[record.label]
+    where = sanitise(agent_label(record.agent, record.project, record.session), PLACE_LIMIT)
+    parts = (what, where, age(record.at, now))
     return f"{sign}{PADDING.get(sign, '')}  {' · '.join(part for part in parts if part)}"
 
 

@@ -13,7 +13,7 @@ from tray.approvals.review import write_review
 from tray.desktop import menu
 from tray.desktop.menu_services import MenuServices
 from tray.desktop.presenter import Presenter
-from tray.engine.explain import summary
+from tray.engine.sentence import sentence
 from tray.errors import HooktrayError
 from tray.language import say
 from tray.store.copies import Copies
@@ -197,5 +197,5 @@ class MenuController:
         record = next((one for one in self._presenter.recent if one.id == record_id), None)
         if record is None:
             return
-        title = " · ".join(part for part in (record.agent, record.event, record.project) if part)
-        self._inform(title, summary(record))
+        title = " · ".join(part for part in (record.agent, record.project) if part)
+        self._inform(title, sentence(record))

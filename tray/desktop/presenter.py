@@ -54,7 +54,7 @@ class Presenter:
 
     def add(self, record: Record) -> None:
         """Keep it for the next drawing."""
-        self.recent.appendleft(record)
+        self.recent.appendleft(replace(record, payload="", answer={}, masks=()))  # of many, what no row shows
         self._last_events[record.agent] = record.at
 
     def status_shown(self, turn: str, text: str) -> None:

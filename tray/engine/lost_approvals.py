@@ -14,6 +14,8 @@ REASON = (
     "Hooktray lost its approvals, and a hook that was approved guards this call. A person reviews them in the tray's"
     " menu under Approvals, or with `hooktray list`."
 )
+CAUSE = "Hooktray lost its approvals, and a hook that was approved guards this call"
+ADJUSTMENT = "the agent cannot ask: the call went on"
 
 
 class LostApprovals:
@@ -27,12 +29,18 @@ class LostApprovals:
         return bool(found) and any((guard.agent, guard.event) == (agent, event) for guard in found)
 
     def judge(self, event: Event) -> Outcome | None:
-        """The outcome for this event; None when no lost approval guards it, or those that do let it go on."""
+        """The outcome for this event; None when no lost approval guards it.
+
+        Where the agent cannot ask, the call goes on as that of a hook that failed: it is journalled and announced.
+        """
         guards = self._load()
         if not guards:
             return None
         found = [guard for guard in guards if (guard.agent, guard.event) == (event.agent, event.name)]
-        failures = {guard.failure for guard in found if _covers(guard, event)} - {Failure.ALLOW}
+        failures = {guard.failure for guard in found if _covers(guard, event)}
+        if failures == {Failure.ALLOW}:
+            output = HookOutput(problem=CAUSE, adjustment=ADJUSTMENT)
+            return Outcome(hook=NAME, status=Status.FAILED, output=output, cause=CAUSE, let_through=True)
         if not failures:
             return None
         verdict = Verdict.DENY if Failure.BLOCK in failures else Verdict.ASK

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from tray.agents.protocol import spec
 from tray.agents.registry import hook_rules
+from tray.engine.slash_command import NAME as OWN_NAME
 from tray.model.decision import NO_OUTPUT, Decision, Gate, HookOutput, Outcome, Status, Verdict
 from tray.model.event import Capability, Event
 from tray.model.guard import GATING_KINDS
@@ -38,7 +39,7 @@ def failed(
     verdict, let_through = _failure_verdict(event, hook.policy)
     if hook_rules(hook.dialect).fails_to_refuse and stderr.strip():
         cause = f"{cause}: {stderr.strip()[-REASON_LIMIT:]}"
-    reason = f"the hook {hook.name} failed: {cause}" if verdict is not Verdict.ABSTAIN else ""
+    reason = f"it failed: {cause}" if verdict is not Verdict.ABSTAIN else ""
     adjustment = f"it failed, and {event.name} of {event.agent} cannot ask: it refused nothing" if let_through else ""
     return Outcome(
         hook=hook.name,
@@ -75,9 +76,17 @@ def merge(outcomes: Sequence[Outcome]) -> Decision:
     if all(output is NO_OUTPUT for output in outputs):
         return Decision(outcomes=tuple(outcomes))
     verdict = max((output.verdict for output in outputs), default=Verdict.ABSTAIN)
-    reasons = [output.reason for output in outputs if output.verdict is verdict and output.reason]
+    reasons = [
+        _signed(outcome, outcome.output.reason)
+        for outcome in outcomes
+        if outcome.output.verdict is verdict and outcome.output.reason
+    ]
     rewriting = [outcome for outcome in outcomes if outcome.output.rewrite is not None]
-    stops = [output.stop for output in outputs if output.stop is not None]
+    stops = [
+        _signed(outcome, outcome.output.stop) if outcome.output.stop else ""
+        for outcome in outcomes
+        if outcome.output.stop is not None
+    ]
     return Decision(
         verdict=verdict,
         reason="\n".join(reasons) if verdict is not Verdict.ABSTAIN else "",
@@ -90,6 +99,11 @@ def merge(outcomes: Sequence[Outcome]) -> Decision:
         outcomes=tuple(outcomes),
         adjustments=(*_conflict(rewriting), *_adjustments(outcomes)),
     )
+
+
+def _signed(outcome: Outcome, text: str) -> str:
+    """A reason as the agent's user reads it: who says it, and through which program."""
+    return text if outcome.hook == OWN_NAME else f"{outcome.hook} (Hooktray): {text}"
 
 
 def _adjustments(outcomes: Sequence[Outcome]) -> tuple[str, ...]:

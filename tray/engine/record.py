@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from tray.engine.masks import Masks, limit_masks
+from tray.engine.subject import subject
 from tray.model.decision import Answer, Decision, Outcome, Record, SkipReason
 from tray.model.event import Event
 from tray.text import printable, sanitise
@@ -25,6 +26,7 @@ def make_record(event: Event, decision: Decision, answer: Answer, *, at: float, 
     masks = Masks([outcome.hook for outcome in decision.outcomes])
     payload = _payload(event.body, masks, EXCERPT if event.skip_reason is SkipReason.NOT_UNDERSTOOD else PAYLOAD)
     masked = len(masks.found)
+    is_clean = not masked and len(event.body) <= PAYLOAD  # then no part of it need be looked at again
     return Record(
         id=event.id,
         at=at,
@@ -50,6 +52,8 @@ def make_record(event: Event, decision: Decision, answer: Answer, *, at: float, 
         cwd=sanitise(masks.redact(event.cwd[:PATH], "cwd"), PATH),
         ledger=event.ledger,
         masks=limit_masks(masks.found),
+        tool=_tool(event, masks, is_clean),
+        subject=subject(event, is_clean=is_clean),
     )
 
 
@@ -72,6 +76,12 @@ def _payload(body: bytes, masks: Masks, limit: int) -> str:
     return text[:limit] + (f"… (the first {limit} characters of {len(body)} bytes)" if is_cut else "")
 
 
+def _tool(event: Event, masks: Masks, is_clean: bool) -> str:
+    if event.tool is None:
+        return ""
+    return sanitise(event.tool.name, NAME) if is_clean else _name(event.tool.name, "tool", masks)
+
+
 def reasons(decision: Decision) -> str:
     """The reasons behind the verdict, each with its hook's name."""
     lines = [
@@ -85,7 +95,7 @@ def reasons(decision: Decision) -> str:
 def _hook(outcome: Outcome, place: str, masks: Masks) -> Mapping[str, Any]:
     output = outcome.output
     return {
-        "name": _name(outcome.hook, f"{place}.name", masks),
+        "name": sanitise(outcome.hook, NAME),  # never a secret, whatever it looks like
         "status": outcome.status.value,
         "verdict": output.verdict.word,
         "reason": _text(output.reason or outcome.cause, f"{place}.reason", masks),

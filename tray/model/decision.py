@@ -198,6 +198,8 @@ class Record:
     wait_ms: float = 0.0  # of `ms`, until the first hook could start
     hooks_ms: float = 0.0  # of `ms`, while hooks ran
     masks: tuple[Mapping[str, Any], ...] = ()  # place kind fingerprint; also of what is not in the payload
+    tool: str = ""  # as the agent calls it
+    subject: str = ""  # what the call did, or what else the event is about
 
     @property
     def skip_reason(self) -> SkipReason | None:

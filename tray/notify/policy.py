@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from tray.agents.protocol import spec
-from tray.language import count, phrase, say
-from tray.model.decision import Decision, SkipReason, Target, Verdict
+from tray.engine.sentence import (
+    decision_ending,
+    event_sentence,
+    question_sentence,
+    rewrite_ending,
+    sentence,
+    tool_name,
+    tool_text,
+)
+from tray.language import count, say
+from tray.model.decision import Decision, Record, SkipReason, Verdict
 from tray.model.event import Capability, Event, EventKind
 from tray.notify.alert import (
     APP,
@@ -27,7 +35,7 @@ from tray.notify.alert import (
     make_alert,
 )
 from tray.notify.hook_problems import HookProblem, HookProblemKind, describe, find_problem
-from tray.text import first_line, redact, sanitise
+from tray.text import first_line, sanitise
 
 __all__ = [
     "APP",
@@ -60,9 +68,7 @@ __all__ = [
 
 ALARM = "alarm"  # the sound of what is critical
 URL_LIMIT = 2048
-REASON_LIMIT = 64 * 1024  # characters of a reason that may still be read as JSON
-DETAIL = 80  # characters of it that are shown
-INPUT_LIMIT = 4096  # characters of a tool's input that are looked at when it is shown
+DETAIL = 80  # characters of a cause that are shown
 
 # A notification's own sort; every other one, and none at all, needs the user.
 TOPICS: Mapping[str, AlertClass] = {
@@ -71,19 +77,6 @@ TOPICS: Mapping[str, AlertClass] = {
 }
 IDLE = "idle_prompt"  # follows every turn that nobody answers, so it must not stay on the screen
 
-SUBJECTS: Mapping[EventKind, str] = {
-    EventKind.TURN_END: phrase("End of turn"),
-    EventKind.COMPLETION_CLAIM: phrase("Completion claim"),
-    EventKind.SUBAGENT_END: phrase("End of subagent"),
-}
-
-TARGETS: Mapping[Target, str] = {
-    Target.ANSWER: phrase("{who} rewrote the answer"),
-    Target.INPUT: phrase("{who} rewrote the input"),
-    Target.MESSAGE: phrase("{who} rewrote the message"),
-    Target.OUTPUT: phrase("{who} rewrote the output"),
-    Target.PROMPT: phrase("{who} rewrote the prompt"),
-}
 _ENDS = frozenset({EventKind.TURN_END, EventKind.COMPLETION_CLAIM, EventKind.TURN_FAILED})
 _WEB = re.compile(r"https?://[^\s\x00-\x20\x7f<>\"\\]+", re.IGNORECASE)
 
@@ -93,14 +86,16 @@ def alerts(
     decision: Decision,
     rules: Rules = NO_RULES,
     *,
-    show_input: bool = False,
+    show_input: bool = True,
     problems: Sequence[HookProblem] | None = None,
+    record: Record | None = None,
 ) -> tuple[Alert, ...]:
     """All alerts of this event and its decision, the most important of each urgency first.
 
     `show_input` shows a tool's input, too; `problems` are the hook problems to announce: by default all of them.
+    With the event's `record` nothing is redacted once more.
     """
-    texts = [*_verdict(event, decision, show_input), *_kind(event, decision)]
+    texts = [*_verdict(event, decision, show_input, record), *_kind(event, decision, show_input)]
     made = [_event_alert(event, cls, body, rules, urgency) for cls, body, urgency in texts]
     if problems is None:
         problems = [*filter(None, map(find_problem, decision.outcomes))]
@@ -109,19 +104,16 @@ def alerts(
         _let_through(event, one) if one.let_through and goes_on else _problem_alert(event, one, rules)
         for one in problems
     ]
-    made += [_event_alert(event, cls, body, rules, urgency) for cls, body, urgency in _changes(event, decision)]
+    changed = _changes(event, decision, show_input)
+    made += [_event_alert(event, cls, body, rules, urgency) for cls, body, urgency in changed]
     return tuple(alert for alert in made if alert.notify or alert.sound)
 
 
-def question(
-    event: Event, decision: Decision, id: str, rules: Rules = NO_RULES, *, show_input: bool = False
-) -> Alert:
+def question(event: Event, decision: Decision, id: str, rules: Rules = NO_RULES, *, show_input: bool = True) -> Alert:
     """An open question: what the user is asked, with the buttons that answer it."""
-    why = f" · {_reasons(decision)}" if decision.reason or decision.outcomes else ""
-    what = _subject(event, show_input)
-    body = say("May {what} run?", what=what) if event.tool else say("Allow {what}?", what=what)
+    body = question_sentence(event, decision, BODY_LIMIT, show_input=show_input)
     buttons = (Button.DETAILS, Button.ALLOW, Button.DENY)  # by default the alert does not say what would run
-    alert = _event_alert(event, AlertClass.ASKED, body + why, rules, None)
+    alert = _event_alert(event, AlertClass.ASKED, body, rules, None)
     return replace(alert, key=question_key(id), about=id, buttons=buttons)
 
 
@@ -131,7 +123,7 @@ def question_key(id: str) -> str:
 
 def question_closed(event: Event, id: str, reason: str, rules: Rules = NO_RULES) -> Alert:
     """A question that the user can no longer answer here, and why."""
-    body = f"{say('The question about {what} is closed', what=_subject(event))} · {say(reason)}"
+    body = f"{say('The question about {what} is closed', what=tool_name(event))} · {say(reason)}"
     alert = _event_alert(event, AlertClass.INFORMATION, body, rules, None)
     return replace(alert, key=question_key(id), buttons=())
 
@@ -146,18 +138,15 @@ def stop_denied(decision: Decision) -> bool:
 AlertText = tuple[AlertClass, str, Urgency | None]
 
 
-def _verdict(event: Event, decision: Decision, show_input: bool) -> Iterable[AlertText]:
-    if decision.stop is not None and event.kind is not EventKind.TURN_END:
-        yield AlertClass.BLOCKED, f"{say('Stopped the agent')} · {_plain(decision.stop) or _reasons(decision)}", None
-        return
-    what = _subject(event, show_input)
-    if stop_denied(decision):
-        yield AlertClass.BLOCKED, f"{say('{what} blocked', what=what)} · {_reasons(decision)}", None
+def _verdict(event: Event, decision: Decision, show_input: bool, record: Record | None) -> Iterable[AlertText]:
+    stopped = decision.stop is not None and event.kind is not EventKind.TURN_END
+    if stopped or stop_denied(decision):
+        yield AlertClass.BLOCKED, _sentence(event, decision, show_input, record), None
     elif decision.verdict is Verdict.ASK:
-        yield AlertClass.ASKED, f"{say('{what} needs your answer', what=what)} · {_reasons(decision)}", None
+        yield AlertClass.ASKED, _sentence(event, decision, show_input, record), None
 
 
-def _kind(event: Event, decision: Decision) -> Iterable[AlertText]:
+def _kind(event: Event, decision: Decision, show_input: bool) -> Iterable[AlertText]:
     if event.problem:
         yield AlertClass.INFORMATION, say("sent a payload we could not read: {why}", why=event.problem), None
         return
@@ -170,12 +159,14 @@ def _kind(event: Event, decision: Decision) -> Iterable[AlertText]:
         case EventKind.TURN_FAILED:
             yield AlertClass.TURN_END, _with_text(say("Turn failed"), event.message or event.topic), None
         case EventKind.SESSION_END:
-            yield AlertClass.SESSION_END, _with_text(say("Session ended"), event.topic), None
+            why = "" if event.topic == "other" else event.topic
+            yield AlertClass.SESSION_END, _with_text(say("Session ended"), why), None
         case EventKind.NOTIFICATION:
             yield _notification(event)
         case EventKind.PERMISSION_REQUEST if decision.verdict is Verdict.ABSTAIN and decision.stop is None:
             if spec(event.agent, event.name).needs_you:
-                yield AlertClass.NEEDS_YOU, say("Waits for your permission: {what}", what=_subject(event)), None
+                what = tool_text(event, BODY_LIMIT, show_input=show_input)
+                yield AlertClass.NEEDS_YOU, say("Waits for your permission: {what}", what=what), None
         case EventKind.ELICITATION if decision.verdict is Verdict.ABSTAIN and decision.rewrite is None:
             if spec(event.agent, event.name).needs_you:
                 yield AlertClass.NEEDS_YOU, _with_text(say("Asks you"), event.message), None
@@ -191,9 +182,10 @@ def _notification(event: Event) -> AlertText:
     return cls, body or say("Needs you"), Urgency.NORMAL if event.topic == IDLE else None
 
 
-def _changes(event: Event, decision: Decision) -> Iterable[AlertText]:
+def _changes(event: Event, decision: Decision, show_input: bool) -> Iterable[AlertText]:
     if decision.rewrite is not None and decision.verdict is not Verdict.DENY:
-        yield AlertClass.REWRITTEN, _rewritten(decision), None
+        text = event_sentence(event, rewrite_ending(decision), BODY_LIMIT, show_input=show_input)
+        yield AlertClass.REWRITTEN, text, None
     # An agent that takes a note along with its answer shows it to its user by itself.
     if decision.notes and (event.answered or Capability.NOTE not in spec(event.agent, event.name).can):
         yield AlertClass.NOTE, " · ".join(decision.notes), None
@@ -207,46 +199,11 @@ def _with_text(title: str, text: str) -> str:
     return f"{title}: {line}" if line else title
 
 
-def _subject(event: Event, show_input: bool = False) -> str:
-    """What was blocked or asked about: the tool's name, and its input only where the user wants that."""
-    if event.tool is None or not event.tool.name:
-        subject = SUBJECTS.get(event.kind)
-        return say(subject) if subject else event.kind.replace("_", " ").capitalize()
-    if not show_input:
-        return event.tool.name
-    values = (str(value)[:INPUT_LIMIT] for value in event.tool.input.values())
-    return f"{event.tool.name} ({first_line(redact(' '.join(values)[:INPUT_LIMIT]).text, DETAIL)})"
-
-
-def _reasons(decision: Decision) -> str:
-    """`hook: reason` of the hooks with this verdict. An ask that became a denial counts as its reason."""
-    for verdict in (decision.verdict, Verdict.ASK):
-        deciding = [outcome for outcome in decision.outcomes if outcome.output.verdict is verdict]
-        if deciding:
-            return " · ".join(f"{one.hook}: {_reason_text(one.output.reason)}" for one in deciding)
-    return _reason_text(decision.reason)
-
-
-def _reason_text(reason: str) -> str:
-    return _plain(reason) or say("no reason given")
-
-
-def _plain(text: str) -> str:
-    """The text, or the `reason` inside it when it is JSON."""
-    if not text.lstrip().startswith("{") or len(text) > REASON_LIMIT:
-        return text
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    reason = found.get("reason")
-    return reason if isinstance(reason, str) and reason else text
-
-
-def _rewritten(decision: Decision) -> str:
-    assert decision.rewrite is not None
-    authors = [outcome.hook for outcome in decision.outcomes if outcome.output.rewrite == decision.rewrite]
-    return say(TARGETS[decision.rewrite.target], who=authors[-1] if authors else say("A hook"))
+def _sentence(event: Event, decision: Decision, show_input: bool, record: Record | None) -> str:
+    """What happened; the tool's input only where the user wants that. A row does not say that the agent stops."""
+    if record is not None and decision.stop is None:
+        return sentence(record if show_input else replace(record, subject=""), BODY_LIMIT)
+    return event_sentence(event, decision_ending(decision), BODY_LIMIT, show_input=show_input)
 
 
 # ---- alerts that are not about an event ----
@@ -387,7 +344,7 @@ def _let_through(event: Event, one: HookProblem) -> Alert:
         "{hook} failed, and {agent} cannot ask you: {what} was not stopped",
         hook=sanitise(one.hook, 30),
         agent=event.agent,
-        what=_subject(event),
+        what=tool_name(event),
     )
     alert = _event_alert(event, one.cls, f"{text} · {sanitise(one.cause, DETAIL)}", NO_RULES, Urgency.CRITICAL)
     return replace(alert, sound=ALARM, key="|".join((APP, one.hook, one.cls)))

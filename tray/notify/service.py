@@ -109,10 +109,10 @@ class AlertService:
             return
         problems = self._problems.fresh(decision.outcomes)
         if event.id not in self._announced_early and not event.answered:
-            self._announce_event(event, self._event_alerts(event, decision, problems), record.id)
+            self._announce_event(event, self._event_alerts(event, decision, problems, record), record.id)
             return
         self._announced_early.pop(event.id, None)
-        made = [alert for alert in self._alerts(event, decision, problems) if alert.cls not in ON_ARRIVAL]
+        made = [alert for alert in self._alerts(event, decision, problems, record) if alert.cls not in ON_ARRIVAL]
         self._announce(self._reports.fresh(event, made), record.id)
 
     def question_opened(self, one: UserQuestion) -> None:
@@ -239,10 +239,12 @@ class AlertService:
     def _rules(self, project: str = "") -> Rules:
         return rules.rules(self._settings(), project, self._muted())
 
-    def _alerts(self, event: Event, decision: Decision, problems: Sequence[HookProblem]) -> list[Alert]:
+    def _alerts(
+        self, event: Event, decision: Decision, problems: Sequence[HookProblem], record: Record | None = None
+    ) -> list[Alert]:
         """Without what the user knows already: their own answer, and a prompt that is open here as a question."""
         ours, show_input = self._rules(event.project), self._settings().show_input
-        made = list(alerts(event, decision, ours, show_input=show_input, problems=problems))
+        made = list(alerts(event, decision, ours, show_input=show_input, problems=problems, record=record))
         if self._answered_by_user.pop(event.id, 0) is None:
             made = [alert for alert in made if alert.cls not in (AlertClass.BLOCKED, AlertClass.ASKED)]
         if event.kind is EventKind.NOTIFICATION and event.topic == "permission_prompt" and self._has_question(event):
@@ -252,13 +254,16 @@ class AlertService:
     def _has_question(self, event: Event) -> bool:
         return any((one.agent, one.session) == (event.agent, event.session) for one in self._questions.values())
 
-    def _event_alerts(self, event: Event, decision: Decision, problems: Sequence[HookProblem]) -> list[Alert]:
-        """The event's alerts, without an end of turn that was announced already or ended a short turn."""
-        made = self._alerts(event, decision, problems)
-        least = self._settings().min_turn_seconds
-        if self._turn_ends.is_new(event, decision) and not self._turn_ends.is_short(event, least):
-            return made
-        return [alert for alert in made if alert.cls is not AlertClass.TURN_END]
+    def _event_alerts(
+        self, event: Event, decision: Decision, problems: Sequence[HookProblem], record: Record | None = None
+    ) -> list[Alert]:
+        """The event's alerts, without an end that was announced already, and without the end of a short turn."""
+        made = self._alerts(event, decision, problems, record)
+        if not self._turn_ends.is_new(event, decision):
+            return [alert for alert in made if alert.cls not in (AlertClass.TURN_END, AlertClass.SESSION_END)]
+        if self._turn_ends.is_short(event, self._settings().min_turn_seconds):
+            return [alert for alert in made if alert.cls is not AlertClass.TURN_END]
+        return made
 
     def _announce_event(self, event: Event, made: Sequence[Alert], record: str) -> None:
         """Announce it; and withdraw what the session needed the user for before: it has gone on since."""

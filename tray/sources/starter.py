@@ -26,7 +26,8 @@ STARTER_TEXT = """\
 #   - {event: tool_before, type: http, url: "https://guard.example.com/hook", headers: {}, allow_local: []}
 #   - {event: turn_end, type: prompt, prompt: "Are the tests run? $TRANSCRIPT_PATH", model: ""}
 ##
-## Hooks as they stand in other formats: claude-code, codex, copilot-cli, qwen-code, shelley, starchild, x-code.
+## Hooks as they stand in other formats: claude-code, codex, copilot-cli, cursor, gemini-cli, qwen-code,
+## shelley, starchild, x-code.
 # sources: []
 ##
 ## What each class of alerts does.
@@ -39,8 +40,8 @@ STARTER_TEXT = """\
 ## Hours in which only what is critical is shown, and nothing is heard. Default: none.
 # quiet_hours: {from: "22:00", to: "07:30", days: [mon, tue, wed, thu, fri]}
 ##
-## Whether alerts show the input of a tool, secrets masked, and not only its name; counts only once you confirmed it.
-# show_input: false
+## Whether alerts show what a tool gets, secrets masked, and not only its name.
+# show_input: true
 ##
 ## Seconds that a turn must have taken to be told of at its end.
 # min_turn_seconds: 0

@@ -119,6 +119,14 @@ def parse(text: bytes, path: str, home: str) -> tuple[Export, ...]:
     return tuple(_moved(one, before, home) for one in exports)
 
 
+def read_exports(path: Path) -> Sequence[Export]:
+    """What a file of ours holds that is kept beside the database; nothing where it is not there or was altered."""
+    try:
+        return parse(read(path), str(path), "")
+    except HooktrayError:
+        return ()
+
+
 def _parse_hook(document: Document, index: int, value: Any) -> Export:
     at: tuple[str | int, ...] = ("hooks", index)
     _check_kinds(document, at, value, KINDS)

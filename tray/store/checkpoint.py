@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from tray.errors import StoreError
@@ -37,7 +37,7 @@ def archive_checkpoints(folder: Path, name: str) -> None:
             (folder / one).replace(folder / f"{name}.{one}")
 
 
-def write_checkpoint(path: Path, lines: Sequence[str]) -> None:
+def write_checkpoint(path: Path, lines: Iterable[str]) -> None:
     """On the disk when it returns. Raises StoreError."""
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     try:

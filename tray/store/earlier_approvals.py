@@ -14,8 +14,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tray.errors import HooktrayError
-from tray.store.approval_file import Export, is_plain, parse, read, render, write
+from tray.store.approval_file import Export, is_plain, read_exports, render, write
 from tray.store.checkpoint import APPROVALS, read_checkpoint
 from tray.store.db import damaged_files
 from tray.store.ledger import CHECKPOINT, EMPTY_HEAD, READ, ApprovedHook, LedgerAction, Row, chain_value, fold
@@ -57,7 +56,7 @@ class _FileApprovals:
 def read_earlier(database: Path) -> EarlierApprovals:
     """The approvals of a lost database, of damaged files and of an import; the last of each hook counts."""
     approved: dict[str, ApprovedHook] = {}
-    approved.update(_read_copy(database.with_name(f"{database.name}.gone.{APPROVALS}")))
+    approved.update(_read_copy(_lost_copy(database)))
     files = damaged_files(database)[-MAX_FILES:]
     partial = False
     for file in files:
@@ -78,11 +77,26 @@ def import_approvals(database: Path, exports: Sequence[Export]) -> None:
     write(database.with_name(IMPORTED), render(exports, ""))
 
 
+def keep_lost(database: Path, *, adds: bool) -> None:
+    """Keep what was approved last, since rows of the ledger are lost and it will be written anew.
+
+    `adds`: what was kept of an earlier loss stays as well. Raises StoreError.
+    """
+    last, kept = database.with_name(APPROVALS), _lost_copy(database)
+    files = (kept, last) if adds else (last,)
+    exports = {one.approved.hook.key: one for file in files for one in read_exports(file)}
+    if exports:
+        write(kept, render(tuple(exports.values()), ""))
+
+
+def _lost_copy(database: Path) -> Path:
+    """Where the approvals of a database that is gone are kept (checkpoint.py)."""
+    return database.with_name(f"{database.name}.gone.{APPROVALS}")
+
+
 def _read_copy(file: Path) -> Mapping[str, ApprovedHook]:
     """The approvals in a file that Hooktray wrote beside the database; none when it is not there or altered."""
-    with suppress(HooktrayError):
-        return {one.approved.hook.key: one.approved for one in parse(read(file), str(file), "")}
-    return {}
+    return {one.approved.hook.key: one.approved for one in read_exports(file)}
 
 
 def _read_file(file: Path) -> _FileApprovals:

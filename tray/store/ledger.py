@@ -90,6 +90,10 @@ def _match_key(match: Match) -> object:
 FIRST = "SELECT chain FROM ledger ORDER BY seq LIMIT 1"
 LAST = "SELECT seq, chain FROM ledger ORDER BY seq DESC LIMIT 1"
 INSERT = "INSERT INTO ledger(at, act, key, digest, definition, position, way, chain) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+RESTORED = "written anew"  # the channel of rows that were altered or taken away
+RESTORED_TEXT = (
+    "rows of the ledger were altered or taken away while Hooktray ran: it was written anew with all approvals"
+)
 EMPTY_HEAD = "0 -"  # the head of a ledger without a row
 READ = "SELECT seq, at, act, key, digest, definition, position, way, chain FROM ledger ORDER BY seq"
 Row = tuple[int, float, str, str, str, str, str, str, str]
@@ -104,6 +108,7 @@ class Ledger:
         self._lock = threading.Lock()
         self._head = database.path.with_name(CHECKPOINT)
         self._checkpoint: tuple[str, ...] = ()  # the head as it was when we began: then only what we write ourselves
+        self.restored = ""  # what happened to rows that counted here, which were written anew; "" when nothing did
         if not self.load().version and not self._checkpoint:
             self._checkpoint = (EMPTY_HEAD,)
             with contextlib.suppress(StoreError):
@@ -121,26 +126,41 @@ class Ledger:
         """Write one row with its link in the chain, then let it count."""
         with self._lock:
             with self._database.write(durable=True) as connection:
-                self._delete_foreign(connection)
+                before = self._checkpoint
+                self._mend(connection)
                 last = connection.execute("SELECT chain FROM ledger ORDER BY seq DESC LIMIT 1").fetchone()
                 row = (self._clock(), action.value, key, digest, definition, json.dumps(position), channel)
                 connection.execute(INSERT, (*row, chain_value(last[0] if last else "", row)))
                 (seq, link), (first,) = (connection.execute(one).fetchone() for one in (LAST, FIRST))
                 head = f"{seq} {link} {first}"
                 # Until the row is on disk, either may be the last.
-                write_checkpoint(self._head, (head, *self._checkpoint))
+                write_checkpoint(self._head, dict.fromkeys((head, *self._checkpoint, *before)))
             self._checkpoint = (head,)
             with contextlib.suppress(StoreError):  # both stand there then
                 write_checkpoint(self._head, self._checkpoint)
             self.state = self._load()
             return self.state
 
-    def _delete_foreign(self, connection: sqlite3.Connection) -> None:
-        """Rows that somebody else put in go before ours is written: behind it they would count."""
-        sound, _ = _verified_rows(_rows(connection))
-        ours, _ = _checkpointed_rows(sound, self._checkpoint)
-        if len(ours) < len(sound):
-            connection.execute("DELETE FROM ledger WHERE seq > ?", (ours[-1][0] if ours else 0,))
+    def _mend(self, connection: sqlite3.Connection) -> None:
+        """Rows that do not count go before ours is written: behind them it would not count, or they would."""
+        if self._restore(connection):
+            return
+        rows = _rows(connection)
+        counting = self._counting(rows)
+        if len(counting) < len(rows):
+            connection.execute("DELETE FROM ledger WHERE seq > ?", (counting[-1][0] if counting else 0,))
+
+    def _restore(self, connection: sqlite3.Connection) -> bool:
+        """Write the ledger anew from memory if rows that counted here were altered or taken away; whether it was."""
+        counting = self._counting(_rows(connection))
+        if (counting[-1][0] if counting else 0) >= self.state.version:
+            return False
+        self._rewrite(connection, RESTORED)
+        self.restored = RESTORED_TEXT
+        return True
+
+    def _counting(self, rows: list[Row]) -> list[Row]:
+        return _checkpointed_rows(_verified_rows(rows)[0], self._checkpoint)[0]
 
     def undo(self, version: int, channel: str) -> bool:
         """Take one row back, if it is still the last one about its hook; the row itself stays to be read."""
@@ -160,6 +180,7 @@ class Ledger:
         with self._lock:
             moved = json.dumps({key: positions.get(key, position) for key, position in known.items()})
             with self._database.write() as connection:
+                self._restore(connection)
                 connection.execute(
                     "INSERT INTO meta VALUES ('order', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
                     (moved,),
@@ -181,18 +202,22 @@ class Ledger:
     def rebuild(self, channel: str) -> None:
         """Begin the ledger anew with what is in force, in a database that has none. Raises StoreError."""
         with self._lock:
-            state, now = self.state, self._clock()
             with self._database.write(durable=True) as connection:
-                connection.execute("DELETE FROM ledger")
-                chain = ""
-                for row in _rebuilt_rows(state, now, channel):
-                    chain = chain_value(chain, row)
-                    connection.execute(INSERT, (*row, chain))
-                last, first = connection.execute(LAST).fetchone(), connection.execute(FIRST).fetchone()
-                head = f"{last[0]} {last[1]} {first[0]}" if last else EMPTY_HEAD
-                write_checkpoint(self._head, (head,))
-            self._checkpoint = (head,)
+                self._rewrite(connection, channel)
+            write_checkpoint(self._head, self._checkpoint)
             self.state = self._load()
+
+    def _rewrite(self, connection: sqlite3.Connection, channel: str) -> None:
+        """Replace all rows by new ones that come to what is in memory."""
+        connection.execute("DELETE FROM ledger")
+        chain = ""
+        for row in _rebuilt_rows(self.state, self._clock(), channel):
+            chain = chain_value(chain, row)
+            connection.execute(INSERT, (*row, chain))
+        last, first = connection.execute(LAST).fetchone(), connection.execute(FIRST).fetchone()
+        head = f"{last[0]} {last[1]} {first[0]}" if last else EMPTY_HEAD
+        write_checkpoint(self._head, (head, *self._checkpoint))
+        self._checkpoint = (head,)
 
     def in_order(self) -> tuple[ApprovedHook, ...]:
         """The hooks in force: rules first, then by the position of their declaration."""
@@ -205,7 +230,21 @@ class Ledger:
         sound, broken = _verified_rows(rows)
         sound, foreign = _checkpointed_rows(sound, self._checkpoint)
         broken = broken or foreign
-        return fold(sound, json.loads(order[0]) if order else {}, broken)
+        return fold(sound, _order(order[0]) if order else {}, broken)
+
+
+def _order(text: object) -> Mapping[str, tuple[int, int]]:
+    """Where the hooks were declared last; what cannot be read leaves each where it was approved."""
+    try:
+        found = json.loads(str(text))
+    except (ValueError, RecursionError):
+        return {}
+    places = found.items() if isinstance(found, dict) else ()
+    return {key: (place[0], place[1]) for key, place in places if _is_place(place)}
+
+
+def _is_place(value: object) -> bool:
+    return isinstance(value, list) and [type(number) for number in value] == [int, int]
 
 
 def _rows(connection: sqlite3.Connection) -> list[Row]:

@@ -1,6 +1,7 @@
 """What the relay's table guarded when the approvals were lost, kept in the new database until a person reviewed that.
 
-The database's own first migration notes the loss (db.py). Only the tray and `connect` write what guards on.
+The database's own first migration notes the loss (db.py), the tray that of rows of the ledger
+(app/guards_in_force.py). Only the tray and `connect` write what guards on.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from dataclasses import dataclass
 
 from tray.model.guard import Guard
 from tray.model.hook import Failure
-from tray.store.db import LOST_KEY, Database
+from tray.store.db import DAMAGE_KEY, LOST_KEY, Database
 
 GUARDS_KEY = "lost.guards"
 READ = "SELECT key, value FROM meta WHERE key IN (?, ?)"
+BEGIN = "INSERT OR IGNORE INTO meta VALUES (?, ?)"
 SAVE = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 FORGET = "DELETE FROM meta WHERE key IN (?, ?)"
 
@@ -40,6 +42,12 @@ class LostGuards:
         if LOST_KEY not in rows:
             return None
         return Loss(table=rows[LOST_KEY], guards=tuple(map(_guard, json.loads(rows.get(GUARDS_KEY) or "[]"))))
+
+    def begin(self, *, is_total: bool) -> None:
+        """Note a loss that no person has reviewed; `is_total`: no approval is left, as when the database was lost."""
+        rows = [(LOST_KEY, None), *([(DAMAGE_KEY, "")] if is_total else [])]
+        with self._database.write() as connection:
+            connection.executemany(BEGIN, rows)
 
     def save(self, loss: Loss) -> None:
         guards = [[one.agent, one.event, one.failure, one.names, one.is_exception, one.hooks] for one in loss.guards]

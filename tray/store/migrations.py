@@ -60,5 +60,9 @@ MIGRATIONS = (
         PRIMARY KEY (agent, session)
     ) WITHOUT ROWID
     """,
+    """
+    ALTER TABLE journal ADD COLUMN tool TEXT NOT NULL DEFAULT '';
+    ALTER TABLE journal ADD COLUMN subject TEXT NOT NULL DEFAULT ''
+    """,
 )
 VERSION = len(MIGRATIONS)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tray.edit.backups import CONNECTIONS, Backups
 from tray.errors import StoreError
-from tray.store.approval_file import Export, render, write
+from tray.store.approval_file import Export, read_exports, render, write
 from tray.store.checkpoint import APPROVALS
 from tray.store.copies import Bundle, Copies, DamagedError
 from tray.store.ledger import LedgerState
@@ -64,13 +64,17 @@ class RecoverySnapshot:
         """
         if (state.version, off) == self._saved:
             return
+        file = self._folder / APPROVALS
+        known = {one.approved.digest: one for one in read_exports(file)}
         exports = []
         for one in (one for one in state.ordered if one.hook.key not in off):
-            with contextlib.suppress(DamagedError):
+            try:
                 manifest = self._copies.check(one.digest)
                 exports.append(Export(approved=one, files=manifest.files, pinned=manifest.pinned))
+            except DamagedError:  # it is approved all the same
+                exports += [known[one.digest]] if one.digest in known else []
         with contextlib.suppress(StoreError):
-            write(self._folder / APPROVALS, render(exports, ""))
+            write(file, render(exports, ""))
             self._saved = state.version, off
 
 

@@ -17,7 +17,7 @@ LISTS = ("hooks", "rewrites", "notes", "adjustments", "masks")
 COLUMNS = (
     *("id", "at", "agent", "session", "project", "event", "kind", "verdict", "reason", "ms", *LISTS),
     *("problem", "payload", "digest", "masked", "answer", "offline", "alerted", "test"),
-    *("cwd", "ledger", "wait_ms", "hooks_ms"),
+    *("cwd", "ledger", "wait_ms", "hooks_ms", "tool", "subject"),
 )
 SELECT = f"SELECT {', '.join(COLUMNS)} FROM journal"
 LARGE = {"payload": "''", "answer": "'{}'", "masks": "'[]'"}  # what a list of rows does without

@@ -99,7 +99,8 @@ def _title_spans(text: str, names: Collection[str]) -> list[tuple[int, int]]:
     if not titles:
         return []
     # Twice where a hook says its name itself.
-    return [found.span() for found in re.finditer(rf"(?:^|(?<=[\"\n])|(?<=\\n))(?:(?:{titles}): )+", text)]
+    title = rf"(?:{titles})(?: \(\w+\))?: "  # for an agent it is signed: `no-secrets (Hooktray): …`
+    return [found.span() for found in re.finditer(rf"(?:^|(?<=[\"\n])|(?<=\\n))(?:{title})+", text)]
 
 
 def _named_spans(text: str, low: str | None, titles: Sequence[tuple[int, int]] = ()) -> Iterator[_SecretSpan]:

@@ -10,7 +10,8 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from tray.engine.explain import summary
+from tray.engine.sentence import ending
+from tray.engine.sentence import sentence as record_sentence
 from tray.language import count, phrase, pick_language, say
 from tray.language.templates import translate_template
 from tray.model.decision import Record, Status
@@ -85,6 +86,7 @@ def templates() -> Environment:
         "pretty": pretty,
         "sentence": sentence,
         "iso_time": iso_time,
+        "happened": record_sentence,
         "outcome_label": outcome_label,
         "outcome_text": outcome_text,
         "reason_line": reason_line,
@@ -107,10 +109,9 @@ def _printable(value: object) -> object:
 
 
 def reason_line(record: Record) -> str:
-    """One line on the decision."""
-    if record.reason and record.skip_reason is None:
-        return record.reason
-    return say("rewrote the {what}", what=", ".join(record.rewrites)) if record.rewrites else summary(record)
+    """What became of it, and why."""
+    came = ending(record)
+    return f"{came.text}: {came.reason}" if came.reason else came.text
 
 
 def outcome_label(hook: dict[str, str]) -> str:

@@ -14,6 +14,7 @@ from tray.approvals.batch import summary_lines
 from tray.approvals.catalog import REMOVED, HookState
 from tray.approvals.review import describe_action, format_definition
 from tray.engine.replay import ReplayComparison
+from tray.engine.sentence import sentence
 from tray.errors import HooktrayError
 from tray.language import phrase, say
 from tray.model.decision import Record
@@ -28,6 +29,7 @@ from tray.web.templating import VERDICTS, templates
 AGENT_ROWS = "settings/agents"  # where the menu has the rows of agents
 PAGE_SIZE = 50  # decisions
 MAX_SESSIONS = 100
+TITLE_LIMIT = 80  # characters of the title of a decision's page
 FAILURE_TEXTS: Mapping[str, str] = {Failure.DEFAULT: phrase("ask, or allow where the agent cannot ask")}
 DAY = 24 * HOUR
 DONE_MESSAGES: Mapping[str, str] = {
@@ -97,7 +99,7 @@ class PageViews:
         self, record: Record, *, comparison: ReplayComparison | None = None, error: HooktrayError | None = None
     ) -> str:
         return self._page(
-            "decision", say("Decision"), one=record, replay=comparison, replay_error=error,
+            "decision", sentence(record, TITLE_LIMIT), one=record, replay=comparison, replay_error=error,
             outcome_pairs=outcome_pairs(comparison) if comparison else [],
         )  # fmt: skip
 

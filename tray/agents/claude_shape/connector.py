@@ -78,7 +78,7 @@ class ShapedConnector:
         return connect_change(
             site,
             path,
-            lambda: new_document({key: groups} if key else groups),
+            lambda: new_document({**self.file.head, **({key: groups} if key else groups)}),
             add,
             lambda text: self.strip(text, path),
         )
@@ -92,15 +92,19 @@ class ShapedConnector:
     def _is_off(self, text: bytes, path: str) -> bool:
         if not self.file.off_switch or is_blank(text):
             return False
-        value = JsonText(text, path).value
-        return isinstance(value, dict) and value.get(self.file.off_switch) is True
+        return self.file.is_off(JsonText(text, path).value)
 
     def _without_switch(self, text: bytes, path: str) -> bytes:
         if not self._is_off(text, path):
             return text
         document = JsonText(text, path)
-        span = document.member(document.root, self.file.off_switch)
-        return document.apply(document.remove(document.root, [span] if span else []))
+        *outer, switch = self.file.off_switch.split(".")
+        inside = document.root
+        for name in outer:
+            above = document.member(inside, name)
+            inside = above.value if above else inside
+        span = document.member(inside, switch)
+        return document.apply(document.remove(inside, [span] if span else []))
 
     def disconnect(self, site: Site) -> Plan:
         paths = self.settings_paths(site)
@@ -123,7 +127,7 @@ class ShapedConnector:
                     path=str(path),
                     state_folder=command.state_folder,
                     required_files=command.required_files,
-                    up_to_date=event in desired and _is_desired(handler, desired[event][0]),
+                    up_to_date=event in desired and self._is_desired(handler, desired[event][0]),
                 )
 
     def contents(self, path: Path, state: FileState) -> tuple[EntryContent, ...]:
@@ -145,7 +149,7 @@ class ShapedConnector:
 
     def switch_reason(self, path: Path) -> str:
         """Says that this file turns all hooks off, and what to do; "" when it does not."""
-        if self.file.off_switch and read_object(path).get(self.file.off_switch) is True:
+        if self.file.is_off(read_object(path)):
             return f"off: {self.name} runs no hook: take `{self.file.off_switch}` out of {path}"
         return ""
 
@@ -164,12 +168,18 @@ class ShapedConnector:
         groups = {}
         for event, spec in self.shape.events.items():
             if event not in self.file.unconnected_events:
-                command = self._command((*relay, self.shape.agent, event))
-                handler = {"type": "command", **command, "timeout": self.file.in_file_units(spec.timeout)}
-                groups[event] = [{"hooks": [handler]}]
+                command = self.command((*relay, self.shape.agent, event))
+                handler = {
+                    "type": "command",
+                    **self.file.handler_fields,
+                    **command,
+                    "timeout": self.file.in_file_units(spec.timeout),
+                }
+                groups[event] = [handler if self.file.is_flat else {"hooks": [handler]}]
         return groups
 
-    def _command(self, words: tuple[str, ...]) -> dict[str, Any]:
+    def command(self, words: tuple[str, ...]) -> dict[str, Any]:
+        """The part of a handler that starts the relay."""
         if sys.platform == "win32" and self.file.takes_args:  # a line would run in whichever shell the agent finds
             program, *rest = relay_command.cmd_argv(words)
             return {"command": program, "args": rest}
@@ -184,14 +194,14 @@ class ShapedConnector:
         """The text without any entry of ours."""
         document = JsonText(text, str(path))
         ours = {index for index, handler in enumerate(self._handlers(document)) if self._is_ours(handler)}
-        return remove_handlers(document, ours, self.file.key)
+        return remove_handlers(document, ours, self.file.key, is_flat=self.file.is_flat)
 
     def _add(self, text: bytes, path: str, groups: Mapping[str, Any]) -> bytes:
         """The text with our groups added for the events that have none."""
         document = JsonText(text, path)
         connected = {handler.event.key for handler in self._handlers(document) if self._is_ours(handler)}
         missing = {event: group for event, group in groups.items() if event not in connected}
-        return add_groups(document, missing, self.file.key) if missing else text
+        return add_groups(document, missing, self.file.key, is_flat=self.file.is_flat) if missing else text
 
     def _upgrade(self, text: bytes, path: str, groups: Mapping[str, Any]) -> bytes:
         """The text with our entries updated in place, and without duplicates and entries of left-out events."""
@@ -205,20 +215,30 @@ class ShapedConnector:
                 removed.add(index)
                 continue
             desired = groups[event][0]
-            if handler.conditions != _conditions(desired) and handler.is_shared:
+            is_alike = self.file.is_flat or handler.conditions == _conditions(desired)
+            if not is_alike and handler.is_shared:
                 removed.add(index)  # `_add` writes a group of ours
                 continue
             seen.add(event)
-            if handler.conditions != _conditions(desired):
+            if not is_alike:
                 edits.append(document.replace(handler.group, desired))
-            elif not _is_desired(handler, desired):
-                edits.append(document.replace(handler.handler, desired["hooks"][0]))
+            elif not self._is_desired(handler, desired):
+                edits.append(document.replace(handler.handler, self._handler_in(desired)))
         if not edits and not removed:
             return text
-        return remove_handlers(JsonText(document.apply(edits), path), removed, self.file.key)
+        rest = JsonText(document.apply(edits), path)
+        return remove_handlers(rest, removed, self.file.key, is_flat=self.file.is_flat)
+
+    def _is_desired(self, handler: HandlerSpan, group: Mapping[str, Any]) -> bool:
+        is_alike = self.file.is_flat or handler.conditions == _conditions(group)
+        return is_alike and bool(handler.value == self._handler_in(group))
+
+    def _handler_in(self, group: Mapping[str, Any]) -> Any:
+        """The handler of a group that `desired_groups` made."""
+        return group if self.file.is_flat else group["hooks"][0]
 
     def _handlers(self, document: JsonText) -> Iterator[HandlerSpan]:
-        return handlers(document, self.file.key)
+        return handlers(document, self.file.key, is_flat=self.file.is_flat)
 
     def _is_ours(self, handler: HandlerSpan) -> bool:
         return parse_handler(handler.value, self.shape.agent) is not None
@@ -226,10 +246,6 @@ class ShapedConnector:
 
 def _conditions(group: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in group.items() if key != "hooks"}
-
-
-def _is_desired(handler: HandlerSpan, group: Mapping[str, Any]) -> bool:
-    return bool(handler.value == group["hooks"][0]) and handler.conditions == _conditions(group)
 
 
 def read_object(path: Path) -> Mapping[str, Any]:

@@ -45,20 +45,20 @@ class GroupImport:
         document, file = JsonText(text, str(path)), self.connector.file
         if not isinstance(document.value, dict):
             raise document.error(document.root, "expected an object of settings", "nothing was written")
-        is_off = bool(file.off_switch) and document.value.get(file.off_switch) is True
-        if is_off or (document.first_comment_line and not file.takes_comments):
+        if file.is_off(document.value) or (document.first_comment_line and not file.takes_comments):
             hint = "`hooktray agents` says why"
             raise HooktrayError(f"{path}: {self.connector.name} runs none of its hooks as it stands", hint=hint)
         groups, removed, reasons = self._movable(document, import_path, problem)
-        goes = add_groups(JsonText(b"{\n}\n", str(import_path)), groups, file.key)
-        return remove_handlers(document, removed, file.key), goes, len(removed), reasons
+        goes = add_groups(JsonText(b"{\n}\n", str(import_path)), groups, file.key, is_flat=file.is_flat)
+        stays = remove_handlers(document, removed, file.key, is_flat=file.is_flat)
+        return stays, goes, len(removed), reasons
 
     def restore(self, text: bytes, path: Path, imported: bytes, import_path: Path) -> bytes:
         """The settings with the imported groups appended."""
-        document, key = JsonText(imported, str(import_path)), self.connector.file.key
-        spans = handlers(document, key)
+        document, file = JsonText(imported, str(import_path)), self.connector.file
+        spans = handlers(document, file.key, is_flat=file.is_flat)
         groups = {(each.event.key, each.group): RawJson(document.source(each.group)) for each in spans}
-        return add_groups(JsonText(text, str(path)), _by_event(groups), key)
+        return add_groups(JsonText(text, str(path)), _by_event(groups), file.key, is_flat=file.is_flat)
 
     def own_reason(self, event: str, hooks: Sequence[Hook]) -> str:
         """A reason of this agent why a group stays; "" when there is none."""
@@ -68,7 +68,8 @@ class GroupImport:
         self, document: JsonText, import_path: Path, problem: FindProblem
     ) -> tuple[dict[str, list[RawJson]], set[int], list[str]]:
         """Groups that move as a whole, their handlers' numbers, and why each other handler stays."""
-        spans, agent = list(handlers(document, self.connector.file.key)), self.connector.shape.agent
+        file, agent = self.connector.file, self.connector.shape.agent
+        spans = list(handlers(document, file.key, is_flat=file.is_flat))
         own = [(index, each) for index, each in enumerate(spans) if not parse_handler(each.value, agent)]
         mixed = {each.group for each in spans if parse_handler(each.value, agent)}
         groups = {(each.event.key, each.group): RawJson(document.source(each.group)) for _, each in own}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tray.agents import outputs, tools, wire
-from tray.agents.claude_shape.shape import STOPS, TOPIC_WORDS, ClaudeShape
+from tray.agents.claude_shape.shape import MESSAGE_KEYS, STOPS, TOPIC_WORDS, ClaudeShape
 from tray.model.event import Event, EventKind
 
 
@@ -54,7 +54,8 @@ def _extras(shape: ClaudeShape, event: Event) -> dict[str, Any]:
     name = event_name(shape, event)
     kind = shape.events[name].kind if name in shape.events else EventKind.OTHER
     if kind in STOPS:
-        return shared | {"stop_hook_active": event.repeated, "last_assistant_message": event.message}
+        message = shape.messages.get(name, MESSAGE_KEYS)[0]
+        return shared | {"stop_hook_active": event.repeated, message: event.message}
     if kind is EventKind.NOTIFICATION:
         notification = {"message": event.message, "notification_type": event.topic}
         return shared | notification | wire.non_empty(title=event.title)

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from tray.agents.agent import ProtectedFiles
 
@@ -23,7 +24,10 @@ class SettingsFile:
     name: str = "settings.json"
     variable: str = ""  # of the environment; names another folder for the user's file
     key: str = "hooks"  # the member that holds the events; "" = they are at the top of the file
-    off_switch: str = ""  # the member that turns all hooks off when it is true
+    is_flat: bool = False  # an event's list holds the handlers themselves, not groups of them
+    head: Mapping[str, Any] = field(default_factory=dict)  # the members of a new file before the events
+    off_switch: str = ""  # the member that turns all hooks off, with dots between the names of nested ones
+    off_value: bool = True  # with which it does
     takes_comments: bool = False  # whether the agent can read a file with comments
     timeout: float = DEFAULT_TIMEOUT  # seconds, for a hook without a time-out
     timeouts: Mapping[str, float] = field(default_factory=dict)  # seconds, by event, where it differs
@@ -32,6 +36,7 @@ class SettingsFile:
     handler_types: tuple[str, ...] = ("command",)
     takes_args: bool = False  # a handler may have `args` beside `command`, and then runs without a shell
     unconnected_events: Mapping[str, str] = field(default_factory=dict)  # why `connect` leaves them out
+    handler_fields: Mapping[str, str] = field(default_factory=dict)  # more fields of our own handlers
     restart_hint: str = "Running sessions may need a restart to take it up."
 
     def in_file_units(self, seconds: float) -> float:
@@ -41,6 +46,12 @@ class SettingsFile:
 
     def in_seconds(self, number: float) -> float:
         return number if number < self.milliseconds_from else number / 1000
+
+    def is_off(self, settings: object) -> bool:
+        """Whether these settings turn all hooks off."""
+        for name in self.off_switch.split("."):
+            settings = settings.get(name) if isinstance(settings, dict) else None
+        return bool(self.off_switch) and settings is self.off_value
 
     @property
     def path(self) -> str:

@@ -34,10 +34,16 @@ def parse_handler(handler: Mapping[str, Any], agent: str) -> relay_command.Relay
     return relay if relay and relay.agent == agent else None
 
 
-def handlers(document: JsonText, key: str = KEY) -> Iterator[HandlerSpan]:
-    """Every handler of the file. Raises ConfigError if its hooks do not have the structure that agents read."""
+def handlers(document: JsonText, key: str = KEY, *, is_flat: bool = False) -> Iterator[HandlerSpan]:
+    """Every handler of the file. Raises ConfigError if its hooks do not have the structure that agents read.
+
+    With `is_flat`, each handler is a group of its own, without conditions.
+    """
     for event in _events(document, _hooks(document, key), key):
         for group in _list(document, event, f'"{event.key}"'):
+            if is_flat:
+                yield HandlerSpan(event, group, group, _fields(document, group), {}, False)
+                continue
             inner = document.member(group.value, "hooks") if document.is_at(group.value, "{") else None
             if inner is None:
                 raise document.error(group.begin, 'expected a group with "hooks"', "mend it; nothing was written")
@@ -45,16 +51,19 @@ def handlers(document: JsonText, key: str = KEY) -> Iterator[HandlerSpan]:
             beside = [member for member in document.children(group.value) if member.key != "hooks"]
             conditions = {member.key: _parsed(document, member) for member in beside}
             for handler in inside:
-                value = _parsed(document, handler)
-                found = value if isinstance(value, dict) else {}
-                yield HandlerSpan(event, group, handler, found, conditions, len(inside) > 1)
+                yield HandlerSpan(event, group, handler, _fields(document, handler), conditions, len(inside) > 1)
+
+
+def _fields(document: JsonText, span: JsonSpan) -> Mapping[str, Any]:
+    value = _parsed(document, span)
+    return value if isinstance(value, dict) else {}
 
 
 def _parsed(document: JsonText, span: JsonSpan) -> Any:
     return JsonText(document.source(span).encode(), document.path).value
 
 
-def add_groups(document: JsonText, groups: Groups, key: str = KEY) -> bytes:
+def add_groups(document: JsonText, groups: Groups, key: str = KEY, *, is_flat: bool = False) -> bytes:
     """The text with these groups appended."""
     if not document.is_at(document.root, "{"):
         raise document.error(document.root, "expected an object of settings", "nothing was written")
@@ -67,27 +76,30 @@ def add_groups(document: JsonText, groups: Groups, key: str = KEY) -> bytes:
         edits = document.add(hooks.value, new)
         for event, span in events.items():
             edits += document.add(span.value, [(None, group) for group in groups[event]]) if span else []
-    expected = _handlers_by_event(document, key)
+    expected = _handlers_by_event(document, key, is_flat)
     for event, added in groups.items():
-        expected.setdefault(event, []).extend(one for group in added for one in _value(group)["hooks"])
-    return _checked(document, edits, expected, key)
+        values = map(_value, added)
+        expected.setdefault(event, []).extend(
+            values if is_flat else (one for each in values for one in each["hooks"])
+        )
+    return _checked(document, edits, expected, key, is_flat)
 
 
-def remove_handlers(document: JsonText, removed: Collection[int], key: str = KEY) -> bytes:
+def remove_handlers(document: JsonText, removed: Collection[int], key: str = KEY, *, is_flat: bool = False) -> bytes:
     """The text without the handlers of these numbers, and without groups, events and `hooks` that become empty.
 
     An empty one stays if it holds a comment.
     """
     taken: set[JsonSpan] = set()
     expected: dict[str, list[Any]] = {}
-    for index, handler in enumerate(handlers(document, key)):
+    for index, handler in enumerate(handlers(document, key, is_flat=is_flat)):
         if index in removed:
             taken.add(handler.handler)
         else:
             expected.setdefault(handler.event.key, []).append(handler.value)
     if not taken:
         return document.apply([])
-    return _checked(document, _cuts(document, taken, key), expected, key)
+    return _checked(document, _cuts(document, taken, key), expected, key, is_flat)
 
 
 def _cuts(document: JsonText, taken: Collection[JsonSpan], key: str) -> list[TextEdit]:
@@ -120,7 +132,10 @@ def _emptied(
     emptied: list[JsonSpan] = []
     edits: list[TextEdit] = []
     for group in groups:
-        inner = document.member(group.value, "hooks")
+        if group in taken:  # without groups, it is the handler
+            emptied.append(group)
+            continue
+        inner = document.member(group.value, "hooks") if document.is_at(group.value, "{") else None
         children = document.children(inner.value) if inner else []
         ours = [one for one in children if one in taken]
         if ours and len(ours) == len(children) and not document.is_commented(group, ours):
@@ -130,12 +145,14 @@ def _emptied(
     return emptied, edits
 
 
-def _checked(document: JsonText, edits: list[TextEdit], expected: Mapping[str, list[Any]], key: str) -> bytes:
+def _checked(
+    document: JsonText, edits: list[TextEdit], expected: Mapping[str, list[Any]], key: str, is_flat: bool
+) -> bytes:
     """The edited text, after checking that it holds the expected handlers and nothing else changed."""
     new = JsonText(text := document.apply(edits), document.path)
     others = [_others(one, key) for one in (document, new)]
     non_empty = {event: values for event, values in expected.items() if values}
-    if others[0] != others[1] or _handlers_by_event(new, key) != non_empty:
+    if others[0] != others[1] or _handlers_by_event(new, key, is_flat) != non_empty:
         raise document.error(document.root, "cannot be edited without touching the rest", "nothing was written")
     return text
 
@@ -147,9 +164,9 @@ def _others(document: JsonText, key: str) -> dict[str, Any]:
     }
 
 
-def _handlers_by_event(document: JsonText, key: str) -> dict[str, list[Any]]:
+def _handlers_by_event(document: JsonText, key: str, is_flat: bool) -> dict[str, list[Any]]:
     by_event: dict[str, list[Any]] = {}
-    for handler in handlers(document, key):
+    for handler in handlers(document, key, is_flat=is_flat):
         by_event.setdefault(handler.event.key, []).append(handler.value)
     return by_event
 

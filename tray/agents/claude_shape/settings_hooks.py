@@ -36,6 +36,7 @@ class HandlerOptions:
     env: tuple[str, ...] = ()
     once: bool = False
     async_mode: AsyncMode = AsyncMode.NO
+    name: str = ""
 
 
 PLAIN = HandlerOptions()
@@ -74,9 +75,8 @@ class ShapedReader:
 
     def off_reason(self, document: Document) -> str:
         """Why all hooks of the file are inactive; "" when they are not."""
-        switch = self.file.off_switch
-        off = switch and isinstance(document.value, dict) and document.value.get(switch) is True
-        return f"`{switch}: true` in {document.path}" if off else ""
+        value = str(self.file.off_value).lower()
+        return f"`{self.file.off_switch}: {value}` in {document.path}" if self.file.is_off(document.value) else ""
 
     def project(self, path: Path) -> str:
         """The project that these settings are part of; "" for the user's own."""
@@ -123,11 +123,15 @@ class ShapedReader:
             with reader.entry():
                 place = (*at, index)
                 fields = reader.mapping(place, group, hint)
-                matcher = reader.text(place, fields, "matcher")
+                matcher = self.pattern(event, reader.text(place, fields, "matcher"))
                 handlers = reader.items((*place, "hooks"), fields.get("hooks"), hint)
                 for number, handler in enumerate(handlers):
                     with reader.entry():
                         self._handler(reader, event, matcher, (*place, "hooks", number), handler)
+
+    def pattern(self, event: str, matcher: str) -> str:
+        """The matcher as a pattern."""
+        return matcher
 
     def _handler(self, reader: SourceReader, event: str, matcher: str, at: KeyPath, value: Any) -> None:
         fields = reader.mapping(at, value, 'write {"type": "command", "command": "…"}')
@@ -150,6 +154,7 @@ class ShapedReader:
             match,
             action,
             timeout=self._timeout(reader, at, fields, event, kind),
+            name=options.name,
             failure=options.failure,
             env=options.env,
             once=options.once,

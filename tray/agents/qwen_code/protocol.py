@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tray.agents.claude_shape.protocol import ShapedProtocol
+from tray.agents.claude_shape.gemini_shape import GeminiShapedProtocol, output_from_text
 from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.shape import ClaudeShape, Exit2, RefusalStyle
-from tray.model.decision import Answer, Decision, HookOutput, Result, Verdict
+from tray.model.decision import HookOutput, Result, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec, RelayRequest
 
 ID = "qwen-code"
@@ -101,10 +101,6 @@ SAMPLES: Mapping[str, Mapping[str, Any]] = {
 }  # fmt: skip
 
 
-def _output(tool: str, input: Mapping[str, Any], text: str) -> Mapping[str, str]:
-    return {"llmContent": text, "returnDisplay": text}
-
-
 SHAPE = ClaudeShape(
     agent=ID,
     events=EVENTS,
@@ -129,7 +125,7 @@ SHAPE = ClaudeShape(
         EventKind.SESSION_END: ("other", "clear", "logout", "prompt_input_exit"),
         EventKind.SESSION_START: ("startup", "resume", "clear", "compact"),
     },
-    output_from_text=_output,
+    output_from_text=output_from_text,
     project_variables=("QWEN_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
     session_variables=("QWEN_CODE_SESSION_ID",),
     samples=SAMPLES,
@@ -155,29 +151,13 @@ SETTINGS = SettingsFile(
 
 
 @dataclass(frozen=True)
-class QwenProtocol(ShapedProtocol):
-    """After each batch of tools it sends UserPromptSubmit without a prompt. Its hooks may answer on stderr.
-
-    Its input ends without a newline.
-    """
-
-    def stdin(self, event: Event) -> bytes:
-        return super().stdin(event).removesuffix(b"\n")
-
-    def sample(self, name: str) -> bytes:
-        return super().sample(name).removesuffix(b"\n")
+class QwenProtocol(GeminiShapedProtocol):
+    """After each batch of tools it sends UserPromptSubmit without a prompt. Its hooks may answer on stderr."""
 
     def parse(self, request: RelayRequest, name: str, payload: Mapping[str, Any]) -> Event:
         event = super().parse(request, name, payload)
         is_continued = event.kind is EventKind.PROMPT and payload.get("prompt") == ""
         return replace(event, kind=EventKind.MODEL_BEFORE) if is_continued else event
-
-    def render(self, event: Event, decision: Decision) -> Answer:
-        """Of a refusal that also stops the agent, Qwen Code shows the reason of the stop only."""
-        if decision.verdict is Verdict.DENY and decision.stop is not None:
-            reasons = dict.fromkeys(filter(None, (decision.reason, decision.stop)))
-            decision = replace(decision, stop="\n".join(reasons))
-        return super().render(event, decision)
 
     def read(self, event: Event, result: Result) -> HookOutput:
         """It reads stderr only at exit 2, and else whenever there is nothing on stdout."""

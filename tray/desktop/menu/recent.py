@@ -1,14 +1,18 @@
-"""Recent decisions: the verdict by its shape, who, where, what and when."""
+"""Recent decisions: what was refused, asked about, rewritten or failed, then what was allowed, then how many more."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tray.desktop.labels import record_label
-from tray.desktop.menu.actions import ShowReason
+from tray.desktop.menu.actions import OpenPage, ShowReason
 from tray.desktop.menu.items import Item, Items, child_id, click, label, submenu
 from tray.desktop.menu.state import MenuState
-from tray.language import say
+from tray.language import count, say
+from tray.model.decision import Record
 
-RECORD_LIMIT = 10
+ROW_LIMIT = 10
+RECORD_LIMIT = 200  # records that the menu looks at
 
 
 def recent(state: MenuState) -> Item:
@@ -16,10 +20,26 @@ def recent(state: MenuState) -> Item:
 
 
 def _rows(state: MenuState) -> Items:
-    records = {record.id: record for record in reversed(state.recent[:RECORD_LIMIT])}
+    records = list({record.id: record for record in reversed(state.recent[:RECORD_LIMIT])}.values())[::-1]
     if not records:
         return (label("recent/none", say("No decisions yet")),)
-    return tuple(
-        click(child_id("recent", record.id), record_label(record, state.now), ShowReason(record.id))
-        for record in reversed(records.values())
+    judged = sorted((one for one in records if not _is_quiet(one)), key=lambda one: one.label == "allow")
+    rows = (
+        click(child_id("recent", one.id), record_label(one, state.now), ShowReason(one.id))
+        for one in judged[:ROW_LIMIT]
     )
+    return (*rows, *_quiet_row(state, records))
+
+
+def _quiet_row(state: MenuState, records: Sequence[Record]) -> Items:
+    """Those about which no hook had an opinion, as a number."""
+    number = sum(map(_is_quiet, records))
+    if not number:
+        return ()
+    text = count("{n} decision without an opinion", "{n} decisions without an opinion", number)
+    return (click("recent/quiet", text, OpenPage()) if state.options.page else label("recent/quiet", text),)
+
+
+def _is_quiet(record: Record) -> bool:
+    """Nobody had anything to say, and not because the agent is one that no hook is asked about."""
+    return record.label == "abstain" and record.skip_reason is None

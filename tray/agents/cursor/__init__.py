@@ -1,0 +1,95 @@
+"""Cursor, the editor and its command line: hooks in ~/.cursor/hooks.json, a list of them for each event."""
+
+from __future__ import annotations
+
+import re
+
+from tray.agents import wire
+from tray.agents.agent import (
+    ENVELOPE,
+    Agent,
+    Connector,
+    HookImporter,
+    HookReader,
+    HookRules,
+    Marks,
+    NativeTool,
+    Payload,
+    Placeholders,
+    ProtectedFiles,
+)
+from tray.agents.claude_shape import UNCAPITALISED
+from tray.agents.cursor import protocol
+from tray.agents.cursor.events import EVENTS, EXTRA_CAN, ID, NAME, SHELL, UNCONNECTED_EVENTS
+from tray.model.event import Capability
+
+HOOK = f"a hook file of {NAME}"
+PATH = {"file_path": ("file_path", "path", "target_file")}
+TOOLS = {
+    "Bash": NativeTool(SHELL),
+    "Grep": NativeTool("Grep"),
+    "Read": NativeTool("Read", PATH),
+    "Write": NativeTool("Write", PATH, others=("Edit", "StrReplace")),
+}
+
+
+def _is_sender(payload: Payload) -> bool:
+    return "cursor_version" in payload or ("conversation_id" in payload and "generation_id" in payload)
+
+
+def _connector() -> Connector:
+    from tray.agents.cursor.connector import CONNECTOR
+
+    return CONNECTOR
+
+
+def _reader() -> HookReader:
+    from tray.agents.cursor.source import READER
+
+    return READER
+
+
+def _importer() -> HookImporter:
+    from tray.agents.cursor.hook_import import IMPORTER
+
+    return IMPORTER
+
+
+AGENT = Agent(
+    id=ID,
+    name=NAME,
+    events=EVENTS,
+    protocol=protocol,
+    tools=TOOLS,
+    matcher_names={"Write": ("Edit", "MultiEdit", "StrReplace")},  # it has one tool for all of them
+    marks=Marks(
+        keys=("conversation_id", "cursor_version"),
+        is_sender=_is_sender,
+        is_alike=_is_sender,
+        event_names=UNCAPITALISED,
+        variables=("CURSOR_VERSION",),
+        event=wire.hook_event_name,
+    ),
+    rules=HookRules(
+        exact_names=False,  # a matcher is a pattern
+        placeholders=Placeholders(project="CURSOR_PROJECT_DIR"),
+    ),
+    programs=frozenset({"cursor-agent"}),
+    variables=frozenset({"CURSOR_AGENT"}),
+    starters=frozenset({"cursor-agent"}),
+    envelope=ENVELOPE | {"cursor_version", "generation_id", "model", "workspace_roots"},
+    protected=(
+        ProtectedFiles(kind=HOOK, pattern=re.compile(r".*/\.cursor(?:/hooks\.json|/hooks(?:/.*)?)?")),
+        ProtectedFiles(
+            kind=HOOK, pattern=re.compile(r"(?:/etc|.*/application support|.*/programdata)/cursor/hooks\.json")
+        ),
+    ),
+    settings_files=(".cursor/hooks.json", ".cursor/hooks/guard.sh"),
+    path_words=("cursor", "hooks"),
+    unconnected_events=frozenset(UNCONNECTED_EVENTS),
+    default_can=Capability.ASK | Capability.DENY,
+    extra_can=EXTRA_CAN,
+    connector=_connector,
+    reader=_reader,
+    importer=_importer,
+)

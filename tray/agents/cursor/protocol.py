@@ -1,0 +1,164 @@
+"""Cursor's hooks: one JSON object each way. After its documentation; no Cursor was at hand to try it.
+
+In:  {"conversation_id":"6683…","generation_id":"490b…","cursor_version":"3.19.10","workspace_roots":["/p"],
+      "hook_event_name":"beforeShellExecution","command":"rm -rf build","cwd":"/p","sandbox":false}
+Out: {"permission":"deny","user_message":"no","agent_message":"no"}
+
+Its neutral answer to a permission event is {"permission":"allow"}; cursor-agent asks its user all the same.
+https://cursor.com/docs/hooks
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tray.agents import wire
+from tray.agents.cursor import hook_format, samples
+from tray.agents.cursor.events import CLAUDE_NAMES, EVENTS, ID, MCP, PERMISSION_EVENTS, SHELL
+from tray.model.decision import Answer, Decision, HookOutput, Result, Target, Verdict
+from tray.model.event import Event, EventKind, RelayRequest, Tool
+
+PERMISSIONS = {Verdict.ASK: "ask", Verdict.DENY: "deny"}
+ALLOW = {"permission": "allow"}
+SHELL_EVENTS = frozenset({"afterShellExecution", "beforeShellExecution"})
+MCP_EVENTS = frozenset({"afterMCPExecution", "beforeMCPExecution"})
+FILE_TOOLS = {"afterFileEdit": "Write", "beforeReadFile": "Read", "beforeTabFileRead": "Read"}
+FILE_KEYS = ("file_path", "edits")  # the content of a file that is read is no argument of the call
+CONTEXT_KEYS = {"postToolUseFailure": "additionalContext"}  # elsewhere `additional_context`
+FOLLOWED_UP = frozenset({"stop", "subagentStop"})
+STATUS_KINDS = {"aborted": EventKind.TURN_INTERRUPTED, "error": EventKind.TURN_FAILED}  # of `stop`
+
+
+def event_name(payload: Mapping[str, Any]) -> str:
+    name = wire.hook_event_name(payload, "")
+    return CLAUDE_NAMES.get(name, name)
+
+
+def session(request: RelayRequest, payload: Mapping[str, Any]) -> str:
+    return wire.text(payload, "conversation_id", "session_id")
+
+
+def tool(name: str, payload: Mapping[str, Any]) -> Tool | None:
+    name = CLAUDE_NAMES.get(name, name)
+    if name in SHELL_EVENTS:
+        command = wire.text(payload, "command")
+        return Tool(name=SHELL, input={"command": command}, output=payload.get("output")) if command else None
+    if name in FILE_TOOLS:
+        input = {key: payload[key] for key in FILE_KEYS if key in payload}
+        return Tool(name=FILE_TOOLS[name], input=input) if wire.text(payload, "file_path") else None
+    title = wire.text(payload, "tool_name")
+    if not title:
+        return None
+    if name in MCP_EVENTS:
+        return Tool(name=f"{MCP}{title}", input=_parsed(payload), output=payload.get("result_json"))
+    failed = name == "postToolUseFailure"
+    output = payload.get("error_message") if failed else payload.get("tool_output")
+    call = wire.text(payload, "tool_use_id")
+    return Tool(name=title, input=wire.nested(payload, "tool_input"), call=call, output=output, failed=failed)
+
+
+def _parsed(payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The input of an MCP tool, which travels as the text of a JSON object."""
+    value = payload.get("tool_input")
+    if not isinstance(value, str):
+        return wire.nested(payload, "tool_input")
+    try:
+        return wire.mapping(value.encode("utf-8", "replace"))
+    except ValueError:
+        return {"tool_input": value}  # so that a matcher finds what is in it
+
+
+def parse(request: RelayRequest, name: str, payload: Mapping[str, Any]) -> Event:
+    name = CLAUDE_NAMES.get(name, name)
+    kind = wire.spec(EVENTS, name).kind
+    status = wire.text(payload, "status")
+    roots = wire.text_list(payload, "workspace_roots")
+    return Event(
+        **wire.request_fields(request, payload),
+        name=name,
+        kind=STATUS_KINDS.get(status, kind) if name == "stop" else kind,
+        session=session(request, payload),
+        # cursor-agent sends an empty `cwd`.
+        cwd=wire.text(payload, "cwd") or next(filter(None, roots), "") or request.cwd,
+        hook_folder=request.environment.get("CURSOR_PROJECT_DIR", ""),
+        model=wire.text(payload, "model"),
+        topic=wire.text(payload, "reason", "trigger") or status,
+        tool=tool(name, payload),
+        prompt=wire.text(payload, "prompt"),
+        message=wire.text(payload, "text", "summary"),
+        path=wire.text(payload, "file_path"),
+        subagent=wire.text(payload, "subagent_type", "type"),
+        repeated=_is_positive(payload.get("loop_count")),
+    )
+
+
+def _is_positive(value: Any) -> bool:
+    return isinstance(value, int) and value > 0
+
+
+def neutral(name: str, body: bytes) -> Answer:
+    return Answer(stdout=wire.dumps(ALLOW if CLAUDE_NAMES.get(name, name) in PERMISSION_EVENTS else {}))
+
+
+def rewrite_problem(event: Event, decision: Decision) -> str:
+    rewrite = decision.rewrite
+    if rewrite is None:
+        return ""
+    if rewrite.target is Target.OUTPUT and not (event.tool and event.tool.name.startswith(MCP)):
+        return "Cursor takes from an MCP tool only"
+    if rewrite.target is Target.INPUT and not isinstance(rewrite.value, Mapping):
+        return "is no JSON object"
+    return wire.json_problem(rewrite.value)
+
+
+def render(event: Event, decision: Decision) -> Answer:
+    answer = _permission(event, decision) if event.name in PERMISSION_EVENTS else _fields(event, decision)
+    return Answer(stdout=wire.dumps(answer))
+
+
+def _permission(event: Event, decision: Decision) -> dict[str, Any]:
+    if decision.verdict not in PERMISSIONS:
+        new = {"updated_input": decision.rewrite.value} if decision.rewrite and event.name == "preToolUse" else {}
+        return ALLOW | new
+    reason = decision.reason or (wire.DEFAULT_REASON if decision.verdict is Verdict.DENY else "")
+    word = PERMISSIONS[decision.verdict]
+    return {"permission": word} | wire.non_empty(user_message=reason, agent_message=reason)
+
+
+def _fields(event: Event, decision: Decision) -> dict[str, Any]:
+    reason = decision.reason or wire.DEFAULT_REASON
+    if decision.verdict is Verdict.DENY and event.name == "beforeSubmitPrompt":
+        return {"continue": False, "user_message": reason}
+    if decision.verdict is Verdict.DENY and event.name in FOLLOWED_UP:
+        return {"followup_message": reason}
+    fields = wire.non_empty(**{CONTEXT_KEYS.get(event.name, "additional_context"): decision.context})
+    if event.name == "preCompact":
+        return wire.non_empty(user_message=wire.join_notes(decision.notes))
+    if decision.rewrite and event.name == "postToolUse":
+        fields["updated_mcp_tool_output"] = decision.rewrite.value
+    return fields
+
+
+def hook_event_name(event: Event) -> str:
+    return hook_format.hook_event_name(event)
+
+
+def stdin(event: Event) -> bytes:
+    return hook_format.stdin(event)
+
+
+def environment(event: Event) -> Mapping[str, str]:
+    """The folder of the project, under both of the names that Cursor gives it."""
+    own = event.environment if event.agent == ID else {}
+    names = ("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR")
+    return wire.variables(**{name: own.get(name, "") or event.cwd for name in names})
+
+
+def read(event: Event, result: Result) -> HookOutput:
+    return hook_format.read(event, result)
+
+
+def sample(name: str) -> bytes:
+    """A synthetic payload. Raises KeyError for an event without one."""
+    return samples.sample(name)

@@ -1,0 +1,116 @@
+"""Gemini CLI: hooks in the groups of Claude Code in ~/.gemini/settings.json, with events and answers of its own."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from tray.agents import wire
+from tray.agents.agent import (
+    Connector,
+    HookImporter,
+    HookReader,
+    HookRules,
+    Marks,
+    NativeTool,
+    Payload,
+    Placeholders,
+    ProtectedFiles,
+)
+from tray.agents.claude_shape import CAPITALISED, claude_shaped
+from tray.agents.gemini_cli.protocol import EVENTS, NAME, PROTOCOL, SETTINGS, SHAPE
+from tray.model.event import Capability
+
+SETTING = f"a setting of {NAME}"
+# By Hooktray's name; `others` are names that earlier versions had.
+TOOLS = {
+    "AskUserQuestion": NativeTool("ask_user"),
+    "Bash": NativeTool("run_shell_command", {"run_in_background": ("is_background",)}),
+    "Edit": NativeTool("replace"),
+    "ExitPlanMode": NativeTool("exit_plan_mode"),
+    "Glob": NativeTool("glob", {"path": ("dir_path",)}),
+    "Grep": NativeTool("grep_search", {"path": ("dir_path",)}, others=("search_file_content",)),
+    "Read": NativeTool("read_file"),
+    "Skill": NativeTool("activate_skill"),
+    "Task": NativeTool("invoke_agent"),
+    "TodoWrite": NativeTool("write_todos"),
+    "WebFetch": NativeTool("web_fetch"),
+    "WebSearch": NativeTool("google_web_search"),
+    "Write": NativeTool("write_file"),
+}
+OWN_EVENTS = EVENTS.keys() - {"Notification", "SessionEnd", "SessionStart"} | {"BeforeToolSelection"}
+
+
+def _is_sender(payload: Payload) -> bool:
+    """A timestamp, and an event of its own or a transcript ….gemini/tmp/…/chats/session-….jsonl."""
+    if not wire.text(payload, "timestamp"):
+        return False
+    path = wire.path_parts(payload, "transcript_path")
+    is_own_event = wire.hook_event_name(payload, "") in OWN_EVENTS
+    return is_own_event or (path[-2:-1] == ["chats"] and path[-1].startswith("session-"))
+
+
+def _connector() -> Connector:
+    from tray.agents.gemini_cli.connector import CONNECTOR
+
+    return CONNECTOR
+
+
+def _reader() -> HookReader:
+    from tray.agents.gemini_cli.source import READER
+
+    return READER
+
+
+def _importer() -> HookImporter:
+    from tray.agents.claude_shape.hook_import import GroupImport
+    from tray.agents.gemini_cli.connector import CONNECTOR
+    from tray.agents.gemini_cli.source import READER
+
+    return GroupImport(CONNECTOR, READER).importer()
+
+
+AGENT = replace(
+    claude_shaped(
+        name=NAME,
+        shape=SHAPE,
+        file=SETTINGS,
+        protocol=PROTOCOL,
+        tools=TOOLS,
+        marks=Marks(
+            keys=("timestamp",),
+            is_sender=_is_sender,
+            yields=True,
+            is_alike=_is_sender,
+            event_names=CAPITALISED,
+            variables=("GEMINI_SESSION_ID",),
+            event=wire.hook_event_name,
+        ),
+        rules=HookRules(
+            deduplicated=True,
+            exact_names=False,
+            text_counts=True,
+            placeholders=Placeholders(project="GEMINI_PROJECT_DIR"),
+            folder_variables=frozenset(SHAPE.project_variables),
+        ),
+        programs=frozenset({"gemini"}),
+        variables=frozenset({"GEMINI_CLI"}),
+        without_hooks=re.compile(
+            r"^GEMINI_CLI_(?:SYSTEM_(?:DEFAULTS|SETTINGS)_PATH|TRUST_WORKSPACE)=|hooksConfig|^--no-hooks\b"
+        ),
+        protected=(
+            ProtectedFiles(kind="an extension", pattern=re.compile(r".*/\.gemini/extensions(?:/.*)?")),
+            ProtectedFiles(
+                kind=SETTING, pattern=re.compile(r".*/\.gemini(?:/\.env|/trusted(?:_hooks|folders)\.json)?")
+            ),
+            ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/gemini-?cli/(?:settings|system-defaults)\.json")),
+        ),
+    ),
+    home_variable="GEMINI_CLI_HOME",
+    extra_can={"BeforeTool": Capability.ASK},
+    settings_files=(".gemini/settings.json", ".gemini/extensions/guard/gemini-extension.json"),
+    path_words=("gemini", "settings"),
+    connector=_connector,
+    reader=_reader,
+    importer=_importer,
+)
