@@ -101,7 +101,9 @@ def test_a_printed_script_runs_as_it_stands(claude: Product, name: str) -> None:
 
     said = answer.get("hookSpecificOutput", {})
     verdict = said.get("permissionDecision") or answer.get("decision", "")
-    assert (verdict, said.get("permissionDecisionReason") or answer.get("reason", "")) == (case.verdict, case.reason)
+    reason = said.get("permissionDecisionReason") or answer.get("reason", "")
+    named = f"{name.removesuffix('.sh')} (Hooktray): {case.reason}" if case.reason else ""
+    assert (verdict, reason) == (case.verdict, named)
     (hook,) = claude.row(f"prompt of {name}").hooks
     assert (hook["name"], hook["status"]) == (name.removesuffix(".sh"), case.status)
     if name == "claude-track-tools.sh":
