@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -37,8 +38,9 @@ def test_a_script_unsets_them_before_anything_else(script: str) -> None:
     assert lines[:3] == ["set -eu", 'cd "$(dirname "$0")/.."', ". tests/environment.sh"]
 
 
-def test_so_does_the_script_for_the_clients() -> None:
-    lines = [line for line in (ROOT / "tests/clients/all").read_text().splitlines() if not line.startswith("#")]
+@pytest.mark.parametrize("script", ["tests/clients/all", "tests/desktops/all"])
+def test_so_does_a_script_in_a_deeper_folder(script: str) -> None:
+    lines = [line for line in (ROOT / script).read_text().splitlines() if not line.startswith("#")]
 
     assert lines[:3] == ["set -eu", 'cd "$(dirname "$0")/../.."', ". tests/environment.sh"]
 
@@ -57,3 +59,21 @@ def test_ci_runs_the_real_clients_and_the_other_tests_do_not() -> None:
 
     assert "tests/clients/all" in (ROOT / ".ci" / "run").read_text()
     assert "clients" in options["norecursedirs"]
+
+
+def test_ci_runs_gnome_and_a_release_runs_every_desktop() -> None:
+    options = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
+
+    assert "tests/desktops/all gnome" in (ROOT / ".ci" / "run").read_text()
+    assert "tests/desktops/all --long --write\n" in (ROOT / ".ci" / "full").read_text()
+    assert "desktops" in options["norecursedirs"]
+    modules = {path.stem.removeprefix("test_") for path in (ROOT / "tests" / "desktops").glob("test_*.py")}
+    assert modules == {path.stem for path in (ROOT / "tests" / "desktops" / "packages").glob("*.txt")}
+
+
+def test_the_table_of_desktops_is_that_of_the_stored_results() -> None:
+    done = subprocess.run(
+        [sys.executable, "tests/desktops/table.py"], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
+    )
+
+    assert (ROOT / "docs" / "generated" / "desktops.md").read_text() == done.stdout

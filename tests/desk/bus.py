@@ -115,6 +115,7 @@ def plain(value: Any) -> Any:
 
 def _item(word: str) -> TrayItem:
     bus, slash, path = word.partition("/")
+    bus = bus.removesuffix("@")  # GNOME's extension sets it between the two
     return TrayItem(bus=bus, path=slash + path if slash else "/StatusNotifierItem")
 
 

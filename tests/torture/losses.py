@@ -10,15 +10,12 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 
+from tray.store.migrations import MIGRATIONS
+
 DATABASE = "hooktray.db"
 PAGES = 3 * 4096
-# As a Hooktray of two versions ago left it.
-EARLIER_VERSION = """
-ALTER TABLE journal RENAME COLUMN adjustments TO remarks;
-ALTER TABLE journal RENAME COLUMN wait_ms TO queued;
-ALTER TABLE journal RENAME COLUMN hooks_ms TO asked;
-PRAGMA user_version = 4
-"""
+EARLIER = 4  # a version of the database
+KEPT = ("meta", "ledger", "switch", "pause")  # tables that it had already
 
 
 def database_deleted(state: Path) -> None:
@@ -49,7 +46,17 @@ def database_and_list_garbled(state: Path) -> None:
 
 
 def database_of_an_earlier_version(state: Path) -> None:
-    execute(state, EARLIER_VERSION)
+    """As an earlier Hooktray left it, with the same approvals."""
+    draft = state / "earlier.db"
+    with closing(sqlite3.connect(draft)) as connection:
+        connection.executescript(";".join((*MIGRATIONS[:EARLIER], f"PRAGMA user_version = {EARLIER}")))
+        connection.execute("ATTACH ? AS later", (str(state / DATABASE),))
+        with connection:
+            for table in KEPT:
+                connection.execute(f"INSERT INTO main.{table} SELECT * FROM later.{table}")
+    draft.chmod(0o600)
+    database_deleted(state)
+    draft.rename(state / DATABASE)
 
 
 def state_deleted(state: Path) -> None:

@@ -16,8 +16,8 @@ from tray.notify.server import NAME, PATH, PROPERTIES, Call, NotificationServer,
 if TYPE_CHECKING:
     from dbus_fast.aio import MessageBus
 
-SERVER_TIMEOUT = 0.3  # seconds that a server has before a sound is played without its state
-PROGRAM_TIMEOUT = 2.0  # the same for a program
+SERVER_TIMEOUT = 2.0  # seconds that a server has before a sound is played without its state: it may start just now
+PROGRAM_TIMEOUT = 5.0  # the same for a program
 MAKO_MODES = frozenset({"dnd", "do-not-disturb"})  # mako has modes that the user names; these are its manual's
 
 

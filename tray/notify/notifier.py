@@ -13,7 +13,7 @@ from typing import Protocol
 from tray.notify.policy import Alert
 
 TIMEOUT = 5.0  # seconds that one back end has for one alert
-STATE_TIMEOUT = 2.5  # seconds that a back end has to find out its server's state
+STATE_TIMEOUT = 8.0  # seconds that a back end has to find out its state, when all that it asks is slow
 RETRY_SECONDS = 600.0  # seconds after which the first back end is tried again, although a later one works
 
 log = logging.getLogger(__name__)

@@ -1,0 +1,107 @@
+"""A desktop that people run, as a desk: its own shell in the place of Xfce's panel and dunst."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import ClassVar
+
+import psutil
+from desk import Desk
+from desk.parts import answers
+from desk.wait import wait
+from PIL import Image, ImageChops, ImageColor
+
+from tray.desktop.artwork import IconState, colour
+
+SERVICES = Path("/usr/share/dbus-1/services")
+SIZE = (1280, 800)
+NEAR = 24  # of 255: how far a drawn colour is from the icon's
+INK = 12  # pixels of it that are an icon
+START = 120.0  # seconds that a shell has to come up on a busy machine
+
+
+class Shell(Desk, ABC):
+    """What each desktop has to say of itself, so that one contract fits all of them."""
+
+    services: ClassVar[Sequence[str]] = ()  # service files that its session bus may activate
+    variables: ClassVar[dict[str, str]] = {}
+    picture: ClassVar[tuple[int, int, int, int]]  # the part of the screen that has the icon and a notification
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, panel=None, notifications=None, size=SIZE)
+        self._own: list[subprocess.Popen[bytes]] = []
+
+    @abstractmethod
+    def icons(self) -> int:
+        """How many icons of Hooktray are drawn."""
+
+    @abstractmethod
+    def is_announced(self, words: str) -> bool:
+        """Whether a notification with these words is on the screen."""
+
+    @abstractmethod
+    def press_button(self, label: str, labels: Sequence[str]) -> None:
+        """Press a button of the notification on the screen, which has these buttons from left to right."""
+
+    @abstractmethod
+    def do_not_disturb(self, on: bool) -> None:
+        """As the user's own switch does it."""
+
+    @abstractmethod
+    def restart(self) -> None:
+        """End what draws the tray, and start it again."""
+
+    def parts(self) -> list[int]:
+        """The desktop's own processes, also those that came with a restart."""
+        roots = {process.pid for process in self._own}
+        found = []
+        for pid in self.pids():
+            with suppress(psutil.Error):
+                above = {pid, *(one.pid for one in psutil.Process(pid).parents())}
+                found += [pid] if above & roots else []
+        return found
+
+    def part(self, *argv: str | Path) -> subprocess.Popen[bytes]:
+        """A program of the desktop's own."""
+        process = self.start(argv)
+        self._own.append(process)
+        return process
+
+    def shows(self, state: IconState) -> bool:
+        """Whether something is drawn in the colour that the icon has in this state."""
+        ink = ImageColor.getrgb(colour(state, None))
+        picture = ImageChops.difference(self.screenshot().convert("RGB"), Image.new("RGB", SIZE, ink))
+        near = picture.convert("RGB").point(lambda level: 255 if level < NEAR else 0).split()
+        both = ImageChops.multiply(ImageChops.multiply(near[0], near[1]), near[2])
+        return both.histogram()[255] >= INK
+
+    def clear(self) -> None:
+        """Nothing of an earlier test is on the screen."""
+
+    def set_key(self, schema: str, key: str, value: str) -> None:
+        done = self.run(["gsettings", "set", schema, key, value])
+        assert done.returncode == 0, done.stderr.decode()
+
+    def _raise(self) -> None:
+        """A system bus with nobody on it: shells look for one, and the machine's own is none of a test's business."""
+        for name in self.services:
+            shutil.copy(SERVICES / f"{name}.service", self.folder / "services")
+        self.environment |= self.variables
+        self.environment["DBUS_SYSTEM_BUS_ADDRESS"] = f"unix:path={self.folder / 'run' / 'system'}"
+        session = (self.folder / "bus.conf").read_text()
+        services = f"<servicedir>{self.folder / 'services'}</servicedir>"
+        (self.folder / "system.conf").write_text(session.replace("/run/bus<", "/run/system<").replace(services, ""))
+        self.start(["dbus-daemon", "--config-file", self.folder / "system.conf", "--nofork", "--nopidfile"])
+        wait(lambda: answers(self.folder / "run" / "system"), what="the system bus answers")
+        super()._raise()
+
+    def end_shell(self, *processes: subprocess.Popen[bytes]) -> None:
+        """Killed, as a crash does it: a shell that is asked to end may take its time."""
+        for process in processes:
+            process.kill()
+            process.wait(START)
