@@ -30,6 +30,7 @@ from tray.desktop.menu import (
 )
 from tray.model.decision import Record, Verdict
 from tray.model.hook import ApprovalState
+from tray.model.session import Session, SessionState
 from tray.settings import CLASSES
 
 
@@ -40,6 +41,7 @@ def test_the_rows_stand_in_the_order_that_the_user_knows() -> None:
         "No event yet",
         "Hooks enabled",
         "Pause",
+        "Sessions",
         "Recent decisions",
         "Needs you",
         "Approvals",
@@ -200,6 +202,18 @@ states = st.builds(
         max_size=4,
     ).map(tuple),
     hooks=st.lists(hooks, max_size=22).map(tuple),
+    sessions=st.lists(
+        st.builds(
+            Session,
+            agent=texts,
+            session=texts,
+            project=texts,
+            name=texts,
+            state=st.sampled_from(SessionState),
+            since=moments.map(lambda at: at or 0.0),
+        ),
+        max_size=23,
+    ).map(tuple),
     alerts=st.builds(
         AlertsState,
         muted_classes=st.frozensets(words, max_size=4),
@@ -224,7 +238,7 @@ def test_any_state_gives_a_sound_menu(state: MenuState, language: str, monkeypat
     everything = list(walk(rows))
 
     assert rows == menu(state)
-    assert len([row for row in rows if row.kind is not ItemKind.SEPARATOR]) == 9
+    assert len([row for row in rows if row.kind is not ItemKind.SEPARATOR]) == 10
     assert len({item.id for item in everything}) == len(everything)
     for item in everything:
         assert bool(item.label) is (item.kind is not ItemKind.SEPARATOR)

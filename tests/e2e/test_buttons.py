@@ -94,7 +94,9 @@ def test_a_question_is_answered_by_the_buttons_that_xfces_server_draws(tmp_path:
         desk.wait(lambda: live.wait_log(1)[0]["alerted"] == "sent", SLOW, "the tray knows that it was shown")
         bubbles = NotifydBubbles(desk.screen)
 
-        questions_are_answered(live, lambda label: bubbles.press(label, ("Details", "Allow", "Deny")), opened)
+        questions_are_answered(
+            live, lambda label: bubbles.press(label, ("Go there", "Details", "Allow", "Deny")), opened
+        )
 
 
 def test_review_undo_details_and_snooze_are_pressed_on_dunst(desk: Desk, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from tray.desktop.menu_controller import MenuController
 from tray.desktop.menu_services import MenuServices
 from tray.desktop.presenter import Presenter
 from tray.model.decision import Record, Verdict
+from tray.model.session import Session
 from tray.store.stats import Statistics
 from tray.threads import LoopThread
 from tray.web.page import WebPage
@@ -80,6 +81,8 @@ class Site:
         self.snoozed: list[float | None] = []
         self.connections: dict[str, AgentConnection] = {}
         self.agents = RecordingAgents()
+        self.sessions: tuple[Session, ...] = ()
+        self.went: list[tuple[str, str]] = []  # sessions that somebody wanted to see
         self.loop = LoopThread()
         self.controls = house.controls(lambda what, channel, undo: self.said.append((what, channel)))
         menu_services = MenuServices(
@@ -105,6 +108,8 @@ class Site:
             settings=lambda: choices(self.presenter),
             change_setting=lambda id, on: choose(self.presenter, self.menu, id, on),
             connections=lambda: self.connections,
+            sessions=lambda: self.sessions,
+            go_to_session=lambda agent, session: self.went.append((agent, session)),
         )
         self.page = WebPage(self.loop.loop, self.services, house.paths.state, self.opened.append)
 

@@ -58,6 +58,7 @@ class AlertController:
         show_balloon: Callable[[str, str], bool],
         trusts: Callable[[int], bool],
         is_first: Callable[[str], bool] = lambda what: True,
+        can_focus: Callable[[str, str], bool] = lambda agent, session: False,
     ) -> None:
         self._tampering: set[str] = set()
         self._loop = loop
@@ -72,6 +73,7 @@ class AlertController:
         self.show_review: Callable[[str, str], None] = lambda key, digest: None
         self.show_batch: Callable[[], None] = lambda: None
         self.show_reason: Callable[[str], None] = lambda record: None
+        self.go_to_session: Callable[[str, str], None] = lambda agent, session: None
         self.show_text: Callable[[str, str], None] = lambda name, text: None
         self.put_back: Callable[[str], None] = lambda agent: None
         self.leave: Callable[[str, str], None] = lambda agent, digest: None
@@ -83,7 +85,7 @@ class AlertController:
             time.time, lambda now: quiet_until(settings().quiet_hours if self._quiet_on else None, now)
         )
         self._throttled = ThrottledQueue(throttle, self._queue, self._later, on_delivery)
-        self.alerts = AlertService(self._throttled, settings, is_first=is_first)
+        self.alerts = AlertService(self._throttled, settings, is_first=is_first, can_focus=can_focus)
         self.questions = UserQuestions(
             # A question that cannot be seen helps nobody.
             agents=lambda: ask_agents() if icon_visible() or self._notifier.working else (),
@@ -185,6 +187,8 @@ class AlertController:
         match button:
             case Button.ALLOW | Button.DENY:
                 self.answer(alert.about, button is Button.ALLOW, CHANNEL)
+            case Button.GO:
+                self.go_to_session(alert.agent, alert.session)
             case Button.SNOOZE:
                 self.snooze(SNOOZE)
             case Button.UNDO:
@@ -203,6 +207,8 @@ class AlertController:
                 self.show_review(alert.about, alert.digest)
             case _ if button is Button.DEFAULT and alert.url:
                 webbrowser.open(alert.url)
+            case Button.DEFAULT if Button.GO in alert.buttons:
+                self.go_to_session(alert.agent, alert.session)
             case _ if question is not None:
                 self.show_text(f"question-{question.id[:8]}", details(question))
             case _ if alert.digest:

@@ -22,6 +22,7 @@ from tray.desktop.menu_services import MenuServices
 from tray.desktop.presenter import Presenter
 from tray.engine.sentence import tool_text
 from tray.engine.user_questions import UserQuestion
+from tray.model.session import Session
 from tray.paths import Paths
 
 
@@ -43,6 +44,8 @@ def build_desktop(
     quit: Callable[[], object],
     recovery: DatabaseRecovery,
     entries: EntryWatch,
+    sessions: Callable[[], tuple[Session, ...]],
+    go_to_session: Callable[[str, str], None],
 ) -> tuple[Presenter, MenuController]:
     """What the user sees, and what a click does. What else the menu needs is added to `services`."""
     agents = AgentsMenu(
@@ -56,6 +59,8 @@ def build_desktop(
         alerts=lambda: _alerts_state(alerts),
         failing_hooks=lambda: len(failing_hooks()),
         dropped_rows=lambda: stores.journal.dropped,
+        sessions=sessions,
+        go_to_session=go_to_session,
         questions=lambda: tuple(_question(one) for one in alerts.open_questions),
         answer=alerts.answer,
         snooze=alerts.snooze,

@@ -37,6 +37,7 @@ from tray.app.file_watch import FileWatch, FolderWatch
 from tray.app.relay_files import RelayFiles
 from tray.app.relay_watch import RelayWatch
 from tray.app.service import TrayService
+from tray.app.session_focus import SessionFocus
 from tray.app.session_tracker import SessionTracker, dropped_place
 from tray.app.shutdown import CLOSE_TIMEOUT, GRACE, GracefulShutdown
 from tray.app.signals import stop_on_signal
@@ -168,6 +169,8 @@ class App:
             self._opener.open,
             self._stop_signal,
             lambda: (self._presenter, self._menu_controller),
+            sessions=lambda: self._sessions.sessions,
+            go_to_session=self._session_focus.go,
         )
 
     def _make_server(self, grace: float) -> None:
@@ -183,6 +186,7 @@ class App:
             self._health,
             self._click_trust.may_open_page,
             lambda batch: write_batch(batch, (), self._stores.copies, os.environ, folder),
+            lambda words: self._session_focus.go_now(self._sessions.find(words)),
         )
         self._hooks_command = HooksCommand(self._controls, requests, self._doctor.summary)
         self._server = IpcServer(self._paths.socket, TrayService(self._engine, requests, self._saw_relay))
@@ -220,6 +224,12 @@ class App:
             self._agents.process_behind,
             on_dropped=lambda event, names: self._stores.journal.append(dropped_place(event, names), commit=False),
         )
+        self._session_focus = SessionFocus(
+            self._sessions.get,
+            spawn=self._workers.spawn,
+            inform=lambda title, text: self._work.post(lambda: self._alerts.inform(title, text)),
+            open_page=lambda agent, session: self._page.open(session=(agent, session)),
+        )
 
     def _make_alerts(self) -> None:
         self._alert_controller = AlertController(
@@ -235,7 +245,9 @@ class App:
             show_balloon=lambda title, text: show_balloon(self._icon, title, text),
             trusts=self._click_trust.is_trusted_host,
             is_first=self._stores.journal.is_first,
+            can_focus=self._session_focus.can_focus,
         )
+        self._alert_controller.go_to_session = self._session_focus.go
         self._alerts = self._alert_controller.alerts
         self._events.on_arrival, self._events.on_decision = self._on_arrival, self._on_decision
 
@@ -296,6 +308,8 @@ class App:
             quit=self.quit,
             recovery=self._database_recovery,
             entries=self._entry_watch,
+            sessions=lambda: self._sessions.sessions,
+            go_to_session=self._session_focus.go,
         )
         self._events.view = self._presenter
         self._alert_controller.show_review = lambda key, digest: self._menu_controller.act(Review(key, digest))

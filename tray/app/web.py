@@ -20,6 +20,7 @@ from tray.engine.replay import ReplayComparison, compare
 from tray.engine.trial import NullListener
 from tray.execution.command import Hangup
 from tray.model.decision import Record
+from tray.model.session import Session
 from tray.paths import Paths
 from tray.store.stats import Statistics
 from tray.threads import LoopThread, WorkQueue
@@ -42,6 +43,9 @@ def build_page(
     open_file: Callable[[Path], None],
     stop_signal: Hangup,
     menu: Callable[[], tuple[Presenter, MenuController]],
+    *,
+    sessions: Callable[[], tuple[Session, ...]],
+    go_to_session: Callable[[str, str], None],
 ) -> WebPage:
     """`shutdown` becomes readable when the tray ends, and ends a replay's hooks; `menu` is called late."""
     loop, work = threads
@@ -57,6 +61,8 @@ def build_page(
         settings=lambda: _run_on(work, lambda: choices(menu()[0])) or (),
         change_setting=lambda id, on: bool(_run_on(work, lambda: choose(*menu(), id, on))),
         connections=lambda: page_agents(paths, stores),
+        sessions=sessions,
+        go_to_session=go_to_session,
     )
     return WebPage(loop.loop, parts, paths.state, open_file)
 

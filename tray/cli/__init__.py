@@ -17,9 +17,9 @@ from tray.paths import Paths, drop_foreign_runtime, locate
 
 # In the order in which users meet them; what is not named comes last.
 ORDER = (
-    "run", "status", "sessions", "open", "list", "log", "why", "on", "off", "pause", "approve", "deny", "revoke",
-    "connect", "agents", "disconnect", "import-hooks", "test", "doctor", "stats", "export", "replay", "autostart",
-    "paths", "schema", "completion",
+    "run", "status", "sessions", "focus", "open", "list", "log", "why", "on", "off", "pause", "approve", "deny",
+    "revoke", "connect", "agents", "disconnect", "import-hooks", "test", "doctor", "stats", "export", "replay",
+    "autostart", "paths", "schema", "completion",
 )  # fmt: skip
 
 app = typer.Typer(

@@ -37,6 +37,17 @@ def open_page(context: typer.Context) -> None:
 
 
 @app.command()
+def focus(
+    context: typer.Context,
+    session: Annotated[
+        str, typer.Argument(metavar="[SESSION]", help="Its id, or the beginning; none: who waits the longest.")
+    ] = "",
+) -> None:
+    """Bring the terminal of a session to the front: window, tab and pane."""
+    _send(context, {"op": "focus", "session": session})
+
+
+@app.command()
 def off(context: typer.Context) -> None:
     """Switch all hooks off: you confirm it here, or in the tray's menu."""
     _send(context, {"op": "off"})

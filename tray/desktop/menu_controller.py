@@ -86,6 +86,8 @@ class MenuController:
         match action:
             case menu.AnswerQuestion(question, allow):
                 self._services.answer(question, allow)
+            case menu.GoToSession(agent, session):
+                self._services.go_to_session(agent, session)
             case menu.Approve(key, digest):
                 controls.approve(key, digest, CHANNEL)
             case menu.Deny(key, digest):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from tray.desktop.menu.state import AlertsState, MenuAgent, MenuOptions, MenuQuestion
+from tray.model.session import Session
 
 
 class Login(Protocol):
@@ -44,6 +45,8 @@ class MenuServices:
     alerts: Callable[[], AlertsState] = AlertsState
     failing_hooks: Callable[[], int] = int
     dropped_rows: Callable[[], int] = int  # decisions that could not be recorded
+    sessions: Callable[[], tuple[Session, ...]] = tuple
+    go_to_session: Callable[[str, str], None] = _nothing
     questions: Callable[[], tuple[MenuQuestion, ...]] = tuple
     answer: Callable[[str, bool], None] = _nothing
     snooze: Callable[[float | None], None] = _nothing

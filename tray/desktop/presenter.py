@@ -93,6 +93,7 @@ class Presenter:
             incident=services.incident(),
             damage=services.damage(),
             recent=tuple(self.recent),
+            sessions=services.sessions(),
             questions=services.questions(),
             approvals=tuple(self._approvals(batch)),
             batch=_batch(batch),

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
+from collections.abc import Sequence
 from itertools import islice
 
 from tray.model.place import ProcessId
@@ -33,3 +37,37 @@ def is_alive(process: ProcessId) -> bool:
         return abs(psutil.Process(process.pid).create_time() - process.started) < TOLERANCE
     except (psutil.Error, ValueError):
         return False
+
+
+def environment_of(pid: int) -> dict[str, str]:
+    """What a process of the user's own was started with; empty for any other."""
+    import psutil
+
+    try:
+        process = psutil.Process(pid)
+        if sys.platform != "win32" and process.uids().real != os.getuid():
+            return {}
+        return dict(process.environ())
+    except (psutil.Error, ValueError, OSError):
+        return {}
+
+
+def terminal_of(pid: int) -> str:
+    """The terminal that controls a process; "" for none."""
+    import psutil
+
+    try:
+        return str(getattr(psutil.Process(pid), "terminal", str)() or "")
+    except psutil.Error:
+        return ""
+
+
+def is_below(processes: Sequence[ProcessId], program: str) -> bool:
+    """Whether one of them is this program, as far as they are known: a variable may be inherited from elsewhere."""
+    import psutil
+
+    names = []
+    for one in processes:
+        with contextlib.suppress(psutil.Error):
+            names.append(psutil.Process(one.pid).name())
+    return not processes or any(name.startswith(program) for name in names)

@@ -66,7 +66,9 @@ class UserRequests:
         health: Callable[[], Mapping[str, Any]] = dict,
         may_open: Callable[[int], bool] = lambda pid: True,
         write_batch_review: Callable[[ApprovalBatch], Path] = lambda batch: Path(),
+        focus: Callable[[str], str] = str,
     ) -> None:
+        self._focus = focus
         self._write_batch_review = write_batch_review
         self._may_open = may_open
         self._health = health
@@ -84,6 +86,8 @@ class UserRequests:
                 return IMMEDIATE[op](self)
             if op == "open":
                 return self.open(peer.pid)
+            if op == "focus":
+                return self.focus(str(request.get("session") or ""), peer.pid)
             make_request = NEEDS_PERSON.get(op)
             request = {**request, "pid": peer.pid}
             if make_request is None:
@@ -125,6 +129,15 @@ class UserRequests:
             "done": say("Asked your desktop to open the page"),
             "hint": say("if it does not come, open this file with one within a minute: {file}", file=file),
         }
+
+    def focus(self, session: str, pid: int) -> Mapping[str, Any]:
+        """For a person only: an agent could put a window in front of what somebody is about to click."""
+        if not self._may_open(pid):
+            raise HooktrayError(
+                say("an agent or a hook may not change what is on the screen"),
+                hint=say("choose Sessions in the tray's menu"),
+            )
+        return {"done": self._focus(session) or say("It is in front now")}
 
     def off(self, request: Mapping[str, Any]) -> UserRequest:
         return UserRequest(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 
+from tray.language import phrase
 from tray.model.place import Place
 from tray.model.value import value
 
@@ -15,6 +17,14 @@ class SessionState(enum.StrEnum):
     FAILED = "failed"
     WORKING = "working"
     DONE = "done"
+
+
+STATE_WORDS: Mapping[SessionState, str] = {
+    SessionState.WAITING: phrase("waits for you"),
+    SessionState.FAILED: phrase("failed"),
+    SessionState.WORKING: phrase("works"),
+    SessionState.DONE: phrase("done"),
+}
 
 
 @value(frozen=True, slots=True, kw_only=True)

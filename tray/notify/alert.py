@@ -53,6 +53,7 @@ class Button(enum.StrEnum):
     UNDO = "undo"
     PUT_BACK = "put_back"  # our entries in an agent's settings
     LEAVE = "leave"  # them as they are
+    GO = "go"  # to the terminal of the session
 
 
 # They count only from a process that no agent and no hook has started.
@@ -76,6 +77,8 @@ class Alert:
     buttons: tuple[Button, ...] = ()
     about: str = ""  # what the buttons are about: a question, a decision, a hook
     digest: str = ""  # of the hook's content that Review opens
+    agent: str = ""
+    session: str = ""  # of the agent, to which *Go there* leads
     reply: bool = False  # to what the user has just done: it is shown at once, also in quiet hours
 
 
@@ -120,6 +123,7 @@ LABELS: Mapping[Button, str] = {
     Button.UNDO: phrase("Undo"),
     Button.PUT_BACK: phrase("Put it back"),
     Button.LEAVE: phrase("Leave it"),
+    Button.GO: phrase("Go there"),
 }
 
 # One and many, for a summary.

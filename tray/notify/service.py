@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from tray.agents.registry import display_name
@@ -19,6 +20,7 @@ from tray.notify.hook_problems import HookProblem, ProblemTracker
 from tray.notify.policy import (
     Alert,
     AlertClass,
+    Button,
     Rules,
     alarm,
     alerts,
@@ -71,8 +73,12 @@ class AlertService:
         clock: Callable[[], float] = time.time,
         muted: Callable[[], Collection[str]] = tuple,
         is_first: Callable[[str], bool] = lambda what: True,
+        can_focus: Callable[[str, str], bool] = lambda agent, session: False,
     ) -> None:
-        """`is_first`: whether the user has never been notified of this, also not by an earlier tray."""
+        """`is_first`: whether the user has never been notified of this, also not by an earlier tray. `can_focus`:
+        whether it is known where a session of an agent runs.
+        """
+        self._can_focus = can_focus
         self._queue = queue
         self._settings = settings
         self._muted = muted
@@ -113,13 +119,14 @@ class AlertService:
             return
         self._announced_early.pop(event.id, None)
         made = [alert for alert in self._alerts(event, decision, problems, record) if alert.cls not in ON_ARRIVAL]
-        self._announce(self._reports.fresh(event, made), record.id)
+        self._announce(self._with_place(event, self._reports.fresh(event, made)), record.id)
 
     def question_opened(self, one: UserQuestion) -> None:
         """A question is open; it stays on the screen until it is not."""
         self._questions[one.id] = one.event
         ours = self._rules(one.event.project)
-        self._announce([question(one.event, one.decision, one.id, ours, show_input=self._settings().show_input)])
+        asked = question(one.event, one.decision, one.id, ours, show_input=self._settings().show_input)
+        self._announce(self._with_place(one.event, [asked]))
 
     def question_closed(self, one: UserQuestion, result: QuestionResult) -> None:
         """Withdraw it, so that the user does not press a button in vain."""
@@ -270,7 +277,7 @@ class AlertService:
         fresh = self._reports.fresh(event, made)
         if made and not fresh:
             return  # another line has reported it, and what it announced stands
-        made = fresh
+        made = self._with_place(event, fresh)
         session = (event.agent, event.session)
         stale = self._waiting_alerts.pop(session, ())
         needs = tuple(alert.key for alert in made if alert.cls in NEEDS_USER)
@@ -279,6 +286,14 @@ class AlertService:
         elif stale:
             self._queue.withdraw(stale)
         self._announce(made, record)
+
+    def _with_place(self, event: Event, made: Sequence[Alert]) -> list[Alert]:
+        """With the button that leads to the session; an agent with an address of its own is better reached there."""
+        if not made or not event.session or event.url or not self._can_focus(event.agent, event.session):
+            return list(made)
+        return [
+            replace(one, agent=event.agent, session=event.session, buttons=(Button.GO, *one.buttons)) for one in made
+        ]
 
     def _announce(self, made: Sequence[Alert], record: str = "") -> None:
         due = tuple(alert for alert in made if alert.notify or alert.sound)

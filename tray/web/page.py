@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote, urlencode
 
 from tray.errors import HooktrayError
 from tray.language import say
@@ -52,14 +53,17 @@ class WebPage:
         server = self._server
         return server.port if server else 0
 
-    def open(self, decision: str = "") -> Path:
-        """The decisions, or one of them. From any thread but the loop's.
+    def open(self, decision: str = "", session: tuple[str, str] | None = None) -> Path:
+        """The decisions, one of them, or a session by its agent and id. From any thread but the loop's.
 
         Returns the file that leads there, for a desktop that did not do what it was asked for. Raises HooktrayError
         where nothing can open a file.
         """
         with self._lock:
-            path = self._write(self._server or self._start(), decision)
+            target = f"decisions/{decision}" if decision else ""
+            if session:
+                target = f"session?{urlencode({'agent': session[0], 'session': session[1]}, quote_via=quote)}"
+            path = self._write(self._server or self._start(), target)
             self._show(path)
         return path
 
@@ -108,11 +112,11 @@ class WebPage:
             ) from error
         return self._server
 
-    def _write(self, server: WebServer, decision: str) -> Path:
+    def _write(self, server: WebServer, target: str) -> Path:
         number, name = tempfile.mkstemp(".html", PREFIX, self._folder)  # for its owner alone
         path = Path(name)
         with open(number, "w", encoding="utf-8") as file:  # noqa: PTH123 - it is open already
-            file.write(LINK_PAGE.format(link=server.link(path, decision)))
+            file.write(LINK_PAGE.format(link=server.link(path, target)))
         note = server.refusal(RefusalCause.LINK_EXPIRED)
         self._loop.call_soon_threadsafe(self._loop.call_later, self._link_lifetime, _expire, path, note)
         self._loop.call_soon_threadsafe(self._loop.call_later, NOTE_LIFETIME, _remove, path)

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import quote
 
 from aiohttp import web
 
@@ -34,6 +35,7 @@ LINK_LIFETIME = 60.0  # seconds between the click in the menu and the browser's 
 KINDS = {".svg": "image/svg+xml"}
 
 DECISION = re.compile("[0-9A-Za-z_-]{1,64}")
+TARGET = re.compile(rf"decisions/{DECISION.pattern}|session\?[\w=&%.~-]{{1,1000}}", re.ASCII)  # as in page.js
 PAGES: tuple[tuple[re.Pattern[str], View], ...] = (
     (re.compile("/"), PageViews.decisions),
     (re.compile(f"/decisions/({DECISION.pattern})"), PageViews.decision),
@@ -103,10 +105,10 @@ class WebServer:
         """Run `work` in a thread of the page: nothing that reads a disk runs on the loop."""
         return await asyncio.get_running_loop().run_in_executor(self._pool, work, *arguments)
 
-    def link(self, file: Path, decision: str = "") -> str:
+    def link(self, file: Path, target: str = "") -> str:
         """An address that signs one browser in, once, and leads on; `file` holds it, and is removed with it."""
-        target = f":{decision}" if DECISION.fullmatch(decision) else ""
-        return f"http://{self._authority}{guard.ENTER_PATH}#{self._link_tokens.issue(file)}{target}"
+        leads_on = f":{quote(target, safe='')}" if TARGET.fullmatch(target) else ""
+        return f"http://{self._authority}{guard.ENTER_PATH}#{self._link_tokens.issue(file)}{leads_on}"
 
     def publish(self, record: Record) -> None:
         self._stream.publish(record)
@@ -199,6 +201,15 @@ class WebServer:
         html = await self._in_thread(self._views.replay, target) if DECISION.fullmatch(target) else None
         return self._page(html) if html is not None else self._refuse(RefusalCause.NOT_FOUND)
 
+    async def _go(self, request: web.BaseRequest) -> web.Response:
+        """Bring the terminal of a session to the front; the page stays as it is."""
+        form = await request.post()
+        agent, session = str(form.get("agent", "")), str(form.get("session", ""))
+        if not any((one.agent, one.session) == (agent, session) for one in self._services.sessions()):
+            return self._refuse(RefusalCause.NOT_FOUND)
+        self._services.go_to_session(agent, session)
+        return http_messages.redirect("/sessions")
+
     async def _live(self, request: web.BaseRequest) -> web.StreamResponse:
         """Decisions as they come, each as the row that the list would show."""
         if self._stream.is_full:
@@ -250,5 +261,6 @@ POSTS: Mapping[str, Callable[[WebServer, web.BaseRequest], Awaitable[web.Respons
     "/confirm": WebServer._confirm,
     "/do": WebServer._perform_immediately,
     "/enter": WebServer._enter,
+    "/go": WebServer._go,
     "/replay": WebServer._replay,
 }

@@ -10,6 +10,7 @@ from tray.approvals.catalog import HookCatalog
 from tray.approvals.controls import Controls
 from tray.engine.replay import ReplayComparison
 from tray.model.decision import Record
+from tray.model.session import Session
 from tray.store.copies import Copies
 from tray.store.journal import Journal
 from tray.store.stats import Statistics
@@ -54,3 +55,5 @@ class PageServices:
     settings: Callable[[], tuple[PageSetting, ...]]
     change_setting: Callable[[str, bool | None], bool]
     connections: Callable[[], Mapping[str, AgentConnection]]
+    sessions: Callable[[], tuple[Session, ...]] = tuple  # as they are now, what waits first
+    go_to_session: Callable[[str, str], None] = lambda agent, session: None

@@ -19,6 +19,7 @@ from tray.errors import HooktrayError
 from tray.language import phrase, say
 from tray.model.decision import Record
 from tray.model.hook import Failure, Hook
+from tray.model.session import STATE_WORDS
 from tray.store.stats import HOUR, MAX_ROWS, MAX_RUN_ROWS
 from tray.web import charts, filters
 from tray.web.actions import PageActions, possible_actions
@@ -104,7 +105,14 @@ class PageViews:
         )  # fmt: skip
 
     def sessions(self, query: Query, target: str = "") -> str:
-        return self._page("sessions", say("Sessions"), sessions=self._services.statistics.sessions(MAX_SESSIONS))
+        found = self._services.statistics.sessions(MAX_SESSIONS)
+        return self._page(
+            "sessions",
+            say("Sessions"),
+            sessions=found,
+            board=self._services.sessions(),
+            states={state: say(word) for state, word in STATE_WORDS.items()},
+        )
 
     def session(self, query: Query, target: str = "") -> str | None:
         wanted = filters.DecisionFilter(

@@ -14,6 +14,7 @@ from tray.desktop.menu.actions import (
     Deny,
     DismissRequest,
     EndSnooze,
+    GoToSession,
     GrantRequest,
     LeaveEntries,
     OpenConfiguration,
@@ -49,6 +50,7 @@ from tray.desktop.menu.pause import SHORTEST, pause, paused_until
 from tray.desktop.menu.questions import questions
 from tray.desktop.menu.recent import RECORD_LIMIT as SHOWN_RECORDS
 from tray.desktop.menu.recent import recent
+from tray.desktop.menu.sessions import sessions
 from tray.desktop.menu.settings import settings
 from tray.desktop.menu.state import (
     AlertsState,
@@ -79,6 +81,7 @@ __all__ = [
     "Deny",
     "DismissRequest",
     "EndSnooze",
+    "GoToSession",
     "GrantRequest",
     "Item",
     "ItemKind",
@@ -123,13 +126,14 @@ __all__ = [
 
 
 def menu(state: MenuState) -> Items:
-    """The rows from top to bottom: nine, and the lines between them."""
+    """The rows from top to bottom: ten, and the lines between them."""
     return (
         status(state),
         separator("line/switch"),
         check("enabled", say("Hooks enabled"), state.enabled, ToggleSwitch()),
         pause(state),
         separator("line/recent"),
+        sessions(state),
         recent(state),
         questions(state),
         approvals(state),

@@ -47,6 +47,14 @@ class ShowIncident:
 
 
 @dataclass(frozen=True, slots=True)
+class GoToSession:
+    """Bring the terminal of a session to the front."""
+
+    agent: str
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerQuestion:
     """Answer an open question."""
 
@@ -216,6 +224,7 @@ ApprovalAction = (
     | ShowProblem
     | ShowIncident
     | AnswerQuestion
+    | GoToSession
     | Review
     | ReviewBatch
     | Approve

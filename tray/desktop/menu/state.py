@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tray.model.decision import Record
 from tray.model.hook import ApprovalState
+from tray.model.session import Session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +132,7 @@ class MenuState:
     incident: str = ""  # what happened to the state folder, until a person has read it
     damage: str = ""  # what happened to the database
     recent: tuple[Record, ...] = ()
+    sessions: tuple[Session, ...] = ()  # what waits first
     questions: tuple[MenuQuestion, ...] = ()
     approvals: tuple[Approval, ...] = ()
     batch: MenuBatch | None = None

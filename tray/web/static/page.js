@@ -2,7 +2,7 @@
 "use strict";
 
 async function enter() {
-  const [token, decision] = location.hash.slice(1).split(":");
+  const [token, target] = location.hash.slice(1).split(":");
   history.replaceState(null, "", location.pathname); // the token stays in no history
   if (!token) return location.replace("/"); // opened again: this browser is signed in, or is told that it is not
   const answer = await fetch("/enter", {
@@ -10,7 +10,8 @@ async function enter() {
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ token }),
   }).catch(() => null);
-  if (answer?.ok) return location.replace(decision ? `/decisions/${encodeURIComponent(decision)}` : "/");
+  const path = decodeURIComponent(target ?? "");
+  if (answer?.ok) return location.replace(/^(decisions\/[\w-]+|session\?[\w=&%.~-]+)$/.test(path) ? `/${path}` : "/");
   if (answer) return show(await answer.text());
   document.querySelector("[role=status]").textContent = document.body.dataset.lost;
 }
@@ -70,6 +71,23 @@ function follow(box) {
   set(true);
 }
 
+// The board is drawn anew when something happened, at most once a second and never below somebody's finger.
+function board(box) {
+  let due = false;
+  const draw = async () => {
+    due = false;
+    if (box.contains(document.activeElement)) return later();
+    const answer = await fetch(location.href).catch(() => null);
+    if (!answer?.ok) return;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    box.innerHTML = page.querySelector("[data-board]").innerHTML;
+  };
+  const later = () => { if (!due) { due = true; setTimeout(draw, 1000); } };
+  const source = new EventSource("/live");
+  source.onmessage = later;
+  addEventListener("pagehide", () => source.close());
+}
+
 // On a narrow screen the filters make room for what they leave, unless one of them counts.
 function fold(box) {
   const narrow = matchMedia("(max-width: 46rem)");
@@ -124,5 +142,6 @@ function keys(event) {
 if (document.body.hasAttribute("data-enter")) enter();
 document.querySelectorAll("[data-filtering]").forEach(fold);
 document.querySelectorAll("[data-live]").forEach(follow);
+document.querySelectorAll("[data-board]").forEach(board);
 addEventListener("submit", send);
 addEventListener("keydown", keys);

@@ -1,0 +1,113 @@
+"""kitty with its remote control: its tabs and panes, drawn by software."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from desk import Desk, wait
+
+from desktop.focus.terminals import LONG, Pane, front, wait_active
+from tray.desktop.focus import FocusResult, focus, kitty
+from tray.model.place import Place
+
+pytestmark = pytest.mark.skipif(shutil.which("kitty") is None, reason="kitty is tested by .ci/full")
+
+
+class Kitty:
+    """One kitty with three panes, of which two are in one tab."""
+
+    def __init__(self, desk: Desk, folder: Path) -> None:
+        self.desk, self.folder = desk, folder
+        self.address = f"unix:{folder}/k"
+        (folder / "config").mkdir()
+        variables = {
+            "LIBGL_ALWAYS_SOFTWARE": "1",
+            "KITTY_CONFIG_DIRECTORY": str(folder / "config"),
+            "LC_ALL": "C.UTF-8",
+        }
+        options = ["-o", "allow_remote_control=socket-only", "-o", "enable_audio_bell=no", "-T", "cat"]
+        desk.start(["kitty", *options, "--listen-on", self.address, *self._program(0)], variables)
+        self.panes = [self._pane(0)]
+        for number, kind in enumerate(("tab", "window"), 1):
+            done = desk.run(["kitty", "@", "--to", self.address, "launch", f"--type={kind}", *self._program(number)])
+            assert done.returncode == 0, done.stderr
+            self.panes.append(self._pane(number))
+
+    def _program(self, number: int) -> list[str]:
+        return ["sh", "-c", f"echo $$ > {self.folder}/p{number}; exec cat"]
+
+    def _pane(self, number: int) -> Pane:
+        file = self.folder / f"p{number}"
+        wait(lambda: file.exists() and file.read_text().endswith("\n"), LONG, "kitty's pane")
+        return Pane(int(file.read_text()))
+
+    def focused(self) -> set[int]:
+        """The processes of the pane with the keyboard, as kitty says."""
+        found = [one for pane in self.panes if (one := kitty.find(pane.place)) and one.is_focused]
+        return {pid for one in found for pid in one.pids}
+
+
+def test_twenty_times_of_twenty_the_right_pane(desk: Desk, tmp_path: Path) -> None:
+    dice = random.Random(21)
+    one = Kitty(desk, tmp_path)
+    desk.start(["xterm", "-T", "plain", "-e", "cat"])
+    front(desk, "plain")
+    wrong = []
+    for _ in range(20):
+        pane = dice.choice(one.panes)
+        front(desk, "plain")
+        result = focus(pane.place, "", desk.environment)
+        wait_active(desk, "cat")
+        wait(lambda: one.focused(), LONG, "kitty has the keyboard")
+        if result != FocusResult(True) or pane.pid not in one.focused():
+            wrong.append((pane, result, one.focused()))
+
+    assert wrong == []
+
+
+def test_without_its_socket_the_window_is_raised(desk: Desk, tmp_path: Path) -> None:
+    one = Kitty(desk, tmp_path)
+    desk.start(["xterm", "-T", "plain", "-e", "cat"])
+    front(desk, "plain")
+
+    result = focus(replace(one.panes[0].place, kitty=""), "", desk.environment)
+    wait_active(desk, "cat")
+
+    assert result == FocusResult(True)
+
+
+@contextmanager
+def answering(folder: Path, answer: bytes) -> Iterator[Place]:
+    """A socket that answers this, whatever it is asked, at the place of kitty's."""
+    path = folder / "hostile"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(4096)
+                connection.sendall(answer)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield Place(kitty=f"unix:{path}", kitty_window="1")
+        thread.join(LONG)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [b"", b"nonsense", b"\x1bP@kitty-cmd[]\x1b\\", b'\x1bP@kitty-cmd{"ok":true,"data":"[{\\"tabs\\": 3}]"}\x1b\\'],
+)
+def test_an_answer_that_cannot_be_read_leads_nowhere(tmp_path: Path, answer: bytes) -> None:
+    with answering(tmp_path, answer) as place:
+        assert kitty.find(place) is None

@@ -1,0 +1,74 @@
+"""Windows of X11, by EWMH and a real window manager."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from desk import Desk, wait
+
+from desktop.focus.terminals import LONG, Pane, child_pane, front, wait_active
+from tray.desktop.focus import FocusResult, focus, x11
+from tray.model.place import Place
+
+
+def terminal(desk: Desk, title: str) -> Pane:
+    started = desk.start(["xterm", "-T", title, "-e", "cat"])
+    front(desk, title)
+    return child_pane(desk, started.pid)
+
+
+def test_a_terminal_without_tabs_is_raised_by_its_window(desk: Desk) -> None:
+    one, _ = terminal(desk, "first"), terminal(desk, "second")
+
+    result = focus(one.place, "", desk.environment)
+    wait_active(desk, "first")
+
+    assert result == FocusResult(True)
+
+
+def test_a_window_of_other_processes_is_not_believed(desk: Desk) -> None:
+    """`WINDOWID` is inherited by whatever is started from a terminal."""
+    one, two = terminal(desk, "first"), terminal(desk, "second")
+    terminal(desk, "third")
+
+    focus(replace(one.place, window=two.place.window), "", desk.environment)
+
+    wait_active(desk, "first")
+
+
+def test_a_minimised_window_comes_back(desk: Desk) -> None:
+    one = terminal(desk, "first")
+    terminal(desk, "second")
+    desk.run(["xdotool", "search", "--name", "^first$", "windowminimize"])
+
+    focus(one.place, "", desk.environment)
+
+    wait_active(desk, "first")
+
+
+def test_what_has_no_window_raises_nothing_and_says_so(desk: Desk) -> None:
+    terminal(desk, "first")
+
+    assert focus(Place(), "", desk.environment) == FocusResult(False, "this desktop has no way to raise its window")
+    assert focus(Place(window="99"), "", {}) == FocusResult(False, "this desktop has no way to raise its window")
+
+
+def test_a_window_of_another_display_is_not_looked_for_here(desk: Desk) -> None:
+    one = terminal(desk, "first")
+
+    result = focus(replace(one.place, display=":999"), "", desk.environment)
+
+    assert result.raised is False
+
+
+def test_idle_time_begins_anew_with_a_key(desk: Desk) -> None:
+    def idle() -> float:
+        found = x11.idle_seconds(desk.environment)
+        assert found is not None
+        return found
+
+    wait(lambda: idle() > 2, LONG, "nobody touches it")
+    desk.run(["xdotool", "key", "shift"])
+
+    wait(lambda: idle() < 2, LONG, "a key was pressed")
+    assert x11.idle_seconds({}) is None

@@ -1,0 +1,30 @@
+"""Sessions in the menu: who waits is on top, and a click goes there."""
+
+from __future__ import annotations
+
+from desktop.menu_parts import NOON, find, labels
+from tray.desktop.menu import GoToSession, MenuState
+from tray.model.session import Session, SessionState
+
+WAITS = Session(
+    agent="codex", session="s/1", project="api", name="main · Import", state=SessionState.WAITING, since=NOON - 120
+)
+DONE = Session(agent="claude-code", session="s2", name="", state=SessionState.DONE, since=NOON - 5)
+
+
+def test_each_session_has_its_name_agent_project_state_and_since_when() -> None:
+    item = find(MenuState(now=NOON, sessions=(WAITS, DONE)), "sessions")
+
+    assert item.label == "Sessions (1)"
+    assert labels(item) == [
+        "?  main · Import · codex · api · waits for you · 2 min ago",
+        "✓  s2 · claude-code · done · 5 s ago",
+    ]
+    assert item.children[0].action == GoToSession("codex", "s/1")
+
+
+def test_without_a_session_the_row_says_so_and_of_many_the_first_are_shown() -> None:
+    many = tuple(Session(agent="a", session=str(number)) for number in range(23))
+
+    assert labels(find(MenuState(now=NOON), "sessions")) == ["No session yet"]
+    assert len(labels(find(MenuState(now=NOON, sessions=many), "sessions"))) == 21

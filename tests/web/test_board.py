@@ -1,0 +1,71 @@
+"""The board of sessions on the page: it is live, and its buttons lead to the terminals."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from chromium import Chromium
+from house import PRE_TOOL_USE
+from web.site import Site, found, status
+
+from tray.model.session import Session, SessionState
+
+WAITS = Session(
+    agent="claude-code", session="s-1", project="shop", name="main · Fix <b>the</b> login",
+    state=SessionState.WAITING, since=time.time() - 90,
+)  # fmt: skip
+WORKS = Session(agent="codex", session="x/1 ü", project="api", name="Import", state=SessionState.WORKING, since=1.0)
+
+
+def test_the_board_has_what_waits_on_top_and_its_button_leads_there(site: Site, chromium: Chromium) -> None:
+    site.sessions = (WAITS, WORKS)
+    with chromium.page() as page:
+        page.go(site.open())
+        page.wait("location.pathname === '/'", "the page")
+        page.go(f"http://127.0.0.1:{site.page.port}/sessions")
+        shown = page.run("[...document.querySelectorAll('.board li')].map((one) => one.innerText)")
+        page.follow(".board li:nth-child(2) button")
+
+    assert [one.split("\n")[:2] for one in shown] == [
+        ["waits for you", "main · Fix <b>the</b> login"],
+        ["works", "Import"],
+    ]
+    assert site.went == [("codex", "x/1 ü")]
+
+
+def test_the_board_is_drawn_anew_when_something_happens(site: Site, chromium: Chromium) -> None:
+    site.sessions = (WAITS,)
+    with chromium.page() as page:
+        page.go(site.open())
+        page.wait("location.pathname === '/'", "the page")
+        page.go(f"http://127.0.0.1:{site.page.port}/sessions")
+        page.wait("document.querySelector('.board .is-waiting') !== null", "the board")
+        site.sessions = (replace(WAITS, state=SessionState.DONE),)
+
+        site.house.tool()
+        site.page.publish(site.house.last)
+
+        page.wait("document.querySelector('.board .is-done') !== null", "the new state")
+
+
+def test_only_sessions_that_are_there_can_be_gone_to(site: Site) -> None:
+    site.enter()
+    site.sessions = (WAITS,)
+
+    unknown = site.post("/go", "agent=claude-code&session=nobody")
+    known = site.post("/go", "agent=claude-code&session=s-1")
+
+    assert (status(unknown), status(known)) == (404, 303)
+    assert site.went == [("claude-code", "s-1")]
+
+
+def test_the_link_leads_on_to_a_session_whatever_it_is_called(site: Site, chromium: Chromium) -> None:
+    site.house.relay("claude-code", "PreToolUse", {**PRE_TOOL_USE, "session_id": "a b/ü?&=#'"})
+    with chromium.page() as page:
+        site.page.open(session=("claude-code", "a b/ü?&=#'"))
+
+        page.go(found(site.opened[-1]))
+
+        page.wait("location.pathname === '/session'", "the session's page")
+        assert "a b/ü?&=#'" in page.text()

@@ -1,0 +1,54 @@
+"""Single calls on the session bus, from a thread that waits for the answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tray.dbus_socket import wait_when_full
+from tray.desktop.focus.windows_of import TIMEOUT
+from tray.notify import server
+from tray.notify.notifier import NotifierError
+
+if TYPE_CHECKING:
+    from dbus_fast.aio import MessageBus
+
+T = TypeVar("T")
+
+
+class BusCallError(Exception):
+    """The bus or the service did not do it, and why."""
+
+
+def call(destination: str, path: str, interface: str, member: str, signature: str = "", body: Any = ()) -> list[Any]:
+    """The reply's values; no service is started for it."""
+
+    async def ask(bus: MessageBus) -> list[Any]:
+        return (await server.call(bus, (destination, path, interface, member, signature, list(body))))[1]
+
+    return with_bus(ask)
+
+
+def owner_pid(name: str) -> int:
+    """The process behind a name; 0 when there is none."""
+    return with_bus(lambda bus: server.pid(bus, name))
+
+
+def with_bus(work: Callable[[MessageBus], Awaitable[T]]) -> T:
+    """What `work` returns, on a connection of its own."""
+    try:
+        return asyncio.run(asyncio.wait_for(_connected(work), TIMEOUT))
+    except (NotifierError, OSError, ValueError, EOFError, TimeoutError) as error:
+        raise BusCallError(str(error) or "no answer") from error
+
+
+async def _connected(work: Callable[[MessageBus], Awaitable[T]]) -> T:
+    from dbus_fast.aio import MessageBus
+
+    bus = MessageBus()
+    try:
+        wait_when_full(await bus.connect())
+        return await work(bus)
+    finally:
+        bus.disconnect()

@@ -1,0 +1,41 @@
+"""Sessions: who waits for the user, who works and who is done; a click goes there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tray.desktop.labels import age, clean
+from tray.desktop.menu.actions import GoToSession
+from tray.desktop.menu.items import Item, Items, child_id, click, deduplicate, label, submenu, truncated, with_count
+from tray.desktop.menu.state import MenuState
+from tray.language import count, say
+from tray.model.session import STATE_WORDS, Session, SessionState
+
+ROW_LIMIT = 20
+NAME = 40  # characters
+SIGNS: Mapping[SessionState, str] = {
+    SessionState.WAITING: "?",
+    SessionState.FAILED: "!",
+    SessionState.WORKING: "▸",
+    SessionState.DONE: "✓",
+}
+
+
+def sessions(state: MenuState) -> Item:
+    waiting = sum(one.state is SessionState.WAITING for one in state.sessions)
+    return submenu("sessions", with_count(say("Sessions"), waiting), _rows(state))
+
+
+def _rows(state: MenuState) -> Items:
+    rows = deduplicate(_session(one, state.now) for one in state.sessions)
+    if not rows:
+        return (label("sessions/none", say("No session yet")),)
+    more = len(rows) - ROW_LIMIT
+    return truncated(rows, ROW_LIMIT, label("sessions/more", count("And {n} more", "And {n} more", more)))
+
+
+def _session(one: Session, now: float) -> Item:
+    what = f"{say(STATE_WORDS[one.state])} · {age(one.since, now)}"
+    who = " · ".join(part for part in (clean(one.agent, 20), clean(one.project, 30) if one.project else "") if part)
+    text = f"{SIGNS[one.state]}  {clean(one.name or one.session, NAME)} · {who} · {what}"
+    return click(child_id("sessions", one.agent, one.session), text, GoToSession(one.agent, one.session))
