@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from hosts import antigravity as antigravity_host
 from hosts import codex as codex_host
 from hosts import cursor as cursor_host
 from hosts import gemini_cli as gemini_host
@@ -49,6 +50,14 @@ def meant(event: Event, decision: Decision) -> Taken:
 
 def taken(event: Event, answer: Answer) -> Taken:
     return HOSTS[event.agent](event, answer)
+
+
+def antigravity(event: Event, answer: Answer) -> Taken:
+    """By the stand-in; none of our answers has a part that it ignores."""
+    ended = Exit(code=answer.code, stdout=answer.stdout, stderr=answer.stderr)
+    report = antigravity_host.judge(event.name, event.body, ended)
+    assert report.warnings == []
+    return PERMISSIONS.get(report.verdict, Verdict.ABSTAIN), report.stop
 
 
 def claude(event: Event, answer: Answer) -> Taken:
@@ -154,6 +163,7 @@ def x_code(event: Event, answer: Answer) -> Taken:
 
 
 HOSTS = {
+    "antigravity": antigravity,
     "claude-code": claude,
     "codex": codex,
     "copilot-cli": copilot_cli,

@@ -80,7 +80,7 @@ def test_silence_changes_nothing_except_a_system_prompt_which_is_said_again() ->
         neutral(agent, name, b"x") == Answer()
         for agent, known in AGENTS.items()
         for name in known.events
-        if name != "system-prompt" and agent != "cursor"  # which refuses when a permission hook is silent
+        if name != "system-prompt" and agent not in ("antigravity", "cursor")  # which want an answer
     )
 
 
@@ -89,6 +89,7 @@ def test_silence_changes_nothing_except_a_system_prompt_which_is_said_again() ->
 EXITS = [  # exit 2 silent, with stderr, with both; exit 1 with a refusal in JSON
     ("claude-code", "PreToolUse", ("deny", "deny", "deny", "deny")),
     ("copilot-cli", "PreToolUse", ("deny", "deny", "deny", "failed")),
+    ("antigravity", "PreToolUse", ("failed", "failed", "failed", "failed")),
     ("cursor", "preToolUse", ("deny", "deny", "deny", "failed")),
     ("gemini-cli", "BeforeTool", ("failed", "deny", "deny", "deny")),
     ("qwen-code", "PreToolUse", ("failed", "deny", "deny", "deny")),
@@ -254,6 +255,7 @@ def test_only_x_codes_rounds_are_no_ends_of_turns() -> None:
     ends = {agent: [n for n, s in d.events.items() if s.kind is EventKind.TURN_END] for agent, d in AGENTS.items()}
 
     assert ends == {
+        "antigravity": ["Stop"],
         "claude-code": ["Stop"],
         "codex": ["Stop"],
         "copilot-cli": ["Stop"],

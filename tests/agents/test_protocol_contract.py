@@ -16,6 +16,7 @@ from tray.agents.registry import AGENTS
 from tray.model.event import Capability, EventKind
 
 TIMEOUTS = {
+    ("antigravity", "PreToolUse"): 30,
     ("claude-code", "Stop"): 600,
     ("claude-code", "PreToolUse"): 600,
     ("claude-code", "SessionStart"): 600,
@@ -46,6 +47,7 @@ TIMEOUTS = {
     ("foo", "Stop"): 30,
 }
 COUNTS = {
+    "antigravity": 5,
     "claude-code": 33,
     "codex": 12,
     "copilot-cli": 14,
@@ -65,6 +67,7 @@ TWINS = {
 }
 EVENTS = [(agent, name) for agent, each in AGENTS.items() for name in each.events]
 OBSERVED = {
+    "antigravity": {"PostInvocation", "PostToolUse"},
     "claude-code": {
         "DirectoryAdded",
         "InstructionsLoaded",
@@ -115,6 +118,7 @@ OBSERVED = {
 
 def test_the_dialects_stand_in_alphabetical_order() -> None:
     assert list(AGENTS) == [
+        "antigravity",
         "claude-code",
         "codex",
         "copilot-cli",

@@ -122,6 +122,12 @@ def test_all_pairs_are_there_and_say_of_each_word_what_the_agents_row_says() -> 
 
 
 SAYING = {
+    "antigravity": {
+        "deny": ran(0, '{"decision":"deny"}'),
+        "ask": ran(0, '{"decision":"force_ask"}'),
+        "note": ran(0, '{"reason":"n"}'),
+        "stop": ran(0, '{"decision":"continue"}'),
+    },
     "claude-code": {
         "deny": ran(2, err="no"),
         "note": ran(0, '{"systemMessage":"n"}'),
@@ -185,6 +191,7 @@ def test_of_an_event_that_its_agent_does_not_have_a_hook_can_say_this(dialect: s
 
 
 UNHEARD = {
+    "antigravity": "ConfigChange",
     "claude-code": "post_llm_call",
     "codex": "ConfigChange",
     "copilot-cli": "ConfigChange",

@@ -10,6 +10,7 @@ from agents.recordings import sampled
 from agents.test_protocol_fit import DECISIONS
 from every import every
 from hosts import (
+    antigravity,
     claude_judge,
     codex,
     copilot_cli,
@@ -32,6 +33,7 @@ from tray.model.decision import Answer, Decision, Rewrite, Target, Verdict
 from tray.model.event import Capability, Event
 
 JUDGES: dict[str, Callable[[str, bytes, Exit], Report]] = {
+    "antigravity": antigravity.judge,
     "claude-code": claude_judge.judge,
     "codex": codex.judge,
     "copilot-cli": copilot_cli.judge,

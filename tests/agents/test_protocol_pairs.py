@@ -40,6 +40,10 @@ def refusal(dialect: str, row: FidelityRow) -> Result | None:
         return ran(0, REFUSED_IN_COPILOT_CLI[row.hook_event_names[dialect]])
     if dialect == "starchild":
         return ran(0, '{"decision":"block","reason":"no"}')
+    if dialect == "antigravity":
+        can = "deny" in expressible(dialect, row.hook_event_names[dialect])
+        word = "continue" if row.hook_event_names[dialect] == "Stop" else "deny"
+        return ran(0, f'{{"decision":"{word}","reason":"no"}}') if can else None
     if dialect == "cursor":
         return ran(2, err="no") if "deny" in expressible(dialect, row.hook_event_names[dialect]) else None
     if dialect == "x-code" and row.hook_event_names[dialect] in HEARD_BY_X_CODE:

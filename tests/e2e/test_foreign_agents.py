@@ -18,7 +18,6 @@ from tray.agents.registry import UNSUPPORTED
 
 DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"no"}\''
 NEEDS_YOU = {"session_id": "s-9", "cwd": "/w/web", "hook_event_name": "Notification", "message": "The last one"}
-NEUTRAL = {"antigravity": b'{"decision":"ask"}'}
 FOREIGN = [before_tool(name) for name in UNSUPPORTED if name != "devin"]
 
 
@@ -59,7 +58,7 @@ def test_each_agent_gets_its_own_neutral_answer_with_and_without_the_tray(
     live.start()
 
     for one in FOREIGN:
-        assert runs_our_line(live, one) == (0, NEUTRAL.get(one.agent, b""), b""), one.agent
+        assert runs_our_line(live, one) == (0, b"", b""), one.agent
     assert denied(live)
     rows = live.wait_log(len(FOREIGN) + 1)[::-1]
     assert all(is_unasked(row, one) for row, one in zip(rows, FOREIGN, strict=False))
@@ -67,7 +66,7 @@ def test_each_agent_gets_its_own_neutral_answer_with_and_without_the_tray(
 
     live.kill()
     for one in FOREIGN:
-        assert runs_our_line(live, one) == (0, NEUTRAL.get(one.agent, b""), b""), one.agent
+        assert runs_our_line(live, one) == (0, b"", b""), one.agent
     assert denied(live)
     rows = live.wait_log(2 * len(FOREIGN) + 2)[::-1][len(FOREIGN) + 1 :]
     assert all(is_unasked(row, one) for row, one in zip(rows, FOREIGN, strict=False))

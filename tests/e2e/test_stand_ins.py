@@ -9,7 +9,7 @@ import json
 import sys
 
 import pytest
-from hosts import cursor
+from hosts import antigravity, cursor
 from hosts.scenes import REWRITE, StandInAgent, StandInScenes, Start
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
@@ -34,3 +34,19 @@ class TestCursor(StandInScenes):
         one.stand_in.turn("hello", ("Write", {"file_path": "original"}))
 
         assert one.stand_in.ran == ["touch rewritten"]
+
+
+class TestAntigravity(StandInScenes):
+    agent = StandInAgent(
+        agent="antigravity",
+        settings=".gemini/config/hooks.json",
+        existing=json.dumps({"own": {"Stop": [{"type": "command", "command": f"{OWN}; echo '{{}}'"}]}}, indent=1),
+        run=antigravity.run,
+        moments=antigravity.MOMENTS,
+        commands={"Bash": "CommandLine", "Write": "TargetFile"},
+        asks=True,
+        rewrites=False,
+        refuses_prompts=False,
+        starts=False,
+        closes=False,
+    )

@@ -120,6 +120,8 @@ def test_every_event_comes_out_the_same_with_and_without_hooks(house: House, age
 
 
 FAST = {
+    ("antigravity", "PostInvocation"),
+    ("antigravity", "PostToolUse"),
     ("claude-code", "MessageDisplay"),
     ("claude-code", "PostToolUse"),
     ("claude-code", "PreToolUse"),

@@ -87,6 +87,11 @@ class Place:
             journal.close()
         return [row for row in rows if row["agent"] == self.agent.agent and kind in ("", row["kind"])]
 
+    def verdicts(self, kind: str, count: int) -> list[str]:
+        """Of so many rows, or more: they are written after the answers have left."""
+        wait(lambda: len(self.rows(kind)) >= count, 30, f"{count} rows of {kind}")
+        return [row["verdict"] for row in self.rows(kind)]
+
     def made(self) -> set[str]:
         return {path.name for path in self.stand_in.project.iterdir()}
 
@@ -133,10 +138,10 @@ class StandInScenes:
 
         assert one.made() == {"wanted", "new.txt"}
         assert one.stand_in.warnings == []
+        assert one.verdicts("turn_end", 1) == ["abstain"]
         kinds = [row["kind"] for row in one.rows()]
         assert kinds.count("tool_before") == 2
         assert kinds.count("tool_after") == 2
-        assert kinds.count("turn_end") == 1
         assert kinds.count("session_start") == int(self.agent.starts)
         assert {row["verdict"] for row in one.rows()} == {"abstain"}
         assert not self.agent.existing or (one.home / "own-hook-ran").exists()
@@ -150,7 +155,7 @@ class StandInScenes:
 
         assert one.made() == set()
         assert ["refused-by-a-rule" in reason for reason in one.stand_in.refused] == [True, True]
-        assert [row["verdict"] for row in one.rows("tool_before")] == ["deny", "deny"]
+        assert one.verdicts("tool_before", 2) == ["deny", "deny"]
         assert one.stand_in.warnings == []
 
     def test_an_ask_reaches_its_user_or_is_a_refusal(self, place: Start) -> None:
@@ -161,7 +166,7 @@ class StandInScenes:
         assert one.made() == set()
         told = one.stand_in.asked if self.agent.asks else one.stand_in.refused
         assert len(told) == 1
-        assert [row["verdict"] for row in one.rows("tool_before")] == ["ask" if self.agent.asks else "deny"]
+        assert one.verdicts("tool_before", 1) == ["ask" if self.agent.asks else "deny"]
 
     def test_a_rewritten_call_runs_as_rewritten_or_not_at_all(self, place: Start) -> None:
         one = place(REWRITE)
@@ -178,8 +183,8 @@ class StandInScenes:
 
         one.stand_in.turn("hello")
 
-        verdicts = [row["verdict"] for row in one.rows("turn_end")]
-        assert verdicts == (["deny", "abstain"] if self.agent.refuses_ends else ["abstain"])
+        expected = ["deny", "abstain"] if self.agent.refuses_ends else ["abstain"]
+        assert one.verdicts("turn_end", len(expected)) == expected
         assert one.stand_in.prompts[1:] == (["once-more"] if self.agent.refuses_ends else [])
 
     def test_a_refused_prompt_never_reaches_the_model(self, place: Start) -> None:
@@ -190,7 +195,7 @@ class StandInScenes:
         one.stand_in.turn("a secret prompt", ("Bash", {"command": "touch wanted"}))
 
         assert (one.stand_in.prompts, one.made()) == ([], set())
-        assert [row["verdict"] for row in one.rows("prompt")] == ["deny"]
+        assert one.verdicts("prompt", 1) == ["deny"]
 
     def test_disconnecting_restores_every_byte(self, place: Start) -> None:
         one = place(connected=False)

@@ -35,6 +35,7 @@ UNREADABLE: Mapping[str, str] = {
 }
 BRACED = {"half JSON", "half a refusal", "not UTF-8"}
 NOTED = {
+    "antigravity": set(),
     "claude-code": BRACED,
     "codex": BRACED,
     "copilot-cli": {*UNREADABLE},

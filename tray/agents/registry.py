@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tray.agents.packages import BrokenAgent, PackagedAgents
 
 BUILT_IN: Mapping[str, str] = {  # by id: the module that has the agent's AGENT
+    "antigravity": "tray.agents.google_antigravity",
     "claude-code": "tray.agents.claude_code",
     "codex": "tray.agents.codex",
     "copilot-cli": "tray.agents.copilot_cli",
@@ -26,7 +27,6 @@ BUILT_IN: Mapping[str, str] = {  # by id: the module that has the agent's AGENT
     "x-code": "tray.agents.x_code",
 }
 RECOGNISED: Mapping[str, str] = {  # the agents that are not supported yet
-    "antigravity": "tray.agents.google_antigravity",
     "devin": "tray.agents.devin",
     "grok": "tray.agents.grok",
     "hermes": "tray.agents.hermes",

@@ -1,0 +1,80 @@
+"""Imports Antigravity's hooks, and undoes that, by whole named hooks and byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tray.agents.connection import Extracted, FindProblem, Site
+from tray.agents.google_antigravity import connector
+from tray.agents.google_antigravity.hook_format import EVENTS, ID, UNCONNECTED_EVENTS
+from tray.agents.google_antigravity.source import parse
+from tray.agents.settings_import import SettingsImporter
+from tray.edit.json_edit import JsonEntry, JsonSpan, JsonText, RawJson
+from tray.model.hook import Hook
+
+
+def _extract(_site: Site, text: bytes, path: Path, import_path: Path, problem: FindProblem) -> Extracted:
+    """The text that stays, the text that moves, how many hooks move, and why each other one stays."""
+    document = JsonText(text, str(path))
+    if not document.is_at(document.root, "{"):
+        raise document.error(document.root, "expected an object of named hooks", "nothing was written")
+    spans: list[JsonSpan] = []
+    moved, reasons = 0, list[str]()
+    for span in document.children(document.root):
+        number = len(list(connector.handlers(document.value[span.key])))
+        if span.key == connector.OWN or not number:
+            continue
+        why = _stay_reason(document, span, import_path, problem)
+        if why:
+            reasons += [why] * number
+        else:
+            spans.append(span)
+            moved += number
+    return document.apply(document.remove(document.root, spans)), _goes(document, spans), moved, reasons
+
+
+def _goes(document: JsonText, spans: list[JsonSpan]) -> bytes:
+    return _appended(JsonText(b"{\n}\n", document.path), document, spans)
+
+
+def _appended(target: JsonText, source: JsonText, spans: Sequence[JsonSpan]) -> bytes:
+    entries: list[JsonEntry] = [(span.key, RawJson(source.source(span))) for span in spans]
+    return target.apply(target.add(target.root, entries))
+
+
+def _stay_reason(document: JsonText, span: JsonSpan, import_path: Path, problem: FindProblem) -> str:
+    """Why a named hook stays; "" when Hooktray can run all of it as Antigravity does."""
+    found = parse(_goes(document, [span]), import_path)
+    if found.warnings or not found.hooks or any(hook.inactive for hook in found.hooks):
+        return "Hooktray cannot run all of a named hook there"
+    return next(filter(None, (_own_reason(hook) or problem(hook) for hook in found.hooks)), "")
+
+
+def _own_reason(hook: Hook) -> str:
+    event = hook.match.native
+    if why := UNCONNECTED_EVENTS.get(event):
+        return f"{event} {why}, so `connect` writes no line of ours there"
+    limit = EVENTS[event].timeout
+    if hook.timeout > limit and not EVENTS[event].observe_only:
+        return f"their `timeout` is longer than the {limit:g} s that our line has on {event}"
+    return ""
+
+
+def _restore(text: bytes, path: Path, imported: bytes, import_path: Path) -> bytes:
+    """The file with the imported named hooks appended."""
+    source = JsonText(imported, str(import_path))
+    return _appended(JsonText(text, str(path)), source, source.children(source.root))
+
+
+IMPORTER = SettingsImporter(
+    agent=ID,
+    file_name="hooks.json",
+    settings=connector.settings_path,
+    relay_entries=connector.relay_entries,
+    extract=_extract,
+    restore=_restore,
+    add=connector.add,
+    strip=connector.strip,
+    empty=b"{}\n",
+)
