@@ -14,6 +14,7 @@ from tray.app import Stores, build_catalog, build_engine, confirmed_llm, open_st
 from tray.approvals.catalog import HookCatalog, HookState
 from tray.approvals.consent import Consent
 from tray.approvals.controls import Controls, Undo
+from tray.approvals.passphrase import Passphrase
 from tray.engine.pipeline import Engine
 from tray.engine.user_questions import PendingQuestion, QuestionResult, UserQuestion, UserQuestions
 from tray.execution.command import BackgroundProcesses
@@ -96,6 +97,11 @@ class House:
         path.chmod(0o755)
         return path
 
+    @functools.cached_property
+    def passphrase(self) -> Passphrase:
+        """Hashed cheaply: with the real cost each try takes half a second."""
+        return Passphrase(self.stores.ledger, cost=2**10)
+
     def controls(
         self,
         announce: Callable[[str, str, Undo | None], None] = lambda text, channel, undo: None,
@@ -103,6 +109,7 @@ class House:
     ) -> Controls:
         """What a person can do here."""
         return Controls(
+            passphrase=self.passphrase,
             switch=self.stores.switch,
             consent=self.consent,
             catalog=self.catalog,

@@ -16,6 +16,7 @@ from typing import Any
 
 from tray import relay_program
 from tray.ipc import frames
+from tray.ipc.connection import HandedTerminal
 from tray.ipc.frames import PREFIX_SIZE
 from tray.ipc.server import DisconnectSignal, IpcServer, PeerCredentials
 from tray.model.decision import Answer
@@ -78,7 +79,9 @@ class Recorder:
     def failure_answer(self, agent: str, event: str, body: bytes) -> Answer | None:
         return Answer(stdout=b"neutral")
 
-    def control(self, request: Mapping[str, Any], peer: PeerCredentials) -> Mapping[str, Any]:
+    def control(
+        self, request: Mapping[str, Any], peer: PeerCredentials, terminal: HandedTerminal
+    ) -> Mapping[str, Any]:
         return {}
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from tray.errors import HooktrayError
 from tray.ipc import frames
+from tray.ipc.connection import HandedTerminal
 from tray.ipc.pending import PendingAnswer
 from tray.ipc.server import DisconnectSignal, IpcServer, PeerCredentials
 from tray.model.decision import Answer
@@ -88,7 +89,9 @@ class Recorder:
     def failure_answer(self, agent: str, event: str, body: bytes) -> Answer | None:
         return Answer(stdout=b"neutral for " + body) if self.answers_failures else None
 
-    def control(self, request: Mapping[str, Any], peer: PeerCredentials) -> Mapping[str, Any]:
+    def control(
+        self, request: Mapping[str, Any], peer: PeerCredentials, terminal: HandedTerminal
+    ) -> Mapping[str, Any]:
         self.peers.append(peer)
         if request.get("op") == "refuse":
             raise HooktrayError("no such hook", hint="look at `hooktray list`")

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from house import House
 
+from tray.approvals.callers.person import Judgement
 from tray.approvals.catalog import HookState
 from tray.approvals.controls import Controls
+from tray.ipc.connection import HandedTerminal
 from tray.ipc.requests import UserRequests
 from tray.ipc.server import PeerCredentials
 from tray.ipc.slash_command import HooksCommand
@@ -17,10 +19,19 @@ from tray.ipc.slash_command import HooksCommand
 class Nobody:
     """A terminal that no person sits at; to ask there would be a fault."""
 
-    def refusal(self, pid: int) -> str:
+    def judge(self, pid: int) -> Judgement:
         raise AssertionError("a prompt has no terminal")
 
+    def shares_files(self, pid: int) -> bool:
+        return False
+
     def confirm(self, pid: int, question: str) -> bool:
+        raise AssertionError("a prompt has no terminal")
+
+    def confirm_code_here(self, pid: int, handed: HandedTerminal, question: str) -> bool:
+        raise AssertionError("a prompt has no terminal")
+
+    def confirm_passphrase(self, pid: int, handed: HandedTerminal, question: str) -> bool:
         raise AssertionError("a prompt has no terminal")
 
 

@@ -10,6 +10,7 @@ from house import House
 
 from tray.engine.pipeline import Engine
 from tray.engine.user_questions import EngineResponse
+from tray.ipc.connection import HandedTerminal
 from tray.ipc.server import DisconnectSignal, IpcServer, PeerCredentials
 from tray.model.decision import Answer
 from tray.model.event import RelayRequest
@@ -36,7 +37,9 @@ class Service:
     def failure_answer(self, agent: str, event: str, body: bytes) -> Answer | None:
         return Answer()
 
-    def control(self, request: Mapping[str, Any], peer: PeerCredentials) -> Mapping[str, Any]:
+    def control(
+        self, request: Mapping[str, Any], peer: PeerCredentials, terminal: HandedTerminal
+    ) -> Mapping[str, Any]:
         return {}
 
 

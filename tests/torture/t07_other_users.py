@@ -15,6 +15,7 @@ from torture.frame import Tally
 from torture.trays import LONG
 from tray.errors import HooktrayError, IpcError
 from tray.ipc import frames, sockets
+from tray.ipc.connection import HandedTerminal
 from tray.ipc.server import DisconnectSignal, IpcServer
 from tray.ipc.sockets import PeerCredentials
 from tray.model.decision import Answer
@@ -46,7 +47,9 @@ class Porch:
     def failure_answer(self, agent: str, event: str, body: bytes) -> Answer | None:
         return Answer()
 
-    def control(self, request: Mapping[str, Any], peer: PeerCredentials) -> Mapping[str, Any]:
+    def control(
+        self, request: Mapping[str, Any], peer: PeerCredentials, terminal: HandedTerminal
+    ) -> Mapping[str, Any]:
         self.met.append(peer.uid)
         return {"done": "in"}
 

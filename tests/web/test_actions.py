@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from web.site import Site, status, token
 
@@ -30,6 +32,26 @@ def test_an_approval_puts_in_force_what_was_shown(entered: Site) -> None:
     assert status(answer) == 303
     assert entered.house.state("guard").state is ApprovalState.APPROVED
     assert entered.house.stores.ledger.in_order()[0].channel == "page"
+
+
+def test_a_passphrase_is_offered_and_set_and_another_may_be_typed_in_its_place(entered: Site) -> None:
+    passphrase = entered.house.passphrase
+    offered = entered.get("/confirm/passphrase")
+    made = re.search(rb'<pre class="whole">([a-z ]+)</pre>', offered)
+    assert made
+
+    first = entered.post("/confirm", f"token={token(offered)}")
+    took_first = passphrase.check(made[1].decode(), "a test")
+    two = "own=one+two+three&again=one"
+    different = entered.post("/confirm", f"token={token(entered.get('/confirm/passphrase'))}&{two}")
+    own = "own=seven+quiet+bridges&again=seven+quiet+bridges"
+    second = entered.post("/confirm", f"token={token(entered.get('/confirm/passphrase'))}&{own}")
+
+    assert [status(one) for one in (first, different, second)] == [303, 409, 303]
+    assert took_first
+    assert passphrase.check("seven quiet bridges", "a test")
+    entered.post("/confirm", f"token={token(entered.get('/confirm/forget'))}")
+    assert not passphrase.is_set
 
 
 def test_a_confirmation_works_once(entered: Site) -> None:

@@ -6,3 +6,8 @@ from tray.text.words import word_set
 
 PROGRAMS = word_set("aider amp cline crush droid goose")
 VARIABLES = word_set("AI_AGENT AMP_THREAD_ID CLINE_ACTIVE GOOSE_TERMINAL")
+# Windows in which agents run as well as the terminals of people: they are no agents, their extension hosts may be.
+EDITORS = word_set(
+    "clion code code-insiders code-oss codium cursor emacs goland idea java nvim phpstorm pycharm rider rubymine "
+    "rustrover vim webstorm windsurf zed zed-editor zeditor"
+)

@@ -157,6 +157,11 @@ def inherited_variables() -> frozenset[str]:
     return others.VARIABLES.union(*(agent.variables for agent in known_agents()))
 
 
+def editor_names() -> frozenset[str]:
+    """The names of programs whose windows hold agents as well as the terminals of people."""
+    return others.EDITORS
+
+
 def display_name(id: str) -> str:
     """What people call an agent."""
     try:

@@ -11,7 +11,7 @@ from tray.approvals.callers import click_check
 from tray.approvals.callers.ancestry import descends_from, descends_from_hook
 from tray.approvals.callers.click_check import ClickObjection, ClickRejection
 from tray.approvals.callers.known_agents import KnownAgents
-from tray.approvals.callers.person import ProcessFacts, find_agent, process_label
+from tray.approvals.callers.person import Judgement, ProcessFacts, Proof, find_agent, find_trace, process_label
 from tray.ipc.caller_facts import process_chain
 from tray.language import say
 
@@ -33,7 +33,8 @@ class ClickTrust:
 
     def may_open_page(self, pid: int) -> bool:
         """Whether it may have the page shown."""
-        return not self.has_agent_ancestor(pid) and not find_agent(process_chain(pid), ())
+        chain = process_chain(pid)
+        return not self.has_agent_ancestor(pid) and not find_agent(chain, ()) and not find_trace(chain[:1])
 
     def browser_objection(self, pid: int) -> ClickRejection | None:
         """Why its request to the page is not a person's click; None when it can be one."""
@@ -59,23 +60,29 @@ class ClickTrust:
             return ClickRejection(ClickObjection.SHARED_SESSION, text)
         return rejection
 
-    def is_trusted_host(self, pid: int) -> bool:
-        """Whether a click that comes through this program of the desktop can be a person's."""
+    def judge_host(self, pid: int) -> Judgement:
+        """Which proof a click needs that comes through this program of the desktop."""
         if sys.platform != "linux":
-            return not self.has_agent_ancestor(pid)
+            agents = say("{who} belongs to an agent or a hook", who=f"process {pid}")
+            return Judgement(Proof.REFUSED, agents) if self.has_agent_ancestor(pid) else Judgement(Proof.CLICK)
         chain = process_chain(pid)
-        first = self._agents.predates_agents(pid)
-        why = click_check.check_tray_host(chain, self._known(chain), os.getuid(), predates_agents=first)
-        if why:
-            log.warning("a click by way of process %d does not count: %s", pid, why)
-        return not why
+        found = click_check.judge_tray_host(
+            chain, self._known(chain), os.getuid(), predates_agents=self._agents.predates_agents(pid)
+        )
+        if found.proof is Proof.CLICK and self._agents.shares_session(pid):
+            who = process_label(chain[0])
+            reason = say("{who} was started after an agent, in the same terminal or service", who=who)
+            found = Judgement(Proof.PASSPHRASE, reason)
+        if found.reason:
+            log.warning("a click by way of process %d does not count: %s", pid, found.reason)
+        return found
+
+    def is_trusted_host(self, pid: int) -> bool:
+        """Whether a click that comes through this program of the desktop counts by itself."""
+        return self.judge_host(pid).proof is Proof.CLICK
 
     def _known(self, chain: tuple[ProcessFacts, ...]) -> frozenset[int]:
         """The process, if it belongs to an agent or a hook; its ancestors are checked with it."""
         pid = chain[0].pid if chain else 0
-        belongs = (
-            descends_from_hook(pid, self._own)
-            or self._agents.has_agent_above(pid)
-            or self._agents.shares_session(pid)
-        )
+        belongs = descends_from_hook(pid, self._own) or self._agents.has_agent_above(pid)
         return frozenset({pid} if belongs else ())

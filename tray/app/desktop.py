@@ -76,6 +76,7 @@ def build_desktop(
         show_incident=show_incident,
         damage=lambda: recovery.headline,
         review_batch=recovery.show,
+        has_passphrase=lambda: controls.passphrase.is_set,
         agents=agents,
         quit=quit,
     )

@@ -25,7 +25,7 @@ from tray.app import (
     unjudged_calls,
     welcome,
 )
-from tray.app.agent_sites import connectable_agents, reading_site, site
+from tray.app.agent_sites import connectable_agents, connected_agents, reading_site, site
 from tray.app.alert_controller import AlertController, text_file
 from tray.app.checks.live import LiveDoctor, runtime_health
 from tray.app.click_trust import ClickTrust
@@ -51,6 +51,7 @@ from tray.approvals.batch import write_batch
 from tray.approvals.callers.known_agents import KnownAgents
 from tray.approvals.consent import Consent
 from tray.approvals.controls import Controls
+from tray.approvals.passphrase import Passphrase
 from tray.approvals.review import write_review
 from tray.desktop.icon import Icon, choose_icon, show_balloon
 from tray.desktop.menu import Action, LeaveEntries, PutEntriesBack, Review, ReviewBatch, ShowReason
@@ -60,6 +61,7 @@ from tray.errors import StoreError
 from tray.execution.command import BackgroundProcesses
 from tray.execution.file_limit import raise_limit
 from tray.execution.orphans import become_subreaper
+from tray.ipc.passphrase_change import PassphraseChange
 from tray.ipc.requests import UserRequests
 from tray.ipc.server import IpcServer
 from tray.ipc.slash_command import HooksCommand
@@ -174,7 +176,7 @@ class App:
         )
 
     def _make_server(self, grace: float) -> None:
-        self._terminals = TerminalPrompt(self._click_trust.has_agent_ancestor)
+        self._terminals = TerminalPrompt(self._click_trust.has_agent_ancestor, self._controls.passphrase)
         folder = self._paths.state / "reviews"
         reviews = partial(write_review, copies=self._stores.copies, environment=os.environ, folder=folder)
         requests = UserRequests(
@@ -187,6 +189,7 @@ class App:
             self._click_trust.may_open_page,
             lambda batch: write_batch(batch, (), self._stores.copies, os.environ, folder),
             lambda words: self._session_focus.go_now(self._sessions.find(words)),
+            PassphraseChange(self._terminals, self._controls, self._heard_from_agents),
         )
         self._hooks_command = HooksCommand(self._controls, requests, self._doctor.summary)
         self._server = IpcServer(self._paths.socket, TrayService(self._engine, requests, self._saw_relay))
@@ -198,6 +201,10 @@ class App:
             on_wait=self._on_waiting,
             on_end=self._icon.stop,
         )
+
+    def _heard_from_agents(self) -> bool:
+        """Whether an agent was ever connected, or sent an event: then one may type into a terminal."""
+        return bool(self._agents.count or self._stores.journal.count() or connected_agents(self._paths))
 
     def _make_state_recovery(self, folder: StateFolder) -> None:
         paths = self._paths
@@ -277,6 +284,7 @@ class App:
         )
         self._consent = Consent(self._stores.ledger, self._catalog)
         self._controls = Controls(
+            passphrase=Passphrase(self._stores.ledger),
             switch=self._stores.switch,
             consent=self._consent,
             catalog=self._catalog,

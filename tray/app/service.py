@@ -11,6 +11,7 @@ from tray.agents.recognition import neutral
 from tray.engine.pipeline import Engine
 from tray.engine.ports import Defer
 from tray.engine.user_questions import EngineResponse
+from tray.ipc.connection import HandedTerminal
 from tray.ipc.requests import UserRequests
 from tray.ipc.server import DisconnectSignal, PeerCredentials
 from tray.model.decision import Answer
@@ -47,8 +48,10 @@ class TrayService:
         kind = parse(RelayRequest(agent=agent, event=event, id="", body=body)).kind
         return None if kind in GATING_KINDS else neutral(agent, event, body, {})
 
-    def control(self, request: Mapping[str, Any], peer: PeerCredentials) -> Mapping[str, Any]:
-        return self._requests.answer(request, peer)
+    def control(
+        self, request: Mapping[str, Any], peer: PeerCredentials, terminal: HandedTerminal
+    ) -> Mapping[str, Any]:
+        return self._requests.answer(request, peer, terminal)
 
 
 @lru_cache(SPEC_CACHE_SIZE)  # by the names: to find an EventSpec again takes longer than to work this out

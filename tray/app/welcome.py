@@ -40,6 +40,7 @@ def text(paths: Paths, found: Sequence[str]) -> str:
         f"  log                      {paths.logs}",
         f"  agents found here        {', '.join(found) or 'none'}",
         f"  connect agents           {connect if found else 'hooktray connect AGENT'}",
+        "  set a passphrase         hooktray passphrase   (confirms what you ask for in tmux, an editor, over SSH)",
         "  start at login           hooktray autostart on",
         "  no alert seen or heard?  hooktray doctor",
     ]

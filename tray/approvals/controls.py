@@ -14,12 +14,15 @@ from tray.approvals.batch import ApprovalBatch
 from tray.approvals.catalog import REMOVED, HookCatalog, HookState
 from tray.approvals.consent import Consent, PendingRequest
 from tray.approvals.guarded_settings import GuardedSetting
+from tray.approvals.passphrase import Passphrase
 from tray.errors import HooktrayError
 from tray.language import count, say
 from tray.store.switch import Switch, SwitchState
 from tray.text import sanitise
 
 TERMINAL = "terminal (weak)"  # the channel of what was typed at a terminal; a click in the tray is the strong one
+PASSPHRASE = "passphrase"  # the channel of what the passphrase confirmed
+COMMANDS = frozenset({TERMINAL, PASSPHRASE})  # what was done there can be taken back in the menu, too
 UNDO = "undo"
 AGENT_SWITCH = "the agent's own switch"
 
@@ -40,6 +43,7 @@ class Controls:
         switch: Switch,
         consent: Consent,
         catalog: HookCatalog,
+        passphrase: Passphrase,
         announce: Callable[[str, str, Undo | None], None],
         redraw: Callable[[], None],
         approved: Callable[[HookState, Undo], None] = lambda state, undo: None,
@@ -47,6 +51,7 @@ class Controls:
         self._switch = switch
         self._consent = consent
         self._catalog = catalog
+        self._passphrase = passphrase
         self._announce_change = announce
         self._redraw = redraw
         self._approved = approved
@@ -63,7 +68,7 @@ class Controls:
         before = self._switch.state()
         self._switch.set_enabled(on, channel)
         text = say("Hooks are on") if on else say("Hooks are off")
-        tightens = on and channel != TERMINAL
+        tightens = on and channel not in COMMANDS
         self._announce(text, channel, None if tightens else lambda: self._switch.restore(before, UNDO))
 
     def toggle(self, channel: str) -> None:
@@ -170,6 +175,23 @@ class Controls:
         state = self._consent.revoke(key, channel)
         self._announce(say("{name} is revoked", name=state.hook.name), channel, self._undo_last())
 
+    def set_passphrase(self, text: str, channel: str) -> None:
+        """Put a passphrase in force; the one before is replaced."""
+        was_set = self._passphrase.is_set
+        version = self._passphrase.set(text, channel)
+        done = say("The passphrase is changed") if was_set else say("The passphrase is set")
+        self._announce(done, channel, lambda: self._consent.undo(version, UNDO))
+
+    def forget_passphrase(self, channel: str) -> None:
+        if not self._passphrase.is_set:
+            raise HooktrayError(say("no passphrase is set"), hint=say("`hooktray passphrase` sets one"))
+        version = self._passphrase.forget(channel)
+        self._announce(say("The passphrase is forgotten"), channel, lambda: self._consent.undo(version, UNDO))
+
+    @property
+    def passphrase(self) -> Passphrase:
+        return self._passphrase
+
     def add_request(self, summary: str, requester: str, grant: Callable[[], None]) -> None:
         self._consent.add_request(summary, requester, grant)
         self._redraw()
@@ -222,7 +244,7 @@ class Controls:
             undo()
             self._announce(say("Taken back: {what}", what=text), "")
 
-        if channel != TERMINAL:
+        if channel not in COMMANDS:
             return undo_and_announce
         request = self._consent.add_undo(text, say("a terminal"), undo_and_announce)
         return lambda: self._undo_request(request)

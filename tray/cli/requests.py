@@ -1,4 +1,4 @@
-"""The commands that send requests to the running tray: on, off, pause, approve, revoke, deny, open.
+"""The commands that send requests to the running tray: on, off, pause, approve, revoke, deny, passphrase, open.
 
 All but `on` and `open` need a person: the tray asks the person at this terminal, which it writes to and reads from
 by itself.
@@ -6,6 +6,7 @@ by itself.
 
 from __future__ import annotations
 
+import enum
 import shlex
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -17,10 +18,17 @@ from tray.errors import HooktrayError
 from tray.language import say
 
 TIMEOUT = 75.0  # seconds: the tray may ask a person at this terminal, who has 60
+CHANGE_TIMEOUT = 600.0  # seconds: three lines, of which each may take 180
 
 HOOK_HELP = (
     "The event, and the hook's command, URL or name; a setting; or `unchanged`: all that were approved before."
 )
+
+
+class Forget(enum.Enum):
+    FORGET = "forget"
+
+
 HookName = Annotated[str, typer.Argument(metavar="HOOK", help="The hook's command, URL or name.")]
 
 
@@ -50,7 +58,7 @@ def focus(
 @app.command()
 def off(context: typer.Context) -> None:
     """Switch all hooks off: you confirm it here, or in the tray's menu."""
-    _send(context, {"op": "off"})
+    _ask(context, {"op": "off"})
 
 
 @app.command()
@@ -63,7 +71,7 @@ def pause(
     """Pause hooks, all or those of one agent or session: you confirm it here, or in the tray's menu."""
     from tray.approvals.controls import parse_duration
 
-    _send(context, {"op": "pause", "seconds": parse_duration(how_long), "agent": agent, "session": session})
+    _ask(context, {"op": "pause", "seconds": parse_duration(how_long), "agent": agent, "session": session})
 
 
 @app.command()
@@ -71,29 +79,48 @@ def approve(
     context: typer.Context,
     words: Annotated[list[str], typer.Argument(metavar="[EVENT] HOOK", help=HOOK_HELP)],
 ) -> None:
-    """Approve a hook, or confirm a setting: in the tray's menu or on the page; here only where there is no icon."""
+    """Approve a hook, or confirm a setting: you confirm it here, in the tray's menu or on the page."""
     from tray.ipc.requests import split_event
 
     event, hook = split_event(words, shlex.join)
-    _send(context, {"op": "approve", "event": event, "hook": hook})
+    _ask(context, {"op": "approve", "event": event, "hook": hook})
 
 
 @app.command()
 def revoke(context: typer.Context, hook: HookName) -> None:
     """Take a hook's approval back: you confirm it here, or in the tray's menu."""
-    _send(context, {"op": "revoke", "hook": hook})
+    _ask(context, {"op": "revoke", "hook": hook})
 
 
 @app.command()
 def deny(context: typer.Context, hook: HookName) -> None:
     """Turn a hook down: you confirm it here, or in the tray's menu."""
-    _send(context, {"op": "deny", "hook": hook})
+    _ask(context, {"op": "deny", "hook": hook})
+
+
+@app.command()
+def passphrase(
+    context: typer.Context,
+    action: Annotated[Forget | None, typer.Argument(help="Forget it; without this word, set or change it.")] = None,
+) -> None:
+    """Set, change or forget the passphrase, which confirms what you ask for in terminals that agents can read."""
+    _ask(context, {"op": "passphrase", "forget": action is Forget.FORGET}, CHANGE_TIMEOUT)
+
+
+def _ask(context: typer.Context, request: Mapping[str, Any], timeout: float = TIMEOUT) -> None:
+    """Send what needs a person, who is asked at this terminal."""
+    from tray.ipc.client import ask
+
+    _print(ask(prepared_paths(context).socket, request, timeout))
 
 
 def _send(context: typer.Context, request: Mapping[str, Any]) -> None:
     from tray.ipc.client import send_request
 
-    answer = send_request(prepared_paths(context).socket, request, TIMEOUT)
+    _print(send_request(prepared_paths(context).socket, request, TIMEOUT))
+
+
+def _print(answer: Mapping[str, Any]) -> None:
     if "error" in answer:
         raise HooktrayError(str(answer["error"]), hint=str(answer.get("hint", "")))
     if "done" in answer:

@@ -165,6 +165,8 @@ class MenuController:
                 self._start_at_login(on)
             case menu.OpenConfiguration():
                 services.open_configuration()
+            case menu.OpenPage(place) if place and services.open_decision:
+                services.open_decision(place)
             case menu.OpenPage() if services.open_page:
                 services.open_page()
             case menu.RunDoctor() if services.doctor:

@@ -56,7 +56,8 @@ class MenuServices:
     login: Login | None = None
     open_configuration: Callable[[], None] = _nothing
     open_page: Callable[[], object] | None = None
-    open_decision: Callable[[str], object] | None = None  # the page of the decision with this id
+    open_decision: Callable[[str], object] | None = None  # the page of the decision with this id, or another place
+    has_passphrase: Callable[[], bool] | None = None
     agents: AgentActions | None = None
     doctor: Callable[[], object] | None = None
     incident: Callable[[], str] = str  # what happened to the state folder; "" when nothing did
@@ -69,5 +70,6 @@ class MenuServices:
         return MenuOptions(
             at_login=self.login.is_on() if self.login else None,
             page=self.open_page is not None,
+            has_passphrase=self.has_passphrase() if self.has_passphrase and self.open_decision else None,
             doctor=self.doctor is not None,
         )

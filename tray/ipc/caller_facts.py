@@ -6,10 +6,16 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from tray.approvals.callers.person import CallerFacts, ControllingTerminal, ProcessFacts
+from tray.approvals.callers.person import (
+    INJECTION_VARIABLES,
+    NAME_VARIABLES,
+    CallerFacts,
+    ControllingTerminal,
+    ProcessFacts,
+)
 
 PROC = Path("/proc")
 MAX_DEPTH = 64
@@ -40,8 +46,34 @@ def caller_facts(pid: int, is_untrusted: Callable[[int], bool]) -> CallerFacts:
         terminal_agents=beside,
         addresses=frozenset(_addresses()),
         local_login=uid != 0 and is_connected_to_root(uid),
-        other_namespace=any(_namespace(pid, kind) != _namespace(os.getpid(), kind) for kind in ("mnt", "pid")),
+        other_namespace=not shares_files(pid),
     )
+
+
+def shares_files(pid: int) -> bool:
+    """Whether the process sees the same files and processes as we do."""
+    return all(_namespace(pid, kind) == _namespace(os.getpid(), kind) for kind in ("mnt", "pid"))
+
+
+def controlling_device(pid: int) -> int:
+    """The number of its terminal; 0 when it has none, or is not shown to us."""
+    return _device(pid)
+
+
+def other_platform_origin(pid: int, is_untrusted: Callable[[int], bool]) -> str:
+    """Who is behind a caller that only psutil shows: an agent or a hook; "" when neither."""
+    import psutil
+
+    from tray.approvals.callers.ancestry import ancestors
+    from tray.approvals.callers.origin import find_origin
+
+    if is_untrusted(pid):
+        return f"process {pid}"
+    try:
+        variables = psutil.Process(pid).environ()
+    except psutil.Error:
+        variables = {}
+    return find_origin(variables, ancestors(pid))
 
 
 def process_chain(pid: int) -> tuple[ProcessFacts, ...]:
@@ -75,9 +107,43 @@ def read_process(pid: int) -> ProcessFacts | None:
         group=int(fields[2]),
         foreground=int(fields[5]),
         environment=None if environment is None else frozenset(environment),
-        is_system=_is_system(pid, program) if program else uid == 0,
+        injected=injected_variables(environment or {}),
+        is_system=_is_system(pid, program) if program else uid == 0 or _is_privileged(pid),
         origin=(environment or {}).get("SSH_CONNECTION", ""),
     )
+
+
+def injected_variables(environment: Mapping[str, str]) -> frozenset[str]:
+    """The variables that have a program load files from folders which the user can write."""
+    found = INJECTION_VARIABLES.intersection(environment)
+    return frozenset(name for name in found if _leads_to_own_files(name, environment[name]))
+
+
+def _leads_to_own_files(name: str, value: str) -> bool:
+    """Whether a part of the value is in a folder that the user can write; the working folder of a program is one."""
+    parts = re.split("[: ]", value) if value else []
+    return any(_is_writable(part[part.index("/") :]) if "/" in part else name not in NAME_VARIABLES for part in parts)
+
+
+def _is_writable(path: str) -> bool:
+    """Whether the user can write it, or replace it or a folder above it, by its name or where its links lead."""
+    names = {Path(os.path.normpath(path)), Path(os.path.realpath(path))}
+    return any(os.access(one, os.W_OK) for name in names for one in (name, *name.parents))
+
+
+def _is_privileged(pid: int) -> bool:
+    """Whether root has given its program's file capabilities or a group, for which the kernel hides the process."""
+    if sys.platform == "win32":
+        return False
+    try:
+        status = (PROC / str(pid) / "status").read_text(errors="replace")
+        capabilities = int(status.split("\nCapPrm:", 1)[1].split()[0], 16)
+        groups = {int(word) for word in status.split("\nGid:", 1)[1].split("\n", 1)[0].split()}
+        # In a user namespace of its own anybody has every capability.
+        same = (PROC / str(pid) / "uid_map").read_text() == (PROC / "self" / "uid_map").read_text()
+    except (OSError, ValueError, IndexError):
+        return False
+    return same and (capabilities != 0 or not groups <= {*os.getgroups(), os.getgid()})
 
 
 def start_time(pid: int) -> str:

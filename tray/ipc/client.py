@@ -10,13 +10,22 @@ from typing import Any
 
 from tray.errors import IpcError
 from tray.ipc import frames, sockets
+from tray.ipc.command_terminal import CommandTerminal, own_terminal
 from tray.ipc.frames import FrameError
 
 TIMEOUT = 5.0  # seconds
 HUNG_HINT = "it may be hung or of another version: end it and start `hooktray run`"
 
 
-def send_request(path: Path, request: Mapping[str, Any], timeout: float = TIMEOUT) -> Mapping[str, Any]:
+def ask(path: Path, request: Mapping[str, Any], timeout: float) -> Mapping[str, Any]:
+    """The same for a request that needs a person: the tray may ask the one at our terminal."""
+    with own_terminal() as terminal:
+        return send_request(path, {**request, "terminal": terminal is not None}, timeout, terminal)
+
+
+def send_request(
+    path: Path, request: Mapping[str, Any], timeout: float = TIMEOUT, terminal: CommandTerminal | None = None
+) -> Mapping[str, Any]:
     """The tray's reply. IpcError when no tray listens at `path`, does not reply, or refuses."""
     until = time.monotonic() + timeout
     connection, token = _connect(path)
@@ -25,7 +34,11 @@ def send_request(path: Path, request: Mapping[str, Any], timeout: float = TIMEOU
             connection.settimeout(_remaining(until))
             connection.sendall(frames.encode_control(request, token))
             frames.decode_ack(_receive(connection, frames.ACK_SIZE, until))
-            start = _receive(connection, frames.REPLY_SIZE, until)
+            start = _receive(connection, 1, until)
+            while terminal is not None and start in terminal.questions:
+                terminal.serve(connection, start)
+                start = _receive(connection, 1, until)
+            start += _receive(connection, frames.REPLY_SIZE - 1, until)
             rest = _receive(connection, frames.answer_size(start) - frames.REPLY_SIZE, until)
         except TimeoutError:
             raise IpcError(f"the tray did not reply within {timeout:g} seconds", hint=HUNG_HINT) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import select
 import socket
 import sys
@@ -11,8 +12,9 @@ from collections.abc import Callable
 from functools import cached_property
 
 from tray.ipc import frames
+from tray.ipc.dialogue import RemoteDialogue
 from tray.ipc.frames import FrameHeader, FramePrefix
-from tray.ipc.sockets import PeerCredentials
+from tray.ipc.sockets import PeerCredentials, loopback_pid
 from tray.model.decision import Answer
 from tray.model.event import PAYLOAD_LIMIT, RelayRequest
 
@@ -46,6 +48,43 @@ class DisconnectSignal:
         return self.fileno() < 0 or _readable(self._connection)
 
 
+class HandedTerminal:
+    """The terminal of a command, which it hands over once the tray asks for it."""
+
+    def __init__(self, connection: socket.socket, peer: PeerCredentials, signal: DisconnectSignal) -> None:
+        self._connection = connection
+        self._signal = signal
+        self._peer = peer
+
+    def take(self) -> int | None:
+        """The descriptor, which the caller closes; None when the command has none."""
+        if sys.platform == "win32" or self._connection.family != socket.AF_UNIX:
+            return None
+        self._connection.settimeout(STALL_TIMEOUT)
+        try:
+            self._connection.sendall(frames.TERMINAL_WANTED)
+            # Hooks start meanwhile, and must not inherit it.
+            flags = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
+            _, descriptors, _, _ = socket.recv_fds(self._connection, 1, 1, flags)
+        except OSError as error:
+            raise ClientDisconnected from error
+        for descriptor in descriptors:
+            os.set_inheritable(descriptor, False)
+        return descriptors[0] if descriptors else None
+
+    def remote(self, timeout: float) -> RemoteDialogue | None:
+        """By way of the command, where its terminal cannot be handed over."""
+        if sys.platform != "win32" and self._connection.family == socket.AF_UNIX:
+            return None
+        return RemoteDialogue(self._connection, timeout, f"process {self._peer.pid}")
+
+    def fileno(self) -> int:
+        return self._signal.fileno()
+
+    def is_gone(self) -> bool:
+        return self._signal.is_set()
+
+
 class ClientConnection:
     """Reads one frame, without a limit of its own on how many threads do so: the server decides which thread waits.
 
@@ -77,6 +116,16 @@ class ClientConnection:
     @cached_property
     def disconnect_signal(self) -> DisconnectSignal:
         return DisconnectSignal(self._connection)
+
+    def identify(self) -> PeerCredentials:
+        """Who asks; on a loopback port that takes a look at every connection of the machine."""
+        if not self.peer.pid and self._connection.family == socket.AF_INET:
+            return PeerCredentials(loopback_pid(self._connection), self.peer.uid)
+        return self.peer
+
+    @cached_property
+    def terminal(self) -> HandedTerminal:
+        return HandedTerminal(self._connection, self.peer, self.disconnect_signal)
 
     @property
     def is_complete(self) -> bool:

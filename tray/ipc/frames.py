@@ -5,6 +5,11 @@ Header:         "key=value" NUL …  NUL  "NAME=value" NUL …   (keys: agent ev
 To the relay:   b"A"  u32 milliseconds it may wait in all        before anything that takes time
                 b"R"  exit code (one byte)  u32 size of stdout  u32 size of stderr  stdout  stderr
 
+Before the reply to a control frame whose request has `terminal`, the tray may ask the command's user:
+                b"T"  wants the command's terminal: the command answers b"t" with the descriptor (SCM_RIGHTS), or b"n"
+                b"W"  u32 size  text    to be shown              where no terminal can be handed over
+                b"L", b"S"              wants the line that the user types, shown or hidden: the line with its end
+
 Numbers are big-endian. A control body is a JSON object, and so is the stdout of its answer.
 """
 
@@ -23,6 +28,8 @@ from tray.model.decision import EMPTY_ANSWER, Answer
 MAGIC = b"HKT1"
 EVENT = b"E"
 CONTROL = b"C"
+TERMINAL_WANTED, TERMINAL_HERE, NO_TERMINAL = b"T", b"t", b"n"
+TERMINAL_WRITE, TERMINAL_LINE, TERMINAL_SECRET = b"W", b"L", b"S"
 HEADER_LIMIT = 1024 * 1024
 CONTROL_LIMIT = 1024 * 1024
 

@@ -11,14 +11,16 @@ from typing import Any, Protocol
 from tray.agents.protocol import is_known_event, spec
 from tray.agents.registry import AGENTS
 from tray.approvals.batch import ApprovalBatch, button_label, summary_lines
+from tray.approvals.callers.person import Judgement, Proof
 from tray.approvals.catalog import REMOVED, HookState, command_or_url
 from tray.approvals.consent import require_readable
-from tray.approvals.controls import TERMINAL, Controls
+from tray.approvals.controls import COMMANDS, PASSPHRASE, TERMINAL, Controls
 from tray.approvals.guarded_settings import GuardedSetting
 from tray.approvals.review import describe_action
 from tray.approvals.search_path import terminal_path
 from tray.errors import HooktrayError
-from tray.ipc.server import PeerCredentials
+from tray.ipc.connection import HandedTerminal
+from tray.ipc.sockets import PeerCredentials
 from tray.language import count, phrase, say
 from tray.model.event import EventKind
 from tray.model.hook import ApprovalState, Match
@@ -30,6 +32,10 @@ EVENT_KINDS = frozenset(kind.value for kind in EventKind)
 UNCHANGED = "unchanged"  # the word for all hooks that were approved before
 GRANTED = "tray, asked for at a command line"
 WHERE_TO_DECIDE = phrase("open the tray's menu, Approvals, or run `hooktray open`")
+HOW_TO_SET = phrase(
+    "set one with `hooktray passphrase` in a terminal of your desktop or where you logged in, in the tray's menu or "
+    "on the page"
+)
 NO_ICON = phrase(
     "no icon is shown: run `hooktray open`, or ask once more from a terminal where you logged in yourself"
 )
@@ -38,8 +44,11 @@ NO_ICON = phrase(
 class PersonPrompt(Protocol):
     """Judges a caller by its pid, and asks a person at its terminal."""
 
-    def refusal(self, pid: int) -> str: ...
+    def judge(self, pid: int) -> Judgement: ...
+    def shares_files(self, pid: int) -> bool: ...
     def confirm(self, pid: int, question: str) -> bool: ...
+    def confirm_code_here(self, pid: int, handed: HandedTerminal, question: str) -> bool: ...
+    def confirm_passphrase(self, pid: int, handed: HandedTerminal, question: str) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +58,7 @@ class UserRequest:
     summary: str
     question: str
     run: Callable[[str], None]
-    approves: bool = False
+    tightens: bool = False  # the code is enough wherever it comes from
     in_menu: str = ""  # the reply where the menu shows it already
 
 
@@ -67,7 +76,9 @@ class UserRequests:
         may_open: Callable[[int], bool] = lambda pid: True,
         write_batch_review: Callable[[ApprovalBatch], Path] = lambda batch: Path(),
         focus: Callable[[str], str] = str,
+        change_passphrase: Callable[[int, HandedTerminal, bool], str] = lambda pid, handed, forget: "",
     ) -> None:
+        self._change_passphrase = change_passphrase
         self._focus = focus
         self._write_batch_review = write_batch_review
         self._may_open = may_open
@@ -78,14 +89,22 @@ class UserRequests:
         self._terminal = terminal
         self._write_review = write_review
 
-    def answer(self, request: Mapping[str, Any], peer: PeerCredentials) -> Mapping[str, Any]:
-        """Never raises for what a caller sends; a request nobody knows is an error in its answer."""
+    def answer(
+        self, request: Mapping[str, Any], peer: PeerCredentials, terminal: HandedTerminal | None = None
+    ) -> Mapping[str, Any]:
+        """Never raises for what a caller sends; a request nobody knows is an error in its answer.
+
+        `terminal` is what the command hands over if its request says so.
+        """
+        handed = terminal if request.get("terminal") is True else None
         op = str(request.get("op"))
         try:
             if op in IMMEDIATE:
                 return IMMEDIATE[op](self)
             if op == "open":
                 return self.open(peer.pid)
+            if op == "passphrase":
+                return self.passphrase(request, peer.pid, handed)
             if op == "focus":
                 return self.focus(str(request.get("session") or ""), peer.pid)
             make_request = NEEDS_PERSON.get(op)
@@ -93,7 +112,7 @@ class UserRequests:
             if make_request is None:
                 unknown = say("unknown request {op}", op=repr(op))
                 return {"error": unknown, "hint": say("update hooktray on both sides")}
-            return self._decide(make_request(self, request), peer.pid)
+            return self._decide(make_request(self, request), peer.pid, handed)
         except HooktrayError as error:
             return {"error": error.message, "hint": error.hint}
 
@@ -173,17 +192,15 @@ class UserRequests:
             return batch
         one, pid = require_readable(self._find(request)), request.get("pid")
 
-        asks_here = isinstance(pid, int) and not self._icon() and not self._terminal.refusal(pid)
-        path = terminal_path(pid) if asks_here and isinstance(pid, int) else ""
+        path = terminal_path(pid) if isinstance(pid, int) and self._terminal.shares_files(pid) else ""
 
         def approve(channel: str) -> None:
-            self._controls.approve(one.key, one.digest, channel, path if channel == TERMINAL else "")
+            self._controls.approve(one.key, one.digest, channel, path if channel in COMMANDS else "")
 
         return UserRequest(
             summary=say("Approve {name} {digest}", name=one.hook.name, digest=one.digest[:8]),
             question=f"{say('Hooktray: approve this?')}\n{self._details(self._controls.with_path(one, path))}",
             run=approve,
-            approves=True,
             in_menu=say("{name} waits for your approval", name=one.hook.name) if one.waiting else "",
         )
 
@@ -200,7 +217,6 @@ class UserRequests:
             summary=button_label(batch),
             question=f"{say('Hooktray: approve all of these?')}\n{lines}",
             run=lambda channel: self._controls.approve_batch(batch.digest, channel),
-            approves=True,
             in_menu=count(
                 "{n} unchanged hook waits for your approval",
                 "{n} unchanged hooks wait for your approval",
@@ -215,6 +231,7 @@ class UserRequests:
         return UserRequest(
             summary=say("Deny {name} {digest}", name=one.hook.name, digest=one.digest[:8]),
             question=f"{say('Hooktray: turn this down?')}\n{self._details(one)}",
+            tightens=True,
             run=lambda channel: self._controls.deny(one.key, one.digest, channel),
         )
 
@@ -253,28 +270,54 @@ class UserRequests:
             summary=summary,
             question=f"{question}\n  {text}",
             run=lambda channel: decide(setting.key, setting.digest, channel),
-            approves=yes,
+            tightens=not yes,
             in_menu=say("{name} waits for your approval", name=text) if yes and setting.waiting else "",
         )
 
     def _pause(self, seconds: float | None, channel: str, agent: str, session: str) -> None:
         self._controls.pause(seconds, channel, agent=agent, session=session)
 
-    def _decide(self, request: UserRequest, pid: int) -> Mapping[str, Any]:
-        """Ask at the caller's terminal when a person sits there, and for an approval only where no icon is."""
-        icon = self._icon()
-        why = say("the tray's icon is there for that") if request.approves and icon else self._terminal.refusal(pid)
-        if not why:
-            if not self._terminal.confirm(pid, request.question):
-                why = say("not confirmed, nothing was changed")
-                raise HooktrayError(why, hint=say("type the letters that were shown"))
-            request.run(TERMINAL)
-            return {"done": say("{what}: done, and written down as `{way}`", what=request.summary, way=TERMINAL)}
+    def passphrase(self, request: Mapping[str, Any], pid: int, handed: HandedTerminal | None) -> Mapping[str, Any]:
+        """Set, change or forget the passphrase at the command's terminal."""
+        if handed is None:
+            raise HooktrayError(say("it has no terminal"), hint=say("run it in a terminal, in the foreground"))
+        return {"done": self._change_passphrase(pid, handed, request.get("forget") is True)}
+
+    def _decide(self, request: UserRequest, pid: int, handed: HandedTerminal | None) -> Mapping[str, Any]:
+        """Ask at the caller's terminal for the proof that it needs; where nobody can be asked, in the menu."""
+        judgement = self._terminal.judge(pid)
+        channel, is_given = "", False
+        if judgement.proof is Proof.CLICK:
+            channel, is_given = TERMINAL, self._terminal.confirm(pid, request.question)
+        elif judgement.proof is Proof.PASSPHRASE and handed is not None and request.tightens:
+            channel, is_given = TERMINAL, self._terminal.confirm_code_here(pid, handed, request.question)
+        elif judgement.proof is Proof.PASSPHRASE and handed is not None and self._controls.passphrase.is_set:
+            channel, is_given = PASSPHRASE, self._terminal.confirm_passphrase(pid, handed, request.question)
+        if is_given:
+            request.run(channel)
+            return {"done": say("{what}: done, and written down as `{way}`", what=request.summary, way=channel)}
+        if channel:
+            wanted = say("type the letters that were shown")
+            if channel == PASSPHRASE:
+                wanted = say("ask once more; a forgotten passphrase is replaced in the tray's menu or on the page")
+            raise HooktrayError(say("not confirmed, nothing was changed"), hint=wanted)
         return {
             "queued": self._enqueue(request, say("process {pid}", pid=pid)),
-            "why": "" if request.approves and icon else why,
-            "hint": say(WHERE_TO_DECIDE if icon else NO_ICON),
+            "why": judgement.reason,
+            "hint": self._way(judgement, handed is not None),
         }
+
+    def _way(self, judgement: Judgement, has_terminal: bool) -> str:
+        """What to do where nobody could be asked."""
+        where = say(WHERE_TO_DECIDE if self._icon() else NO_ICON)
+        if judgement.proof is Proof.REFUSED:
+            return judgement.remedy or where
+        if self._controls.passphrase.is_set:
+            return say(
+                "run it in the foreground of a terminal, which asks for your passphrase; or {where}", where=where
+            )
+        way = say("with a passphrase it can be confirmed here: {how}; or {where}", how=say(HOW_TO_SET), where=where)
+        return way if has_terminal else where
 
     def _details(self, one: HookState) -> str:
         """What exactly is asked for; every word of it may be foreign."""

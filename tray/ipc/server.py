@@ -19,7 +19,7 @@ from tray.engine.ports import Defer
 from tray.errors import HooktrayError
 from tray.files import Identity
 from tray.ipc import frames, sockets
-from tray.ipc.connection import ClientConnection, ClientDisconnected, DisconnectSignal
+from tray.ipc.connection import ClientConnection, ClientDisconnected, DisconnectSignal, HandedTerminal
 from tray.ipc.deferred import DeferredWork
 from tray.ipc.frames import FrameError, FrameHeader, FramePrefix
 from tray.ipc.pending import AnswerJob, PendingAnswer, PendingAnswers
@@ -67,8 +67,10 @@ class IpcService(Protocol):
     def failure_answer(self, agent: str, event: str, body: bytes) -> Answer | None:
         """The answer after our own failure; None closes the connection: the relay asks the one-shot engine."""
 
-    def control(self, request: Mapping[str, Any], peer: PeerCredentials) -> Mapping[str, Any]:
-        """A request of the CLI; a HooktrayError travels back to it."""
+    def control(
+        self, request: Mapping[str, Any], peer: PeerCredentials, terminal: HandedTerminal
+    ) -> Mapping[str, Any]:
+        """A request of the CLI; a HooktrayError travels back to it. `terminal` is that of the command."""
 
 
 class IpcServer:
@@ -303,7 +305,8 @@ class IpcServer:
 
     def _control(self, caller: ClientConnection) -> bool:
         try:
-            reply = _encode_reply(self._service.control(frames.decode_request(caller.body()), caller.peer), 0)
+            request = frames.decode_request(caller.body())
+            reply = _encode_reply(self._service.control(request, caller.identify(), caller.terminal), 0)
         except HooktrayError as error:
             reply = _encode_reply({"error": error.message, "hint": error.hint}, 1)
         return _send(caller, reply)

@@ -97,6 +97,18 @@ def peer_credentials(connection: socket.socket, family: int | None = None) -> Pe
     return PeerCredentials(connection.getsockopt(local, peer_pid), uid)
 
 
+def loopback_pid(connection: socket.socket) -> int:
+    """Who is at the other end of a loopback connection; 0 where the system does not show it."""
+    import psutil
+
+    here, there = connection.getsockname(), connection.getpeername()
+    with contextlib.suppress(psutil.Error, OSError):
+        for one in psutil.net_connections("tcp4"):
+            if tuple(one.laddr) == there and tuple(one.raddr) == here:
+                return one.pid or 0
+    return 0
+
+
 def owner_uid() -> int:
     """The only user who may connect."""
     if sys.platform == "win32":

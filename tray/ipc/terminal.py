@@ -1,130 +1,151 @@
-"""Asks a person at a terminal: the tray itself writes the question and a challenge there, and reads what is typed."""
+"""Asks a person at a terminal: the tray itself writes the question there, and reads the code or the passphrase."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import secrets
-import select
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 
-from tray.approvals.callers.person import check_terminal
+from tray.approvals.callers.person import Judgement, Proof, judge_terminal
+from tray.approvals.passphrase import Passphrase
 from tray.errors import HooktrayError
-from tray.ipc.caller_facts import caller_facts, is_in_foreground, start_time
-from tray.language import say
+from tray.ipc.caller_facts import (
+    caller_facts,
+    controlling_device,
+    is_in_foreground,
+    other_platform_origin,
+    shares_files,
+    start_time,
+)
+from tray.ipc.connection import HandedTerminal
+from tray.ipc.dialogue import Dialogue, TerminalDialogue, device_number, open_terminal
+from tray.language import phrase, say
 from tray.text import printable
 
 CONFIRM_TIMEOUT = 60.0  # seconds for an answer
-POLL_INTERVAL = 0.2  # seconds between two looks at the caller, while a question is open
+MAX_QUESTIONS = 16  # that are open at once: each holds a thread
 CODE_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"  # none that looks like another
 CODE_LENGTH = 6
+ALTERNATE_SCREEN, MAIN_SCREEN = "\x1b[?1049h\x1b[H\x1b[2J", "\x1b[2J\x1b[?1049l"
+NOT_CONFIRMED = phrase("not confirmed, nothing was changed")
 
 
 class TerminalPrompt:
-    """One question at a time. `is_untrusted` knows the processes below agents and hooks."""
+    """One question at a time and terminal. `is_untrusted` knows the processes below agents and hooks."""
 
-    def __init__(self, is_untrusted: Callable[[int], bool], *, timeout: float = CONFIRM_TIMEOUT) -> None:
+    def __init__(
+        self, is_untrusted: Callable[[int], bool], passphrase: Passphrase, *, timeout: float = CONFIRM_TIMEOUT
+    ) -> None:
         self._is_untrusted = is_untrusted
+        self._passphrase = passphrase
         self._timeout = timeout
         self._lock = threading.Lock()
+        self._asked: set[str] = set()  # the terminals at which a question is open
         self._closing = threading.Event()
 
-    def refusal(self, pid: int) -> str:
-        """Why this process is no person at a terminal; "" when it is."""
-        return check_terminal(caller_facts(pid, self._is_untrusted))
+    @property
+    def passphrase(self) -> Passphrase:
+        return self._passphrase
+
+    def judge(self, pid: int) -> Judgement:
+        """Which proof a request of this process needs."""
+        if sys.platform != "linux" and pid > 0:
+            if who := other_platform_origin(pid, self._is_untrusted):
+                reason = say("{who} is an agent", who=who)
+                return Judgement(Proof.REFUSED, reason, say("run it in a terminal that no agent has opened"))
+        return judge_terminal(caller_facts(pid, self._is_untrusted))
+
+    def shares_files(self, pid: int) -> bool:
+        """Whether the caller's folders are those that the tray sees under the same names."""
+        return shares_files(pid)
 
     def confirm(self, pid: int, question: str) -> bool:
-        """Whether the person there typed the challenge. Raises HooktrayError when nobody could be asked."""
-        if not self._lock.acquire(blocking=False):
-            raise HooktrayError(say("another question is open at a terminal"), hint=say("answer that one first"))
+        """Whether the person there typed the code. Raises HooktrayError when nobody could be asked."""
+        since = start_time(pid)
+        facts = caller_facts(pid, self._is_untrusted)
+        if not since or facts.terminal is None or judge_terminal(facts).proof is not Proof.CLICK:
+            return False
+        place = f"terminal {controlling_device(pid)}"
+        with self._only_one(place), open_terminal(facts.terminal.path) as terminal:
+            is_there = self._presence(pid, since)
+            is_right = ask_code(TerminalDialogue(terminal, is_there, self._timeout, place=place), question)
+        return is_right and start_time(pid) == since and self.judge(pid).proof is Proof.CLICK
+
+    def confirm_code_here(self, pid: int, handed: HandedTerminal, question: str) -> bool:
+        """The same at whatever terminal the command hands over: what tightens needs no more."""
+        with self.dialogue(pid, handed) as person:
+            return ask_code(person, question)
+
+    def confirm_passphrase(self, pid: int, handed: HandedTerminal, question: str) -> bool:
+        """Whether the person at the terminal that the command hands over typed the passphrase."""
+        with self.dialogue(pid, handed) as person:
+            person.write(f"{printable(question)}\n\n")
+            is_right = self.ask_passphrase(person, say("Your Hooktray passphrase (it is not shown):"))
+        return is_right and self.judge(pid).proof is not Proof.REFUSED
+
+    def ask_passphrase(self, person: Dialogue, prompt: str) -> bool:
+        """One try. Nothing typed is none."""
+        person.write(f"{prompt} ")
+        typed = person.read(secret=True)
+        return bool(typed.strip()) and typed.endswith(("\n", "\r")) and self._passphrase.check(typed, person.place)
+
+    @contextlib.contextmanager
+    def dialogue(self, pid: int, handed: HandedTerminal, timeout: float = 0) -> Iterator[Dialogue]:
+        """The person at the caller's own terminal; another's may be somebody's who knows nothing of the request."""
+        timeout = timeout or self._timeout
+        if (remote := handed.remote(timeout)) is not None:
+            with self._only_one(remote.place):
+                yield remote
+            return
+        terminal = handed.take()
+        if terminal is None:
+            raise HooktrayError(say("it has no terminal"), hint=say("run it in a terminal, in the foreground"))
         try:
-            since = start_time(pid)
-            facts = caller_facts(pid, self._is_untrusted)
-            if not since or facts.terminal is None or check_terminal(facts):
-                return False
-            with _open_terminal(facts.terminal.path) as terminal:
-                is_right = self._ask(terminal, question, lambda: is_in_foreground(pid, since))
-            return is_right and start_time(pid) == since and not self.refusal(pid)
+            device, since = device_number(terminal), start_time(pid)
+            if not os.isatty(terminal) or (since and controlling_device(pid) != device):
+                raise HooktrayError(say("this is not the command's own terminal"), hint=say("use another terminal"))
+            if sys.platform != "win32":
+                os.set_blocking(terminal, False)
+            place = f"terminal {device}"
+            present = self._presence(pid, since)
+            with self._only_one(place):
+                yield TerminalDialogue(
+                    terminal,
+                    lambda: not handed.is_gone() and present(),
+                    timeout,
+                    place=place,
+                    wakes=handed.fileno(),
+                )
         finally:
-            self._lock.release()
+            os.close(terminal)
 
     def close(self) -> None:
-        """End the question that is open."""
+        """End the questions that are open."""
         self._closing.set()
 
-    def _ask(self, terminal: int, question: str, is_there: Callable[[], bool]) -> bool:
-        """A new challenge each time, and what was typed before it was shown does not count."""
-        challenge = "".join(secrets.choice(CODE_ALPHABET) for _ in range(CODE_LENGTH))
-        _discard_input(terminal)
-        wanted = say("Type {letters} to do it; anything else leaves all as it is:", letters=challenge)
-        text = f"{printable(question)}\n\n{wanted} "
-        _write(terminal, text)
-        typed = self._read_line(terminal, is_there)
-        is_right = secrets.compare_digest(typed.strip().encode(), challenge.encode())
-        _write(terminal, "" if typed.endswith("\n") else "\n")
-        return is_right
+    def _presence(self, pid: int, since: str) -> Callable[[], bool]:
+        """Whether the caller waits in the foreground; of one whom the system does not show only that we go on."""
+        return lambda: not self._closing.is_set() and (not since or is_in_foreground(pid, since))
 
-    def _read_line(self, terminal: int, is_there: Callable[[], bool]) -> str:
-        until = time.monotonic() + self._timeout
-        typed = b""
-        while time.monotonic() < until and is_there() and not self._closing.is_set():
-            if not _readable(terminal, POLL_INTERVAL):
-                continue
-            try:
-                part = os.read(terminal, 256)
-            except OSError:  # hung up
-                break
-            typed += part
-            if not part or len(typed) > 256 or typed.endswith((b"\n", b"\r")):
-                break
-        return typed.decode("utf-8", "replace")
-
-
-@contextlib.contextmanager
-def _open_terminal(path: str) -> Iterator[int]:
-    if sys.platform == "win32":
-        raise HooktrayError(say("there are no terminals to ask at here"), hint=say("use the tray's menu"))
-    try:
-        terminal = os.open(path, os.O_RDWR | os.O_NOCTTY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError as error:
-        raise HooktrayError(
-            say("{place}: cannot ask there: {why}", place=path, why=error.strerror), hint=say("use another terminal")
-        ) from error
-    try:
-        if not os.isatty(terminal):
-            raise HooktrayError(say("{place}: is no terminal", place=path), hint=say("use another terminal"))
-        yield terminal
-    finally:
-        os.close(terminal)
-
-
-def _discard_input(terminal: int) -> None:
-    if sys.platform != "win32":
-        import termios
-
-        with contextlib.suppress(termios.error):
-            termios.tcflush(terminal, termios.TCIFLUSH)
-
-
-def _write(terminal: int, text: str) -> None:
-    """Write for at most two seconds: a terminal that takes nothing is not waited for."""
-    data = text.replace("\n", "\r\n").encode()
-    until = time.monotonic() + 2
-    while data and time.monotonic() < until:
+    @contextlib.contextmanager
+    def _only_one(self, place: str) -> Iterator[None]:
+        with self._lock:
+            if place in self._asked or len(self._asked) >= MAX_QUESTIONS:
+                raise HooktrayError(say("another question is open at a terminal"), hint=say("answer that one first"))
+            self._asked.add(place)
         try:
-            data = data[os.write(terminal, data) :]
-        except BlockingIOError:
-            select.select([], [terminal], [], POLL_INTERVAL)
-        except OSError:
-            return
+            yield
+        finally:
+            with self._lock:
+                self._asked.discard(place)
 
 
-def _readable(terminal: int, seconds: float) -> bool:
-    if sys.platform == "win32":
-        return False
-    poll = select.poll()
-    poll.register(terminal, select.POLLIN | select.POLLHUP)
-    return bool(poll.poll(seconds * 1000))
+def ask_code(person: Dialogue, question: str) -> bool:
+    """A new code each time."""
+    code = "".join(secrets.choice(CODE_ALPHABET) for _ in range(CODE_LENGTH))
+    wanted = say("Type {letters} to do it; anything else leaves all as it is:", letters=code)
+    person.write(f"{printable(question)}\n\n{wanted} ")
+    return secrets.compare_digest(person.read().strip().encode(), code.encode())

@@ -148,12 +148,13 @@ CHANNELS: Mapping[str, str] = {
     "command line": phrase("command line"),
     "notification": phrase("notification"),
     "page": phrase("page"),
+    "passphrase": phrase("passphrase"),
     "terminal (weak)": phrase("terminal"),
     "tray": phrase("tray"),
     "tray, asked for at a command line": phrase("tray, asked for at a command line"),
     "undo": phrase("undo"),
 }
-UNDOABLE = "terminal (weak)"  # what was typed there can be taken back in the menu
+UNDOABLE = frozenset({"passphrase", "terminal (weak)"})  # what was typed there can be taken back in the menu
 
 
 def make_alert(

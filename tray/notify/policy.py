@@ -237,7 +237,7 @@ def switched(text: str, channel: str, rules: Rules = NO_RULES, *, undo: str = ""
     """Someone turned hooks on or off, paused them, or approved; `undo` is the key of its undo, if there is one."""
     by = say(CHANNELS[channel]) if channel in CHANNELS else channel
     body = say("{what}, by {who}", what=text, who=by) if channel else text
-    if channel == UNDOABLE:
+    if channel in UNDOABLE:
         body = f"{body} · {say('undo it under Approvals')}"
     return replace(
         _own_alert(AlertClass.SWITCHED, body, rules), reply=True, about=undo, buttons=(Button.UNDO,) if undo else ()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tray.approvals.batch import ApprovalBatch, render_batch, summary_lines
 from tray.approvals.catalog import REMOVED, HookState
 from tray.approvals.consent import PendingRequest
 from tray.approvals.controls import Controls
 from tray.approvals.guarded_settings import GuardedSetting
+from tray.approvals.passphrase import generate
 from tray.approvals.review import review
 from tray.errors import HooktrayError
 from tray.language import count, phrase, say
@@ -51,6 +52,7 @@ class PageQuestion:
     changes: tuple[FileDiff, ...] = ()
     digest: str = ""
     is_destructive: bool = True
+    takes_passphrase: bool = False  # `text` is one that was made, in whose place the user may type another
 
 
 class PageActions:
@@ -76,13 +78,21 @@ class PageActions:
             return self._about_switch(action, target)
         if action in REQUESTS:
             return self._about_request(action, target)
-        return None
+        return self._about_passphrase(action) if action in PASSPHRASES else None
 
-    def confirm(self, token: str) -> PageAction:
-        """Do what this token was issued for. Raises HooktrayError when it is not valid."""
+    def confirm(self, token: str, own: str = "", again: str = "") -> PageAction:
+        """Do what this token was issued for. Raises HooktrayError when it is not valid.
+
+        `own` is the user's own passphrase, typed twice, in the place of the one that was offered.
+        """
         page_action = self._tokens.redeem(token)
         if isinstance(page_action, TokenError):
             raise HooktrayError(say(TOKEN_ERRORS[page_action]), hint=say("go back, read it again and confirm"))
+        if page_action.action == "passphrase" and (own or again):
+            if own != again:
+                why = say("these were two different ones")
+                raise HooktrayError(why, hint=say("nothing was changed; ask once more"))
+            page_action = replace(page_action, key=own)
         ACTIONS[page_action.action](self._services.controls, page_action)
         return page_action
 
@@ -133,6 +143,20 @@ class PageActions:
             PageAction(action="pause", seconds=seconds), say(title), say("Pause"),
             say("No guard runs until the pause is over. Alerts stay."), back="/switch",
         )  # fmt: skip
+
+    def _about_passphrase(self, action: str) -> PageQuestion | None:
+        is_set = self._services.controls.passphrase.is_set
+        if action == "forget":
+            note = say("Terminals and browsers that Hooktray does not know can then confirm nothing.")
+            title, button = say("Forget the passphrase?"), say("Forget it")
+            return self._question(PageAction(action=action), title, button, note, back="/switch") if is_set else None
+        made = generate()
+        title = say("Change the passphrase?") if is_set else say("Set a passphrase?")
+        note = say("Write it down. Hooktray keeps no copy and does not show it again.")
+        question = self._question(
+            PageAction(action=action, key=made), title, say("Set it"), note, back="/switch", text=made
+        )
+        return replace(question, takes_passphrase=True)
 
     def _about_setting(self, action: str, target: str) -> PageQuestion | None:
         one = next((one for one in self.pending_settings() if hook_id(one.key) == target), None)
@@ -217,7 +241,7 @@ TOKEN_ERRORS: Mapping[TokenError, str] = {
     TokenError.UNKNOWN: phrase("the tray does not know this confirmation"),
 }
 BATCH = "batch"  # the action that approves together what was approved before
-DESTRUCTIVE = frozenset({"revoke", "deny", "disable", "off", "pause", "allow"})
+DESTRUCTIVE = frozenset({"forget", "revoke", "deny", "disable", "off", "pause", "allow"})
 HOOKS = {
     "approve": (
         phrase("Approve {name}?"),
@@ -256,6 +280,7 @@ REQUESTS = {  # the labels for what was requested, and for what was done already
     "dismiss": (phrase("Dismiss"), phrase("Keep")),
 }
 SWITCH = frozenset({"off", "pause"})
+PASSPHRASES = frozenset({"forget", "passphrase"})
 ACTIONS: Mapping[str, Callable[[Controls, PageAction], object]] = {
     "allow": lambda controls, one: controls.resolve(one.key, accept=True),
     "approve": lambda controls, one: controls.approve(one.key, one.digest, CHANNEL),
@@ -264,7 +289,9 @@ ACTIONS: Mapping[str, Callable[[Controls, PageAction], object]] = {
     "disable": lambda controls, one: controls.set_hook(one.key, False, CHANNEL),
     "dismiss": lambda controls, one: controls.resolve(one.key, accept=False),
     "enable": lambda controls, one: controls.set_hook(one.key, True, CHANNEL),
+    "forget": lambda controls, one: controls.forget_passphrase(CHANNEL),
     "off": lambda controls, one: controls.set_enabled(False, CHANNEL),
+    "passphrase": lambda controls, one: controls.set_passphrase(one.key, CHANNEL),
     "pause": lambda controls, one: controls.pause(one.seconds, CHANNEL),
     "revoke": lambda controls, one: controls.revoke(one.key, CHANNEL),
 }

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 START_TIMEOUT = 20.0  # seconds
 NOTE_LIFETIME = 600.0  # seconds that the note stays that replaces an unused link
 PREFIX = "open-"
+PLACES = {"passphrase": "confirm/passphrase"}  # that the menu opens, and that are no decision
 LINK_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="referrer" content="no-referrer">
 <meta http-equiv="refresh" content="0;url={link}"><title>Hooktray</title>
 <p><a href="{link}">Open Hooktray</a></p></html>
@@ -54,13 +55,13 @@ class WebPage:
         return server.port if server else 0
 
     def open(self, decision: str = "", session: tuple[str, str] | None = None) -> Path:
-        """The decisions, one of them, or a session by its agent and id. From any thread but the loop's.
+        """The decisions, one of them, a place, or a session by its agent and id. From any thread but the loop's.
 
         Returns the file that leads there, for a desktop that did not do what it was asked for. Raises HooktrayError
         where nothing can open a file.
         """
         with self._lock:
-            target = f"decisions/{decision}" if decision else ""
+            target = PLACES.get(decision, f"decisions/{decision}" if decision else "")
             if session:
                 target = f"session?{urlencode({'agent': session[0], 'session': session[1]}, quote_via=quote)}"
             path = self._write(self._server or self._start(), target)

@@ -115,6 +115,7 @@ REFUSALS: Mapping[RefusalCause | ClickObjection, Refusal] = {
         403, phrase("This browser may run code that is not its own"), RESTART_BROWSER_PLAIN
     ),
     ClickObjection.AGENT: Refusal(403, phrase("An agent or a hook started this browser"), RESTART_BROWSER),
+    ClickObjection.MARKED: Refusal(403, phrase("An agent may have started this browser"), RESTART_BROWSER),
     ClickObjection.SHARED_SESSION: Refusal(403, phrase("An agent may have started this browser"), RESTART_BROWSER),
     ClickObjection.HIDDEN: Refusal(
         403, phrase("The system does not show how this browser was started"), RESTART_BROWSER

@@ -19,7 +19,7 @@ from tray.approvals.callers.click_check import ClickObjection, ClickRejection
 from tray.errors import HooktrayError
 from tray.model.decision import Record
 from tray.web import filters, guard, http_messages, peers
-from tray.web.actions import SWITCH, PageActions
+from tray.web.actions import PASSPHRASES, SWITCH, PageActions
 from tray.web.guard import RequestHead
 from tray.web.live import DecisionStream
 from tray.web.refusals import REFUSALS, RefusalCause
@@ -35,7 +35,9 @@ LINK_LIFETIME = 60.0  # seconds between the click in the menu and the browser's 
 KINDS = {".svg": "image/svg+xml"}
 
 DECISION = re.compile("[0-9A-Za-z_-]{1,64}")
-TARGET = re.compile(rf"decisions/{DECISION.pattern}|session\?[\w=&%.~-]{{1,1000}}", re.ASCII)  # as in page.js
+TARGET = re.compile(  # as in page.js
+    rf"decisions/{DECISION.pattern}|confirm/passphrase|session\?[\w=&%.~-]{{1,1000}}", re.ASCII
+)
 PAGES: tuple[tuple[re.Pattern[str], View], ...] = (
     (re.compile("/"), PageViews.decisions),
     (re.compile(f"/decisions/({DECISION.pattern})"), PageViews.decision),
@@ -178,12 +180,14 @@ class WebServer:
         return answer
 
     async def _confirm(self, request: web.BaseRequest) -> web.Response:
-        token = str((await request.post()).get("token", ""))
+        token, own, again = await _fields(request, "token", "own", "again")
         try:
-            done = await self._in_thread(self._actions.confirm, token)
+            done = await self._in_thread(self._actions.confirm, token, own, again)
         except HooktrayError as error:
             return self._failed(error, 409)
-        return http_messages.redirect(f"/{'switch' if done.action in SWITCH else 'hooks'}?done={done.action}")
+        return http_messages.redirect(
+            f"/{'switch' if done.action in SWITCH | PASSPHRASES else 'hooks'}?done={done.action}"
+        )
 
     async def _perform_immediately(self, request: web.BaseRequest) -> web.Response:
         action = str((await request.post()).get("act", ""))
@@ -254,6 +258,12 @@ class WebServer:
         """The page that a reader is shown."""
         found = REFUSALS[cause]
         return self._views.refusal(found.why, detail=detail, remedy=found.remedy, has_back_link=found.has_back_link)
+
+
+async def _fields(request: web.BaseRequest, *names: str) -> tuple[str, ...]:
+    """The fields of a form; "" where one is missing."""
+    form = await request.post()
+    return tuple(str(form.get(name, "")) for name in names)
 
 
 POSTS: Mapping[str, Callable[[WebServer, web.BaseRequest], Awaitable[web.Response]]] = {

@@ -41,7 +41,9 @@ DONE_MESSAGES: Mapping[str, str] = {
     "disable": phrase("Switched off. It stays approved."),
     "dismiss": phrase("Dismissed."),
     "enable": phrase("Switched on."),
+    "forget": phrase("The passphrase is forgotten."),
     "off": phrase("Hooks are off."),
+    "passphrase": phrase("The passphrase is set."),
     "pause": phrase("Hooks are paused."),
     "revoke": phrase("Revoked. Nothing of it runs any more."),
 }
@@ -182,7 +184,10 @@ class PageViews:
 
     def switch(self, query: Query, target: str = "") -> str:
         done = _done_message(query)
-        return self._page("switch", say("Switch and settings"), done=done, page_settings=self._services.settings())
+        return self._page(
+            "switch", say("Switch and settings"), done=done, page_settings=self._services.settings(),
+            has_passphrase=self._services.controls.passphrase.is_set,
+        )  # fmt: skip
 
     def enter(self, query: Query, target: str = "") -> str:
         return self._templates.get_template("enter.html").render()

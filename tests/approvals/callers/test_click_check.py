@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from every import every
 
-from tray.approvals.callers.click_check import ClickObjection, check_browser, check_tray_host
-from tray.approvals.callers.person import ProcessFacts
+from tray.approvals.callers.click_check import ClickObjection, check_browser, judge_tray_host
+from tray.approvals.callers.person import Judgement, ProcessFacts, Proof
 
 ME = 1000
 
@@ -131,14 +131,14 @@ def test_what_a_program_drives_it_with_is_named(words: tuple[str, ...], switch: 
             "MOZ_HEADLESS",
         ),
         (
-            (NETWORK, ZYGOTE, replace(CHROMIUM, environment=frozenset({"LD_PRELOAD"})), INIT),
+            (NETWORK, ZYGOTE, replace(CHROMIUM, injected=frozenset({"LD_PRELOAD"})), INIT),
             ClickObjection.ALTERED,
             "LD_PRELOAD",
         ),
         ((NETWORK, ZYGOTE, replace(CHROMIUM, environment=None), INIT), ClickObjection.HIDDEN, "hides what it is"),
         (
             (replace(FIREFOX, environment=frozenset({"CLAUDECODE"})), INIT),
-            ClickObjection.AGENT,
+            ClickObjection.MARKED,
             "CLAUDECODE is set",
         ),
         (
@@ -146,7 +146,11 @@ def test_what_a_program_drives_it_with_is_named(words: tuple[str, ...], switch: 
             ClickObjection.AGENT,
             "is an agent",
         ),
-        ((FIREFOX, seen(61, 1, "sh", environment=None), INIT), ClickObjection.HIDDEN, "hides what it is"),
+        (
+            (FIREFOX, seen(61, 1, "x", environment=None, is_system=False), INIT),
+            ClickObjection.HIDDEN,
+            "hides what it is",
+        ),
     ],
 )
 def test_another_program_is_not(chain: tuple[ProcessFacts, ...], objection: ClickObjection, detail: str) -> None:
@@ -154,6 +158,8 @@ def test_another_program_is_not(chain: tuple[ProcessFacts, ...], objection: Clic
 
     assert found is not None
     assert (found.objection, detail in found.detail) == (objection, True)
+    refused = objection in (ClickObjection.AGENT, ClickObjection.AUTOMATED)
+    assert found.proof is (Proof.REFUSED if refused else Proof.PASSPHRASE)
 
 
 def test_a_browser_that_belongs_to_an_agent_is_not() -> None:
@@ -177,36 +183,40 @@ SCRIPT = seen(91, 1, "python3.11", command=("python3", "/home/me/panel.py"))
     ],
 )
 def test_a_desktops_own_program_is_heard_whenever_it_began(one: ProcessFacts) -> None:
-    assert check_tray_host((one, INIT), (), ME, predates_agents=False) == ""
+    assert judge_tray_host((one, INIT), (), ME, predates_agents=False) == Judgement(Proof.CLICK)
 
 
 def test_any_program_is_heard_that_was_there_before_the_agents() -> None:
-    assert check_tray_host((SCRIPT, INIT), (), ME, predates_agents=True) == ""
+    assert judge_tray_host((SCRIPT, INIT), (), ME, predates_agents=True) == Judgement(Proof.CLICK)
 
 
 @pytest.mark.parametrize(
     ("one", "first", "reason"),
     [
-        (SCRIPT, False, "came after an agent"),
-        (replace(PANEL, is_system=False), False, "came after an agent"),
-        (replace(NOTIFICATIONS, command=("gjs", "/tmp/mine.js")), False, "came after an agent"),
+        (SCRIPT, False, "started after an agent"),
+        (replace(PANEL, is_system=False), False, "started after an agent"),
+        (replace(NOTIFICATIONS, command=("gjs", "/tmp/mine.js")), False, "started after an agent"),
         (
             replace(NOTIFICATIONS, command=("gjs", "-I", "/tmp", NOTIFICATIONS.command[-1])),
             False,
-            "came after an agent",
+            "started after an agent",
         ),
-        (replace(PANEL, environment=frozenset({"GTK_MODULES"})), False, "not its own"),
+        (replace(PANEL, injected=frozenset({"GTK_MODULES"})), False, "not its own"),
         (replace(SCRIPT, environment=frozenset({"AI_AGENT"})), True, "AI_AGENT is set"),
-        (replace(SCRIPT, environment=None), True, "hides what it is"),
+        (replace(SCRIPT, environment=None, is_system=False), True, "hides what it is"),
     ],
 )
-def test_what_an_agent_may_have_put_there_is_not(one: ProcessFacts, first: bool, reason: str) -> None:
-    assert reason in check_tray_host((one, INIT), (), ME, predates_agents=first)
+def test_what_an_agent_may_have_put_there_needs_the_passphrase(one: ProcessFacts, first: bool, reason: str) -> None:
+    found = judge_tray_host((one, INIT), (), ME, predates_agents=first)
+
+    assert (found.proof, reason in found.reason) == (Proof.PASSPHRASE, True)
 
 
 def test_a_host_that_belongs_to_an_agent_is_not_whenever_it_began() -> None:
-    assert "belongs to an agent" in check_tray_host((PANEL, INIT), {PANEL.pid}, ME, predates_agents=True)
+    found = judge_tray_host((PANEL, INIT), {PANEL.pid}, ME, predates_agents=True)
+
+    assert (found.proof, "belongs to an agent" in found.reason) == (Proof.REFUSED, True)
 
 
-def test_what_is_not_shown_is_no_host() -> None:
-    assert "does not show" in check_tray_host((), (), ME, predates_agents=True)
+def test_what_is_not_shown_needs_the_passphrase() -> None:
+    assert judge_tray_host((), (), ME, predates_agents=True).proof is Proof.PASSPHRASE

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from desk import wait
 
 from tray.approvals.callers.known_agents import KnownAgents
@@ -40,23 +42,53 @@ def test_the_shell_of_a_relay_line_stands_for_the_agent_that_runs_it(tmp_path: P
     agent.communicate(b"\n")
 
 
-def test_what_an_agent_left_in_its_session_is_still_its_own() -> None:
+def test_what_an_agent_left_in_its_session_is_its_own_until_the_agent_ends() -> None:
     agents = KnownAgents(os.getpid())
-    program = "import subprocess; print(subprocess.Popen(['sleep', '60'], stdout=-3).pid, flush=True); input()"
+    # A child that is handed to somebody else, as `setsid -f` would, though without the new session.
+    program = (
+        "import subprocess; middle = 'sleep 60 >/dev/null & echo $!';"
+        "print(subprocess.check_output(['sh', '-c', middle]).decode(), flush=True); input()"
+    )
     agent = subprocess.Popen(
         [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
     )
     assert agent.stdout is not None
     left = int(agent.stdout.readline())
     agents.record(agent.pid)
+
+    beside = agents.shares_session(left)
     agent.communicate(b"\n")
 
+    assert (beside, agents.shares_session(left)) == (True, False)
     assert not agents.has_agent_above(left)
-    assert agents.shares_session(left)
-    assert not agents.predates_agents(left)
+    assert not agents.predates_agents(left), "what it has left behind could wait for its end"
     assert not agents.shares_session(os.getpid())
     assert agents.predates_agents(os.getpid())
     os.kill(left, 9)
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "is_agent"),
+    [
+        ("zed-editor", (), False),
+        ("tmux", (), False),
+        ("code", (), False),
+        ("code", ("--type=utility",), True),
+        ("some-agent", (), True),
+    ],
+)
+def test_the_window_in_which_an_agent_runs_is_no_agent(
+    tmp_path: Path, name: str, words: tuple[str, ...], is_agent: bool
+) -> None:
+    """Else the terminals of the same editor or multiplexer would be the agent's."""
+    agents = KnownAgents(os.getpid())
+    program = shutil.copy("/bin/bash", tmp_path / name)
+    window = subprocess.Popen([program, "-c", "read line", *words], stdin=subprocess.PIPE)
+
+    agents.record(window.pid)
+
+    assert agents.has_agent_above(window.pid) is is_agent
+    window.communicate(b"\n")
 
 
 def test_a_relay_that_names_another_parent_than_its_own_marks_nobody() -> None:

@@ -1,4 +1,4 @@
-"""Who counts as a person at a terminal, as a table of what the kernel may show."""
+"""Which proof a person at a terminal must give, as a table of what the kernel may show."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from every import every
 
-from tray.approvals.callers.person import CallerFacts, ControllingTerminal, ProcessFacts, check_terminal
+from tray.approvals.callers.person import CallerFacts, ControllingTerminal, ProcessFacts, Proof, judge_terminal
 
 ME = 1000
 
@@ -48,8 +48,35 @@ def calling(**more: Any) -> CallerFacts:
 
 
 @pytest.mark.parametrize("facts", [DESK, SSH, CONSOLE], ids=["desktop", "ssh", "console"])
-def test_a_person_at_a_terminal_is_one(facts: CallerFacts) -> None:
-    assert check_terminal(facts) == ""
+def test_a_person_at_a_known_terminal_types_the_code(facts: CallerFacts) -> None:
+    assert judge_terminal(facts).proof is Proof.CLICK
+
+
+@every(
+    ("facts", "reason"),
+    [
+        (calling(environment=frozenset({"CLAUDECODE"})), "CLAUDECODE is set"),
+        (replace(DESK, agent_pids=frozenset({70})), "an agent or a hook"),
+        (replace(DESK, agent_pids=frozenset({50})), "an agent or a hook"),
+        (holding(seen(51, 52, "xterm"), seen(52, 1, "node", command=("node", "/usr/bin/claude"))), "is an agent"),
+        (
+            replace(DESK, terminal=replace(HELD, holders=((seen(80, 1, "goose"), INIT),))),
+            "goose (80) is an agent",
+        ),
+    ],
+)
+def test_an_agent_is_refused_and_told_a_way(facts: CallerFacts, reason: str) -> None:
+    found = judge_terminal(facts)
+
+    assert (found.proof, reason in found.reason) == (Proof.REFUSED, True), found
+    assert found.remedy
+
+
+def test_a_variable_of_an_agent_that_the_user_set_can_be_left_out() -> None:
+    marked = judge_terminal(calling(environment=frozenset({"CLAUDECODE", "AI_AGENT"})))
+
+    assert "env -u AI_AGENT -u CLAUDECODE hooktray" in marked.remedy
+    assert judge_terminal(calling(environment=frozenset())).proof is Proof.CLICK
 
 
 @every(
@@ -62,10 +89,7 @@ def test_a_person_at_a_terminal_is_one(facts: CallerFacts) -> None:
         (replace(DESK, terminal=replace(HELD, holders=())), "who holds the other end"),
         (calling(group=71), "background"),
         (calling(session=99), "lost its first process"),
-        (calling(environment=frozenset({"CLAUDECODE"})), "CLAUDECODE is set"),
-        (calling(environment=None), "hides what it is"),
-        (replace(DESK, agent_pids=frozenset({70})), "an agent or a hook"),
-        (replace(DESK, agent_pids=frozenset({50})), "an agent or a hook"),
+        (calling(environment=None, is_system=False), "hides what it is"),
         (replace(DESK, terminal_agents=("node (9)",)), "sits at the same terminal: node (9)"),
         (holding(seen(51, 1, "python3.11")), "no terminal that we know"),
         (holding(seen(51, 1, "script")), "no terminal that we know"),
@@ -73,9 +97,7 @@ def test_a_person_at_a_terminal_is_one(facts: CallerFacts) -> None:
         (holding(seen(51, 1, "tmux")), "lets every program of yours type"),
         (holding(seen(51, 1, "screen")), "lets every program of yours type"),
         (holding(seen(51, 1, "xterm", is_system=False)), "no terminal that we know"),
-        (holding(seen(51, 1, "xterm", environment=frozenset({"LD_PRELOAD"}))), "code that is not its own"),
-        (holding(seen(51, 1, "xterm", environment=None)), "code that is not its own"),
-        (holding(seen(51, 52, "xterm"), seen(52, 1, "node", command=("node", "/usr/bin/claude"))), "is an agent"),
+        (holding(seen(51, 1, "xterm", injected=frozenset({"LD_PRELOAD"}))), "code that is not its own"),
         (holding(seen(51, 52, "xterm"), seen(52, 1, "sh", environment=frozenset({"AI_AGENT"}))), "AI_AGENT is set"),
         (holding(seen(51, 1, "sshd", environment=None, is_system=False)), "no terminal that we know"),
         (
@@ -104,5 +126,7 @@ def test_a_person_at_a_terminal_is_one(facts: CallerFacts) -> None:
         (replace(SSH, caller=(CALLER, replace(LOGGED, origin=""), MINE, ROOTS, INIT)), "from where it logged in"),
     ],
 )
-def test_everything_else_is_no_person_and_the_reason_says_why(facts: CallerFacts, reason: str) -> None:
-    assert reason in check_terminal(facts)
+def test_everybody_else_types_the_passphrase_and_the_reason_says_why(facts: CallerFacts, reason: str) -> None:
+    found = judge_terminal(facts)
+
+    assert (found.proof, reason in found.reason) == (Proof.PASSPHRASE, True), found

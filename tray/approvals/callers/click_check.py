@@ -1,26 +1,29 @@
-"""Whether a click can be a person's: a pure judgement of the program through which it comes.
+"""Which proof a click needs: a pure judgement of the program through which it comes.
 
-Any program of the user's can talk to the page and to the session bus. So a click counts only through what a person
-clicks with: a browser of the system's that nobody remote-controls, a desktop's own tray host or notification server.
-Who may be an agent's is none, and neither is what cannot be seen.
+Any program of the user's can talk to the page and to the session bus. So a click counts by itself only through what a
+person clicks with: a browser of the system's that nobody remote-controls, a desktop's own tray host or notification
+server. Through any other program it needs the passphrase. An agent's program is refused, and so is a browser that
+another program controls: who controls it would read the passphrase.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
 from tray.approvals.callers.person import (
-    INJECTION_VARIABLES,
+    Judgement,
     ProcessFacts,
+    Proof,
     find_agent,
     find_hidden,
     find_injection,
+    find_trace,
     process_label,
 )
-from tray.language import say
+from tray.language import phrase, say
 from tray.text.words import word_set
 
 BROWSERS = word_set(
@@ -53,12 +56,12 @@ DESKTOPS = word_set(
 )
 # Interpreters of the system's with the one script that a desktop has them run.
 DESKTOP_SCRIPTS = {"gjs-console": "/usr/share/gnome-shell/org.gnome.Shell.Notifications"}
+HOST_REMEDY = phrase("start it again outside of the agent, or use the page or a terminal")
 DELETED_SUFFIX = " (deleted)"  # what the kernel adds to the path of a program whose file was replaced
-UNSEEN_TEXT = "the system does not show who asks"
 
 
 class ClickObjection(Enum):
-    """Why a click on the page does not count."""
+    """Why a click on the page does not count by itself."""
 
     UNSEEN = "unseen"
     NOT_A_BROWSER = "not a browser"
@@ -66,6 +69,7 @@ class ClickObjection(Enum):
     AUTOMATED = "driven"
     ALTERED = "altered"
     AGENT = "agent"
+    MARKED = "marked"
     SHARED_SESSION = "beside"
     HIDDEN = "hidden"
 
@@ -77,29 +81,46 @@ class ClickRejection:
     objection: ClickObjection
     detail: str
 
+    @property
+    def proof(self) -> Proof:
+        return Proof.REFUSED if self.objection in REFUSED else Proof.PASSPHRASE
+
+
+REFUSED = frozenset({ClickObjection.AGENT, ClickObjection.AUTOMATED})  # those that no passphrase lifts
+
 
 def check_browser(chain: Sequence[ProcessFacts], agent_pids: Collection[int], uid: int) -> ClickRejection | None:
     """Why a request of this process to the page is not a person's click; None when it can be one.
 
-    `chain` is the process and those above it.
+    `chain` is the process and those above it. What refuses is looked for before what the passphrase lifts.
     """
     if not chain:
         return ClickRejection(ClickObjection.UNSEEN, "")
+    if reason := find_agent(chain, agent_pids):
+        return ClickRejection(ClickObjection.AGENT, reason)
     one = next((one for one in chain if one.name not in BROWSER_PROCESSES), chain[-1])
+    own = [one, *(each for each in chain if each is not one and _plain_name(each.name) in BROWSERS)]
+    if found := next((found for each in own if (found := _find_automation(each))), None):
+        return found
+    if found := _find_unknown(one, chain):
+        return found
+    if found := next((found for each in own if (found := _find_injection(each))), None):
+        return found
+    if reason := find_trace(chain):
+        return ClickRejection(ClickObjection.MARKED, reason)
+    return ClickRejection(ClickObjection.HIDDEN, reason) if (reason := find_hidden(chain, uid)) else None
+
+
+def _find_unknown(one: ProcessFacts, chain: Sequence[ProcessFacts]) -> ClickRejection | None:
+    """Why it is no browser of the system's."""
     current = replace(one, name=one.name.removesuffix(DELETED_SUFFIX))
     if current != one and _plain_name(current.name) in BROWSERS:
         text = say("{who} runs a file that was replaced or removed", who=process_label(current))
         return ClickRejection(ClickObjection.UPDATED, text)
-    if _plain_name(one.name) not in BROWSERS or not all(each.is_system for each in chain[: chain.index(one) + 1]):
-        text = say("{who} is not a browser that your system installed", who=process_label(one))
-        return ClickRejection(ClickObjection.NOT_A_BROWSER, text)
-    own = [each for each in chain if _plain_name(each.name) in BROWSERS]
-    found = next((found for each in own if (found := _find_automation(each) or _find_injection(each))), None)
-    if found:
-        return found
-    if reason := find_agent(chain, agent_pids):
-        return ClickRejection(ClickObjection.AGENT, reason)
-    return ClickRejection(ClickObjection.HIDDEN, reason) if (reason := find_hidden(chain, uid)) else None
+    if _plain_name(one.name) in BROWSERS and all(each.is_system for each in chain[: chain.index(one) + 1]):
+        return None
+    text = say("{who} is not a browser that your system installed", who=process_label(one))
+    return ClickRejection(ClickObjection.NOT_A_BROWSER, text)
 
 
 def _find_automation(one: ProcessFacts) -> ClickRejection | None:
@@ -108,7 +129,7 @@ def _find_automation(one: ProcessFacts) -> ClickRejection | None:
         return ClickRejection(
             ClickObjection.AUTOMATED, say("{who} was started with {switch}", who=process_label(one), switch=switch)
         )
-    return _variable(one, AUTOMATION_VARIABLES, ClickObjection.AUTOMATED)
+    return _variable(one, (one.environment or frozenset()) & AUTOMATION_VARIABLES, ClickObjection.AUTOMATED)
 
 
 def _switches(words: str) -> Iterator[str]:
@@ -126,32 +147,37 @@ def _is_packaged(folders: str) -> bool:
 def _find_injection(one: ProcessFacts) -> ClickRejection | None:
     if one.environment is None:
         return ClickRejection(ClickObjection.HIDDEN, say("{who} hides what it is", who=process_label(one)))
-    return _variable(one, INJECTION_VARIABLES, ClickObjection.ALTERED)
+    return _variable(one, one.injected, ClickObjection.ALTERED)
 
 
-def _variable(one: ProcessFacts, wrong: Iterable[str], objection: ClickObjection) -> ClickRejection | None:
-    found = sorted((one.environment or frozenset()).intersection(wrong))
-    text = found and say("{who} was started with the variable {name}", who=process_label(one), name=found[0])
-    return ClickRejection(objection, text) if text else None
+def _variable(one: ProcessFacts, found: Collection[str], objection: ClickObjection) -> ClickRejection | None:
+    if not found:
+        return None
+    text = say("{who} was started with the variable {name}", who=process_label(one), name=min(found))
+    return ClickRejection(objection, text)
 
 
-def check_tray_host(
+def judge_tray_host(
     chain: Sequence[ProcessFacts], agent_pids: Collection[int], uid: int, *, predates_agents: bool
-) -> str:
-    """Why a click through a tray host or a notification server does not count; "" when it can.
+) -> Judgement:
+    """Which proof a click through a tray host or a notification server needs.
 
     With `predates_agents` it was there before every agent that we know, and may be any program, also a script. One
     that came later must be the desktop's own.
     """
     if not chain:
-        return UNSEEN_TEXT
-    one = chain[0]
-    wrong = find_agent(chain, agent_pids) or find_hidden(chain, uid)
-    if wrong or predates_agents:
-        return wrong
-    if not one.is_system or not (one.name in DESKTOPS or _is_desktop_script(one)):
-        return f"{process_label(one)} came after an agent, and is no desktop's that we know"
-    return find_injection(one)
+        return Judgement(Proof.PASSPHRASE, say("the system does not show who asks"))
+    if reason := find_agent(chain, agent_pids):
+        return Judgement(Proof.REFUSED, reason, say(HOST_REMEDY))
+    reason = find_trace(chain) or find_hidden(chain, uid) or ("" if predates_agents else _find_newcomer(chain[0]))
+    return Judgement(Proof.PASSPHRASE, reason) if reason else Judgement(Proof.CLICK)
+
+
+def _find_newcomer(one: ProcessFacts) -> str:
+    """Why a program that came after an agent may be the agent's."""
+    if one.is_system and (one.name in DESKTOPS or _is_desktop_script(one)):
+        return find_injection(one)
+    return say("{who} started after an agent, and is not a panel that Hooktray knows", who=process_label(one))
 
 
 def _plain_name(name: str) -> str:

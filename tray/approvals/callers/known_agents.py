@@ -1,4 +1,4 @@
-"""The agents that have sent events: what they have started is no person, whatever it clicks."""
+"""The agents that have sent events and still run: what they have started is no person, whatever it clicks."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
+from tray.agents.registry import editor_names
 from tray.approvals.callers.ancestry import ancestors
+from tray.approvals.callers.person import EMULATORS, MULTIPLEXERS, SHELLS
 
 MAX_AGENTS = 1024
-SHELLS = frozenset({"bash", "dash", "fish", "ksh", "sh", "zsh"})
 # Where a whole session, or whatever the bus starts, is in one group: that two are in it says nothing.
 SHARED_GROUPS = re.compile(r"session-[^/]*\.scope|init\.scope|user@[^/]*|dbus(?:-broker)?\.service")
 
@@ -57,7 +58,9 @@ class KnownAgents:
             self._parents[parent] = agent
             if len(self._parents) > MAX_AGENTS:
                 self._parents.pop(next(iter(self._parents)))
-        if agent and agent.pid not in self._ours and not self.has_agent_above(agent.pid):
+        if agent is None or agent.pid in self._ours or _is_window(agent.pid):
+            return
+        if not self.has_agent_above(agent.pid):
             self._remember(agent)
 
     def process_behind(self, parent: int) -> int:
@@ -70,7 +73,7 @@ class KnownAgents:
         with self._lock:
             self._first = min(self._first, agent.started)
             if len(self._known) >= MAX_AGENTS:
-                self._known = {key: one for key, one in self._known.items() if _process(one.pid) == one}
+                self._known = {key: one for key, one in self._known.items() if _lives(one)}
             if len(self._known) < MAX_AGENTS:
                 self._known[agent.pid, agent.started] = agent
 
@@ -86,12 +89,13 @@ class KnownAgents:
         return any(one is not None and (one.pid, one.started) in known for one in found)
 
     def shares_session(self, pid: int) -> bool:
-        """Whether it came after an agent in that agent's own session or control group, though nothing shows it."""
+        """Whether it came after an agent in its session or control group, where the agent still runs."""
         one = _process(pid)
-        return one is not None and any(self._shares_with(one, agent) for agent in self._snapshot())
+        return one is not None and any(self._shares_with(one, agent) and _lives(agent) for agent in self._snapshot())
 
     def predates_agents(self, pid: int) -> bool:
-        """Whether every agent that we know came after this process."""
+        """Whether every agent that we know came after this process, also those that have ended: what they have left
+        behind could wait for their end."""
         one = _process(pid)
         return one is not None and one.started < self._first
 
@@ -118,6 +122,25 @@ def _agent_process(pid: int) -> ProcessIdentity | None:
         return _process(pid) if pid > 1 else None
     except psutil.Error:
         return None
+
+
+def _is_window(pid: int) -> bool:
+    """Whether it is an editor's window, a terminal or a multiplexer: an agent in there is a process of its own."""
+    import psutil
+
+    try:
+        process = psutil.Process(pid)
+        name = PurePath(process.exe() or process.name()).name
+        # An editor's other processes, such as the host of its extensions, run the same program.
+        is_part = any("--type=" in word for word in process.cmdline())
+    except psutil.Error:
+        return False
+    return name in EMULATORS | MULTIPLEXERS or (name in editor_names() and not is_part)
+
+
+def _lives(agent: ProcessIdentity) -> bool:
+    found = _process(agent.pid)
+    return found is not None and found.started == agent.started
 
 
 def _process(pid: int) -> ProcessIdentity | None:

@@ -1,13 +1,15 @@
-"""Whether a request comes from a person at a terminal: a pure judgement of what the kernel shows of its caller.
+"""Which proof a request from a terminal needs: a pure judgement of what the kernel shows of its caller.
 
-A terminal alone proves nothing: any program can make one and type into it. So whoever holds its other end is judged
-as well as the caller, and what cannot be seen is no person.
+A caller below an agent or a hook is refused. Everybody else is let in: where only a person can have typed, the code
+that the tray shows at the terminal is enough; everywhere else the passphrase is asked for. A terminal alone proves
+nothing, since any program can make one and type into it, so whoever holds its other end is judged as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import PurePath
 
 from tray.agents.registry import inherited_variables, program_names
@@ -27,8 +29,28 @@ INJECTION_VARIABLES = word_set(
     "GI_TYPELIB_PATH GIO_EXTRA_MODULES GJS_PATH GTK3_MODULES GTK_MODULES GTK_PATH LD_AUDIT LD_LIBRARY_PATH "
     "LD_PRELOAD PERL5LIB PERL5OPT QML2_IMPORT_PATH QML_IMPORT_PATH QT_PLUGIN_PATH URXVT_PERL_LIB"
 )
+# Those of them that may name files without their folder, which the system's own folders then have.
+NAME_VARIABLES = word_set("GTK3_MODULES GTK_MODULES LD_AUDIT LD_PRELOAD PERL5OPT")
+SHELLS = word_set("bash dash fish ksh nu sh zsh")
 SSH_SERVERS = frozenset({"sshd", "sshd-session"})
 LOGIN_PROGRAMS = SSH_SERVERS | {"login"}
+
+
+class Proof(Enum):
+    """What shows that a person asks."""
+
+    CLICK = "click"  # the click itself; at a terminal the code that the tray shows there
+    PASSPHRASE = "passphrase"
+    REFUSED = "refused"  # nothing would: an agent or a hook asks
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The proof that a caller must give, and why a click or the code is not enough; `remedy` is what to do here."""
+
+    proof: Proof
+    reason: str = ""
+    remedy: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +66,7 @@ class ProcessFacts:
     group: int = 0
     foreground: int = 0  # the group that its terminal listens to
     environment: frozenset[str] | None = frozenset()  # names; None = not shown to us
+    injected: frozenset[str] = frozenset()  # variables that have it load files which the user can write
     is_system: bool = False  # its program's file belongs to the system and not to the user
     origin: str = ""  # SSH_CONNECTION: the address it came from and the one it came to
 
@@ -72,9 +95,37 @@ class CallerFacts:
     other_namespace: bool = False  # the caller sees other files or processes than the tray does
 
 
-def check_terminal(facts: CallerFacts) -> str:
-    """Why this is not a person at a terminal; "" when it is, as far as anybody can see."""
-    return next((reason for check in CHECKS if (reason := check(facts))), "")
+def judge_terminal(facts: CallerFacts) -> Judgement:
+    """Which proof a request from this caller needs."""
+    if reason := _agent_reason(facts):
+        return Judgement(Proof.REFUSED, reason, _refusal_remedy(facts))
+    reason = next((reason for check in CHECKS if (reason := check(facts))), "")
+    return Judgement(Proof.PASSPHRASE, reason) if reason else Judgement(Proof.CLICK)
+
+
+def _agent_reason(facts: CallerFacts) -> str:
+    """Why the caller, or the terminal that it sits at, is an agent's or a hook's."""
+    if reason := find_agent(facts.caller, facts.agent_pids):
+        return reason
+    if marks := _marks(facts.caller):
+        return say("{who} was started by an agent: {name} is set", who=process_label(facts.caller[0]), name=marks[0])
+    holders = facts.terminal.holders if facts.terminal else ()
+    return next((reason for chain in holders if (reason := find_agent(chain, facts.agent_pids))), "")
+
+
+def _marks(chain: Sequence[ProcessFacts]) -> list[str]:
+    """The variables of agents and hooks that the first process was started with."""
+    environment = chain[0].environment if chain else None
+    return sorted((environment or frozenset()) & {HOOK_VARIABLE, *inherited_variables()})
+
+
+def _refusal_remedy(facts: CallerFacts) -> str:
+    """A mark alone may be left over, or be the user's own: without it, the passphrase decides."""
+    marks = _marks(facts.caller)
+    if not marks or find_agent(facts.caller, facts.agent_pids):
+        return say("run it in a terminal that no agent has opened, or use the tray's menu")
+    unset = " ".join(f"-u {name}" for name in marks)
+    return say("if you set it yourself, run `env {unset} hooktray …`", unset=unset)
 
 
 def _check_visible(facts: CallerFacts) -> str:
@@ -83,23 +134,38 @@ def _check_visible(facts: CallerFacts) -> str:
     return say("the caller lives in a container of its own") if facts.other_namespace else ""
 
 
-def _check_no_agent(facts: CallerFacts) -> str:
-    return find_agent(facts.caller, facts.agent_pids)
-
-
 def find_agent(chain: Sequence[ProcessFacts], agent_pids: Collection[int]) -> str:
-    """Who of a process and those above it is an agent or a hook, or was started by one; `agent_pids` are theirs."""
-    return next((reason for one in chain if (reason := _agent_reason(one, agent_pids))), "")
+    """Who of a process and those above it is an agent or a hook; `agent_pids` are below one that we know."""
+    for one in chain:
+        if one.pid in agent_pids:
+            return say("{who} belongs to an agent or a hook", who=process_label(one))
+        if not _is_shell(one) and _names(one) & program_names():
+            return say("{who} is an agent", who=process_label(one))
+    return ""
 
 
-def _agent_reason(one: ProcessFacts, agent_pids: Collection[int]) -> str:
-    if one.pid in agent_pids:
-        return say("{who} belongs to an agent or a hook", who=process_label(one))
-    names = {PurePath(word).name for word in one.command[:2]} | {one.name}
-    if names & program_names():
-        return say("{who} is an agent", who=process_label(one))
-    marks = sorted((one.environment or frozenset()) & {HOOK_VARIABLE, *inherited_variables()})
-    return say("{who} was started by an agent: {name} is set", who=process_label(one), name=marks[0]) if marks else ""
+def find_trace(chain: Sequence[ProcessFacts]) -> str:
+    """What looks like an agent, and may be the user's own doing: a variable in the session, a script's name."""
+    for one in chain:
+        if marks := _marks((one,)):
+            return say("{who} was started by an agent: {name} is set", who=process_label(one), name=marks[0])
+        if _is_shell(one) and _names(one) & program_names():
+            return say("{who} is called like an agent", who=process_label(one))
+    return ""
+
+
+def _names(one: ProcessFacts) -> set[str]:
+    return {PurePath(word).name for word in one.command[:2]} | {one.name}
+
+
+def _is_shell(one: ProcessFacts) -> bool:
+    """A shell of the system's: what it calls itself, or the name of its script, says little."""
+    return one.is_system and one.name in SHELLS
+
+
+def _check_trace(facts: CallerFacts) -> str:
+    chains = (facts.caller, *(facts.terminal.holders if facts.terminal else ()))
+    return next((reason for chain in chains if (reason := find_trace(chain))), "")
 
 
 def _check_environment(facts: CallerFacts) -> str:
@@ -108,8 +174,8 @@ def _check_environment(facts: CallerFacts) -> str:
 
 
 def find_hidden(chain: Sequence[ProcessFacts], uid: int) -> str:
-    """Who of them does not show what it was started with."""
-    ours = (one for one in chain if one.uid == uid and one.pid != 1)
+    """Who of them does not show what it was started with; the system hides its own privileged programs."""
+    ours = (one for one in chain if one.uid == uid and one.pid != 1 and not one.is_system)
     found = next((one for one in ours if one.environment is None), None)
     if found is None or _is_login(found, chain):
         return ""
@@ -159,20 +225,18 @@ def _check_holder(chain: tuple[ProcessFacts, ...], facts: CallerFacts) -> str:
     if _is_login(one, chain):
         return ""
     if one.name in MULTIPLEXERS:
-        return say(
-            "{who} lets every program of yours type into its terminals; use one outside of it", who=process_label(one)
-        )
+        return say("{who} lets every program of yours type into its terminals", who=process_label(one))
     if one.name not in EMULATORS or not one.is_system:
         return say(
             "the other end of its terminal is held by {who}, which is no terminal that we know",
             who=process_label(one),
         )
-    return find_injection(one) or find_agent(chain, facts.agent_pids)
+    return find_injection(one)
 
 
 def find_injection(one: ProcessFacts) -> str:
     """Why a program of the system's may not be doing what its file says."""
-    if one.environment is None or one.environment & INJECTION_VARIABLES:
+    if one.injected:
         return say("{who} runs with code that is not its own", who=process_label(one))
     return ""
 
@@ -221,7 +285,7 @@ def process_label(one: ProcessFacts) -> str:
 
 CHECKS: tuple[Callable[[CallerFacts], str], ...] = (
     _check_visible,
-    _check_no_agent,
+    _check_trace,
     _check_foreground,
     _check_terminal_agents,
     _check_pty_holder,

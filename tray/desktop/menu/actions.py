@@ -162,7 +162,9 @@ class OpenConfiguration:
 
 @dataclass(frozen=True, slots=True)
 class OpenPage:
-    """Show the page in the browser."""
+    """Show the page in the browser: the decisions, or another place of it."""
+
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)

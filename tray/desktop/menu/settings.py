@@ -25,6 +25,7 @@ def _rows(state: MenuState) -> Items:
         *((_hooks(state),) if state.hooks else ()),
         click("settings/configuration", say("Open configuration"), OpenConfiguration()),
         *((click("settings/page", say("Open page"), OpenPage()),) if options.page else ()),
+        *_passphrase(options.has_passphrase),
         *((agents(state),) if state.agents else ()),
         *((click("settings/doctor", say("Doctor"), RunDoctor()),) if options.doctor else ()),
     )
@@ -32,6 +33,14 @@ def _rows(state: MenuState) -> Items:
 
 def _login(on: bool | None) -> Items:
     return () if on is None else (check("settings/login", say("Start at login"), on, StartAtLogin(not on)),)
+
+
+def _passphrase(is_set: bool | None) -> Items:
+    """On the page, where it can be typed."""
+    if is_set is None:
+        return ()
+    text = say("Change the passphrase") if is_set else say("Set a passphrase")
+    return (click("settings/passphrase", text, OpenPage("passphrase")),)
 
 
 def _hooks(state: MenuState) -> Item:

@@ -112,6 +112,7 @@ class MenuOptions:
 
     at_login: bool | None = None
     page: bool = False
+    has_passphrase: bool | None = None
     doctor: bool = False
 
 

@@ -1,0 +1,322 @@
+"""The passphrase at terminals that any program of the user's can type into: a person gets in, an agent does not."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from desk import wait
+from ipc.multiplexer import SLOW, Multiplexer
+from live import PAYLOADS, Live
+from plain import Plain
+from terminal import Terminal
+
+from tray.app import open_stores
+from tray.approvals.controls import PASSPHRASE
+from tray.approvals.passphrase import TRIES, Passphrase
+from tray.paths import locate
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows who holds a terminal")
+GUARD = {"hooks": [{"name": "guard", "event": "tool_before", "command": "./guard.sh"}]}
+SECRET = "seven quiet bridges"
+WANTED = "Your Hooktray passphrase (it is not shown):"
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> Iterator[Live]:
+    plain = Plain(tmp_path)
+    live = Live.fresh(plain, tmp_path, configuration=GUARD, starts=False)
+    live.script("guard.sh", "exit 0")
+    yield live
+    plain.close()
+
+
+@pytest.fixture
+def multiplexer(live: Live, tmp_path: Path) -> Iterator[Multiplexer]:
+    made = Multiplexer(live, tmp_path)
+    made.open("person")
+    yield made
+    made.close()
+
+
+def with_passphrase(live: Live) -> None:
+    """As a person set it on the page, before any of this."""
+    live.start("--headless")
+    live.quit()
+    Passphrase(open_stores(locate(str(live.home)), migrate=False).ledger).set(SECRET, "page")
+    live.start("--headless")
+
+
+def heard(live: Live) -> None:
+    """An agent has sent an event."""
+    live.relay("claude-code", "PreToolUse", (PAYLOADS / "claude-code" / "PreToolUse-Bash.json").read_bytes())
+    live.wait_log(1)
+
+
+def test_before_any_agent_a_person_in_tmux_sets_a_passphrase_and_then_switches_off_with_it(
+    live: Live, multiplexer: Multiplexer
+) -> None:
+    live.start("--headless")
+
+    multiplexer.type("hooktray passphrase")
+    multiplexer.wait("Your new passphrase:")
+    made = re.search(r"Your new passphrase:\s+([a-z ]+?)\s*\n", multiplexer.screen())
+    assert made, "a generated one is offered"
+    multiplexer.type(SECRET)
+    multiplexer.wait("Once more:")
+    multiplexer.type(SECRET)
+    multiplexer.wait("The passphrase is set")
+    multiplexer.type("hooktray off")
+    multiplexer.wait(WANTED)
+    multiplexer.type(SECRET)
+    multiplexer.wait("done, and written down as `passphrase`")
+
+    assert live.switch().enabled is False
+    assert made[1] not in multiplexer.screen(), "the screen on which it was shown leaves nothing behind"
+    assert SECRET not in multiplexer.screen()
+    assert [path for path in live.home.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()] == []
+
+
+def test_a_person_in_tmux_approves_with_one_command_and_one_passphrase(live: Live, multiplexer: Multiplexer) -> None:
+    with_passphrase(live)
+    heard(live)
+
+    multiplexer.type("hooktray approve guard")
+    multiplexer.wait(WANTED)
+    assert "./guard.sh" in multiplexer.screen()
+    multiplexer.type(SECRET)
+    multiplexer.wait("done, and written down")
+
+    assert live.states() == {"guard": "approved"}
+    (approved,) = open_stores(locate(str(live.home)), migrate=False).ledger.in_order()
+    assert approved.channel == PASSPHRASE
+
+
+def test_an_agent_in_the_same_tmux_cannot_guess_read_or_set_it(live: Live, multiplexer: Multiplexer) -> None:
+    with_passphrase(live)
+    heard(live)
+
+    for number in range(1, TRIES + 1):  # the agent types into the person's shell, and reads what it shows
+        multiplexer.type("hooktray off")
+        multiplexer.wait(WANTED, count=number)
+        multiplexer.type(f"guess number {number}")
+        multiplexer.wait("not confirmed, nothing was changed", count=number)
+    multiplexer.type("hooktray off")
+    multiplexer.wait(WANTED, count=TRIES + 1)
+    multiplexer.type(SECRET)
+    multiplexer.wait("too many wrong passphrases here")
+    multiplexer.open("agent")
+    multiplexer.type("hooktray passphrase forget", "agent")
+    multiplexer.wait("Your present passphrase", "agent")
+    multiplexer.type("", "agent")
+    multiplexer.wait("not confirmed, nothing was changed", "agent")
+
+    assert live.switch().enabled is True
+    assert Passphrase(open_stores(locate(str(live.home)), migrate=False).ledger).is_set
+    everything = [multiplexer.screen("person"), multiplexer.screen("agent")]
+    for pid in [*multiplexer.processes(), live.process.pid]:
+        one = psutil.Process(pid)
+        everything += [" ".join(one.cmdline()), str(one.environ())]
+    assert not [text for text in everything if SECRET in text]
+
+
+def test_below_an_agent_a_command_is_refused_and_no_passphrase_is_asked_for(
+    live: Live, multiplexer: Multiplexer, tmp_path: Path
+) -> None:
+    with_passphrase(live)
+    payload = PAYLOADS / "claude-code" / "PreToolUse-Bash.json"
+    relay = shlex.join(live.relay_argv("claude-code", "PreToolUse"))
+    agent = tmp_path / "agent.py"
+    agent.write_text(
+        "import subprocess, sys\n"
+        f"subprocess.run({relay!r} + ' <' + {str(payload)!r}, shell=True, stdout=subprocess.DEVNULL)\n"
+        "subprocess.run(['hooktray', 'off'])\nsys.stdin.readline()\n"
+    )
+
+    multiplexer.type(f"{sys.executable} {agent}")
+    multiplexer.wait("belongs to an agent or a hook")
+
+    assert WANTED not in multiplexer.screen()
+    assert live.switch().enabled is True
+    multiplexer.type("")
+
+
+def test_once_an_agent_was_heard_no_first_passphrase_is_set_in_tmux(live: Live, multiplexer: Multiplexer) -> None:
+    live.start("--headless")
+    heard(live)
+
+    multiplexer.type("hooktray passphrase")
+
+    multiplexer.wait("a first passphrase cannot be set here")
+    assert "the tray's menu or on the page" in " ".join(multiplexer.screen().split())
+
+
+def test_without_a_passphrase_the_request_waits_and_says_how_to_set_one(live: Live, multiplexer: Multiplexer) -> None:
+    live.start("--headless")
+
+    multiplexer.type("hooktray off")
+
+    multiplexer.wait("only a person can do that")
+    assert "`hooktray passphrase`" in " ".join(multiplexer.screen().split())
+    assert live.switch().enabled is True
+
+
+def test_the_code_is_enough_to_deny(live: Live, multiplexer: Multiplexer) -> None:
+    live.start("--headless")
+
+    multiplexer.type("hooktray deny guard")
+    multiplexer.wait("Type ")
+    code = re.search(r"Type (\w{6}) ", multiplexer.screen())
+    assert code
+    multiplexer.type(code[1])
+
+    multiplexer.wait("done, and written down")
+    assert live.states() == {"guard": "denied"}
+
+
+def test_a_detached_command_in_a_terminal_of_its_own_comes_to_nothing(live: Live, tmp_path: Path) -> None:
+    with_passphrase(live)
+    note, shown = tmp_path / "pid", tmp_path / "shown"
+    typed = shlex.quote(shlex.join(live.argv("off")))
+    line = f"echo $$ >{note}.part; mv {note}.part {note}; exec script -qfc {typed} {shown}"
+
+    own = ["PATH=/usr/bin:/bin", f"HOME={tmp_path}"]
+    fifo = tmp_path / "input"
+    os.mkfifo(fifo)
+    subprocess.run(["setsid", "-f", "env", "-i", *own, "sh", "-c", f"{line} <>{fifo} >/dev/null 2>&1"], check=True)
+    wait(lambda: shown.exists() and WANTED in shown.read_text(errors="replace"), SLOW, "the tray asks there")
+    fifo.write_text("a wild guess\n")
+    wait(lambda: "nothing was changed" in shown.read_text(errors="replace"), SLOW, "the guess was wrong")
+
+    assert live.switch().enabled is True
+    pid = int(note.read_text())
+    wait(lambda: not psutil.pid_exists(pid), SLOW, "it has ended")
+
+
+class Shell:
+    """A shell in a terminal that this very process holds, as an editor does."""
+
+    def __init__(self, live: Live, folder: Path, *argv: str) -> None:
+        environment = {
+            "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+            "HOME": str(folder),
+            "LC_ALL": "C.UTF-8",
+            "TERM": "xterm",
+        }
+        self._command = " ".join(map(str, live.argv()))
+        self._terminal = Terminal(["setsid", "--ctty", "--wait", *argv], folder, environment)
+
+    def runs(self, *words: str) -> None:
+        self._terminal.type(f"{self._command} {shlex.join(words)}\n")
+
+    def types(self, text: str) -> None:
+        self._terminal.type(f"{text}\n")
+
+    def wait(self, text: str) -> None:
+        wait(lambda: text in self._terminal.text, SLOW, f"{text!r} in {self._terminal.text!r}")
+
+    @property
+    def text(self) -> str:
+        return self._terminal.text
+
+    def close(self) -> None:
+        self.types("exit")
+        self._terminal.process.wait(SLOW)
+        self._terminal.close()
+
+
+def switches_off(live: Live, shell: Shell) -> None:
+    shell.runs("off")
+    shell.wait(WANTED)
+    shell.types(SECRET)
+    shell.wait("done, and written down as `passphrase`")
+    assert live.switch().enabled is False
+    assert SECRET not in shell.text
+
+
+def test_a_terminal_that_an_editor_holds_asks_for_the_passphrase(live: Live, tmp_path: Path) -> None:
+    with_passphrase(live)
+    shell = Shell(live, tmp_path, "bash", "--norc")
+    try:
+        switches_off(live, shell)
+    finally:
+        shell.close()
+
+
+def test_ctrl_c_leaves_all_as_it_is_and_the_terminal_echoes_again(live: Live, tmp_path: Path) -> None:
+    with_passphrase(live)
+    shell = Shell(live, tmp_path, "bash", "--norc", "--noediting")
+    try:
+        shell.runs("off")
+        shell.wait(WANTED)
+        shell.types("\x03")
+        wait(lambda: shell.text.partition(WANTED)[2].rstrip().endswith(("#", "$")), SLOW, "the shell is back")
+        shell.types("echo back-$((40 + 2))")
+        shell.wait("back-42")
+        shell.wait("echo back-$((40 + 2))")
+
+        assert live.switch().enabled is True
+    finally:
+        shell.close()
+
+
+def test_a_container_asks_for_the_passphrase_at_the_terminal_that_is_handed_over(live: Live, tmp_path: Path) -> None:
+    with_passphrase(live)
+    user = [] if os.getuid() == 0 else ["--map-root-user"]
+    shell = Shell(live, tmp_path, "unshare", *user, "--pid", "--fork", "--mount-proc", "bash", "--norc")
+    try:
+        switches_off(live, shell)
+    finally:
+        shell.close()
+
+
+@pytest.fixture
+def sshd(tmp_path: Path) -> Iterator[list[str]]:
+    """A server for one key; the words that log in there."""
+    for name in ("host", "user"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / name)], check=True)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    settings = {
+        "ListenAddress": f"127.0.0.1:{port}",
+        "HostKey": tmp_path / "host",
+        "AuthorizedKeysFile": tmp_path / "user.pub",
+        "StrictModes": "no",
+        "UsePAM": "no",
+        "PidFile": "none",
+        "PermitRootLogin": "yes",
+        "ForceCommand": "exec /bin/bash --norc",
+    }
+    file = tmp_path / "sshd_config"
+    file.write_text("".join(f"{name} {value}\n" for name, value in settings.items()))
+    Path("/run/sshd").mkdir(exist_ok=True) if os.getuid() == 0 else None
+    with (tmp_path / "sshd.log").open("wb") as log:
+        server = subprocess.Popen(["/usr/sbin/sshd", "-D", "-e", "-f", str(file)], stdout=log, stderr=log)
+    options = ["UserKnownHostsFile=/dev/null", "StrictHostKeyChecking=no", "BatchMode=yes"]
+    wait(lambda: "listening" in (tmp_path / "sshd.log").read_text(), SLOW, "the server listens")
+    yield [
+        *("ssh", "-F", "none", "-tt", "-p", str(port), "-i", str(tmp_path / "user")),
+        *(word for option in options for word in ("-o", option)),
+        f"{getpass.getuser()}@127.0.0.1",
+    ]
+    server.send_signal(signal.SIGTERM)
+    server.wait(60)
+
+
+def test_over_ssh_the_passphrase_is_asked_for(live: Live, tmp_path: Path, sshd: list[str]) -> None:
+    with_passphrase(live)
+    shell = Shell(live, tmp_path, *sshd)
+    try:
+        switches_off(live, shell)
+    finally:
+        shell.close()
