@@ -59,7 +59,7 @@ def test_what_was_switched_off_is_taken_back_by_the_alert_that_says_so(bench: Be
     bench.undo()
 
     assert bench.house.stores.switch.state().enabled
-    assert bench.last.body == "Taken back: Hooks are off"
+    assert bench.last.body == "Undone: hooks are on"
     assert bench.controls.requests == ()
 
 
@@ -101,7 +101,7 @@ def test_only_the_last_thing_is_taken_back_and_only_once(bench: Bench) -> None:
         bench.alerting.press(stale, Button.UNDO)
 
     bodies = [one.body for one in bench.alerts[2:]]
-    assert bodies == ["It can no longer be taken back", "Taken back: Hooks are off", "It can no longer be taken back"]
+    assert bodies == ["It can no longer be taken back", "Undone: hooks are paused", "It can no longer be taken back"]
 
 
 def test_what_was_decided_anew_is_not_taken_back(bench: Bench) -> None:

@@ -120,9 +120,9 @@ def test_review_undo_details_and_snooze_are_pressed_on_dunst(desk: Desk, tmp_pat
         live.approve("guard")
         desk.clear_notifications()
         live.click("Hooks enabled")
-        shown("Hooks are off, by tray", "Undo")
+        shown("Hooks are off · by you, in the menu", "Undo")
         desk.wait(lambda: live.switch().enabled, SLOW, "hooks are on again")
-        desk.wait_notification(lambda one: one.body == "Taken back: Hooks are off", SLOW)
+        desk.wait_notification(lambda one: one.body == "Undone: hooks are on", SLOW)
 
         desk.clear_notifications()
         opened.unlink()
@@ -162,7 +162,7 @@ def test_a_guard_that_fails_its_first_run_is_shown_and_undo_takes_the_approval_b
     bubbles = DunstBubbles(desk.folder, desk.screen)
 
     live.approve("guard")  # the click does not wait for the run
-    desk.wait_notification(lambda one: "guard is approved (" in one.body, SLOW)
+    desk.wait_notification(lambda one: "guard is approved" in one.body, SLOW)
     desk.clear_notifications()
     go.touch()
     shown = desk.wait_notification(lambda one: "failed its test run" in one.body, SLOW)
@@ -174,4 +174,4 @@ def test_a_guard_that_fails_its_first_run_is_shown_and_undo_takes_the_approval_b
     assert shown.body.startswith("guard is approved and failed its test run · ")
     assert "No module named 'words'" in health
     assert (row["event"], row["test"], row["hooks"][0]["status"]) == ("PreToolUse", True, "failed")
-    desk.wait_notification(lambda one: one.body.startswith("Taken back: guard is approved"), SLOW)
+    desk.wait_notification(lambda one: one.body.startswith("No longer so: guard is approved"), SLOW)

@@ -6,7 +6,7 @@ import pytest
 
 from tray.model.decision import Gate, HookOutput, Outcome, Status
 from tray.notify.alert import BODY_LIMIT
-from tray.notify.hook_problems import HOUR, ProblemTracker, describe, find_problem
+from tray.notify.hook_problems import HOUR, ProblemTracker, describe, find_problem, without_folders
 
 
 def broken(cause: str = "killed by signal 9", **more: object) -> Outcome:
@@ -68,3 +68,17 @@ def test_a_hook_is_counted_until_it_has_had_a_good_turn() -> None:
     tracker.fresh([Outcome(hook="guard", status=Status.SKIPPED), FINE])
 
     assert [one.hook for one in tracker.current] == ["other"]
+
+
+@pytest.mark.parametrize(
+    ("cause", "shown"),
+    [
+        ("/home/ada/.local/state/hooktray/copies/1a2b/guard.sh: not executable", "guard.sh: not executable"),
+        ("not found: jq", "not found: jq"),
+        ("~/.config/hooktray/hooktray.yaml:3:1: bad", "hooktray.yaml:3:1: bad"),
+        (r"'C:\Users\ada\h.ps1': not found", "'h.ps1': not found"),
+        ("https://example.com/a/b: 404", "https://example.com/a/b: 404"),
+    ],
+)
+def test_a_cause_names_files_and_not_where_they_are(cause: str, shown: str) -> None:
+    assert without_folders(cause) == shown

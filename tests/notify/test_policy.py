@@ -295,6 +295,8 @@ def test_the_same_class_of_a_session_replaces_itself_and_nothing_else() -> None:
     first = only(stop(message="one"))
 
     assert only(stop(message="two")).key == first.key
+    denials = [only(bash(id=id), said(Verdict.DENY, "no")).key for id in ("e1", "e2")]
+    assert len(set(denials)) == 2, "each refusal is of another call"
     others = [stop(session="s2"), stop(agent="x-code"), stop(kind=EventKind.SESSION_END)]
     assert len({first.key, *(only(event).key for event in others)}) == 4
 
@@ -355,13 +357,15 @@ def test_hostile_text_reaches_no_alert_as_it_is(text: str) -> None:
 def test_alerts_about_hooktray_itself_say_what_happened() -> None:
     waiting = policy.approval_pending("guard", "tool_before", "1a2b3c4d5e6f")
 
-    assert waiting.body == "guard on tool_before waits for your approval (1a2b3c4d)"
+    assert waiting.body == "guard on tool_before waits for your approval"
     assert waiting.key != policy.approval_pending("lint", "tool_before", "1a2b3c4d5e6f").key
     assert policy.hook_changed("guard").body == (
         "guard changed since approval; the approved copy goes on running · review it under Approvals"
     )
-    assert policy.switched("Hooks off", "the tray menu").body == "Hooks off, by the tray menu"
-    assert policy.config_broken("a.yaml:3:1: bad").body.endswith("a.yaml:3:1: bad")
+    assert policy.switched("Hooks off", "the tray menu").body == "Hooks off · by the tray menu"
+    broken = policy.config_broken("/home/ada/.config/a.yaml:3:1: bad\nwrite `on: true`")
+    assert broken.body == "a.yaml:3:1: bad · write `on: true` · The last good configuration stays in force"
+    assert broken.apart, "no summary takes it in"
     assert policy.information("hello").urgency is Urgency.LOW
 
 
@@ -394,20 +398,22 @@ def test_our_words_are_in_the_readers_language_and_what_hooks_and_agents_say_sta
     assert only(event, decision).body == body
 
 
-@pytest.mark.parametrize(("channel", "by"), [("tray", "托盘"), ("typed into shelley", "typed into shelley")])
+@pytest.mark.parametrize(
+    ("channel", "by"), [("tray", "由你在菜单中"), ("typed into shelley", "由 typed into shelley")]
+)
 def test_who_switched_is_named_in_the_readers_language(
     monkeypatch: pytest.MonkeyPatch, channel: str, by: str
 ) -> None:
     monkeypatch.setenv("LANGUAGE", "zh_CN")
 
-    assert policy.switched("x", channel).body.removeprefix("x").removesuffix(by)[1:] == "来自"
+    assert policy.switched("x", channel).body == f"x · {by}"
 
 
 def test_what_was_typed_at_a_terminal_says_where_it_is_undone() -> None:
     said = policy.switched("Hooks are off", TERMINAL)
 
-    assert said.body == "Hooks are off, by terminal · undo it under Approvals"
-    assert policy.switched("Hooks are off", "tray").body == "Hooks are off, by tray"
+    assert said.body == "Hooks are off · at a terminal · undo it under Approvals"
+    assert policy.switched("Hooks are off", "tray").body == "Hooks are off · by you, in the menu"
 
 
 @pytest.mark.parametrize(

@@ -215,7 +215,7 @@ def test_what_is_wrong_in_a_source_is_told_once(service: AlertService, announced
     service.source_warnings([first])
 
     bodies = [alert.body for alert in announced.alerts]
-    assert bodies[0] == "/p/settings.json:6:5: unknown event `Stopp` · did you mean `Stop`?"
+    assert bodies[0] == "settings.json:6:5: unknown event `Stopp` · did you mean `Stop`?"
     assert bodies[1] == "/q.json:1:1: bad · and 1 more, see `hooktray list`"
     assert bodies[2:] == bodies[:1]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 import re
 from collections.abc import Callable
@@ -215,3 +216,27 @@ def test_quiet_hours(hours: QuietHours | None, now: str, until: str | None) -> N
     expected = datetime.fromisoformat(until).timestamp() if until else None
 
     assert quiet_until(hours, datetime.fromisoformat(now).timestamp()) == expected
+
+
+def test_what_stands_apart_waits_and_is_folded_into_no_summary(throttle: Throttle, clock: Clock) -> None:
+    throttle.snooze(60)
+    broken = alert(cls=AlertClass.INFORMATION, key="config", apart=True)
+    throttle.offer([ended("api"), ended("api"), broken, dataclasses.replace(broken, body="anew")])
+    waiting = throttle.count
+    clock.now += 61
+
+    shown = throttle.release()
+
+    assert waiting == 3
+    assert [one.body for one in shown] == ["anew", "2 turns ended: api"]
+    assert throttle.count == 0
+    assert throttle.due() is None
+
+
+def test_what_stands_apart_may_wait_alone(throttle: Throttle, clock: Clock) -> None:
+    throttle.snooze(60)
+    broken = alert(cls=AlertClass.INFORMATION, key="config", apart=True)
+    throttle.offer([broken])
+    clock.now += 61
+
+    assert throttle.release() == (broken,)

@@ -265,3 +265,12 @@ def test_a_crash_while_the_switch_is_written_leaves_it_as_it_stands(database: Da
 
     assert (fresh.state().enabled, fresh.tampered) == (not committed, "")
     assert fresh.state().pauses
+
+
+def test_a_snooze_is_kept_for_the_next_tray(database: Database) -> None:
+    switch = Switch(database)
+    switch.snooze(5000.2)
+    kept = Switch(database).state().snoozed_until
+    switch.snooze(None)
+
+    assert (kept, Switch(database).state().snoozed_until) == (5001, 0)

@@ -58,8 +58,11 @@ class AlertController:
         show_balloon: Callable[[str, str], bool],
         trusts: Callable[[int], bool],
         is_first: Callable[[str], bool] = lambda what: True,
+        snoozed_until: float = 0,
+        keep_snooze: Callable[[float | None], None] = lambda until: None,
         can_focus: Callable[[str, str], bool] = lambda agent, session: False,
     ) -> None:
+        """`keep_snooze` gets each change of `snoozed_until`, which an earlier tray left."""
         self._tampering: set[str] = set()
         self._loop = loop
         self._post = post
@@ -84,6 +87,8 @@ class AlertController:
         throttle = Throttle(
             time.time, lambda now: quiet_until(settings().quiet_hours if self._quiet_on else None, now)
         )
+        throttle.snoozed_until = snoozed_until or None
+        self._keep_snooze = keep_snooze
         self._throttled = ThrottledQueue(throttle, self._queue, self._later, on_delivery)
         self.alerts = AlertService(self._throttled, settings, is_first=is_first, can_focus=can_focus)
         self.questions = UserQuestions(
@@ -158,11 +163,13 @@ class AlertController:
     def snooze(self, seconds: float | None) -> None:
         """None = until tomorrow."""
         self._throttled.snooze(tomorrow(time.time()) - time.time() if seconds is None else seconds)
+        self._keep_snooze(self._throttled.snoozed_until)
         self.redraw()
 
     def end_snooze(self) -> None:
         """End the snooze, and announce what was deferred."""
         self._throttled.snooze(None)
+        self._keep_snooze(None)
         self.redraw()
 
     def set_quiet_hours(self, on: bool) -> None:

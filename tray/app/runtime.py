@@ -252,6 +252,8 @@ class App:
             show_balloon=lambda title, text: show_balloon(self._icon, title, text),
             trusts=self._click_trust.is_trusted_host,
             is_first=self._stores.journal.is_first,
+            snoozed_until=self._stores.switch.state().snoozed_until,
+            keep_snooze=self._stores.switch.snooze,
             can_focus=self._session_focus.can_focus,
         )
         self._alert_controller.go_to_session = self._session_focus.go

@@ -26,7 +26,9 @@ COMMANDS = frozenset({TERMINAL, PASSPHRASE})  # what was done there can be taken
 UNDO = "undo"
 AGENT_SWITCH = "the agent's own switch"
 
-Undo = Callable[[], None]  # takes back what was done; raises HooktrayError when it has been decided anew
+# Takes back what was done; a text that it returns says what holds now.
+# Raises HooktrayError when it has been decided anew.
+Undo = Callable[[], object]
 
 
 class Controls:
@@ -69,7 +71,7 @@ class Controls:
         self._switch.set_enabled(on, channel)
         text = say("Hooks are on") if on else say("Hooks are off")
         tightens = on and channel not in COMMANDS
-        self._announce(text, channel, None if tightens else lambda: self._switch.restore(before, UNDO))
+        self._announce(text, channel, None if tightens else lambda: self._restore(before))
 
     def toggle(self, channel: str) -> None:
         self.set_enabled(not self._switch.state().enabled, channel)
@@ -84,7 +86,7 @@ class Controls:
             text = say("Hooks of {agent} are paused until {time}", agent=whom, time=clock)
         else:
             text = say("Hooks are paused until {time}", time=clock)
-        self._announce(text, channel, lambda: self._switch.restore(before, UNDO))
+        self._announce(text, channel, lambda: self._restore(before))
         return until
 
     def resume(self, channel: str) -> None:
@@ -141,10 +143,7 @@ class Controls:
             return
         state = self._consent.approve(key, digest, channel, path)
         name = state.hook.name
-        if digest == REMOVED:
-            text = say("{name} is revoked", name=name)
-        else:
-            text = say("{name} is approved ({digest})", name=name, digest=digest[:8])
+        text = say("{name} is revoked", name=name) if digest == REMOVED else say("{name} is approved", name=name)
         undo = self._undo_last()
         self._announce(text, channel, undo)
         if digest != REMOVED:
@@ -160,7 +159,7 @@ class Controls:
         done = count("{n} hook is approved again", "{n} hooks are approved again", len(approved))
         self._announce(done, channel, lambda: self._undo_all([version for _, version in approved]))
         for state, version in approved:
-            text = say("{name} is approved ({digest})", name=state.hook.name, digest=state.digest[:8])
+            text = say("{name} is approved", name=state.hook.name)
             self._approved(state, self._tracked_undo(text, "", partial(self._consent.undo, version, UNDO)))
 
     def deny(self, key: str, digest: str, channel: str) -> None:
@@ -216,6 +215,14 @@ class Controls:
         """The setting of this name that needs a person's word."""
         return next((one for one in self._catalog.settings() if one.key == f"setting:{word}"), None)
 
+    def _restore(self, before: SwitchState) -> str:
+        """Undo a change of the switch; returns what holds now."""
+        self._switch.restore(before, UNDO)
+        state = self._switch.state()
+        if not state.enabled:
+            return say("Undone: hooks are off")
+        return say("Undone: hooks are paused") if state.paused_until else say("Undone: hooks are on")
+
     def _undo_last(self) -> Undo:
         version = self._consent.version
         return lambda: self._consent.undo(version, UNDO)
@@ -241,8 +248,8 @@ class Controls:
         """The undo, announced once done. After a command at a terminal it is in the menu, too, and works once."""
 
         def undo_and_announce() -> None:
-            undo()
-            self._announce(say("Taken back: {what}", what=text), "")
+            now = undo()
+            self._announce(now if isinstance(now, str) else say("No longer so: {what}", what=text), "")
 
         if channel not in COMMANDS:
             return undo_and_announce

@@ -13,6 +13,7 @@ from tray.text import sanitise
 TITLE_LIMIT = 63  # characters; Windows takes 64 with the closing zero
 BODY_LIMIT = 200
 APP = "Hooktray"
+ALARM = "alarm"  # the sound of what is critical
 
 
 class AlertClass(enum.StrEnum):
@@ -80,6 +81,7 @@ class Alert:
     agent: str = ""
     session: str = ""  # of the agent, to which *Go there* leads
     reply: bool = False  # to what the user has just done: it is shown at once, also in quiet hours
+    apart: bool = False  # a summary never takes it in
 
 
 Rules = Mapping[str, AlertRule]
@@ -143,16 +145,16 @@ COUNT_PHRASES: Mapping[AlertClass, tuple[str, str]] = {
     AlertClass.INFORMATION: plural("{n} message", "{n} messages"),
 }
 
-# Who did it, as the ledger names it -> as people do; an agent into which it was typed is named as it is.
+# Who did it and where, as the ledger names it -> as people do; an agent into which it was typed is named as it is.
 CHANNELS: Mapping[str, str] = {
-    "command line": phrase("command line"),
-    "notification": phrase("notification"),
-    "page": phrase("page"),
-    "passphrase": phrase("passphrase"),
-    "terminal (weak)": phrase("terminal"),
-    "tray": phrase("tray"),
-    "tray, asked for at a command line": phrase("tray, asked for at a command line"),
-    "undo": phrase("undo"),
+    "command line": phrase("by a command"),
+    "notification": phrase("by you, on a notification"),
+    "page": phrase("by you, on the page"),
+    "passphrase": phrase("by you, with the passphrase"),
+    "terminal (weak)": phrase("at a terminal"),
+    "tray": phrase("by you, in the menu"),
+    "tray, asked for at a command line": phrase("by you, in the menu, as a command asked"),
+    "undo": phrase("undone"),
 }
 UNDOABLE = frozenset({"passphrase", "terminal (weak)"})  # what was typed there can be taken back in the menu
 

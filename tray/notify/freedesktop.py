@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from tray.dbus_socket import wait_when_full
 from tray.language import say
-from tray.notify.alert import APP, GRANTS, LABELS, Alert, Button, Urgency
+from tray.notify.alert import ALARM, APP, GRANTS, LABELS, Alert, Button, Urgency
 from tray.notify.do_not_disturb import SERVER_TIMEOUT, may_interrupt
 from tray.notify.notifier import NotifierError, ServerState
 from tray.notify.server import BUS, NAME, PATH, NotificationServer, call, pid, query_server
@@ -32,6 +32,7 @@ ANSWERS = frozenset({Button.ALLOW, Button.DENY})
 KEY_LIMIT = 512  # of alerts on the screen that can still be replaced and pressed
 TIMES_LIMIT = 100  # how often a question that the server drops is shown
 PUSHED_AWAY = frozenset({1, 4})  # reasons of NotificationClosed that are neither the user's doing nor ours
+ALARM_ICON = "dialog-error"  # of the desktop's own set: what may have taken guards away looks as grave as it is
 ICON = Path(__file__).with_name("icon.png")
 MATCHES = (
     f"type='signal',sender='{NAME}',interface='{NAME}',path='{PATH}'",
@@ -166,7 +167,8 @@ class FreedesktopBackend:
     async def _notify(self, bus: MessageBus, server: NotificationServer, alert: Alert, replaces: int) -> int:
         body = html.escape(alert.body, quote=False) if server.markup else alert.body
         actions = _actions(server, alert) if server.actions and self._pressed else []
-        words = [APP, replaces, ICON.as_uri(), alert.title or APP, body, actions, _hints(server, alert), -1]
+        icon = ALARM_ICON if alert.sound == ALARM and alert.urgency is Urgency.CRITICAL else ICON.as_uri()
+        words = [APP, replaces, icon, alert.title or APP, body, actions, _hints(server, alert), -1]
         _, reply = await call(bus, (NAME, PATH, NAME, "Notify", "susssasa{sv}i", words))
         return int(reply[0])
 

@@ -49,6 +49,8 @@ SPECIAL_REMEDIES = (
     (" over ", phrase("have it print less")),
 )
 
+PATH = re.compile(r"(?<![\w:/.~])(?:~|[A-Za-z]:)?[/\\](?:[^/\\\s:'\"`]+[/\\])+([^/\\\s:'\"`]+)")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookProblem:
@@ -79,7 +81,12 @@ def describe(one: HookProblem) -> str:
     """`hook: cause · remedy`; the cause is cut before the remedy is."""
     remedy = say(one.remedy) if one.remedy else ""
     room = BODY_LIMIT - (len(remedy) + 3 if remedy else 0)
-    return " · ".join(filter(None, (sanitise(f"{one.hook}: {one.cause}", room), remedy)))
+    return " · ".join(filter(None, (sanitise(f"{one.hook}: {without_folders(one.cause)}", room), remedy)))
+
+
+def without_folders(text: str) -> str:
+    """Files by their names: where they are is private, and too long; `hooktray doctor` shows it."""
+    return PATH.sub(r"\1", text)
 
 
 def _kind(outcome: Outcome) -> tuple[HookProblemKind | None, str]:

@@ -20,6 +20,7 @@ from tray.language import count, say
 from tray.model.decision import Decision, Record, SkipReason, Verdict
 from tray.model.event import Capability, Event, EventKind
 from tray.notify.alert import (
+    ALARM,
     APP,
     BODY_LIMIT,
     CHANNELS,
@@ -34,7 +35,7 @@ from tray.notify.alert import (
     Urgency,
     make_alert,
 )
-from tray.notify.hook_problems import HookProblem, HookProblemKind, describe, find_problem
+from tray.notify.hook_problems import HookProblem, HookProblemKind, describe, find_problem, without_folders
 from tray.text import first_line, sanitise
 
 __all__ = [
@@ -66,7 +67,6 @@ __all__ = [
     "unsupported_agent",
 ]
 
-ALARM = "alarm"  # the sound of what is critical
 URL_LIMIT = 2048
 DETAIL = 80  # characters of a cause that are shown
 
@@ -211,7 +211,7 @@ def _sentence(event: Event, decision: Decision, show_input: bool, record: Record
 
 def approval_pending(name: str, event: str, digest: str, rules: Rules = NO_RULES, *, key: str = "") -> Alert:
     """A hook waits for the user's approval of its exact content."""
-    body = say("{name} on {event} waits for your approval ({digest})", name=name, event=event, digest=digest[:8])
+    body = say("{name} on {event} waits for your approval", name=name, event=event)
     return replace(_own_alert(AlertClass.APPROVAL_PENDING, body, rules, about=name, opens=key), digest=digest)
 
 
@@ -235,8 +235,8 @@ def hook_changed(name: str, rules: Rules = NO_RULES, *, key: str = "", digest: s
 
 def switched(text: str, channel: str, rules: Rules = NO_RULES, *, undo: str = "") -> Alert:
     """Someone turned hooks on or off, paused them, or approved; `undo` is the key of its undo, if there is one."""
-    by = say(CHANNELS[channel]) if channel in CHANNELS else channel
-    body = say("{what}, by {who}", what=text, who=by) if channel else text
+    by = say(CHANNELS[channel]) if channel in CHANNELS else say("by {who}", who=channel) if channel else ""
+    body = " · ".join(filter(None, (text, by)))
     if channel in UNDOABLE:
         body = f"{body} · {say('undo it under Approvals')}"
     return replace(
@@ -247,15 +247,19 @@ def switched(text: str, channel: str, rules: Rules = NO_RULES, *, undo: str = ""
 def trial_failed(hook: str, cause: str, remedy: str, rules: Rules = NO_RULES, *, undo: str) -> Alert:
     """A hook failed on the test event after its approval: the approval can be taken back."""
     what = say("{hook} is approved and failed its test run", hook=sanitise(hook, 30))
-    body = f"{what} · {sanitise(cause, DETAIL)} · {remedy}"
+    body = f"{what} · {sanitise(without_folders(cause), DETAIL)} · {remedy}"
     alert = _own_alert(AlertClass.HOOK_FAILED, body, rules, about=f"trial {hook}")
     return replace(alert, reply=True, about=undo, buttons=(Button.UNDO,))
 
 
-def config_broken(message: str, rules: Rules = NO_RULES) -> Alert:
-    """A configuration cannot be read; the last good one stays in force."""
-    body = f"{say('The last good configuration stays in force')} · {message}"
-    return _own_alert(AlertClass.INFORMATION, body, rules, about="config", urgency=Urgency.NORMAL)
+def config_broken(problem: str, rules: Rules = NO_RULES) -> Alert:
+    """A configuration cannot be read: what is wrong, the remedy, and that the last good one stays in force."""
+    what, _, remedy = problem.partition("\n")
+    force = say("The last good configuration stays in force")
+    end = " · ".join(filter(None, (sanitise(remedy, DETAIL), force)))
+    body = f"{sanitise(without_folders(what), BODY_LIMIT - len(end) - 3)} · {end}"
+    alert = _own_alert(AlertClass.INFORMATION, body, rules, about="config", urgency=Urgency.NORMAL)
+    return replace(alert, apart=True)
 
 
 def unsupported_agent(agent: str, line: str, cause: SkipReason, rules: Rules = NO_RULES) -> Alert:
@@ -278,8 +282,10 @@ def source_problems(warnings: Sequence[str], rules: Rules = NO_RULES) -> Alert:
     others = len(warnings) - 1
     more = count("and {n} more, see `hooktray list`", "and {n} more, see `hooktray list`", others) if others else ""
     what, _, hint = warnings[0].partition("\n")
-    body = " · ".join(filter(None, (what, hint.strip(), more)))
-    return _own_alert(AlertClass.INFORMATION, body, rules, about="sources", urgency=Urgency.NORMAL)
+    body = " · ".join(filter(None, (without_folders(what), hint.strip(), more)))
+    return replace(
+        _own_alert(AlertClass.INFORMATION, body, rules, about="sources", urgency=Urgency.NORMAL), apart=True
+    )
 
 
 def state_folder_lost(text: str) -> Alert:
@@ -326,7 +332,9 @@ def hooks_unchanged(text: str, rules: Rules = NO_RULES, *, about: str) -> Alert:
 
 def _event_alert(event: Event, cls: AlertClass, body: str, rules: Rules, urgency: Urgency | None) -> Alert:
     title = f"{event.agent} · {event.project}" if event.project else event.agent
-    key = "|".join((event.agent, event.session or event.cwd, cls))
+    # Each refusal is of another call: it is added to the others. All else is the state of the session.
+    one = event.id if cls is AlertClass.BLOCKED else ""
+    key = "|".join((event.agent, event.session or event.cwd, cls, one))
     url = event.url if len(event.url) <= URL_LIMIT and _WEB.fullmatch(event.url) else ""
     return make_alert(cls, title, body, key, rules, urgency=urgency, url=url, project=event.project, about=event.id)
 
@@ -346,7 +354,8 @@ def _let_through(event: Event, one: HookProblem) -> Alert:
         agent=event.agent,
         what=tool_name(event),
     )
-    alert = _event_alert(event, one.cls, f"{text} · {sanitise(one.cause, DETAIL)}", NO_RULES, Urgency.CRITICAL)
+    body = f"{text} · {sanitise(without_folders(one.cause), DETAIL)}"
+    alert = _event_alert(event, one.cls, body, NO_RULES, Urgency.CRITICAL)
     return replace(alert, sound=ALARM, key="|".join((APP, one.hook, one.cls)))
 
 

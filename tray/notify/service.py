@@ -170,7 +170,7 @@ class AlertService:
         self._announce([trial_failed(hook, cause, remedy, self._rules(), undo=undo)])
 
     def config_broken(self, problem: str) -> None:
-        self._announce([config_broken(problem.split("\n")[0], self._rules())])
+        self._announce([config_broken(problem, self._rules())])
 
     def source_warnings(self, warnings: Sequence[str]) -> None:
         """All problems of the sources at present; what was announced once is not announced again."""

@@ -48,6 +48,7 @@ class Throttle:
         self._groups: dict[AlertClass, _Group] = {}
         self._deferred: deque[DeferredAlert] = deque(maxlen=LIST_LIMIT)
         self._loudest: Alert | None = None
+        self._apart: dict[str, Alert] = {}  # that wait beside the summary, the last of each key
         self._summaries = 0
 
     @property
@@ -58,7 +59,7 @@ class Throttle:
     @property
     def count(self) -> int:
         """How many wait, exactly."""
-        return sum(group.count for group in self._groups.values())
+        return sum(group.count for group in self._groups.values()) + len(self._apart)
 
     def snooze(self, seconds: float | None) -> None:
         """Defer everything that is not critical, for so long; None ends that."""
@@ -78,7 +79,7 @@ class Throttle:
 
     def due(self) -> float | None:
         """Seconds until what waits may be announced; None when nothing waits."""
-        if not self._groups:
+        if not self._groups and not self._apart:
             return None
         now = self._clock()
         return max((self.quiet_until() or now) - now, self._next_slot(now) - now, 0.0)
@@ -87,17 +88,19 @@ class Throttle:
         """The summary of what waits, if it may be announced now."""
         if self.due() != 0:
             return ()
-        now, deferred = self._clock(), self._deferred
-        alert = deferred[-1].alert if self.count == 1 else self._summary()
-        self._groups, self._deferred, self._loudest = {}, deque(maxlen=LIST_LIMIT), None
+        now, deferred, apart = self._clock(), self._deferred, tuple(self._apart.values())
+        summed = self.count - len(apart)
+        alone = next((one.alert for one in reversed(deferred) if not one.alert.apart), None)
+        summary = () if alone is None or not summed else (alone if summed == 1 else self._summary(),)
+        self._groups, self._deferred, self._loudest, self._apart = {}, deque(maxlen=LIST_LIMIT), None, {}
         self._shown.append(now)
-        return (alert,)
+        return (*apart, *summary)
 
     def _offer(self, alert: Alert, now: float, quiet: float | None) -> Alert | None:
         if alert.urgency is Urgency.CRITICAL or alert.reply or not alert.notify:  # a sound alone takes no slot
             silent = replace(alert, sound="", sound_name="") if quiet is not None else alert
             return silent if silent.notify or silent.sound else None
-        if quiet is None and not self._groups and self._next_slot(now) <= now:
+        if quiet is None and not self._groups and not self._apart and self._next_slot(now) <= now:
             self._shown.append(now)
             return alert
         self._defer(alert, now)
@@ -112,12 +115,15 @@ class Throttle:
         return max(full, recent[-1] + SPACING)
 
     def _defer(self, alert: Alert, now: float) -> None:
+        self._deferred.append(DeferredAlert(now, alert))
+        if alert.apart:
+            self._apart[alert.key] = alert
+            return
         group = self._groups.setdefault(alert.cls, _Group(projects={}))
         group.count += 1
         name = alert.project or alert.title
         if group.projects is not None and name != APP and len(group.projects) <= NAMED:
             group.projects[name] = None
-        self._deferred.append(DeferredAlert(now, alert))
         if alert.sound and (self._loudest is None or alert.urgency > self._loudest.urgency):
             self._loudest = alert
 
@@ -125,10 +131,10 @@ class Throttle:
         """Each has a key of its own: a later one must not take an earlier one's counts off the screen."""
         self._summaries += 1
         loud = self._loudest
-        most = max(self._deferred, key=lambda one: one.alert.urgency).alert
+        most = max((one for one in self._deferred if not one.alert.apart), key=lambda one: one.alert.urgency).alert
         return Alert(
             cls=most.cls,
-            title=f"{APP} · {count('{n} alert', '{n} alerts', self.count)}",
+            title=f"{APP} · {count('{n} alert', '{n} alerts', self.count - len(self._apart))}",
             body=sanitise(" · ".join(_summary_part(cls, group) for cls, group in self._groups.items()), BODY_LIMIT),
             urgency=most.urgency,
             sound=loud.sound if loud else "",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import sqlite3
 import threading
 import time
@@ -20,6 +21,7 @@ SET = "INSERT INTO switch VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = 
 PAUSE = "INSERT INTO pause VALUES (?, ?, ?) ON CONFLICT (agent, session) DO UPDATE SET until = excluded.until"
 HOOK_OFF = "hook off "  # what the switch of a single hook is called, before its key
 AGENT_OFF = "agent off "  # the same where its agent's own switch turned it off
+SNOOZED = "snoozed_until"
 ALERT_OFF = "untold "  # and that of a class of alerts
 CLEAR = "DELETE FROM switch WHERE key GLOB ?"
 CHECKPOINT = SWITCH
@@ -50,6 +52,7 @@ class SwitchState:
     hooks_off: frozenset[str] = frozenset()  # keys of hooks that the menu switched off
     agents_off: frozenset[str] = frozenset()  # keys of hooks that their agents' own switches turned off
     muted_classes: frozenset[str] = frozenset()  # classes of alerts that the menu switched off
+    snoozed_until: int = 0  # seconds since the epoch; 0 = alerts are not snoozed
 
 
 class Switch:
@@ -137,6 +140,10 @@ class Switch:
     def mute(self, on: bool, channel: str = "") -> None:
         self._change([(SET, ("muted", int(on)))], "mute" if on else "unmute", channel)
 
+    def snooze(self, until: float | None, channel: str = "") -> None:
+        """Until when alerts are deferred, also after a restart; None = they are not."""
+        self._change([(SET, (SNOOZED, math.ceil(until or 0)))], "snooze" if until else "end snooze", channel)
+
     @contextlib.contextmanager
     def pause_writes(self) -> Iterator[None]:
         """No change is written meanwhile."""
@@ -152,7 +159,8 @@ class Switch:
         """Write the switch and the pauses into a database that does not have them. Raises StoreError."""
         with self._lock:
             classes = self._state.muted_classes
-            flags = [("muted", int(self._state.muted)), *((ALERT_OFF + alert_class, 1) for alert_class in classes)]
+            kept = [("muted", int(self._state.muted)), (SNOOZED, self._state.snoozed_until)]
+            flags = [*kept, *((ALERT_OFF + alert_class, 1) for alert_class in classes)]
             with self._database.write(durable=True) as connection:
                 _write(connection, self._state)
                 connection.executemany(SET, flags)
@@ -223,4 +231,5 @@ def _read(connection: sqlite3.Connection) -> SwitchState:
         hooks_off=_keys_with_prefix(words, HOOK_OFF),
         agents_off=_keys_with_prefix(words, AGENT_OFF),
         muted_classes=_keys_with_prefix(words, ALERT_OFF),
+        snoozed_until=words.get(SNOOZED, 0),
     )
