@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -127,3 +128,16 @@ def test_a_shelley_source_without_agents_leaves_the_prompts_of_others_alone(prod
     assert product.answer("shelley", "chat-message", {"message": "hello"}) == {"message": "rewritten"}
     for agent, event in (("claude-code", "UserPromptSubmit"), ("x-code", "UserPromptSubmit")):
         assert product.answer(agent, event, {"prompt": "hello"}) == {}
+
+
+def test_a_plugins_placeholders_are_filled_in(product: Product) -> None:
+    words = '"${cwd}" "${homedir}" "${sep}" "${env:WORD}" "${env:NONE}" '
+    line = "cat >/dev/null; printf '%s|' " + words + "'${plugindir}' >{out}"
+    command = line.replace("{out}", str(product.home / "out"))
+    manifest = {"name": "p", "hooks": {"PreToolUse": [{"command": command}]}}
+    product.source("x-code", product.write("p/plugin.json", json.dumps(manifest), 0o644).parent).start()
+
+    session = {"cwd": str(product.home), "modelId": "m"}
+    product.ask("x-code", "PreToolUse", {"session": session}, env={"WORD": "word"})
+
+    assert (product.home / "out").read_text() == f"{product.home}|{product.home}|/|word||${{plugindir}}|"

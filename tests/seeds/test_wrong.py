@@ -85,6 +85,21 @@ def test_the_agents_own_switch_ends_its_hooks_though_they_are_approved(product: 
     wait(lambda: product.answer(agent, event, payload) == before, 30, "and back")
 
 
+def test_a_projects_switch_silences_no_hook_of_the_users_own(product: Product) -> None:
+    guard = product.write("guard.sh", "#!/bin/sh\necho no >&2\nexit 2\n")
+    handler = {"type": "command", "command": str(product.write("other.sh", "#!/bin/sh\n"))}
+    settings = {"hooks": {"PreToolUse": [{"hooks": [handler]}]}}
+    project = product.write("project/.claude/settings.json", json.dumps(settings), 0o644)
+    product.claude("PreToolUse", {"command": str(guard)}).source("claude-code", project).start()
+
+    project.write_text(json.dumps({**settings, "disableAllHooks": True}))
+
+    wait(lambda: product.live.switch().agents_off, 30, "the tray follows the project's switch")
+    assert product.live.states() == {"guard": "approved", "other": "inactive"}
+    answer = product.answer("claude-code", "PreToolUse", {**bash("rm -rf /"), "cwd": str(product.home / "project")})
+    assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
 def test_a_rewrite_with_one_key_too_many_replaces_the_others(product: Product) -> None:
     answer = {"tool_input": {"command": "ls -l", "verbose": True}}
     product.write("workspace/g.sh", f"#!/bin/sh\ncat >/dev/null\necho '{json.dumps(answer)}'\n")
