@@ -45,10 +45,10 @@ def wheels() -> Path:
                 "--only-binary",
                 ":all:",
                 "--dest",
-                folder,
+                str(folder),
             )
             wanted = (f"{one}=={VERSION}" for one in PACKAGES)
-            argv = [sys.executable, "-m", "pip", "download", *quiet, *PLATFORM, *wanted]
+            argv: list[str] = [sys.executable, "-m", "pip", "download", *quiet, *PLATFORM, *wanted]
             done = subprocess.run(argv, capture_output=True, text=True, timeout=LONGEST, check=False)
             if done.returncode:
                 pytest.skip(f"pyobjc's wheels cannot be fetched: {done.stderr.strip()[-200:]}")
