@@ -45,7 +45,7 @@ def test_the_icon_a_critical_notification_and_the_menu_say_that_the_folder_was_d
     told = desk.wait_notification(lambda one: one.body.startswith(WHAT), 30)
     assert told.urgency == "critical"
     assert "made anew with 1 approval" in told.body
-    shows(desk, live, IconState.ATTENTION)
+    shows(desk, live, IconState.CUT_OFF)
     assert live.menu()[0].label.startswith(WHAT)
 
     live.click(WHAT)
@@ -58,7 +58,7 @@ def test_the_icon_a_critical_notification_and_the_menu_say_that_the_folder_was_d
 
 def test_a_second_start_after_the_deletion_gives_no_second_icon(desk: Desk, folder: Path) -> None:
     live = Live.fresh(desk, folder, configuration=GUARD)
-    shows(desk, live, IconState.ATTENTION)  # the guard waits for its approval
+    shows(desk, live, IconState.CUT_OFF)  # the guard waits for its approval
     (live.home / "state.lock").unlink()
 
     shutil.rmtree(live.home / "state", ignore_errors=True)
