@@ -57,9 +57,9 @@ SHAPES: dict[IconState, tuple[Shape, ...]] = {
     IconState.ATTENTION: (TRAY, Stroke(((8, 2), (8, 5)), width=3.5), Stroke(((8, 10), (8, 10)), width=3.5)),
     IconState.WAITING: (
         TRAY,
-        Arc((8, 4.7), 3, 180, 405),
-        Stroke(((10.1, 6.8), (8, 8))),
-        Stroke(((8, 10.7), (8, 10.7)), width=2.5),
+        Arc((8, 4.2), 2.8, 180, 400),
+        Stroke(((10.1, 6), (8, 7.2))),
+        Stroke(((8, 10.8), (8, 10.8)), width=2.4),
     ),
     IconState.TROUBLE: (TRAY, Stroke(((8, 1.5), (13, 9), (3, 9), (8, 1.5)))),
     IconState.BROKEN: (TRAY, Stroke(((4, 2), (12, 9)), width=2.5), Stroke(((12, 2), (4, 9)), width=2.5)),
