@@ -9,6 +9,7 @@ from hosts import antigravity as antigravity_host
 from hosts import codex as codex_host
 from hosts import cursor as cursor_host
 from hosts import gemini_cli as gemini_host
+from hosts import kimi_code as kimi_host
 from hosts import opencode as opencode_host
 from hosts import qwen_code as qwen_host
 from hosts.process import Exit
@@ -122,6 +123,14 @@ def gemini_cli(event: Event, answer: Answer) -> Taken:
     return PERMISSIONS.get(report.verdict, Verdict.ABSTAIN), report.stop
 
 
+def kimi_code(event: Event, answer: Answer) -> Taken:
+    """By the stand-in; none of our answers has a part that it ignores."""
+    ended = Exit(code=answer.code, stdout=answer.stdout, stderr=answer.stderr)
+    report = kimi_host.judge(event.name, event.body, ended)
+    assert report.warnings == []
+    return PERMISSIONS.get(report.verdict, Verdict.ABSTAIN), report.stop
+
+
 def opencode(event: Event, answer: Answer) -> Taken:
     """By the stand-in of our plugin, which complains of nothing."""
     ended = Exit(code=answer.code, stdout=answer.stdout, stderr=answer.stderr)
@@ -169,6 +178,7 @@ HOSTS = {
     "copilot-cli": copilot_cli,
     "cursor": cursor,
     "gemini-cli": gemini_cli,
+    "kimi-code": kimi_code,
     "opencode": opencode,
     "qwen-code": qwen_code,
     "shelley": shelley,

@@ -11,10 +11,10 @@ from agents.recordings import sampled
 from every import every
 
 from tray.agents.fidelity import FidelityRow, expressible, pairs, rows
-from tray.agents.protocol import fit, neutral, render
+from tray.agents.protocol import fit, neutral, render, spec
 from tray.agents.registry import AGENTS
 from tray.model.decision import Decision, Rewrite, Target, Verdict
-from tray.model.event import Event
+from tray.model.event import Capability, Event
 
 ROWS = list(rows())
 
@@ -37,7 +37,8 @@ def decision(event: Event, word: str) -> Decision:
         return Decision(verdict=verdicts[word], reason="because")
     if word.startswith("rewrite "):
         target = Target(word.removeprefix("rewrite "))
-        allowed = Verdict.ALLOW if event.name == "PermissionRequest" else Verdict.ABSTAIN
+        is_answered = event.name == "PermissionRequest" and Capability.ALLOW in spec(event.agent, event.name).can
+        allowed = Verdict.ALLOW if is_answered else Verdict.ABSTAIN
         return Decision(verdict=allowed, rewrite=Rewrite(target=target, value=fitting_value(event, target)))
     fields: dict[str, Any] = {"context": "c", "note": ("n",), "stop": "enough", "retry": True}
     return Decision(**{"notes" if word == "note" else word: fields[word]})
@@ -154,6 +155,11 @@ SAYING = {
         "note": ran(0, "x"),
         "stop": ran(0, '{"continue":false}'),
     },
+    "kimi-code": {
+        "deny": ran(2, err="no"),
+        "note": ran(0, '{"systemMessage":"n"}'),
+        "stop": ran(0, '{"continue":false}'),
+    },
     "opencode": {
         "deny": ran(2, err="no"),
         "note": ran(0, '{"systemMessage":"n"}'),
@@ -197,6 +203,7 @@ UNHEARD = {
     "copilot-cli": "ConfigChange",
     "cursor": "ConfigChange",
     "gemini-cli": "ConfigChange",
+    "kimi-code": "ConfigChange",
     "opencode": "ConfigChange",
     "qwen-code": "ConfigChange",
     "shelley": "ConfigChange",

@@ -32,7 +32,7 @@ def refusal(dialect: str, row: FidelityRow) -> Result | None:
     """How a hook of this dialect refuses there; None when its dialect knows no way."""
     if dialect == "claude-code":
         return ran(0, ASKED) if row.hook_event_names[dialect] == "PermissionRequest" else ran(2, err="no")
-    if dialect == "gemini-cli":
+    if dialect in ("gemini-cli", "kimi-code"):
         return ran(2, err="no")
     if dialect in ("codex", "opencode", "qwen-code"):
         return ran(0, ASKED) if row.hook_event_names[dialect] == "PermissionRequest" else ran(2, err="no")

@@ -37,6 +37,7 @@ class Can(enum.Flag):
     SESSION_END = enum.auto()  # has an event when it ends
     CONTINUE = enum.auto()  # goes on when a hook refuses the end of its turn
     BLOCK_PROMPT = enum.auto()
+    LOSES_AFTER = enum.auto()  # may end a turn before our line has reported the tool that ran last
 
 
 @dataclass(frozen=True, kw_only=True)

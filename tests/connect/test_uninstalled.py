@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 from connect.sites import Person
-from hosts import claude_code, codex, gemini_cli, qwen_code, shelley, starchild, x_code
+from hosts import claude_code, codex, gemini_cli, kimi_code, qwen_code, shelley, starchild, x_code
 from hosts.process import Report
 
 from tray.agents.claude_code.connector import CONNECTOR
@@ -26,6 +27,7 @@ HOSTS = {
     "claude-code": claude_code.run,
     "codex": codex.run,
     "gemini-cli": gemini_cli.run,
+    "kimi-code": kimi_code.run,
     "qwen-code": qwen_code.run,
     "shelley": shelley.run,
     "starchild": starchild.run,
@@ -46,6 +48,8 @@ def where(agent: str, site: Site) -> Path:
         return x_code_connector.manifest_path(site).parents[1]
     if agent == "shelley":
         return shelley_connector.hooks_folder(site)
+    if agent == "kimi-code":
+        return site.home / ".kimi-code" / "config.toml"
     if agent in FOLDERS:
         return site.home / FOLDERS[agent] / "settings.json"
     shaped = {"claude-code": CONNECTOR, "codex": CODEX}
@@ -75,6 +79,8 @@ def limits(agent: str, path: Path) -> dict[str, float]:
     if agent in ("claude-code", "codex"):
         hooks = json.loads(path.read_text())["hooks"]
         return {event: groups[0]["hooks"][0]["timeout"] for event, groups in hooks.items()}
+    if agent == "kimi-code":
+        return {hook["event"]: hook["timeout"] for hook in tomllib.loads(path.read_text())["hooks"]}
     if agent in FOLDERS:
         hooks = json.loads(path.read_text())["hooks"]
         return {event: groups[0]["hooks"][0]["timeout"] / 1000 for event, groups in hooks.items()}

@@ -136,6 +136,8 @@ FAST = {
     ("gemini-cli", "AfterModel"),
     ("gemini-cli", "AfterTool"),
     ("gemini-cli", "BeforeTool"),
+    ("kimi-code", "PostToolUse"),
+    ("kimi-code", "PreToolUse"),
     ("opencode", "PostToolUse"),
     ("opencode", "PreToolUse"),
     ("qwen-code", "MessageDisplay"),

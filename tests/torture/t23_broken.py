@@ -41,6 +41,7 @@ NOTED = {
     "copilot-cli": {*UNREADABLE},
     "cursor": set(),
     "gemini-cli": set(),
+    "kimi-code": set(),
     "opencode": BRACED,
     "qwen-code": BRACED,
     "shelley": set(),
@@ -49,7 +50,17 @@ NOTED = {
 }
 # An interpreter deep inside a line ends with 2 like one who refuses: where 2 means no, nobody can tell them apart.
 INSIDE = "python3 /nonexistent.py; exit $?"
-TWO_IS_NO = ("claude-code", "codex", "copilot-cli", "cursor", "gemini-cli", "opencode", "qwen-code", "starchild")
+TWO_IS_NO = (
+    "claude-code",
+    "codex",
+    "copilot-cli",
+    "cursor",
+    "gemini-cli",
+    "kimi-code",
+    "opencode",
+    "qwen-code",
+    "starchild",
+)
 
 
 def torture(tally: Tally) -> None:

@@ -20,6 +20,7 @@ BUILT_IN: Mapping[str, str] = {  # by id: the module that has the agent's AGENT
     "copilot-cli": "tray.agents.copilot_cli",
     "cursor": "tray.agents.cursor",
     "gemini-cli": "tray.agents.gemini_cli",
+    "kimi-code": "tray.agents.kimi_code",
     "opencode": "tray.agents.opencode",
     "qwen-code": "tray.agents.qwen_code",
     "shelley": "tray.agents.shelley",
@@ -30,7 +31,6 @@ RECOGNISED: Mapping[str, str] = {  # the agents that are not supported yet
     "devin": "tray.agents.devin",
     "grok": "tray.agents.grok",
     "hermes": "tray.agents.hermes",
-    "kimi-code": "tray.agents.kimi_code",
     "windsurf": "tray.agents.windsurf",
 }
 OWN_FORMAT = "starchild"  # the format of hooktray.yaml is a superset of this agent's

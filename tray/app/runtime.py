@@ -25,6 +25,7 @@ from tray.app import (
     unjudged_calls,
     welcome,
 )
+from tray.app.activation import inherited_socket
 from tray.app.agent_sites import connectable_agents, connected_agents, reading_site, site
 from tray.app.alert_controller import AlertController, text_file
 from tray.app.checks.live import LiveDoctor, runtime_health
@@ -53,6 +54,7 @@ from tray.approvals.consent import Consent
 from tray.approvals.controls import Controls
 from tray.approvals.passphrase import Passphrase
 from tray.approvals.review import write_review
+from tray.desktop.autostart import service_manager
 from tray.desktop.icon import Icon, choose_icon, show_balloon
 from tray.desktop.menu import Action, LeaveEntries, PutEntriesBack, Review, ReviewBatch, ShowReason
 from tray.desktop.opener import Opener
@@ -132,6 +134,10 @@ class App:
         self._opener = Opener()
         self._click_trust = trust(self._agents, self._opener.started)
         self._first_start = welcome.create_config(paths)
+        self._activation = service_manager(paths)
+        self._inherited = inherited_socket(paths.socket)
+        if self._inherited is None and self._activation is not None:
+            self._activation.stop_listening()  # started by hand: the path of the socket is ours alone
         self._loop = LoopThread()
         self._work = WorkQueue("work")
         self._throttled_refresh = ThrottledCall(self._loop.loop, self._changed, REFRESH_SECONDS)
@@ -315,7 +321,7 @@ class App:
             run_doctor=lambda: self._workers.spawn(self._run_doctor),
             incident=self._incident_brief,
             show_incident=self._show_incident,
-            quit=self.quit,
+            quit=self._quit_by_person,
             recovery=self._database_recovery,
             entries=self._entry_watch,
             sessions=lambda: self._sessions.sessions,
@@ -369,7 +375,7 @@ class App:
         self._relay_files.install()  # before an agent can rely on us: we may be killed at any moment
         self._shutdown.start()
         try:
-            self._server.start()
+            self._server.start(self._inherited)
             self._state_recovery.start()
             self._work.post(self._start)
             self._icon.run()
@@ -379,6 +385,12 @@ class App:
 
     def quit(self) -> None:
         self._shutdown.request()
+
+    def _quit_by_person(self) -> None:
+        """The next event must not start what somebody quit."""
+        if self._activation is not None:
+            self._activation.stop_listening()
+        self.quit()
 
     def close(self) -> None:
         """In order: nothing new comes in, what runs ends, what happened is written down.

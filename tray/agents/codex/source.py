@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +10,7 @@ from typing import Any
 from tray.agents.claude_shape.settings_hooks import SIZE, ShapedReader
 from tray.agents.codex.protocol import NAME, SETTINGS, SHAPE
 from tray.agents.protocol import agent_events
-from tray.errors import ConfigError
+from tray.edit import toml_edit
 from tray.model.hook import Command
 from tray.reading.entries import KeyPath, SourceHooks, SourceReader
 from tray.strict import Document
@@ -21,7 +19,6 @@ CONFIG = "config.toml"
 STATE = "state"  # of [hooks]: what its user trusts
 VARIABLE = "PLUGIN_ROOT"  # of a plugin's hooks: its folder
 PLUGIN_FILE = Path("hooks") / "hooks.json"
-PLACE = re.compile(r"\(at line (\d+), column (\d+)\)")
 
 
 class CodexReader(ShapedReader):
@@ -66,13 +63,7 @@ def read_config(path: Path) -> Mapping[str, Any]:
         text = path.read_bytes()[: SIZE + 1]
     except FileNotFoundError:
         return {}
-    try:
-        return tomllib.loads(text.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        found = PLACE.search(str(error))
-        place = f"{path}:{found[1]}:{found[2]}" if found else str(path)
-        what = PLACE.sub("", str(error)).strip()
-        raise ConfigError(f"{place}: not TOML: {what}", hint="mend it; Codex does not start with it either") from None
+    return toml_edit.parse(text, str(path), "mend it; Codex does not start with it either")
 
 
 def switched_off(config: Mapping[str, Any], path: Path) -> str:

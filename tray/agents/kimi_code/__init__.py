@@ -1,0 +1,69 @@
+"""Kimi Code: hooks as tables of ~/.kimi-code/config.toml."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from tray.agents import wire
+from tray.agents.agent import Connector, HookImporter, HookReader, HookRules, Marks, NativeTool, Payload
+from tray.agents.claude_shape import CAPITALISED, claude_shaped
+from tray.agents.kimi_code.protocol import CLIENT, CLIENTS, NAME, PROTOCOL, SETTINGS, SHAPE
+from tray.model.event import Capability
+
+PATH = {"file_path": ("path",)}
+TOOLS = {
+    "Edit": NativeTool("Edit", PATH),
+    "Read": NativeTool("Read", PATH),
+    "Task": NativeTool("Agent"),
+    "TodoWrite": NativeTool("TodoList"),
+    "WebFetch": NativeTool("FetchURL"),
+    "Write": NativeTool("Write", PATH),
+}
+
+
+def _is_sender(payload: Payload) -> bool:
+    return payload.get(CLIENT) in CLIENTS
+
+
+def _connector() -> Connector:
+    from tray.agents.kimi_code import connector
+
+    return connector
+
+
+def _reader() -> HookReader:
+    from tray.agents.kimi_code import source
+
+    return source
+
+
+def _importer() -> HookImporter:
+    from tray.agents.kimi_code.hook_import import IMPORTER
+
+    return IMPORTER
+
+
+AGENT = replace(
+    claude_shaped(
+        name=NAME,
+        shape=SHAPE,
+        file=SETTINGS,
+        protocol=PROTOCOL,
+        tools=TOOLS,
+        marks=Marks(
+            keys=(CLIENT,),
+            is_sender=_is_sender,
+            is_alike=_is_sender,
+            event_names=CAPITALISED,
+            event=wire.hook_event_name,
+        ),
+        rules=HookRules(deduplicated=True, exact_names=False, text_counts=True),
+        programs=frozenset({"kimi"}),
+    ),
+    default_can=Capability.DENY,
+    guarded_members={"*/.kimi-code/config.toml": re.compile("hooks", re.IGNORECASE)},
+    connector=_connector,
+    reader=_reader,
+    importer=_importer,
+)
