@@ -58,7 +58,7 @@ def test_the_icon_a_critical_notification_and_the_menu_say_that_the_folder_was_d
 
 def test_a_second_start_after_the_deletion_gives_no_second_icon(desk: Desk, folder: Path) -> None:
     live = Live.fresh(desk, folder, configuration=GUARD)
-    shows(desk, live, IconState.CUT_OFF)  # the guard waits for its approval
+    shows(desk, live, IconState.ATTENTION)  # the guard waits for its approval
     (live.home / "state.lock").unlink()
 
     shutil.rmtree(live.home / "state", ignore_errors=True)
