@@ -24,7 +24,7 @@ from tray.desktop.autostart import (
     RunValue,
     command,
     desktop_file,
-    login_entry,
+    login_entries,
 )
 from tray.errors import HooktrayError
 from tray.execution.isolation import STARTER, base_interpreter
@@ -56,15 +56,21 @@ class Forgetful(Values):
         """Nothing is kept."""
 
 
+def entry_of(environment: dict[str, str], platform: str) -> LoginEntry:
+    """The only entry where no service manager listens for the tray."""
+    (entry,) = login_entries(Path("/s/tray.sock"), environment, None, platform)
+    return entry
+
+
 @pytest.fixture(params=["linux", "darwin", "win32"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> LoginEntry:
     if request.param == "win32":
         return RunValue(Values())
-    return login_entry({"HOME": str(tmp_path)}, request.param)
+    return entry_of({"HOME": str(tmp_path)}, request.param)
 
 
 def test_it_is_off_until_it_is_turned_on_and_off_again(place: LoginEntry) -> None:
-    ours = Autostart(place, ARGV)
+    ours = Autostart((place,), ARGV)
     seen = [ours.state()]
 
     for on in (True, True, False, False):
@@ -76,8 +82,8 @@ def test_it_is_off_until_it_is_turned_on_and_off_again(place: LoginEntry) -> Non
 
 
 def test_an_entry_of_another_hooktray_is_no_on_and_is_replaced(place: LoginEntry) -> None:
-    Autostart(place, ("/elsewhere/hooktray", "run")).turn(True)
-    ours = Autostart(place, ARGV)
+    Autostart((place,), ("/elsewhere/hooktray", "run")).turn(True)
+    ours = Autostart((place,), ARGV)
 
     assert (ours.state(), ours.is_on()) == (LoginState.OTHER, False)
     ours.turn(True)
@@ -86,31 +92,31 @@ def test_an_entry_of_another_hooktray_is_no_on_and_is_replaced(place: LoginEntry
 
 @pytest.mark.parametrize("platform", ["linux", "darwin"])
 def test_a_file_of_others_is_left_alone(tmp_path: Path, platform: str) -> None:
-    place = login_entry({"HOME": str(tmp_path)}, platform)
+    place = entry_of({"HOME": str(tmp_path)}, platform)
     assert isinstance(place, LoginFile)
     place.path.parent.mkdir(parents=True)
     place.path.write_text("[Desktop Entry]\nName=Hooktray, by hand\n")
 
     for on in (True, False):
         with pytest.raises(HooktrayError, match="not from Hooktray"):
-            Autostart(place, ARGV).turn(on)
+            Autostart((place,), ARGV).turn(on)
     assert place.path.read_text() == "[Desktop Entry]\nName=Hooktray, by hand\n"
 
 
 def test_what_cannot_be_read_back_is_not_claimed() -> None:
     with pytest.raises(HooktrayError, match="could not be set"):
-        Autostart(RunValue(Forgetful()), ARGV).turn(True)
+        Autostart((RunValue(Forgetful()),), ARGV).turn(True)
 
 
 def test_a_folder_that_cannot_be_written_is_said_with_its_place(tmp_path: Path) -> None:
     (tmp_path / ".config").write_text("a file")
 
     with pytest.raises(HooktrayError, match=r"hooktray\.desktop: start at login could not be set: Not a directory"):
-        Autostart(login_entry({"HOME": str(tmp_path)}, "linux"), ARGV).turn(True)
+        Autostart((entry_of({"HOME": str(tmp_path)}, "linux"),), ARGV).turn(True)
 
 
 def test_on_macos_it_is_a_property_list(tmp_path: Path) -> None:
-    Autostart(login_entry({"HOME": str(tmp_path)}, "darwin"), ARGV).turn(True)
+    Autostart((entry_of({"HOME": str(tmp_path)}, "darwin"),), ARGV).turn(True)
 
     words = plistlib.loads((tmp_path / "Library" / "LaunchAgents" / f"{LABEL}.plist").read_bytes())
     assert (words["Label"], words["ProgramArguments"], words["RunAtLoad"]) == (LABEL, list(ARGV), True)
@@ -119,7 +125,7 @@ def test_on_macos_it_is_a_property_list(tmp_path: Path) -> None:
 def test_on_windows_it_is_one_value_of_the_run_key() -> None:
     values = Values()
 
-    Autostart(RunValue(values), (r"C:\a b\pythonw.exe", "-m", "tray", "run")).turn(True)
+    Autostart((RunValue(values),), (r"C:\a b\pythonw.exe", "-m", "tray", "run")).turn(True)
 
     assert values.values == {"OneDrive": "x", "Hooktray": r'"C:\a b\pythonw.exe" -m tray run'}
 
@@ -127,8 +133,8 @@ def test_on_windows_it_is_one_value_of_the_run_key() -> None:
 def test_the_place_follows_the_desktops_own_folder(tmp_path: Path) -> None:
     own, odd = ({"HOME": "/h", "XDG_CONFIG_HOME": where} for where in (str(tmp_path), "relative"))
 
-    assert login_entry(own, "linux").where == str(tmp_path / "autostart" / "hooktray.desktop")
-    assert login_entry(odd, "linux").where == "/h/.config/autostart/hooktray.desktop"
+    assert entry_of(own, "linux").where == str(tmp_path / "autostart" / "hooktray.desktop")
+    assert entry_of(odd, "linux").where == "/h/.config/autostart/hooktray.desktop"
 
 
 def test_what_is_started_names_the_home_that_was_chosen(tmp_path: Path) -> None:

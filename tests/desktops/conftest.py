@@ -18,4 +18,4 @@ def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 @pytest.fixture(autouse=True)
 def nothing_left_behind() -> None:
-    """A shell that a test starts anew stays for the next test; the desktop ends all else itself."""
+    """A shell that a test starts anew stays for the next test; what is left in the end, the desktop ends."""

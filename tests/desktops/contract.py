@@ -57,10 +57,8 @@ class Contract:
 
     @pytest.fixture
     def desktop(self, running: Shell) -> Iterator[Shell]:
-        before = running.pids()
         yield running
         running.clear()
-        running.leave([*before, *running.parts()])
 
     @pytest.fixture
     def live(self, desktop: Shell, tmp_path: Path) -> Iterator[Live]:
@@ -154,6 +152,7 @@ class Contract:
         wait(lambda: desktop.icons() == 1, SLOW, "the icon is drawn again")
         live.click("Hooks enabled")
         wait(lambda: not live.switch().enabled, SLOW, "the click counts")
+        desktop.stop(agent)
 
     def test_the_page_opens_in_the_desktops_browser(self, desktop: Shell, live: Live, tmp_path: Path) -> None:
         with browser(desktop, tmp_path / "browser", "chromium") as chromium:

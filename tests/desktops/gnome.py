@@ -95,7 +95,7 @@ class Gnome(Shell):
         self.screen.point(SIZE[0] // 2, 400)  # off any banner, which stays while the pointer is on it
         wait(lambda: not any("Hooktray" in label.text for label in self._labels()), 60, "no banner is left")
 
-    def _second(self) -> list[object]:  # type: ignore[override]
+    def start_all(self) -> None:
         source = Path(__file__).with_name("gnome_extension")
         shutil.copytree(source, self.folder / "data" / "gnome-shell" / "extensions" / EXTENSION)
         self.set_key("org.gnome.shell", "enabled-extensions", f"['ubuntu-appindicators@ubuntu.com', '{EXTENSION}']")
@@ -103,12 +103,11 @@ class Gnome(Shell):
         self.set_key("org.gnome.desktop.interface", "enable-animations", "false")
         self.set_key("org.gnome.desktop.background", "picture-uri", "")
         self._start_shell()
-        return []
 
     def _start_shell(self) -> None:
         """It complains that it cannot lock the screen, and begins in its overview."""
         self.do_not_disturb(True)
-        self._shell = self.part("gnome-shell", "--x11", "--sm-disable")
+        self._shell = self.start(["gnome-shell", "--x11", "--sm-disable"])
         wait(lambda: self.bus.has_name(WHERE[0]), START, "GNOME Shell is there")
 
         def is_ready() -> bool:

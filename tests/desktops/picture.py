@@ -26,7 +26,7 @@ def take(name: str, folder: Path) -> None:
         relay = ask(desktop, live)
         wait(lambda: desktop.shows(IconState.ATTENTION), 60, "the icon is drawn anew")
         picture = desktop.screenshot().convert("RGB").crop(desktop.picture)
-        picture.quantize(128).save(ROOT / "docs" / "desktops" / f"{name}.png", optimize=True)
+        picture.quantize(256).save(ROOT / "docs" / "desktops" / f"{name}.png", optimize=True)
         relay.kill()
         relay.communicate()
         live.quit()

@@ -6,13 +6,12 @@ import shutil
 import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
 
-import psutil
 from desk import Desk
-from desk.parts import answers
+from desk.bus import DAEMON
+from desk.parts import Part, answers
 from desk.wait import wait
 from PIL import Image, ImageChops, ImageColor
 
@@ -34,7 +33,6 @@ class Shell(Desk, ABC):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, panel=None, notifications=None, size=SIZE)
-        self._own: list[subprocess.Popen[bytes]] = []
 
     @abstractmethod
     def icons(self) -> int:
@@ -56,29 +54,25 @@ class Shell(Desk, ABC):
     def restart(self) -> None:
         """End what draws the tray, and start it again."""
 
-    def parts(self) -> list[int]:
-        """The desktop's own processes, also those that came with a restart."""
-        roots = {process.pid for process in self._own}
-        found = []
-        for pid in self.pids():
-            with suppress(psutil.Error):
-                above = {pid, *(one.pid for one in psutil.Process(pid).parents())}
-                found += [pid] if above & roots else []
-        return found
-
-    def part(self, *argv: str | Path) -> subprocess.Popen[bytes]:
-        """A program of the desktop's own."""
-        process = self.start(argv)
-        self._own.append(process)
-        return process
-
     def shows(self, state: IconState) -> bool:
         """Whether something is drawn in the colour that the icon has in this state."""
-        ink = ImageColor.getrgb(colour(state, None))
-        picture = ImageChops.difference(self.screenshot().convert("RGB"), Image.new("RGB", SIZE, ink))
-        near = picture.convert("RGB").point(lambda level: 255 if level < NEAR else 0).split()
-        both = ImageChops.multiply(ImageChops.multiply(near[0], near[1]), near[2])
-        return both.histogram()[255] >= INK
+        return self.ink_at((0, 0, *SIZE), state) is not None
+
+    def ink_at(self, box: tuple[int, int, int, int], *states: IconState) -> tuple[int, int] | None:
+        """The middle of what is drawn within the box in the icon's colour, in one of these states."""
+        picture = self.screenshot().convert("RGB").crop(box)
+        for state in states:
+            ink = Image.new("RGB", picture.size, ImageColor.getrgb(colour(state, None)))
+            far = ImageChops.difference(picture, ink).point(lambda level: 0 if level < NEAR else 255).split()
+            near = ImageChops.invert(ImageChops.lighter(ImageChops.lighter(far[0], far[1]), far[2]))
+            edges = near.getbbox()
+            if edges is not None and near.histogram()[255] >= INK:
+                return box[0] + (edges[0] + edges[2]) // 2, box[1] + (edges[1] + edges[3]) // 2
+        return None
+
+    def sent(self) -> str:
+        """What programs had the notification server show, as it went over the bus."""
+        return self.log(self._monitor)
 
     def clear(self) -> None:
         """Nothing of an earlier test is on the screen."""
@@ -99,6 +93,18 @@ class Shell(Desk, ABC):
         self.start(["dbus-daemon", "--config-file", self.folder / "system.conf", "--nofork", "--nopidfile"])
         wait(lambda: answers(self.folder / "run" / "system"), what="the system bus answers")
         super()._raise()
+
+    def _second(self) -> list[tuple[subprocess.Popen[bytes], Part]]:
+        """What the bus starts gets the screen, too, as a login does it."""
+        display = {"DISPLAY": self.environment["DISPLAY"]}
+        self.bus.call(*DAEMON, "UpdateActivationEnvironment", "a{ss}", [display])
+        self._monitor = self.start(["dbus-monitor", "--session", "interface='org.freedesktop.Notifications'"])
+        self.start_all()
+        return []
+
+    @abstractmethod
+    def start_all(self) -> None:
+        """Start what the desktop consists of, and wait until it is there."""
 
     def end_shell(self, *processes: subprocess.Popen[bytes]) -> None:
         """Killed, as a crash does it: a shell that is asked to end may take its time."""

@@ -14,10 +14,12 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from every import every
 from house import House
 
 import tray
 from tray import relay_program
+from tray.app.package_files import is_of_the_system
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there the table does not say where the package is")
 LONG = 300.0  # seconds on a busy machine
@@ -124,3 +126,19 @@ def test_a_disconnect_takes_the_relay_and_the_mark_away(house: House, environmen
 
     assert not house.paths.relay.exists()
     assert not (environment.root / "share" / "hooktray" / "connected").exists()
+
+
+@every(
+    ("place", "expected"),
+    [
+        ("/usr/lib/hooktray/lib/python3.13/site-packages/tray", True),
+        ("/usr/lib/python3/dist-packages/tray", True),
+        ("/usr/local/lib/python3.11/dist-packages/tray", False),
+        ("/home/me/.local/pipx/venvs/hooktray/lib/python3.11/site-packages/tray", False),
+        ("/root/venv/lib/python3.11/site-packages/tray", False),
+    ],
+)
+def test_where_the_package_manager_puts_files_nothing_is_left_for_it_to_stumble_over(
+    place: str, expected: bool
+) -> None:
+    assert is_of_the_system(Path(place)) is expected

@@ -2,7 +2,8 @@
 
 `pip uninstall` takes the package's own files away and leaves everything else in the environment. So an empty file of
 ours in the environment, `share/hooktray/connected`, outlives the package, and goes with a rebuilt environment. Where
-only an administrator can write, the files go by the system's own package manager, and no such file is needed.
+only an administrator can write, and below /usr also for the administrator, the files go by the system's own package
+manager: no such file is needed, and it would be left behind.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def mark() -> tuple[str, ...]:
     if sys.platform == "win32" or getattr(sys, "frozen", False) or site.name not in SITE_NAMES:
         return ()
     files = tuple(str(package / name) for name in ("__init__.py", "isolated.py", "once.py"))
-    if not any(os.access(folder, os.W_OK) for folder in (package, *package.parents)):
+    if is_of_the_system(package) or not any(os.access(folder, os.W_OK) for folder in (package, *package.parents)):
         return "", "", *files
     file = _file(site)
     try:
@@ -43,6 +44,11 @@ def unmark() -> None:
         return
     with contextlib.suppress(OSError):
         _file(site).unlink()
+
+
+def is_of_the_system(package: Path) -> bool:
+    """Whether it stands where the system's package manager puts files."""
+    return package.is_relative_to("/usr") and not package.is_relative_to("/usr/local")
 
 
 def _file(site: Path) -> Path:

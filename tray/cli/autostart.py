@@ -24,18 +24,22 @@ def autostart(
     wanted: Annotated[str, typer.Argument(metavar="on|off|status", help="What to do.")] = "status",
     as_json: Json = False,
 ) -> None:
-    """Start the tray when you log in, or not; without a word, say whether it does."""
+    """Start the tray when you log in and, with systemd, at the first event of an agent; or not."""
+    from tray.cli.status import tray_health
     from tray.desktop.autostart import autostart as login
 
     if wanted not in ("on", "off", "status"):
         raise HooktrayError(
             say("`{word}` is neither on, off nor status", word=wanted), hint="write on, off or status"
         )
-    entry = login(context.obj)
+    entries = login(context.obj, is_running=lambda: tray_health(context.obj) is not None)
     if wanted != "status":
-        entry.turn(wanted == "on")
-    state = entry.state().value
+        entries.turn(wanted == "on")
+    state = entries.state().value
+    socket = state == "on" and entries.manager is not None
     if as_json:
-        print(json.dumps({"autostart": state, "place": entry.entry.where}))
-    else:
-        print(f"{say(STATE_TEXTS[state])}\n  {entry.entry.where}")
+        print(json.dumps({"autostart": state, "place": entries.where, "at_first_event": socket}))
+        return
+    print(f"{say(STATE_TEXTS[state])}\n  {entries.where}")
+    if socket:
+        print(say("The first event of an agent starts it, too"))

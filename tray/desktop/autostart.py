@@ -12,9 +12,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+from tray.desktop import systemd
+from tray.desktop.launchd import LAUNCHD_SOCKET
+from tray.desktop.systemd import UserManager, user_manager
 from tray.errors import HooktrayError
 from tray.execution.isolation import isolated_command
 from tray.language import say
@@ -53,16 +57,23 @@ class LoginEntry(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Autostart:
-    """The entry of this Hooktray."""
+    """The entries of this Hooktray: that of the desktop and, with systemd, the units that wait for an event."""
 
-    entry: LoginEntry
+    entries: tuple[LoginEntry, ...]
     argv: tuple[str, ...]
+    manager: UserManager | None = None
+    is_running: Callable[[], bool] = lambda: True
+
+    @property
+    def where(self) -> str:
+        return self.entries[0].where
 
     def state(self) -> LoginState:
-        found = self._read()
-        if found is None:
+        found = [self._read(entry) for entry in self.entries]
+        if not any(found):
             return LoginState.OFF
-        return LoginState.ON if found == self.entry.text(self.argv) else LoginState.OTHER
+        wanted = [entry.text(self.argv) for entry in self.entries]
+        return LoginState.ON if found == wanted else LoginState.OTHER
 
     def is_on(self) -> bool:
         try:
@@ -71,35 +82,47 @@ class Autostart:
             return False
 
     def turn(self, on: bool) -> None:
-        """Write the entry or remove it, then read it back; raises HooktrayError when that failed."""
-        found = self._read()
-        if found is not None and self.entry.mark not in found:
-            raise HooktrayError(
-                say("{place}: this entry is not from Hooktray", place=self.entry.where),
-                hint=say("move it away, then try again"),
-            )
+        """Write the entries or remove them, then read them back; raises HooktrayError when that failed."""
+        for entry in self.entries:
+            found = self._read(entry)
+            if found is not None and entry.mark not in found:
+                raise HooktrayError(
+                    say("{place}: this entry is not from Hooktray", place=entry.where),
+                    hint=say("move it away, then try again"),
+                )
+        if self.manager is not None and not on:
+            self.manager.disable()
+        for entry in self.entries:
+            self._turn(entry, on)
+        if self.manager is not None and on:
+            self.manager.enable(start=not self.is_running())
+        elif self.manager is not None:
+            self.manager.reload()
+
+    def _turn(self, entry: LoginEntry, on: bool) -> None:
         try:
             if on:
-                self.entry.write(self.entry.text(self.argv))
-            elif found is not None:
-                self.entry.remove()
+                entry.write(entry.text(self.argv))
+            else:
+                entry.remove()
         except OSError as error:
-            raise self._failed(error) from error
-        if self.state() is not (LoginState.ON if on else LoginState.OFF):
-            raise self._failed(None)
+            raise _failed(entry, error) from error
+        if self._read(entry) != (entry.text(self.argv) if on else None):
+            raise _failed(entry, None)
 
-    def _read(self) -> str | None:
+    def _read(self, entry: LoginEntry) -> str | None:
         try:
-            return self.entry.read()
+            return entry.read()
         except OSError as error:
-            raise self._failed(error) from error
+            raise _failed(entry, error) from error
 
-    def _failed(self, error: OSError | None) -> HooktrayError:
-        why = (error.strerror or str(error)) if error else say("it does not say what was written")
-        return HooktrayError(
-            say("{place}: start at login could not be set: {why}", place=self.entry.where, why=why),
-            hint=say("check the permissions there"),
-        )
+
+def _failed(entry: LoginEntry, error: OSError | None) -> HooktrayError:
+    why = (error.strerror or str(error)) if error else say("it does not say what was written")
+    return HooktrayError(
+        say("{place}: start at login could not be set: {why}", place=entry.where, why=why),
+        hint=say("check the permissions there"),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +178,8 @@ class RunValue:
         self.registry.set(VALUE, text.removeprefix(f"{VALUE}="))
 
     def remove(self) -> None:
-        self.registry.delete(VALUE)
+        if self.registry.get(VALUE) is not None:
+            self.registry.delete(VALUE)
 
 
 def desktop_file(argv: Sequence[str]) -> str:
@@ -175,28 +199,62 @@ def _argument(word: str) -> str:
     return f'"{escaped}"'
 
 
-def launch_agent(argv: Sequence[str]) -> str:
-    """A property list; it counts from the next login on."""
-    words = {"Label": LABEL, "ProgramArguments": list(argv), "RunAtLoad": True, "LimitLoadToSessionType": "Aqua"}
+def launch_agent(argv: Sequence[str], path: Path) -> str:
+    """A property list, in force from the next login on. launchd(8) listens at `path` while no tray runs."""
+    words = {
+        "Label": LABEL,
+        "LimitLoadToSessionType": "Aqua",
+        "ProgramArguments": list(argv),
+        "RunAtLoad": True,
+        "Sockets": {LAUNCHD_SOCKET: {"SockPathMode": 0o600, "SockPathName": str(path)}},
+    }
     return plistlib.dumps(words).decode()
 
 
-def autostart(paths: Paths, environment: Mapping[str, str] = os.environ) -> Autostart:
-    """The entry for this system."""
-    return Autostart(login_entry(environment), command(paths))
+def autostart(
+    paths: Paths, environment: Mapping[str, str] = os.environ, *, is_running: Callable[[], bool] = lambda: True
+) -> Autostart:
+    """The entries for this system."""
+    manager = service_manager(paths, environment)
+    return Autostart(login_entries(paths.socket, environment, manager), command(paths), manager, is_running)
 
 
-def login_entry(environment: Mapping[str, str], platform: str = sys.platform) -> LoginEntry:
-    home = Path(environment.get("HOME") or Path.home())
+def service_manager(paths: Paths, environment: Mapping[str, str] = os.environ) -> UserManager | None:
+    """What listens for the tray while it is not running, where it has to be asked: the user's systemd."""
+    if sys.platform != "linux":
+        return None
+    return user_manager(_config_folder(environment), paths.socket, environment)
+
+
+def login_entries(
+    path: Path,
+    environment: Mapping[str, str],
+    manager: UserManager | None = None,
+    platform: str = sys.platform,
+) -> tuple[LoginEntry, ...]:
+    """The desktop's entry first. `path` is that of the tray's socket."""
     if platform == "win32":
         from tray.desktop.windows import RunKey
 
-        return RunValue(RunKey())
+        return (RunValue(RunKey()),)
     if platform == "darwin":
-        return LoginFile(home / "Library" / "LaunchAgents" / f"{LABEL}.plist", launch_agent, LABEL)
+        plist = Path(environment.get("HOME") or Path.home()) / "Library" / "LaunchAgents" / f"{LABEL}.plist"
+        return (LoginFile(plist, partial(launch_agent, path=path), LABEL),)
+    file = _config_folder(environment) / "autostart" / FILE
+    if manager is None:
+        return (LoginFile(file, desktop_file, MARK),)
+    return (
+        LoginFile(file, lambda argv: desktop_file(("/bin/sh", "-c", systemd.START + 'exec "$@"', "sh", *argv)), MARK),
+        LoginFile(manager.folder / systemd.SERVICE, systemd.service_unit, systemd.MARK),
+        LoginFile(manager.folder / systemd.SOCKET, lambda argv: systemd.socket_unit(path), systemd.MARK),
+    )
+
+
+def _config_folder(environment: Mapping[str, str]) -> Path:
     folder = environment.get("XDG_CONFIG_HOME", "")
-    config = Path(folder) if Path(folder).is_absolute() else home / ".config"
-    return LoginFile(config / "autostart" / FILE, desktop_file, MARK)
+    if Path(folder).is_absolute():
+        return Path(folder)
+    return Path(environment.get("HOME") or Path.home()) / ".config"
 
 
 def command(paths: Paths) -> tuple[str, ...]:

@@ -93,8 +93,12 @@ class IpcServer:
         self._acceptors: list[threading.Thread] = []
         self._listener: ListeningSocket | None = None
 
-    def start(self) -> None:
-        self._listener = sockets.listen(self._path, loopback=self._loopback)
+    def start(self, inherited: socket.socket | None = None) -> None:
+        """Listen at the path, or on the socket there that the tray was started with."""
+        if inherited is None:
+            self._listener = sockets.listen(self._path, loopback=self._loopback)
+        else:
+            self._listener = sockets.adopt(inherited, self._path)
         self._deferred.start()
         self._start_acceptors(self._listener)
 
@@ -114,7 +118,7 @@ class IpcServer:
             if old is None or self._closing.is_set():
                 return None
             self._listener = sockets.listen(self._path, loopback=self._loopback)
-            try:
+            try:  # an inherited socket is of no use any more without its path
                 old.socket.shutdown(socket.SHUT_RDWR)
                 self._acceptors = [one for one in self._acceptors if one.is_alive()]
             except OSError:  # only Linux wakes the old acceptors; elsewhere they wait on, unused
@@ -150,7 +154,7 @@ class IpcServer:
         while (left := [one for one in self._acceptors if one.is_alive()]) and time.monotonic() < until:
             self._event_pool.cancel()
             left[0].join(JOIN_INTERVAL)
-        self._listener.socket.close()
+        self._listener.close()
         # Callers move on in this order.
         for pool in (self._unidentified_pool, self._slow_pool, self._event_pool, self._control_pool):
             pool.close(until)
@@ -158,11 +162,12 @@ class IpcServer:
         self._listener = None
 
     def _wake_acceptors(self, listener: ListeningSocket) -> None:
-        try:
-            listener.socket.shutdown(socket.SHUT_RDWR)  # on Linux this ends every accept() at once
-        except OSError:
-            for _ in self._acceptors:
-                listener.wake_acceptor()
+        if not listener.is_inherited:  # whose owner could not listen any more either
+            with contextlib.suppress(OSError):
+                listener.socket.shutdown(socket.SHUT_RDWR)  # on Linux this ends every accept() at once
+                return
+        for _ in self._acceptors:
+            listener.wake_acceptor()
 
     def _accept(self, listener: ListeningSocket) -> None:
         on_header = partial(self._check_header, listener.token)

@@ -41,6 +41,7 @@ class ListeningSocket:
     device: int
     inode: int
     family: int  # of the socket, as a plain number
+    is_inherited: bool = False  # a service manager opened it, and listens on when the tray has ended
 
     @property
     def identity(self) -> Identity:
@@ -53,8 +54,19 @@ class ListeningSocket:
             caller.settimeout(1.0)
             caller.connect(name)
 
+    def close(self) -> None:
+        """Where a service manager listens on, no connection of our own may wait there: it would start a tray."""
+        if self.is_inherited:
+            self.socket.setblocking(False)
+            with contextlib.suppress(OSError):
+                while True:
+                    self.socket.accept()[0].close()
+        self.socket.close()
+
     def remove(self) -> None:
-        """Remove the file, unless another tray has put its own there."""
+        """Remove the file, unless another tray has put its own there or a service manager listens on."""
+        if self.is_inherited:
+            return
         with contextlib.suppress(OSError):
             if self.file.lstat().st_ino == self.inode:
                 self.file.unlink()
@@ -64,6 +76,17 @@ def listen(path: Path, *, loopback: bool) -> ListeningSocket:
     """Listen at `path`; IpcError when its folder is not ours alone or something else is in the way."""
     check_folder(path.parent)
     return _listen_loopback(path) if loopback else _listen_unix(path)
+
+
+def adopt(server: socket.socket, path: Path) -> ListeningSocket:
+    """The socket at `path` that the tray was started with; IpcError as for `listen`."""
+    check_folder(path.parent)
+    try:
+        found = path.lstat()
+        server.listen(BACKLOG)
+    except OSError as error:
+        raise IpcError(f"{path}: cannot take over the socket: {error}", hint=HOME_HINT) from error
+    return ListeningSocket(server, "", path, found.st_dev, found.st_ino, int(server.family), is_inherited=True)
 
 
 def accept(listener: ListeningSocket) -> socket.socket:
