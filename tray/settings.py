@@ -115,6 +115,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     quiet_hours: QuietHours | None = None
     show_input: bool = True
     min_turn_seconds: Seconds = 0.0
+    notify_headless: bool = False
+    while_looking: Literal["hold", "silent", "show"] = "hold"
+    away_after: Annotated[float, msgspec.Meta(ge=0, le=1440)] = 5.0  # minutes; 0 = never
     volume: Annotated[float, msgspec.Meta(ge=0, le=1)] = 1.0
     ask_on_desktop: AskOnDesktop = AskOnDesktop()
     without_tray: Literal["once", "allow"] = "once"

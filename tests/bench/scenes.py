@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import shutil
 import signal
@@ -16,9 +17,11 @@ from pathlib import Path
 from bench.timing import GAP, Sample, Times, burst, in_turns, process
 from bench.trays import CALL, OF_A_PERSON, PAYLOAD, RESULT, Bench
 from desk import Desk
+from desktop.focus.terminals import front, tmux, wait_active
 from headless import ENVIRONMENT
 
 from tray import relay_program
+from tray.desktop.focus import focus
 from tray.store.journal import Journal
 from tray.store.writer import Committed
 
@@ -32,6 +35,7 @@ NEEDS_YOU = {
     "notification_type": "permission_prompt",
     "cwd": "/",
 }
+GOING = 20  # clicks on *Go there*
 SHOWN = 4  # notifications: more in a minute would be put together
 INTERPRETERS = {".js": "node", ".mjs": "node", ".py": sys.executable, ".sh": "bash"}
 NODE = "const text = require('fs').readFileSync(0, 'utf8'); JSON.parse(text); console.log('{}')\n"
@@ -261,6 +265,32 @@ def until_shown(folder: Path) -> list[Row]:
         return [Row(name, times) for name, times in in_turns({"an event that needs you": show}, SHOWN).items()]
 
 
+def going_there(folder: Path) -> list[Row]:
+    """From the click to the terminal in front with the session's pane in it"""
+    with contextlib.ExitStack() as ends:
+        try:
+            desk = ends.enter_context(Desk(folder / "d", panel=None, notifications=None, sound=False))
+        except FileNotFoundError:  # no programs for a desktop here
+            return []
+        server = ends.enter_context(tmux(desk, folder))
+        panes = itertools.cycle([server.first("work"), server.pane("new-window", "work")])
+        server.attach("work", "one")
+        desk.start(["xterm", "-T", "plain", "-e", "cat"])
+
+        def go() -> float:
+            front(desk, "plain")
+            pane = next(panes)
+            place, started = pane.place, time.perf_counter()
+            assert focus(place, "", desk.environment).raised
+            wait_active(desk, "one")
+            taken = time.perf_counter() - started
+            assert pane.pid in server.shown()
+            return taken
+
+        found = in_turns({"a pane of tmux in xterm under openbox": go}, GOING)
+        return [Row(name, times) for name, times in found.items()]
+
+
 SCENES = (
     nothing_matches,
     otherwise,
@@ -273,4 +303,5 @@ SCENES = (
     journal,
     cold_start,
     until_shown,
+    going_there,
 )

@@ -58,7 +58,15 @@ class Stage:
         self.acted: list[Action] = []
         self.openings = 0
         self.trusts: Callable[[int], bool] = lambda pid: True
-        self.icon = SniIcon(self.loop, self.address, self.acted.append, self.open, lambda pid: self.trusts(pid))
+        self.rejected: list[tuple[int, bool, tuple[Action, ...]]] = []
+        self.icon = SniIcon(
+            self.loop,
+            self.address,
+            self.acted.append,
+            self.open,
+            lambda pid: self.trusts(pid),
+            lambda pid, is_host, actions: self.rejected.append((pid, is_host, tuple(actions))),
+        )
         self.main = threading.Thread(target=self.icon.run, name="main")
         self.main.start()
         self.watchers: list[Watcher] = []

@@ -103,6 +103,7 @@ def test_a_click_of_a_foreign_process_is_refused(
     assert error == "org.freedesktop.DBus.Error.AccessDenied"
     assert stage.acted == []
     assert stage.icon.rejected == 1
+    assert [one[1:] for one in stage.rejected] == [(False, (ToggleSwitch(),))]
     assert "refused a click" in caplog.text
 
 
@@ -114,6 +115,7 @@ def test_a_host_that_is_not_trusted_cannot_click(stage: Stage, host: Watcher) ->
     stage.flush()
     assert error == "org.freedesktop.DBus.Error.AccessDenied"
     assert stage.acted == []
+    assert stage.rejected == [(os.getpid(), True, (ToggleSwitch(),))], "which the passphrase may confirm"
 
 
 EVIL = "org.kde.StatusNotifierHost-evil"

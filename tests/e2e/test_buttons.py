@@ -28,6 +28,8 @@ NEWS = {"session_id": "s-9", "cwd": "/w/web", "hook_event_name": "Notification",
 ASKS = {"ask_on_desktop": {"agents": ["claude-code"]}}
 REFUSES = '#!/bin/sh\ncat >/dev/null; echo \'{"decision":"block","reason":"not today"}\''
 
+QUESTION = "Bash · rm -rf build · needs your answer"
+
 Press = Callable[[str], None]
 
 
@@ -42,7 +44,7 @@ def ask(live: Live) -> subprocess.Popen[bytes]:
     relay.stdin.write(json.dumps(PERMISSION).encode())
     relay.stdin.close()
     relay.stdin = None
-    desk.wait(lambda: any(one.body == "May Bash run?" for one in desk.notifications()[before:]), SLOW, "the question")
+    desk.wait(lambda: any(one.body == QUESTION for one in desk.notifications()[before:]), SLOW, "the question")
     return relay
 
 

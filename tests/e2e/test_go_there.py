@@ -16,6 +16,7 @@ from live import Live
 
 SESSION = "8599ab20-15e7"
 STOP = {"session_id": SESSION, "cwd": "/home/dev/shop", "hook_event_name": "Stop"}
+WATCHED = {**STOP, "last_assistant_message": "Watched"}
 PROMPT = {**STOP, "hook_event_name": "UserPromptSubmit", "prompt": "Fix the login"}
 
 
@@ -49,9 +50,9 @@ def scene(desk: Desk, tmp_path: Path) -> Iterator[Scene]:
         script = tmp_path / "agent.sh"
         lines = [
             f"echo {shlex.quote(json.dumps(payload))} | {shlex.join(live.relay_argv('claude-code', name))}"
-            for name, payload in (("UserPromptSubmit", PROMPT), ("Stop", STOP))
+            for name, payload in (("UserPromptSubmit", PROMPT), ("Stop", STOP), ("Stop", WATCHED))
         ]
-        script.write_text("\n".join([lines[0], lines[1], "exec cat", ""]))
+        script.write_text("\n".join([*lines[:2], "read line", lines[2], "exec cat", ""]))
         words = ("-t", "work", "-P", "-F", "#{pane_pid}", "sh", str(script))
         agent = int(server.run("new-window", "-d", *words))
         live.wait_log(2)
@@ -102,3 +103,15 @@ def test_where_nothing_can_be_raised_one_line_says_so_and_the_page_opens(scene: 
     assert done.returncode == 1
     assert "no terminal shows it: run `tmux attach -t work`" in done.stderr.decode()
     assert "its page is opened instead" in done.stderr.decode()
+
+
+def test_the_end_of_a_turn_that_is_watched_shows_nothing_and_is_noted_as_seen(scene: Scene) -> None:
+    live, desk = scene.live, scene.live.desk
+    scene.server.run("select-window", "-t", "work:1")
+    front(desk, "one")
+    desk.clear_notifications()
+
+    desk.run(["xdotool", "key", "Return"])  # upon which the agent ends one more turn
+
+    wait(lambda: live.log()[0]["alerted"] == "seen", LONG, "it is noted")
+    assert [one for one in desk.notifications() if "Watched" in one.body] == []

@@ -73,7 +73,7 @@ TABLE: list[tuple[str, Event, Decision, AlertClass, str]] = [
         stop(kind=EventKind.TURN_FAILED, message="", topic="rate_limit"),
         NOTHING,
         AlertClass.TURN_END,
-        "Turn failed: rate_limit",
+        "Usage limit reached",
     ),
     (
         "session",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from house import House
@@ -107,11 +107,18 @@ class Site:
             replay=build_replay(house.paths, house.stores, house.catalog, None),
             settings=lambda: choices(self.presenter),
             change_setting=lambda id, on: choose(self.presenter, self.menu, id, on),
+            confirm_browser=self._confirm_browser,
             connections=lambda: self.connections,
             sessions=lambda: self.sessions,
             go_to_session=lambda agent, session: self.went.append((agent, session)),
         )
         self.page = WebPage(self.loop.loop, self.services, house.paths.state, self.opened.append)
+
+    def _confirm_browser(self, pids: Sequence[int], typed: str) -> bool:
+        if self.controls.passphrase.check(typed, "the browser"):
+            self.finding = None
+            return True
+        return False
 
     def _look(self) -> None:
         self.house.catalog.refresh()

@@ -15,9 +15,11 @@ from desk import wait
 from house import House
 from web.site import Site, found, status
 
-from tray.approvals.callers.click_check import ClickObjection, ClickRejection
+from tray.approvals.callers.click_check import REFUSED, ClickObjection, ClickRejection
 from tray.web.refusals import REFUSALS, RefusalCause
 from tray.web.tokens import OneTimeTokens, TokenError
+
+SECRET = "seven quiet bridges"
 
 
 def enter(site: Site, token: str) -> int:
@@ -131,7 +133,7 @@ def test_every_cause_has_a_refusal_of_its_own() -> None:
     assert all(one.remedy for one in REFUSALS.values() if one.status in (401, 403, 421))
 
 
-@pytest.mark.parametrize("objection", ClickObjection)
+@pytest.mark.parametrize("objection", sorted(REFUSED, key=str))
 def test_a_browser_that_does_not_count_is_shown_the_true_cause_and_the_link_still_works(
     site: Site, chromium: Chromium, objection: ClickObjection
 ) -> None:
@@ -147,6 +149,35 @@ def test_a_browser_that_does_not_count_is_shown_the_true_cause_and_the_link_stil
     with chromium.page() as page:
         page.go(link)
         page.wait("document.title.startsWith('Decisions')")
+
+
+def test_a_browser_that_is_not_known_looks_without_and_acts_with_the_passphrase(
+    site: Site, chromium: Chromium
+) -> None:
+    site.house.passphrase.set(SECRET, "page")
+    site.finding = ClickRejection(ClickObjection.NOT_A_BROWSER, "zen (7) is not a browser that your system installed")
+    with chromium.page() as page:
+        page.go(site.open())
+        page.wait("document.title.startsWith('Decisions')")
+        page.run("location.href = '/confirm/off'")
+        page.wait("document.querySelector('main h1')?.textContent.startsWith('Switch all hooks off')")
+        page.click("button", "Switch off")
+        page.wait("document.querySelector('main h1')?.textContent === 'Your passphrase'")
+        for typed, shown in (("a guess of mine", "That was not the passphrase"), (SECRET, "Hooks are off")):
+            page.run(f"document.querySelector('[name=passphrase]').value = {json.dumps(typed)}")
+            page.click("button", "Go on")
+            page.wait(f"document.querySelector('main').textContent.includes({json.dumps(shown)})")
+            assert site.controls.state.enabled is (typed != SECRET)
+
+
+def test_without_a_passphrase_a_browser_that_is_not_known_is_told_how_to_set_one(site: Site) -> None:
+    site.enter()
+    site.finding = ClickRejection(ClickObjection.NOT_A_BROWSER, "zen (7) is not a browser that your system installed")
+
+    answer = site.post("/do", "act=resume")
+
+    assert status(answer) == 403
+    assert b"hooktray passphrase" in answer
 
 
 @pytest.mark.parametrize("token", ["", "x", "x" * 43, 1, None, ["x"], {"token": 1}])

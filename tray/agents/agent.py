@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tray.model.decision import Answer, Decision, HookOutput, Result
@@ -208,6 +209,8 @@ class KnownAgent:
     variables: frozenset[str] = frozenset()  # which its child processes inherit, and people do not set
     starters: frozenset[str] = frozenset()  # programs that start it
     without_hooks: re.Pattern[str] | None = None  # of an argument that turns off its user's hooks
+    headless: re.Pattern[str] | None = None  # of an argument with which it runs without a user
+    headless_marks: Mapping[str, re.Pattern[str]] = field(default_factory=dict)  # variables that say the same
     home_variable: str = ""  # of the environment; names another folder than its usual one
     protected: tuple[ProtectedFiles, ...] = ()
     protected_in_home: tuple[ProtectedFiles, ...] = ()  # below the folder that `home_variable` names
@@ -215,6 +218,21 @@ class KnownAgent:
     # Patterns of protected TOML and YAML files -> the members, at any depth, that a tool may not change in them.
     guarded_members: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
     path_words: tuple[str, ...] = ()  # each path of `protected` contains one; in lower case
+
+
+CI = "CI"  # what every CI sets
+NOT_CI = ("", "0", "false")
+
+
+def is_headless(agent: KnownAgent, environment: Variables, command: Sequence[str]) -> bool:
+    """Whether no user sits before this agent: another program started it, by an SDK, for one print, or in CI."""
+    if environment.get(CI, "").lower() not in NOT_CI:
+        return True
+    if any(pattern.fullmatch(environment.get(name, "")) for name, pattern in agent.headless_marks.items()):
+        return True
+    # The program, maybe behind its interpreter: another one's arguments mean something else.
+    own = next((number for number, word in enumerate(command[:3]) if PurePath(word).stem in agent.programs), None)
+    return own is not None and agent.headless is not None and any(map(agent.headless.fullmatch, command[own + 1 :]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,6 +253,7 @@ class Agent(KnownAgent):
     connector: Callable[[], Connector] | None = None
     reader: Callable[[], HookReader] | None = None
     importer: Callable[[], HookImporter] | None = None
+    presence_variable: str = ""  # names a file that is to be there as long as its user is at the desktop
     import_hint: str = ""  # how to import its hooks where it has no importer
     no_hook_files: str = ""  # why there are none of its format to read; "" for an agent that has hook files
     # The options with which `hooktray connect AGENT` writes the entries in these files again.

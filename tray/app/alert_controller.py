@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import sys
 import time
@@ -27,6 +28,7 @@ from tray.notify.freedesktop import FreedesktopBackend, OnPress
 from tray.notify.notifier import NotificationBackend, NotifierChain
 from tray.notify.osascript import OsascriptBackend
 from tray.notify.plyer_backend import PlyerBackend
+from tray.notify.presence_gate import Look, PresenceGate, prove_nothing
 from tray.notify.quiet_hours import quiet_until
 from tray.notify.send_queue import NotificationQueue
 from tray.notify.service import AlertService
@@ -57,10 +59,13 @@ class AlertController:
         icon_visible: Callable[[], bool],
         show_balloon: Callable[[str, str], bool],
         trusts: Callable[[int], bool],
+        rejected: Callable[[int, Callable[[], None]], None] = lambda pid, work: None,
         is_first: Callable[[str], bool] = lambda what: True,
         snoozed_until: float = 0,
         keep_snooze: Callable[[float | None], None] = lambda until: None,
         can_focus: Callable[[str, str], bool] = lambda agent, session: False,
+        look: Look = prove_nothing,
+        is_headless: Callable[[str, str], bool] = lambda agent, session: False,
     ) -> None:
         """`keep_snooze` gets each change of `snoozed_until`, which an earlier tray left."""
         self._tampering: set[str] = set()
@@ -76,13 +81,14 @@ class AlertController:
         self.show_review: Callable[[str, str], None] = lambda key, digest: None
         self.show_batch: Callable[[], None] = lambda: None
         self.show_reason: Callable[[str], None] = lambda record: None
+        self.asked: Callable[[Event], None] = lambda event: None
         self.go_to_session: Callable[[str, str], None] = lambda agent, session: None
         self.show_text: Callable[[str, str], None] = lambda name, text: None
         self.put_back: Callable[[str], None] = lambda agent: None
         self.leave: Callable[[str, str], None] = lambda agent, digest: None
         self.redraw: Callable[[], None] = lambda: None
         self._player = Player(volume=lambda: settings().volume)
-        self._notifier = NotifierChain(backends(self._pressed, trusts, show_balloon))
+        self._notifier = NotifierChain(backends(self._pressed, trusts, show_balloon, rejected=rejected))
         self._queue = NotificationQueue(loop, self._notifier, self._player, muted=muted, on_delivery=on_delivery)
         throttle = Throttle(
             time.time, lambda now: quiet_until(settings().quiet_hours if self._quiet_on else None, now)
@@ -90,7 +96,12 @@ class AlertController:
         throttle.snoozed_until = snoozed_until or None
         self._keep_snooze = keep_snooze
         self._throttled = ThrottledQueue(throttle, self._queue, self._later, on_delivery)
-        self.alerts = AlertService(self._throttled, settings, is_first=is_first, can_focus=can_focus)
+        self._gate = PresenceGate(
+            self._throttled, look, self.after, mode=lambda: settings().while_looking, on_delivery=on_delivery
+        )
+        self.alerts = AlertService(
+            self._gate, settings, is_first=is_first, can_focus=can_focus, is_headless=is_headless, later=self.after
+        )
         self.questions = UserQuestions(
             # A question that cannot be seen helps nobody.
             agents=lambda: ask_agents() if icon_visible() or self._notifier.working else (),
@@ -263,7 +274,13 @@ class AlertController:
         except HooktrayError as error:
             self.alerts.inform(error.message, error.hint)
 
+    def after(self, seconds: float, work: Callable[[], None]) -> None:
+        """From any thread: run work on the thread of the alerts, so much later."""
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            self._loop.call_soon_threadsafe(self._loop.call_later, seconds, self._post, work)
+
     def close(self) -> None:
+        self._gate.close()
         self._queue.close()
         self._player.close()
 
@@ -271,6 +288,7 @@ class AlertController:
         self._post(lambda: self.press(alert, button))
 
     def _question_opened(self, question: UserQuestion) -> None:
+        self._post(lambda: self.asked(question.event))
         self._post(lambda: self.alerts.question_opened(question))
         self._post(lambda: self.redraw())
 
@@ -293,10 +311,11 @@ def backends(
     trusts: Callable[[int], bool],
     show_balloon: Callable[[str, str], bool],
     platform: str = sys.platform,
+    rejected: Callable[[int, Callable[[], None]], None] = lambda pid, work: None,
 ) -> tuple[NotificationBackend, ...]:
     """In the order in which they are tried."""
     if platform == "linux":
-        return (FreedesktopBackend(pressed, trusts), PlyerBackend())
+        return (FreedesktopBackend(pressed, trusts, rejected), PlyerBackend())
     second = OsascriptBackend() if platform == "darwin" else BalloonBackend(show_balloon)
     return (DesktopNotifierBackend(pressed), second)
 

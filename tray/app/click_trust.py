@@ -12,8 +12,10 @@ from tray.approvals.callers.ancestry import descends_from, descends_from_hook
 from tray.approvals.callers.click_check import ClickObjection, ClickRejection
 from tray.approvals.callers.known_agents import KnownAgents
 from tray.approvals.callers.person import Judgement, ProcessFacts, Proof, find_agent, find_trace, process_label
-from tray.ipc.caller_facts import process_chain
+from tray.ipc.caller_facts import process_chain, start_time
 from tray.language import say
+
+MAX_CONFIRMED = 64  # browsers and panels
 
 log = logging.getLogger(__name__)
 
@@ -26,6 +28,16 @@ class ClickTrust:
         self._agents = agents
         self._opened = opened
         self._own = os.getpid()
+        self._confirmed: dict[tuple[int, str], None] = {}
+
+    def confirm(self, pid: int) -> None:
+        """Count clicks by way of this process until it ends: its user gave the passphrase."""
+        self._confirmed[pid, start_time(pid)] = None
+        if len(self._confirmed) > MAX_CONFIRMED:
+            self._confirmed.pop(next(iter(self._confirmed)))
+
+    def _is_confirmed(self, pid: int) -> bool:
+        return (pid, start_time(pid)) in self._confirmed
 
     def has_agent_ancestor(self, pid: int) -> bool:
         """Whether a hook or an agent is above this process."""
@@ -39,6 +51,8 @@ class ClickTrust:
     def browser_objection(self, pid: int) -> ClickRejection | None:
         """Why its request to the page is not a person's click; None when it can be one."""
         rejection = self._objection(pid)
+        if rejection and rejection.proof is Proof.PASSPHRASE and self._is_confirmed(pid):
+            return None
         if rejection:
             why = rejection.detail or rejection.objection.value
             log.warning("a click by way of process %d does not count: %s", pid, why)
@@ -73,6 +87,8 @@ class ClickTrust:
             who = process_label(chain[0])
             reason = say("{who} was started after an agent, in the same terminal or service", who=who)
             found = Judgement(Proof.PASSPHRASE, reason)
+        if found.proof is Proof.PASSPHRASE and self._is_confirmed(pid):
+            return Judgement(Proof.CLICK)
         if found.reason:
             log.warning("a click by way of process %d does not count: %s", pid, found.reason)
         return found

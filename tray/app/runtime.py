@@ -9,6 +9,7 @@ import gc
 import logging
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -30,11 +31,13 @@ from tray.app.agent_sites import connectable_agents, connected_agents, reading_s
 from tray.app.alert_controller import AlertController, text_file
 from tray.app.checks.live import LiveDoctor, runtime_health
 from tray.app.click_trust import ClickTrust
+from tray.app.confirmed_clicks import ConfirmedClicks
 from tray.app.database_recovery import DatabaseRecovery
 from tray.app.desktop import build_desktop
 from tray.app.entry_watch import EntryWatch
 from tray.app.event_bus import EventBus
 from tray.app.file_watch import FileWatch, FolderWatch
+from tray.app.presence_files import PresenceFiles
 from tray.app.relay_files import RelayFiles
 from tray.app.relay_watch import RelayWatch
 from tray.app.service import TrayService
@@ -58,6 +61,7 @@ from tray.desktop.autostart import service_manager
 from tray.desktop.icon import Icon, choose_icon, show_balloon
 from tray.desktop.menu import Action, LeaveEntries, PutEntriesBack, Review, ReviewBatch, ShowReason
 from tray.desktop.opener import Opener
+from tray.desktop.presence import attention
 from tray.engine.turn_end import TurnEndDetector
 from tray.errors import StoreError
 from tray.execution.command import BackgroundProcesses
@@ -71,14 +75,17 @@ from tray.ipc.terminal import TerminalPrompt
 from tray.language import say
 from tray.model.decision import Decision, Record
 from tray.model.event import Event, RelayRequest
+from tray.model.place import Place
 from tray.notify.muted import mute_classes
 from tray.notify.policy import state_folder_lost
+from tray.notify.presence_gate import Attention
 from tray.paths import Paths
 from tray.text import sanitise
 from tray.threads import LoopThread, ShutdownState, StopSignal, ThrottledCall, WorkQueue, reduce_latency
 
 REFRESH_SECONDS = 1.0  # seconds between two refreshes of the sources while events come in
 PINNED_AT_START = "noted at start"  # the channel of rows about programs of hooks that were approved before
+KEEP_TIMEOUT = 10.0  # seconds that a command waits until what it recorded is held
 SESSION_DAYS = 7.0  # days that a session is remembered whose end was not reported
 
 log = logging.getLogger(__name__)
@@ -165,6 +172,9 @@ class App:
             echo(self._icon.reason)
 
     def _make_page(self) -> None:
+        self._confirmed_clicks = ConfirmedClicks(
+            self._click_trust, self._controls, post=self._work.post, inform=self._alerts.inform, act=self._act
+        )
         threads = (self._loop, self._work)
         self._page = build_page(
             self._paths,
@@ -174,6 +184,7 @@ class App:
             threads,
             self._refresh,
             self._click_trust.browser_objection,
+            self._confirmed_clicks.confirm_browser,
             self._opener.open,
             self._stop_signal,
             lambda: (self._presenter, self._menu_controller),
@@ -196,6 +207,7 @@ class App:
             lambda batch: write_batch(batch, (), self._stores.copies, os.environ, folder),
             lambda words: self._session_focus.go_now(self._sessions.find(words)),
             PassphraseChange(self._terminals, self._controls, self._heard_from_agents),
+            self._keep_records,
         )
         self._hooks_command = HooksCommand(self._controls, requests, self._doctor.summary)
         self._server = IpcServer(self._paths.socket, TrayService(self._engine, requests, self._saw_relay))
@@ -257,12 +269,19 @@ class App:
             icon_visible=lambda: self._icon.visible,
             show_balloon=lambda title, text: show_balloon(self._icon, title, text),
             trusts=self._click_trust.is_trusted_host,
+            rejected=lambda pid, work: self._confirmed_clicks.button_rejected(pid, work),
             is_first=self._stores.journal.is_first,
             snoozed_until=self._stores.switch.state().snoozed_until,
             keep_snooze=self._stores.switch.snooze,
             can_focus=self._session_focus.can_focus,
+            look=self._look,
+            is_headless=self._sessions.is_headless,
+        )
+        self._presence_files = PresenceFiles(
+            lambda answer: self._look("", "", lambda found: answer(found.is_away)), self._alert_controller.after
         )
         self._alert_controller.go_to_session = self._session_focus.go
+        self._alert_controller.asked = self._sessions.asked
         self._alerts = self._alert_controller.alerts
         self._events.on_arrival, self._events.on_decision = self._on_arrival, self._on_decision
 
@@ -324,6 +343,7 @@ class App:
             quit=self._quit_by_person,
             recovery=self._database_recovery,
             entries=self._entry_watch,
+            keep_records=self._keep_records,
             sessions=lambda: self._sessions.sessions,
             go_to_session=self._session_focus.go,
         )
@@ -343,6 +363,7 @@ class App:
             headless=headless,
             environment=os.environ,
             trusts=self._click_trust.is_trusted_host,
+            rejected=self._confirmed_clicks.menu_rejected,
         )
 
     def _make_entry_watch(self) -> None:
@@ -413,6 +434,7 @@ class App:
         self._work.close()
         self._relay_files.write_last()
         self._presenter.close()
+        self._presence_files.close()
         self._alert_controller.close()
         self._stores.journal.close()
         self._state_recovery.close()
@@ -424,12 +446,26 @@ class App:
         self._work.post(lambda: self._presenter.status_shown("quit", text))
         self._work.post(lambda: self._echo(text))
 
+    def _look(self, agent: str, session: str, answer: Callable[[Attention], None]) -> None:
+        """Whether somebody looks at a session; "" asks only whether somebody is there. Answers on the work thread."""
+        found = self._sessions.get(agent, session) if agent else None
+        place = found.place if found else Place()
+        seconds = self._catalog.settings_in_force.away_after * 60
+
+        def work() -> None:
+            seen = attention(place, seconds)
+            self._work.post(lambda: answer(seen))
+
+        self._workers.spawn(work)
+
     def _on_arrival(self, event: Event) -> None:
         self._sessions.arrived(event)
+        self._presence_files.observe(event)
         self._alerts.arrived(event)
 
     def _on_decision(self, event: Event, decision: Decision, record: Record) -> None:
         self._sessions.decided(event, decision)
+        self._presence_files.observe(event)
         self._page.publish(record)
         self._alert_controller.decided(event, decision, record)
         self._throttled_refresh.request()
@@ -489,6 +525,19 @@ class App:
             self._refresh()
         elif sys.platform != "linux":  # nothing else reports a change there
             self._check_entries()
+
+    def _keep_records(self) -> None:
+        """Hold what `connect` has just recorded, on a thread of its caller, which may end then."""
+        is_kept = threading.Event()
+
+        def keep() -> None:
+            try:
+                self._state_recovery.check()
+            finally:
+                is_kept.set()
+
+        self._work.post(keep)
+        is_kept.wait(KEEP_TIMEOUT)
 
     def _check_entries(self) -> None:
         if not self._shutdown_state.begun:

@@ -12,10 +12,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
+from tray.agents.agent import is_headless
+from tray.agents.registry import AGENTS
 from tray.engine.record import make_record
 from tray.engine.session_states import state_after
 from tray.errors import HooktrayError, StoreError
-from tray.execution.process_place import is_alive, processes_from
+from tray.execution.process_place import command_of, is_alive, processes_from
 from tray.language import say
 from tray.model.decision import EMPTY_ANSWER, Decision, Record
 from tray.model.event import Event, EventKind
@@ -69,6 +71,7 @@ class SessionTracker:
         self._clock = clock
         self._sessions: dict[Key, Session] = {}
         self._parents: dict[Key, int] = {}  # of the relays from which the places were read
+        self._headless: set[Key] = set()  # before these no user sits
         self._arrived: dict[str, None] = {}  # events that were counted when they came in
 
     def load(self) -> None:
@@ -87,6 +90,10 @@ class SessionTracker:
 
     def get(self, agent: str, session: str) -> Session | None:
         return self._sessions.get((agent, session_id(session)))
+
+    def is_headless(self, agent: str, session: str) -> bool:
+        """Whether no user sits before it, so that nobody there waits for its end."""
+        return (agent, session_id(session)) in self._headless
 
     def find(self, words: str) -> Session:
         """The session whose id begins with this, or that waits the longest for "". Raises HooktrayError."""
@@ -151,6 +158,10 @@ class SessionTracker:
         """Read anew when another process sends: a session can be resumed somewhere else."""
         self._parents[key] = event.parent
         process = self._agent_process(event.parent)
+        self._headless.discard(key)
+        known = AGENTS.get(event.agent)
+        if known and is_headless(known, event.environment, command_of(process) if process else ()):
+            self._headless.add(key)
         if before.processes and before.processes[0].pid == process:
             return before
         place, dropped = read_place(event.environment, processes_from(process) if process else ())
@@ -182,6 +193,7 @@ class SessionTracker:
         for one in old:
             self._sessions.pop((one.agent, one.session), None)
             self._parents.pop((one.agent, one.session), None)
+            self._headless.discard((one.agent, one.session))
         if old:
             with contextlib.suppress(StoreError):
                 self._rows.remove(tuple(old))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -40,6 +40,7 @@ def build_page(
     threads: tuple[LoopThread, WorkQueue],
     refresh: Callable[[], None],
     objection: Callable[[int], ClickRejection | None],
+    confirm_browser: Callable[[Sequence[int], str], bool],
     open_file: Callable[[Path], None],
     stop_signal: Hangup,
     menu: Callable[[], tuple[Presenter, MenuController]],
@@ -57,6 +58,7 @@ def build_page(
         controls=controls,
         refresh=lambda: _run_on(work, refresh),
         objection=objection,
+        confirm_browser=confirm_browser,
         replay=build_replay(paths, stores, catalog, stop_signal),
         settings=lambda: _run_on(work, lambda: choices(menu()[0])) or (),
         change_setting=lambda id, on: bool(_run_on(work, lambda: choose(*menu(), id, on))),

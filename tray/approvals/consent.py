@@ -27,6 +27,7 @@ class PendingRequest:
     summary: str
     requester: str
     grant: Callable[[], None]
+    word: str = ""  # by which `hooktray approve` finds it
     is_undo: bool = False  # it was done, and to grant it is to undo it
 
 
@@ -123,13 +124,15 @@ class Consent:
         action = LedgerAction.APPROVE if accept else LedgerAction.DENY
         self._ledger.append(action, key, digest, definition=next(known, ""), position=(0, 0), channel=channel)
 
-    def add_request(self, summary: str, requester: str, grant: Callable[[], None]) -> PendingRequest:
+    def add_request(self, summary: str, requester: str, grant: Callable[[], None], word: str = "") -> PendingRequest:
         """Put a request before the user; the same words asked twice are one request."""
         with self._lock:
             known = next((one for one in self.requests if one.summary == summary and not one.is_undo), None)
             if known:
                 return known
-            request = PendingRequest(id=str(next(self._numbers)), summary=summary, requester=requester, grant=grant)
+            request = PendingRequest(
+                id=str(next(self._numbers)), summary=summary, requester=requester, grant=grant, word=word
+            )
             asked = [one for one in self.requests if not one.is_undo]
             self.requests = (*asked[1 - MAX_REQUESTS :], request, *(one for one in self.requests if one.is_undo))
             return request

@@ -191,8 +191,8 @@ class Controls:
     def passphrase(self) -> Passphrase:
         return self._passphrase
 
-    def add_request(self, summary: str, requester: str, grant: Callable[[], None]) -> None:
-        self._consent.add_request(summary, requester, grant)
+    def add_request(self, summary: str, requester: str, grant: Callable[[], None], word: str = "") -> None:
+        self._consent.add_request(summary, requester, grant, word)
         self._redraw()
 
     def resolve(self, request: str, *, accept: bool) -> None:

@@ -12,7 +12,7 @@ import asyncio
 import enum
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from tray.desktop.artwork import IconState
@@ -63,19 +63,21 @@ def choose_icon(
     opened: Callable[[], None],
     *,
     trusts: Callable[[int], bool],
+    rejected: Callable[[int, bool, Sequence[Action]], None] = lambda pid, is_host, actions: None,
     headless: bool = False,
     environment: Mapping[str, str] = os.environ,
 ) -> Icon:
     """The icon for this desktop. `act` and `opened` are called on the thread that calls `run`.
 
     `loop` runs in another thread. `trusts` decides last whether the process of a tray host may click. It has
-    no default, because any process of the user can call itself a tray host.
+    no default, because any process of the user can call itself a tray host. `rejected` gets what it did not trust:
+    the process, whether it calls itself a tray host, and what was clicked.
     """
     if headless:
         return HeadlessIcon("headless, as asked for")
     if sys.platform in {"darwin", "win32"}:
         return _pystray(act)
-    return _on_linux(loop, act, opened, environment, trusts)
+    return _on_linux(loop, act, opened, environment, trusts, rejected)
 
 
 def _on_linux(
@@ -84,12 +86,13 @@ def _on_linux(
     opened: Callable[[], None],
     environment: Mapping[str, str],
     trusts: Callable[[int], bool],
+    rejected: Callable[[int, bool, Sequence[Action]], None],
 ) -> Icon:
     from tray.desktop.sni import BUS_ERRORS, SniIcon
 
     sni, watcher = None, False
     if loop is not None and (address := session_bus(environment)):
-        sni = SniIcon(loop, address, act, opened, trusts)
+        sni = SniIcon(loop, address, act, opened, trusts, rejected)
         try:
             watcher = sni.start()
         except BUS_ERRORS:

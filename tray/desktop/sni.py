@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any
 
 from dbus_fast import ErrorType, Message, MessageFlag, MessageType
@@ -52,11 +52,13 @@ class SniIcon:
         act: Callable[[Action], None],
         opened: Callable[[], None],
         trusts: Callable[[int], bool],
+        rejected: Callable[[int, bool, Sequence[Action]], None] = lambda pid, is_host, actions: None,
     ) -> None:
+        """`rejected` is called on the loop with a click that did not count: whose, whether of a host, on what."""
         self.reason = ""
         self.rejected = 0  # clicks that did not come from a tray host
         self._loop, self._address = loop, address
-        self._act, self._trusts = act, trusts
+        self._act, self._trusts, self._on_rejected = act, trusts, rejected
         self.on_host_change: Callable[[bool], None] = lambda present: None  # called on the main thread
         self._main = MainLoop()
         self._item = StatusItem()
@@ -229,7 +231,7 @@ class SniIcon:
         """Do what was clicked, if a host sent it, and answer."""
         clicked = [number for number, kind in events if kind == "clicked"]
         unknown = [number for number, _ in events if number not in self._menu.table.rows]
-        if clicked and not await self._is_host(bus, message.sender or ""):
+        if clicked and not await self._is_host(bus, message.sender or "", self._actions(clicked)):
             self._reply(bus, message, Message.new_error(message, ErrorType.ACCESS_DENIED.value, "not a tray host"))
             return
         for number in clicked:
@@ -243,11 +245,15 @@ class SniIcon:
 
     async def _press(self, bus: MessageBus, message: Message, action: Action) -> None:
         """A press on the icon itself counts like a click on a row: only from a host."""
-        if not await self._is_host(bus, message.sender or ""):
+        if not await self._is_host(bus, message.sender or "", (action,)):
             self._reply(bus, message, Message.new_error(message, ErrorType.ACCESS_DENIED.value, "not a tray host"))
             return
         self._do(action)
         self._reply(bus, message, Message.new_method_return(message))
+
+    def _actions(self, numbers: Iterable[int]) -> tuple[Action, ...]:
+        rows = (self._menu.table.rows.get(number) for number in numbers)
+        return tuple(row.action for row in rows if row is not None and row.action is not None)
 
     def _click(self, number: int) -> None:
         row = self._menu.table.rows.get(number)
@@ -258,14 +264,15 @@ class SniIcon:
         act = self._act
         self._main.post(lambda: act(action))
 
-    async def _is_host(self, bus: MessageBus, sender: str) -> bool:
+    async def _is_host(self, bus: MessageBus, sender: str, actions: Sequence[Action]) -> bool:
         pid = await process(bus, sender)
-        known = pid and pid in await hosts(bus)
+        known = bool(pid) and pid in await hosts(bus)
         if known and self._trusts(pid):
             return True
         self.rejected += 1
         why = "which calls itself a tray host and is not trusted" if known else "which is no tray host"
         log.warning("refused a click on the menu from process %d, %s", pid, why)
+        self._on_rejected(pid, known, actions)
         return False
 
     def _reply(self, bus: MessageBus, message: Message, reply: Message) -> None:

@@ -71,3 +71,23 @@ def is_below(processes: Sequence[ProcessId], program: str) -> bool:
         with contextlib.suppress(psutil.Error):
             names.append(psutil.Process(one.pid).name())
     return not processes or any(name.startswith(program) for name in names)
+
+
+def command_of(pid: int) -> tuple[str, ...]:
+    """How it was started; empty when it has gone."""
+    import psutil
+
+    try:
+        return tuple(psutil.Process(pid).cmdline())
+    except (psutil.Error, ValueError):
+        return ()
+
+
+def program_of(pid: int) -> str:
+    """The name of its program; "" when it has gone."""
+    import psutil
+
+    try:
+        return psutil.Process(pid).name()
+    except (psutil.Error, ValueError):
+        return ""

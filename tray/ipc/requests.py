@@ -77,7 +77,9 @@ class UserRequests:
         write_batch_review: Callable[[ApprovalBatch], Path] = lambda batch: Path(),
         focus: Callable[[str], str] = str,
         change_passphrase: Callable[[int, HandedTerminal, bool], str] = lambda pid, handed, forget: "",
+        keep_records: Callable[[], None] = lambda: None,
     ) -> None:
+        self._keep_records = keep_records
         self._change_passphrase = change_passphrase
         self._focus = focus
         self._write_batch_review = write_batch_review
@@ -132,6 +134,11 @@ class UserRequests:
         """What only the running tray knows, for `status` and `doctor`."""
         open_requests = sum(not one.is_undo for one in self._controls.requests)
         return {**self.ping(), "requests": open_requests, **self._health()}
+
+    def keep(self) -> Mapping[str, Any]:
+        """A command has written into agents' settings: what it recorded must not be lost from here on."""
+        self._keep_records()
+        return {"done": "kept"}
 
     def on(self) -> Mapping[str, Any]:
         self._controls.set_enabled(True, COMMAND_LINE)
@@ -190,6 +197,8 @@ class UserRequests:
             return self._confirm(setting, yes=True)
         if batch := self._batch(request):
             return batch
+        if waiting := self._waiting(request):
+            return waiting
         one, pid = require_readable(self._find(request)), request.get("pid")
 
         path = terminal_path(pid) if isinstance(pid, int) and self._terminal.shares_files(pid) else ""
@@ -222,6 +231,20 @@ class UserRequests:
                 "{n} unchanged hooks wait for your approval",
                 len(batch.hooks),
             ),
+        )
+
+    def _waiting(self, request: Mapping[str, Any]) -> UserRequest | None:
+        """A request that has a word of its own: clicks that wait for the passphrase."""
+        word = request.get("hook")
+        found = [one for one in self._controls.requests if word and one.word == word]
+        if not found or any(one.hook.name == word for one in self._controls.hooks()):
+            return None
+        last = found[-1]
+        return UserRequest(
+            summary=last.summary,
+            question=say("Hooktray: {what}? It was clicked there just now.", what=last.summary),
+            run=lambda channel: self._controls.resolve(last.id, accept=True),
+            in_menu=last.summary,
         )
 
     def deny(self, request: Mapping[str, Any]) -> UserRequest:
@@ -396,6 +419,7 @@ IMMEDIATE: Mapping[str, Callable[[UserRequests], Mapping[str, Any]]] = {
     "on": UserRequests.on,
     "ping": UserRequests.ping,
     "health": UserRequests.health,
+    "keep": UserRequests.keep,
 }
 NEEDS_PERSON: Mapping[str, Callable[[UserRequests, Mapping[str, Any]], UserRequest]] = {
     "approve": UserRequests.approve,

@@ -59,9 +59,16 @@ class FreedesktopBackend:
 
     name = "D-Bus"
 
-    def __init__(self, pressed: OnPress | None = None, trusts: Callable[[int], bool] = lambda _: True) -> None:
+    def __init__(
+        self,
+        pressed: OnPress | None = None,
+        trusts: Callable[[int], bool] = lambda _: True,
+        rejected: Callable[[int, Callable[[], None]], None] = lambda pid, work: None,
+    ) -> None:
+        """`rejected` gets a click that does not count by itself: whose, and what it would do."""
         self._pressed = pressed
         self._trusts = trusts
+        self._rejected = rejected
         self._bus: MessageBus | None = None
         self._connecting = asyncio.Lock()
         self._server: NotificationServer | None = None  # the last one; a new one knows nothing of our earlier alerts
@@ -237,10 +244,14 @@ class FreedesktopBackend:
         """What allows something counts only from a server that no agent and no hook has started."""
         bus, owner = self._bus, self._owner
         process = await pid(bus, owner) if bus is not None else 0
+        pressed = self._pressed
+        if pressed is None:
+            return
         if process == 0 or not self._trusts(process):
-            log.warning("a button of process %d does not count: an agent or a hook is above it", process)
-        elif self._pressed is not None:
-            self._pressed(alert, button)
+            log.warning("a button of process %d does not count by itself", process)
+            self._rejected(process, lambda: pressed(alert, button))
+        else:
+            pressed(alert, button)
 
 
 def _offered(alert: Alert) -> tuple[Button, ...]:

@@ -75,6 +75,7 @@ TOPICS: Mapping[str, AlertClass] = {
     "agent_completed": AlertClass.TURN_END,
     "auth_success": AlertClass.INFORMATION,
 }
+USAGE_LIMIT = "rate_limit"  # why a turn failed; the message then says when it ends
 IDLE = "idle_prompt"  # follows every turn that nobody answers, so it must not stay on the screen
 
 _ENDS = frozenset({EventKind.TURN_END, EventKind.COMPLETION_CLAIM, EventKind.TURN_FAILED})
@@ -157,7 +158,10 @@ def _kind(event: Event, decision: Decision, show_input: bool) -> Iterable[AlertT
             if not stop_denied(decision):
                 yield AlertClass.TURN_END, _with_text(say("Turn ended"), event.message), None
         case EventKind.TURN_FAILED:
-            yield AlertClass.TURN_END, _with_text(say("Turn failed"), event.message or event.topic), None
+            if event.topic == USAGE_LIMIT:
+                yield AlertClass.TURN_END, _with_text(say("Usage limit reached"), event.message), None
+            else:
+                yield AlertClass.TURN_END, _with_text(say("Turn failed"), event.message or event.topic), None
         case EventKind.SESSION_END:
             why = "" if event.topic == "other" else event.topic
             yield AlertClass.SESSION_END, _with_text(say("Session ended"), why), None

@@ -18,6 +18,7 @@ from tray.model.hook import ApprovalState
 from tray.notify import rules
 from tray.notify.hook_problems import HookProblem, ProblemTracker
 from tray.notify.policy import (
+    BODY_LIMIT,
     Alert,
     AlertClass,
     Button,
@@ -42,10 +43,15 @@ from tray.notify.policy import (
 )
 from tray.notify.report_dedup import ReportDedup
 from tray.notify.turn_dedup import TurnDedup
+from tray.notify.turn_work import TurnWork
 from tray.settings import Settings
+from tray.text import sanitise
 
 # Alerts of an event by itself, before any hook ran.
 ON_ARRIVAL = frozenset({AlertClass.TURN_END, AlertClass.SESSION_END, AlertClass.NEEDS_YOU, AlertClass.INFORMATION})
+# Of no interest where no user sits before the agent. All other classes are announced in any case (decision 39).
+BEFORE_A_USER = ON_ARRIVAL | {AlertClass.NOTE, AlertClass.REWRITTEN}
+PATIENCE = 1.0  # seconds before a request for permission is announced
 NEEDS_USER = frozenset({AlertClass.NEEDS_YOU, AlertClass.ASKED})
 CLOSE_REASONS = {
     Resolution.ELSEWHERE: phrase("answered elsewhere"),
@@ -74,16 +80,23 @@ class AlertService:
         muted: Callable[[], Collection[str]] = tuple,
         is_first: Callable[[str], bool] = lambda what: True,
         can_focus: Callable[[str, str], bool] = lambda agent, session: False,
+        is_headless: Callable[[str, str], bool] = lambda agent, session: False,
+        later: Callable[[float, Callable[[], None]], object] = lambda seconds, work: work(),
     ) -> None:
         """`is_first`: whether the user has never been notified of this, also not by an earlier tray. `can_focus`:
-        whether it is known where a session of an agent runs.
+        whether it is known where a session of an agent runs. `is_headless`: whether no user sits before it.
+        `later` runs work on the caller's thread, so many seconds later.
         """
+        self._is_headless = is_headless
+        self._later = later
+        self._patient: dict[tuple[str, str], str] = {}  # sessions whose request is not announced yet, with its event
         self._can_focus = can_focus
         self._queue = queue
         self._settings = settings
         self._muted = muted
         self._turn_ends = TurnDedup(clock)
         self._reports = ReportDedup(clock)
+        self._work = TurnWork(clock)
         self._problems = ProblemTracker(clock)
         self._announced_early: dict[str, None] = {}
         self._waiting_alerts: dict[tuple[str, str], tuple[str, ...]] = {}  # of each session that needs the user
@@ -105,6 +118,7 @@ class AlertService:
 
     def arrived(self, event: Event) -> None:
         """An event that waits for no answer is announced at once, however long its hooks will take."""
+        self._work.observe(event)
         _remember(self._announced_early, event.id)
         made = self._event_alerts(event, Decision(), ())
         self._announce_event(event, [alert for alert in made if alert.cls in ON_ARRIVAL], event.id)
@@ -114,6 +128,8 @@ class AlertService:
             self._notify_once(record)
             return
         problems = self._problems.fresh(decision.outcomes)
+        if event.id not in self._announced_early:
+            self._work.observe(event)
         if event.id not in self._announced_early and not event.answered:
             self._announce_event(event, self._event_alerts(event, decision, problems, record), record.id)
             return
@@ -274,10 +290,11 @@ class AlertService:
 
     def _announce_event(self, event: Event, made: Sequence[Alert], record: str) -> None:
         """Announce it; and withdraw what the session needed the user for before: it has gone on since."""
+        made = self._wanted(event, made)
         fresh = self._reports.fresh(event, made)
         if made and not fresh:
             return  # another line has reported it, and what it announced stands
-        made = self._with_place(event, fresh)
+        made = self._with_place(event, self._with_work(event, fresh))
         session = (event.agent, event.session)
         stale = self._waiting_alerts.pop(session, ())
         needs = tuple(alert.key for alert in made if alert.cls in NEEDS_USER)
@@ -285,7 +302,42 @@ class AlertService:
             self._waiting_alerts[session] = needs
         elif stale:
             self._queue.withdraw(stale)
-        self._announce(made, record)
+        self._patient.pop(session, None)
+        if event.kind is EventKind.PERMISSION_REQUEST and needs and event.session:
+            self._announce_patiently(event, made, record)
+        else:
+            self._announce(made, record)
+
+    def _announce_patiently(self, event: Event, made: Sequence[Alert], record: str) -> None:
+        """An agent may answer its own request: only when its session has not gone on is it announced."""
+        session = (event.agent, event.session)
+        self._patient[session] = event.id
+
+        def announce() -> None:
+            if self._patient.get(session) == event.id:
+                del self._patient[session]
+                self._announce(made, record)
+
+        self._later(PATIENCE, announce)
+
+    def _with_work(self, event: Event, made: Sequence[Alert]) -> Sequence[Alert]:
+        """The end of a turn says what was done in it."""
+        if not any(one.cls is AlertClass.TURN_END for one in made):
+            return made
+        done = self._work.summary(event)
+        if not done:
+            return made
+        room = BODY_LIMIT - len(done) - 3
+        return [
+            replace(one, body=f"{sanitise(one.body, room)} · {done}") if one.cls is AlertClass.TURN_END else one
+            for one in made
+        ]
+
+    def _wanted(self, event: Event, made: Sequence[Alert]) -> Sequence[Alert]:
+        """Without what only interests a user who sits before the session; what guards did is always announced."""
+        if not made or self._settings().notify_headless or not self._is_headless(event.agent, event.session):
+            return made
+        return [one for one in made if one.cls not in BEFORE_A_USER]
 
     def _with_place(self, event: Event, made: Sequence[Alert]) -> list[Alert]:
         """With the button that leads to the session; an agent with an address of its own is better reached there."""

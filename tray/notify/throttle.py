@@ -8,7 +8,7 @@ in any minute; what exceeds that, and what comes in quiet hours, is counted exac
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from tray.language import count
@@ -35,6 +35,12 @@ class DeferredAlert:
 class _Group:
     count: int = 0
     projects: dict[str, None] | None = None
+
+    def add(self, alert: Alert) -> None:
+        self.count += 1
+        name = alert.project or alert.title
+        if self.projects is not None and name != APP and len(self.projects) <= NAMED:
+            self.projects[name] = None
 
 
 class Throttle:
@@ -119,11 +125,7 @@ class Throttle:
         if alert.apart:
             self._apart[alert.key] = alert
             return
-        group = self._groups.setdefault(alert.cls, _Group(projects={}))
-        group.count += 1
-        name = alert.project or alert.title
-        if group.projects is not None and name != APP and len(group.projects) <= NAMED:
-            group.projects[name] = None
+        self._groups.setdefault(alert.cls, _Group(projects={})).add(alert)
         if alert.sound and (self._loudest is None or alert.urgency > self._loudest.urgency):
             self._loudest = alert
 
@@ -135,13 +137,25 @@ class Throttle:
         return Alert(
             cls=most.cls,
             title=f"{APP} · {count('{n} alert', '{n} alerts', self.count - len(self._apart))}",
-            body=sanitise(" · ".join(_summary_part(cls, group) for cls, group in self._groups.items()), BODY_LIMIT),
+            body=sanitise(_groups_text(self._groups), BODY_LIMIT),
             urgency=most.urgency,
             sound=loud.sound if loud else "",
             sound_name=loud.sound_name if loud else "",
             notify=True,
             key=f"{APP}|summary|{self._summaries}",
         )
+
+
+def summary_text(alerts: Iterable[Alert]) -> str:
+    """`4 turns ended: api, web · 2 blocked: api`."""
+    groups: dict[AlertClass, _Group] = {}
+    for one in alerts:
+        groups.setdefault(one.cls, _Group(projects={})).add(one)
+    return _groups_text(groups)
+
+
+def _groups_text(groups: Mapping[AlertClass, _Group]) -> str:
+    return " · ".join(_summary_part(cls, group) for cls, group in groups.items())
 
 
 def _summary_part(cls: AlertClass, group: _Group) -> str:

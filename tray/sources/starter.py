@@ -45,6 +45,9 @@ STARTER_TEXT = """\
 ##
 ## Seconds that a turn must have taken to be told of at its end.
 # min_turn_seconds: 0
+# notify_headless: false
+# while_looking: hold
+# away_after: 5
 ##
 ## How loud sounds are, from 0 to 1.
 # volume: 1.0

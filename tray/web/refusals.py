@@ -49,6 +49,8 @@ RESTART_BROWSER_PLAIN = phrase(
     "menu."
 )
 
+PASSPHRASE_REMEDY = phrase("Or set a passphrase with `hooktray passphrase`: it is then asked for here.")
+
 REFUSALS: Mapping[RefusalCause | ClickObjection, Refusal] = {
     RefusalCause.HOST: Refusal(421, phrase("This address is not ours"), OPEN_AGAIN),
     RefusalCause.TARGET: Refusal(400, phrase("This is not an address of the page")),
@@ -115,7 +117,7 @@ REFUSALS: Mapping[RefusalCause | ClickObjection, Refusal] = {
         403, phrase("This browser may run code that is not its own"), RESTART_BROWSER_PLAIN
     ),
     ClickObjection.AGENT: Refusal(403, phrase("An agent or a hook started this browser"), RESTART_BROWSER),
-    ClickObjection.MARKED: Refusal(403, phrase("An agent may have started this browser"), RESTART_BROWSER),
+    ClickObjection.MARKED: Refusal(403, phrase("This browser was started with an agent's variable"), RESTART_BROWSER),
     ClickObjection.SHARED_SESSION: Refusal(403, phrase("An agent may have started this browser"), RESTART_BROWSER),
     ClickObjection.HIDDEN: Refusal(
         403, phrase("The system does not show how this browser was started"), RESTART_BROWSER

@@ -15,14 +15,15 @@ from urllib.parse import quote
 
 from aiohttp import web
 
-from tray.approvals.callers.click_check import ClickObjection, ClickRejection
+from tray.approvals.callers.click_check import REFUSED, ClickObjection, ClickRejection
+from tray.approvals.callers.person import Proof
 from tray.errors import HooktrayError
 from tray.model.decision import Record
 from tray.web import filters, guard, http_messages, peers
 from tray.web.actions import PASSPHRASES, SWITCH, PageActions
 from tray.web.guard import RequestHead
 from tray.web.live import DecisionStream
-from tray.web.refusals import REFUSALS, RefusalCause
+from tray.web.refusals import PASSPHRASE_REMEDY, REFUSALS, RefusalCause
 from tray.web.security_headers import STATIC, headers
 from tray.web.services import PageServices
 from tray.web.tokens import OneTimeTokens, TokenError, random_token
@@ -139,8 +140,8 @@ class WebServer:
     async def _route(self, request: web.BaseRequest, checked: CheckedRequest) -> web.StreamResponse:
         path = checked.head.path
         if checked.head.method == "POST":
-            if found := await self._in_thread(self._objection, checked.peer):
-                return self._refuse(found.objection, found.detail)
+            if refused := await self._refuse_click(request, checked):
+                return refused
             work = POSTS.get(path)
             return await work(self, request) if work else self._refuse(RefusalCause.NOT_FOUND)
         if path.startswith(guard.STATIC_PATH):
@@ -155,6 +156,29 @@ class WebServer:
                 html = await self._in_thread(view, self._views, query, "".join(found.groups()))
                 return self._page(html) if html is not None else self._refuse(RefusalCause.NOT_FOUND)
         return self._refuse(RefusalCause.NOT_FOUND)
+
+    async def _refuse_click(self, request: web.BaseRequest, checked: CheckedRequest) -> web.Response | None:
+        """What the sender is shown when its click does not count; None when it does.
+
+        Through a program that we do not know it counts with the passphrase, in the same form. To look needs none.
+        """
+        found = await self._in_thread(self._objection, checked.peer)
+        path = checked.head.path
+        if found is None or (path == guard.ENTER_PATH and found.proof is Proof.PASSPHRASE):
+            return None
+        if found.proof is Proof.REFUSED or not self._services.controls.passphrase.is_set:
+            return self._refuse(found.objection, found.detail)
+        fields = {name: str(value) for name, value in (await request.post()).items()}
+        typed = fields.pop("passphrase", "")
+        pids = checked.peer.processes() if checked.peer else ()
+        if typed:
+            try:
+                if await self._in_thread(self._services.confirm_browser, pids, typed):
+                    return None
+            except HooktrayError as error:
+                return self._failed(error, 429)
+        html = self._views.ask_passphrase(found, path, fields, was_wrong=bool(typed))
+        return self._page(html, REFUSALS[found.objection].status)
 
     def _objection(self, peer: peers.TcpPeer | None) -> ClickRejection | None:
         """Why no click of this peer counts. On Linux, one of a process that the system does not show never counts."""
@@ -257,7 +281,11 @@ class WebServer:
     def refusal(self, cause: RefusalCause | ClickObjection, detail: str = "") -> str:
         """The page that a reader is shown."""
         found = REFUSALS[cause]
-        return self._views.refusal(found.why, detail=detail, remedy=found.remedy, has_back_link=found.has_back_link)
+        can_ask = isinstance(cause, ClickObjection) and cause not in REFUSED
+        return self._views.refusal(
+            found.why, detail=detail, remedy=found.remedy, has_back_link=found.has_back_link,
+            more=PASSPHRASE_REMEDY if can_ask else "",
+        )  # fmt: skip
 
 
 async def _fields(request: web.BaseRequest, *names: str) -> tuple[str, ...]:

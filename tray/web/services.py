@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tray.approvals.callers.click_check import ClickRejection
@@ -40,6 +40,8 @@ class AgentConnection:
 class PageServices:
     """`refresh` reads the sources again before hooks are shown; `objection` judges the process behind a click.
 
+    `confirm_browser` tells whether this is the passphrase, and then counts the clicks of these processes.
+
     `settings` are those that the menu has now; `change_setting` clicks one, unless it is as it should be already.
     `replay` asks the hooks in force once more, and raises HooktrayError when a row cannot be replayed.
     """
@@ -54,6 +56,7 @@ class PageServices:
     replay: Callable[[Record], ReplayComparison]
     settings: Callable[[], tuple[PageSetting, ...]]
     change_setting: Callable[[str, bool | None], bool]
+    confirm_browser: Callable[[Sequence[int], str], bool]
     connections: Callable[[], Mapping[str, AgentConnection]]
     sessions: Callable[[], tuple[Session, ...]] = tuple  # as they are now, what waits first
     go_to_session: Callable[[str, str], None] = lambda agent, session: None

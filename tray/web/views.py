@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from tray.agents.protocol import is_gating
 from tray.agents.registry import AGENTS, UNKNOWN, UNSUPPORTED
 from tray.approvals.batch import summary_lines
+from tray.approvals.callers.click_check import ClickRejection
 from tray.approvals.catalog import REMOVED, HookState
 from tray.approvals.review import describe_action, format_definition
 from tray.engine.replay import ReplayComparison
@@ -23,6 +24,7 @@ from tray.model.session import STATE_WORDS
 from tray.store.stats import HOUR, MAX_ROWS, MAX_RUN_ROWS
 from tray.web import charts, filters
 from tray.web.actions import PageActions, possible_actions
+from tray.web.refusals import REFUSALS
 from tray.web.review_diff import hook_id, review_diff
 from tray.web.services import PageServices, PageSetting
 from tray.web.templating import VERDICTS, templates
@@ -192,10 +194,22 @@ class PageViews:
     def enter(self, query: Query, target: str = "") -> str:
         return self._templates.get_template("enter.html").render()
 
-    def refusal(self, why: str, *, detail: str = "", remedy: str = "", has_back_link: bool = False) -> str:
+    def ask_passphrase(self, found: ClickRejection, path: str, fields: Mapping[str, str], *, was_wrong: bool) -> str:
+        """The form once more, with the passphrase that it lacks."""
+        why = say(REFUSALS[found.objection].why)
+        return self._templates.get_template("passphrase.html").render(
+            why=why, detail=found.detail, path=path, fields=fields, was_wrong=was_wrong
+        )
+
+    def refusal(
+        self, why: str, *, detail: str = "", remedy: str = "", has_back_link: bool = False, more: str = ""
+    ) -> str:
         """Nothing in it comes from the request; `detail` has what the kernel shows of the program that asks."""
         return self._templates.get_template("refusal.html").render(
-            why=say(why), detail=detail, remedy=say(remedy) if remedy else "", has_back_link=has_back_link
+            why=say(why),
+            detail=detail,
+            remedy=" ".join(say(one) for one in (remedy, more) if one),
+            has_back_link=has_back_link,
         )
 
     def _agents(self) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from desktop.focus.terminals import LONG, Pane, front, wait_active
 from tray.desktop.focus import FocusResult, focus, kitty
 from tray.model.place import Place
 
-pytestmark = pytest.mark.skipif(shutil.which("kitty") is None, reason="kitty is tested by .ci/full")
+pytestmark = pytest.mark.skipif(shutil.which("kitty") is None, reason="kitty is not installed")
 
 
 class Kitty:

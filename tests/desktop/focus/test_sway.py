@@ -17,7 +17,7 @@ from desktop.focus.terminals import LONG, Pane
 from tray.desktop.focus import FocusResult, focus, sway
 
 pytestmark = pytest.mark.skipif(
-    None in (shutil.which("sway"), shutil.which("foot")), reason="sway and foot are tested by .ci/full"
+    None in (shutil.which("sway"), shutil.which("foot")), reason="sway and foot are not installed"
 )
 
 

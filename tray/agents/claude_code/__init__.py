@@ -105,8 +105,11 @@ AGENT = Agent(
         main_agent=lambda payload: wire.text(payload, "agent_type"),  # `--agent`, without an agent_id
     ),
     programs=frozenset({"claude"}),
+    presence_variable="CLAUDE_CLIENT_PRESENCE_FILE",
     variables=frozenset({"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_PROJECT_DIR"}),
     starters=frozenset({"claude", "npx"}),
+    headless=re.compile(r"-p|--print"),
+    headless_marks={"CLAUDE_CODE_ENTRYPOINT": re.compile(r"sdk-.+|.+-github-action")},
     without_hooks=re.compile(r"disableAllHooks|^--setting-sources\b|^--bare$"),
     home_variable=SETTINGS.variable,
     protected=(

@@ -90,6 +90,7 @@ AGENT: Agent = replace(
             ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/codex/requirements\.toml")),
         ),
     ),
+    headless=re.compile(r"exec"),
     matcher_names={"apply_patch": ("Edit", "Write")},
     protected_in_home=(
         *SETTINGS.protected_in_home(NAME),

@@ -113,6 +113,7 @@ AGENT = Agent(
     programs=frozenset({"copilot"}),
     variables=frozenset({"COPILOT_AGENT_SESSION_ID"}),
     starters=frozenset({"copilot"}),
+    headless=re.compile(r"-p|--prompt(=.*)?"),
     without_hooks=re.compile(r"disableAllHooks"),
     envelope=ENVELOPE | {"sessionId", "transcriptPath"},
     home_variable="COPILOT_HOME",

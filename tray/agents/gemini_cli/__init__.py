@@ -106,6 +106,7 @@ AGENT = replace(
             ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/gemini-?cli/(?:settings|system-defaults)\.json")),
         ),
     ),
+    headless=re.compile(r"-p|--prompt(=.*)?"),
     home_variable="GEMINI_CLI_HOME",
     extra_can={"BeforeTool": Capability.ASK},
     settings_files=(".gemini/settings.json", ".gemini/extensions/guard/gemini-extension.json"),

@@ -66,6 +66,7 @@ AGENT = Agent(
     programs=frozenset({"opencode"}),
     variables=frozenset({"OPENCODE", "OPENCODE_CLIENT", "OPENCODE_PID"}),
     starters=frozenset({"opencode"}),
+    headless=re.compile(r"run"),
     without_hooks=re.compile(r"^--pure$|^OPENCODE_(?:PURE|DISABLE_PROJECT_CONFIG)="),
     home_variable="OPENCODE_CONFIG_DIR",
     protected=(

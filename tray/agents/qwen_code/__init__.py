@@ -94,6 +94,7 @@ AGENT = replace(
             ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/qwen-?code/(?:settings|system-defaults)\.json")),
         ),
     ),
+    headless=re.compile(r"-p|--prompt(=.*)?"),
     matcher_names=MATCHER_NAMES,
     settings_files=(".qwen/settings.json", ".qwen/extensions/guard/qwen-extension.json"),
     path_words=("qwen", "settings"),

@@ -22,3 +22,12 @@ def select(place: Place) -> Place | None:
     except session_bus.BusCallError as error:
         raise FocusError(f"Konsole: {error}") from error
     return place
+
+
+def is_shown(place: Place) -> bool:
+    """Whether its window shows this tab now."""
+    try:
+        found = session_bus.call(place.konsole, place.konsole_window, "org.kde.konsole.Window", "currentSession")
+    except session_bus.BusCallError:
+        return False
+    return str(found[0]) == place.konsole_session.rpartition("/")[2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass
 
 from tray.desktop.focus.windows_of import FocusError, is_own_socket, run
@@ -12,6 +13,9 @@ from tray.model.place import Place, read_place
 
 PANE = "#{pane_pid} #{session_id} #{session_name}"
 CLIENT = "#{client_pid} #{session_id} #{client_activity} #{client_control_mode} #{client_tty}"
+SHOWN = "#{window_active}#{pane_active} #{?focus-events,on,off}"
+WATCHING = "#{client_pid} #{session_id} #{client_activity} #{client_flags} #{client_tty}"
+WATCHING_LINE = re.compile(r"(\d{1,9}) (\$\d{1,9}) (\d{1,15}) ([\w,-]{1,200}) (/[!-~]{1,100})", re.ASCII)
 CLIENT_LINE = re.compile(r"(\d{1,9}) (\$\d{1,9}) (\d{1,15}) 0 (/[!-~]{1,100})", re.ASCII)
 
 
@@ -66,3 +70,31 @@ def outer_place(client: TmuxClient) -> Place:
 
 def _tmux(place: Place, *words: str) -> str:
     return run(("tmux", "-S", place.tmux, *words))
+
+
+@dataclass(frozen=True, slots=True)
+class Watcher:
+    """A terminal that shows the pane with the cursor in it, and what it told tmux about itself."""
+
+    place: Place
+    is_focused: bool  # it reported that it has the keyboard
+    idle: float  # seconds since a key was pressed in it
+
+
+def watchers(place: Place) -> list[Watcher]:
+    """Every terminal that shows the pane now."""
+    if not is_own_socket(place.tmux):
+        return []
+    shown = _tmux(place, "display-message", "-p", "-t", place.tmux_pane, SHOWN)
+    session, _ = pane_session(place)
+    if not session or not shown.startswith("11 "):
+        return []
+    reports = shown.strip() == "11 on"
+    found = []
+    for line in _tmux(place, "list-clients", "-F", WATCHING).splitlines():
+        match = WATCHING_LINE.fullmatch(line)
+        if match and match[2] == session:
+            client = TmuxClient(int(match[1]), match[2], int(match[3]), match[5])
+            focused = reports and "focused" in match[4].split(",")
+            found.append(Watcher(outer_place(client), focused, max(time.time() - client.activity, 0.0)))
+    return found

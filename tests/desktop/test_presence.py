@@ -1,0 +1,79 @@
+"""Whether somebody looks: real terminals, a real window manager, and a key that is really pressed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from desk import Desk, wait
+
+from desktop.focus.terminals import LONG, Pane, child_pane, front, tmux
+from tray.desktop import presence
+from tray.model.place import Place
+from tray.notify.presence_gate import Attention
+
+LOOKING, ELSEWHERE, AWAY = Attention(is_looking=True), Attention(), Attention(is_away=True)
+
+
+def look(desk: Desk, pane: Pane, away_after: float = 300.0) -> Attention:
+    return presence.attention(pane.place, away_after, {"DISPLAY": desk.environment["DISPLAY"]})
+
+
+def touch(desk: Desk) -> None:
+    desk.run(["xdotool", "key", "shift"])
+
+
+def test_only_the_pane_that_is_shown_in_the_window_with_the_keyboard_is_watched(desk: Desk, tmp_path: Path) -> None:
+    with tmux(desk, tmp_path) as server:
+        shown, hidden = server.first("work"), server.pane("new-window", "work")
+        server.attach("work", "one")
+        desk.start(["xterm", "-T", "plain", "-e", "cat"])
+        front(desk, "plain")
+        touch(desk)
+        behind = look(desk, shown)
+        front(desk, "one")
+        touch(desk)
+        before = (look(desk, shown), look(desk, hidden))
+        server.run("select-window", "-t", "work:1")
+
+        assert behind == ELSEWHERE
+        assert before == (LOOKING, ELSEWHERE)
+        assert (look(desk, shown), look(desk, hidden)) == (ELSEWHERE, LOOKING)
+
+
+def test_a_terminal_without_tabs_is_watched_when_it_has_the_keyboard(desk: Desk) -> None:
+    pane = child_pane(desk, desk.start(["xterm", "-T", "first", "-e", "cat"]).pid)
+    front(desk, "first")
+    touch(desk)
+    here = look(desk, pane)
+    desk.start(["xterm", "-T", "second", "-e", "cat"])
+    front(desk, "second")
+    touch(desk)
+
+    assert (here, look(desk, pane)) == (LOOKING, ELSEWHERE)
+
+
+def test_of_a_program_with_tabs_nothing_is_known(desk: Desk) -> None:
+    terminal = desk.start(["xterm", "-T", "first", "-e", "cat"])
+    pane = child_pane(desk, terminal.pid)
+    front(desk, "first")
+    touch(desk)
+    place = replace(pane.place, kitty="unix:/nowhere", kitty_window="1")
+
+    assert presence.attention(place, 300.0, {"DISPLAY": desk.environment["DISPLAY"]}) == ELSEWHERE
+
+
+def test_nobody_is_there_when_no_key_was_pressed_for_so_long(desk: Desk) -> None:
+    pane = child_pane(desk, desk.start(["xterm", "-T", "first", "-e", "cat"]).pid)
+    front(desk, "first")
+    touch(desk)
+
+    wait(lambda: look(desk, pane, away_after=2.0) == AWAY, LONG, "two seconds without a key")
+    touch(desk)
+
+    assert look(desk, pane, away_after=0.0) == LOOKING
+
+
+def test_without_a_desktop_nothing_is_proved() -> None:
+    assert presence.attention(Place(), 1.0, {}) == ELSEWHERE
+    assert presence.attention(Place(window="7"), 1.0, {}) == ELSEWHERE

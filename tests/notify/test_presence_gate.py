@@ -1,0 +1,241 @@
+"""What is held while its user looks: nothing is lost, nothing that matters is quiet, and silence needs a proof."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+from notify.parts import alert
+
+from tray.notify.alert import Alert, AlertClass, Urgency
+from tray.notify.presence_gate import (
+    ANSWER_TIMEOUT,
+    GLANCE,
+    HELD_CLASSES,
+    RETURN_INTERVAL,
+    SEEN,
+    Attention,
+    PresenceGate,
+)
+
+LOOKING, ELSEWHERE, AWAY = Attention(is_looking=True), Attention(), Attention(is_away=True)
+PROTECTED = frozenset(AlertClass) - HELD_CLASSES
+
+
+@dataclass
+class World:
+    """A desk with a clock, whose user looks, or not, or is away; looks take as long as `slow` says."""
+
+    mode: Any = "hold"
+    state: Attention = LOOKING
+    slow: float = 0.0
+    now: float = 1000.0
+    shown: list[tuple[Alert, str]] = field(default_factory=list)
+    words: list[tuple[tuple[str, ...], str]] = field(default_factory=list)
+    withdrawn: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._numbers = itertools.count()
+        self._timers: list[tuple[float, int, Callable[[], None]]] = []
+        self.gate = PresenceGate(
+            self,
+            self._look,
+            self._later,
+            mode=lambda: self.mode,
+            on_delivery=lambda records, word: self.words.append((records, word)),
+            clock=lambda: self.now,
+        )
+
+    def announce(self, alerts: tuple[Alert, ...], record: str = "") -> None:
+        self.shown += [(one, record) for one in alerts]
+
+    def withdraw(self, keys: tuple[str, ...]) -> None:
+        self.withdrawn += keys
+
+    def _look(self, agent: str, session: str, answer: Callable[[Attention], None]) -> None:
+        self._later(self.slow, lambda: answer(self.state))
+
+    def _later(self, seconds: float, work: Callable[[], None]) -> None:
+        heapq.heappush(self._timers, (self.now + seconds, next(self._numbers), work))
+
+    def wait(self, seconds: float) -> None:
+        until = self.now + seconds
+        while self._timers and self._timers[0][0] <= until:
+            self.now, _, work = heapq.heappop(self._timers)
+            work()
+        self.now = until
+
+    @property
+    def bodies(self) -> list[str]:
+        return [one.body for one, _ in self.shown]
+
+
+def ended(key: str = "k", **more: Any) -> Alert:
+    fields: dict[str, Any] = {"cls": AlertClass.TURN_END, "urgency": Urgency.NORMAL, "sound": "chime"}
+    return replace(alert(key=key, **{**fields, **more}), agent="codex", session="s")
+
+
+def test_the_end_of_a_turn_that_is_watched_is_held_and_noted_as_seen() -> None:
+    world = World()
+    world.gate.announce((ended(),), "r1")
+
+    world.wait(60)
+
+    assert (world.shown, world.words) == ([], [(("r1",), SEEN)])
+
+
+def test_when_the_attention_leaves_within_ten_seconds_it_is_shown_with_its_sound() -> None:
+    world = World()
+    world.gate.announce((ended(),), "r1")
+    world.wait(5)
+    world.state = ELSEWHERE
+    world.wait(2)
+
+    assert world.shown == [(ended(), "r1")]
+
+
+@pytest.mark.parametrize("state", [ELSEWHERE, AWAY])
+def test_without_a_proof_it_is_shown_at_once(state: Attention) -> None:
+    world = World(state=state)
+    world.gate.announce((ended(),), "r1")
+    world.wait(0.1)
+
+    assert world.shown == [(ended(), "r1")]
+
+
+def test_a_look_that_takes_too_long_proves_nothing() -> None:
+    world = World(slow=ANSWER_TIMEOUT * 3)
+    world.gate.announce((ended(),), "r1")
+    world.wait(ANSWER_TIMEOUT * 5)
+
+    assert world.shown == [(ended(), "r1")]
+
+
+@pytest.mark.parametrize("cls", sorted(PROTECTED))
+def test_every_other_class_is_shown_without_a_sound_while_its_user_looks(cls: AlertClass) -> None:
+    world = World()
+    world.gate.announce((ended(cls=cls),), "r1")
+    world.wait(60)
+
+    assert world.shown == [(replace(ended(cls=cls), sound=""), "r1")]
+
+
+def test_a_critical_end_of_turn_is_shown() -> None:
+    world = World()
+    world.gate.announce((ended(urgency=Urgency.CRITICAL),), "r1")
+    world.wait(60)
+
+    assert [one.urgency for one, _ in world.shown] == [Urgency.CRITICAL]
+
+
+@pytest.mark.parametrize(("mode", "sound"), [("silent", ""), ("show", "chime")])
+def test_the_settings_show_it_all_the_same(mode: str, sound: str) -> None:
+    world = World(mode=mode)
+    world.gate.announce((ended(),), "r1")
+    world.wait(60)
+
+    assert world.shown == [(replace(ended(), sound=sound), "r1")]
+
+
+def test_what_is_not_about_a_session_is_not_delayed() -> None:
+    world = World(slow=0.5)
+    world.gate.announce((alert(key="x"),), "")
+
+    assert len(world.shown) == 1
+
+
+def test_what_is_withdrawn_while_it_is_held_is_not_shown_later() -> None:
+    world = World()
+    world.gate.announce((ended(),), "r1")
+    world.wait(2)
+    world.gate.withdraw(("k",))
+    world.state = ELSEWHERE
+    world.wait(60)
+
+    assert (world.shown, world.withdrawn) == ([], ["k"])
+
+
+def test_when_the_tray_quits_what_is_not_yet_certainly_seen_is_shown() -> None:
+    world = World()
+    world.gate.announce((ended(),), "r1")
+    world.wait(2)
+    world.gate.close()
+
+    assert world.shown == [(ended(), "r1")]
+
+
+def test_on_return_one_summary_counts_what_came_meanwhile() -> None:
+    world = World(state=AWAY)
+    for number in range(3):
+        world.gate.announce((ended(f"k{number}", project="api"),), f"r{number}")
+        world.wait(100)
+    world.state = ELSEWHERE
+    world.wait(RETURN_INTERVAL * 2)
+    world.wait(1000)
+
+    assert len(world.shown) == 4
+    assert world.bodies[-1] == "While you were away: 3 turns ended: api"
+
+
+def test_no_notification_is_lost_in_10_000_random_sequences() -> None:
+    """Each is shown once, or its user looked at its session for ten seconds after it, or it was withdrawn."""
+    for seed in range(10_000):
+        dice = random.Random(seed)
+        world = World(mode=dice.choice(("hold", "hold", "silent", "show")), slow=dice.choice((0.0, 0.3, 2.0)))
+        offered: dict[str, tuple[float, Alert]] = {}
+        withdrawn: set[str] = set()
+        looked: list[tuple[float, Attention]] = [(world.now, world.state)]
+        for number in range(dice.randint(3, 12)):
+            match dice.randrange(5):
+                case 0 | 1:
+                    cls = dice.choice((AlertClass.TURN_END, AlertClass.TURN_END, *AlertClass))
+                    one = ended(f"k{number}", cls=cls, urgency=dice.choice(tuple(Urgency)))
+                    offered[f"r{number}"] = (world.now, one)
+                    world.gate.announce((one,), f"r{number}")
+                case 2:
+                    world.state = dice.choice((LOOKING, LOOKING, ELSEWHERE, AWAY))
+                    looked.append((world.now, world.state))
+                case 3 if offered and dice.random() < 0.3:
+                    record = dice.choice(list(offered))
+                    withdrawn.add(record)
+                    world.gate.withdraw((offered[record][1].key,))
+                case _:
+                    world.wait(dice.choice((0.1, 0.7, 3.0, 12.0)))
+        if dice.random() < 0.5:
+            world.gate.close()
+        world.wait(100)
+        check(world, offered, withdrawn, looked, seed)
+
+
+def check(
+    world: World,
+    offered: dict[str, tuple[float, Alert]],
+    withdrawn: set[str],
+    looked: list[tuple[float, Attention]],
+    seed: int,
+) -> None:
+    shown = [record for _, record in world.shown if record]
+    seen = {record for records, word in world.words for record in records if word == SEEN}
+    for record, (at, one) in offered.items():
+        count = shown.count(record)
+        if record in withdrawn:
+            assert count <= 1, seed
+        elif count == 0:
+            assert record in seen, seed
+            assert one.cls in HELD_CLASSES, seed
+            assert one.urgency is not Urgency.CRITICAL, seed
+            assert world.mode == "hold", seed
+            assert was_looking(looked, at + world.slow, at + GLANCE), seed
+        else:
+            assert count == 1, seed
+
+
+def was_looking(looked: list[tuple[float, Attention]], begin: float, end: float) -> bool:
+    """Whether the user looked at the moments of the first and of the last look, between which others lie."""
+    states = [state for at, state in looked if at <= begin][-1:] + [state for at, state in looked if at <= end][-1:]
+    return all(state.is_looking for state in states)

@@ -1,0 +1,95 @@
+"""Sessions before which no user sits, and requests that an agent answers by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from notify.test_service import FAILED, Announced, event, record
+
+from tray.model.decision import NO_OPINION, Decision, HookOutput, Outcome, Status, Verdict
+from tray.model.event import Event, EventKind
+from tray.notify.alert import AlertClass
+from tray.notify.service import PATIENCE, AlertService
+from tray.settings import Settings
+
+BLOCKED = Decision(
+    verdict=Verdict.DENY,
+    outcomes=(Outcome(hook="h", status=Status.OK, output=HookOutput(verdict=Verdict.DENY, reason="no")),),
+)
+
+
+class Quiet:
+    """A service whose sessions are headless, with timers that the test has in hand."""
+
+    def __init__(self, settings: Settings, *, headless: bool = True) -> None:
+        self.announced = Announced()
+        self.timers: list[tuple[float, Callable[[], None]]] = []
+        self.service = AlertService(
+            self.announced,
+            lambda: settings,
+            is_headless=lambda agent, session: headless,
+            later=lambda seconds, work: self.timers.append((seconds, work)),
+        )
+
+    def decide(self, one: Event, decision: Decision = NO_OPINION) -> None:
+        self.service.decided(one, decision, record(one))
+
+
+@pytest.mark.parametrize("kind", [EventKind.TURN_END, EventKind.TURN_FAILED, EventKind.SESSION_END])
+def test_the_ends_of_a_headless_session_are_not_announced_unless_wanted(kind: EventKind) -> None:
+    quiet, wanted = Quiet(Settings()), Quiet(Settings(notify_headless=True))
+    quiet.decide(event(kind))
+    wanted.decide(event(kind))
+
+    assert (len(quiet.announced.alerts), len(wanted.announced.alerts)) == (0, 1)
+
+
+def test_what_a_guard_did_and_a_hook_that_failed_are_announced_in_any_session() -> None:
+    quiet = Quiet(Settings())
+    quiet.decide(event(EventKind.TOOL_BEFORE, "1"), BLOCKED)
+    quiet.decide(event(EventKind.TURN_END, "2"), FAILED)
+
+    assert quiet.announced.classes == [AlertClass.BLOCKED, AlertClass.HOOK_FAILED]
+
+
+def request(id: str = "1") -> Event:
+    return event(EventKind.PERMISSION_REQUEST, id, agent="codex", name="PermissionRequest")
+
+
+def test_a_request_is_announced_when_its_session_has_not_gone_on_for_a_second() -> None:
+    patient = Quiet(Settings(), headless=False)
+    patient.decide(request())
+    before = list(patient.announced.alerts)
+    seconds, work = patient.timers[0]
+    work()
+
+    assert (before, seconds) == ([], PATIENCE)
+    assert patient.announced.classes == [AlertClass.NEEDS_YOU]
+
+
+def test_a_request_that_the_agent_answered_by_itself_is_not_announced() -> None:
+    patient = Quiet(Settings(), headless=False)
+    patient.decide(request())
+    patient.decide(event(EventKind.TOOL_AFTER, "2", agent="codex"))
+    patient.timers[0][1]()
+
+    assert patient.announced.alerts == []
+
+
+def test_of_two_requests_in_a_row_the_second_is_announced_once() -> None:
+    patient = Quiet(Settings(), headless=False)
+    patient.decide(request("1"))
+    patient.decide(request("2"))
+    for _, work in patient.timers:
+        work()
+
+    assert len(patient.announced.alerts) == 1
+
+
+def test_a_usage_limit_is_called_by_its_name_with_the_time_of_its_end() -> None:
+    limited = Quiet(Settings(), headless=False)
+    message = "You've hit your session limit · resets 3pm"
+    limited.decide(event(EventKind.TURN_FAILED, topic="rate_limit", message=message))
+
+    assert limited.announced.alerts[0].body == f"Usage limit reached: {message}"

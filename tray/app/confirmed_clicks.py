@@ -1,0 +1,121 @@
+"""Clicks through panels and browsers that Hooktray does not know: the passphrase confirms them, once per start."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from tray.app.click_trust import ClickTrust
+from tray.approvals.callers.person import Proof, process_label
+from tray.approvals.controls import Controls
+from tray.desktop.menu import (
+    Action,
+    OpenPage,
+    ResumeHooks,
+    Review,
+    ReviewBatch,
+    ShowIncident,
+    ShowProblem,
+    ShowReason,
+    ToggleSwitch,
+)
+from tray.ipc.caller_facts import process_chain
+from tray.language import phrase, say
+
+CLICKS = "clicks"  # the word for them in `hooktray approve`
+QUIET_SECONDS = 60.0  # between two notifications about clicks that did nothing: any program can click
+# What anybody may have done, or only shows something.
+HARMLESS = (OpenPage, ResumeHooks, Review, ReviewBatch, ShowIncident, ShowProblem, ShowReason)
+HOW_TO_CONFIRM = phrase("Confirm it with `hooktray approve clicks` in a terminal, or on the page")
+HOW_TO_SET = phrase("Use the page or a terminal, or set a passphrase: `hooktray passphrase`")
+OTHER_WAYS = phrase("Use the page or a terminal")
+
+
+class ConfirmedClicks:
+    """`post` leads to the thread of the menu, which does all of this."""
+
+    def __init__(
+        self,
+        trust: ClickTrust,
+        controls: Controls,
+        *,
+        post: Callable[[Callable[[], None]], None],
+        inform: Callable[[str, str], None],
+        act: Callable[[Action], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._trust = trust
+        self._controls = controls
+        self._post = post
+        self._inform = inform
+        self._act = act
+        self._clock = clock
+        self._waiting: dict[int, Callable[[], None]] = {}  # by process: what was clicked last
+        self._quiet_until = 0.0
+
+    def menu_rejected(self, pid: int, is_host: bool, actions: Sequence[Action]) -> None:
+        """From any thread: a click on the menu that did not count by itself."""
+        self._post(lambda: self._clicked(pid, is_host, tuple(actions)))
+
+    def button_rejected(self, pid: int, work: Callable[[], None]) -> None:
+        """From any thread: the same for a button of a notification."""
+        self._post(lambda: self._keep(pid, work))
+
+    def confirm_browser(self, pids: Sequence[int], typed: str) -> bool:
+        """Whether this is the passphrase; then the browser's clicks count. Raises HooktrayError: too many tries."""
+        if not self._controls.passphrase.check(typed, f"browser {min(pids, default=0)}"):
+            return False
+        for pid in pids:
+            self._trust.confirm(pid)
+        return True
+
+    def _clicked(self, pid: int, is_host: bool, actions: tuple[Action, ...]) -> None:
+        if not is_host:
+            title = say("A program that is no tray host clicked in Hooktray's menu, which did nothing")
+            self._tell(title, say(OTHER_WAYS))
+            return
+        left = tuple(one for one in actions if not self._is_harmless(one))
+        if self._trust.judge_host(pid).proof is not Proof.REFUSED:
+            self._act_on(tuple(one for one in actions if one not in left))
+        if left:
+            self._keep(pid, lambda: self._act_on(left))
+
+    def _act_on(self, actions: Sequence[Action]) -> None:
+        for one in actions:
+            self._act(one)
+
+    def _is_harmless(self, action: Action) -> bool:
+        """Switching on is everybody's."""
+        is_on = self._controls.state.enabled
+        return isinstance(action, HARMLESS) or (isinstance(action, ToggleSwitch) and not is_on)
+
+    def _keep(self, pid: int, work: Callable[[], None]) -> None:
+        """Put the click before the user, who confirms it with the passphrase."""
+        judgement = self._trust.judge_host(pid)
+        if judgement.proof is Proof.CLICK:  # it was confirmed meanwhile
+            work()
+            return
+        title = say("Your click did nothing: {why}", why=judgement.reason)
+        if judgement.proof is Proof.REFUSED or not pid:
+            self._tell(title, judgement.remedy or say(OTHER_WAYS))
+            return
+        if not self._controls.passphrase.is_set:
+            self._tell(title, say(HOW_TO_SET))
+            return
+        self._waiting[pid] = work
+        chain = process_chain(pid)
+        who = process_label(chain[0]) if chain else str(pid)
+        summary = say("Count the clicks in {who} until it ends", who=who)
+        self._controls.add_request(summary, who, lambda: self._confirm(pid), word=CLICKS)
+        self._tell(say("Your click waits: {why}", why=judgement.reason), say(HOW_TO_CONFIRM))
+
+    def _confirm(self, pid: int) -> None:
+        self._trust.confirm(pid)
+        if work := self._waiting.pop(pid, None):
+            self._post(work)
+
+    def _tell(self, title: str, text: str) -> None:
+        now = self._clock()
+        if now >= self._quiet_until:
+            self._quiet_until = now + QUIET_SECONDS
+            self._inform(title, text)

@@ -1,0 +1,175 @@
+"""Whether the user certainly looks at a session, and whether anybody is at the desktop. Proof, or nothing.
+
+A pane is watched when its terminal shows it, that terminal has the keyboard, and somebody used it within `ACTIVE`
+seconds. Terminals with tabs count only where they say which tab they show.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+from tray.desktop.focus import hyprland, kitty, konsole, kwin, niri, session_bus, sway, tmux
+from tray.desktop.focus.windows_of import FocusError
+from tray.execution.process_place import program_of
+from tray.model.place import Place
+from tray.notify.presence_gate import Attention
+
+ACTIVE = 60.0  # seconds since somebody used keyboard or pointer
+# Terminals that have one session in a window: of others it is not known which tab is shown.
+WITHOUT_TABS = frozenset({"alacritty", "foot", "rxvt", "st", "urxvt", "xterm"})
+FOCUSED_PIDS: tuple[Callable[[Mapping[str, str]], int | None], ...] = (
+    sway.focused_pid,
+    hyprland.focused_pid,
+    niri.focused_pid,
+    kwin.focused_pid,
+)
+
+log = logging.getLogger(__name__)
+
+
+def attention(place: Place, away_after: float, environment: Mapping[str, str] = os.environ) -> Attention:
+    """`away_after`: seconds without a key after which nobody is there; 0 = never. It never raises."""
+    try:
+        idle = idle_seconds(environment)
+        locked = is_locked(environment)
+        is_away = locked or (0 < away_after <= (idle if idle is not None else 0.0))
+        if is_away or place == Place() or (idle is not None and idle >= ACTIVE):
+            return Attention(is_away=is_away)
+        return Attention(is_looking=is_watched(place, idle, environment))
+    except Exception:  # a library of a desktop may fail in any way; then nothing is proved
+        log.exception("whether somebody looks is not known")
+        return Attention()
+
+
+def is_watched(place: Place, idle: float | None, environment: Mapping[str, str]) -> bool:
+    """`idle` is the desktop's own; None = it does not say."""
+    try:
+        if place.tmux and place.tmux_pane:
+            return any(
+                (idle is not None or client.idle < ACTIVE) and _has_keyboard(client, environment)
+                for client in tmux.watchers(place)
+            )
+        return idle is not None and bool(has_keyboard(place, environment))
+    except FocusError:
+        return False
+
+
+def _has_keyboard(client: tmux.Watcher, environment: Mapping[str, str]) -> bool:
+    """What the desktop says of its window; where that cannot be known, what its terminal reported to tmux."""
+    outer = has_keyboard(client.place, environment)
+    return client.is_focused if outer is None else outer
+
+
+def has_keyboard(place: Place, environment: Mapping[str, str]) -> bool | None:
+    """Whether the session's pane is visible in the window with the keyboard; None when that cannot be known."""
+    if place.kitty_window and place.kitty:
+        found = kitty.find(place)
+        return None if found is None else found.is_focused
+    if place.konsole_session and not konsole.is_shown(place):
+        return False
+    for focused in FOCUSED_PIDS:
+        pid = focused(environment)
+        if pid is not None:
+            return _is_ours(place, pid)
+    return _on_x11(place, environment)
+
+
+def _is_ours(place: Place, pid: int) -> bool | None:
+    if not any(one.pid == pid for one in place.processes):
+        return False
+    return True if place.konsole_session or program_of(pid) in WITHOUT_TABS else None
+
+
+def _on_x11(place: Place, environment: Mapping[str, str]) -> bool | None:
+    if sys.platform != "linux":
+        return None
+    from tray.desktop.focus import x11
+
+    found = x11.focused_window(environment)
+    if found is None:
+        return None
+    window, pid = found
+    ours = _is_ours(place, pid)
+    return x11.has_window(replace(place, display=""), window, environment) if ours else ours
+
+
+def idle_seconds(environment: Mapping[str, str]) -> float | None:
+    """Since somebody used keyboard or pointer; None when nothing says so."""
+    for ask in _idle_sources(environment):
+        with contextlib.suppress(FocusError, session_bus.BusCallError):
+            found = ask()
+            if found is not None:
+                return found
+    return None
+
+
+def _idle_sources(environment: Mapping[str, str]) -> Iterator[Callable[[], float | None]]:
+    if sys.platform == "linux":
+        from tray.desktop.focus import x11
+
+        yield lambda: x11.idle_seconds(environment)
+        if environment.get("DBUS_SESSION_BUS_ADDRESS"):
+            yield _mutter_idle
+            if "KDE" in environment.get("XDG_CURRENT_DESKTOP", ""):
+                yield _kde_idle
+    elif sys.platform == "win32":
+        yield _windows_idle
+    elif sys.platform == "darwin":
+        yield _apple_idle
+
+
+def _mutter_idle() -> float:
+    name = "org.gnome.Mutter.IdleMonitor"
+    found = session_bus.call(name, "/org/gnome/Mutter/IdleMonitor/Core", name, "GetIdletime")
+    return float(found[0]) / 1000
+
+
+def _kde_idle() -> float:
+    name = "org.freedesktop.ScreenSaver"
+    return float(session_bus.call(name, "/ScreenSaver", name, "GetSessionIdleTime")[0]) / 1000
+
+
+def _windows_idle() -> float | None:
+    if sys.platform != "win32":
+        return None
+    import ctypes
+
+    class LastInput(ctypes.Structure):
+        """LASTINPUTINFO of the Windows API."""
+
+        _fields_ = [("size", ctypes.c_uint), ("at", ctypes.c_uint)]
+
+    found = LastInput(size=ctypes.sizeof(LastInput))
+    if not ctypes.windll.user32.GetLastInputInfo(ctypes.byref(found)):
+        return None
+    return float((ctypes.windll.kernel32.GetTickCount() - found.at) % 2**32) / 1000
+
+
+def _apple_idle() -> float | None:
+    import ctypes.util
+
+    path = ctypes.util.find_library("ApplicationServices")
+    if not path:
+        return None
+    library = ctypes.CDLL(path)
+    library.CGEventSourceSecondsSinceLastEventType.restype = ctypes.c_double
+    return float(library.CGEventSourceSecondsSinceLastEventType(ctypes.c_int(0), ctypes.c_uint(0xFFFFFFFF)))
+
+
+def is_locked(environment: Mapping[str, str]) -> bool:
+    """Whether the screen is certainly locked: its screen saver says so."""
+    if sys.platform != "linux" or not environment.get("DBUS_SESSION_BUS_ADDRESS"):
+        return False
+    for name, path in (
+        ("org.freedesktop.ScreenSaver", "/ScreenSaver"),
+        ("org.gnome.ScreenSaver", "/org/gnome/ScreenSaver"),
+    ):
+        with contextlib.suppress(session_bus.BusCallError):
+            if session_bus.call(name, path, name, "GetActive")[0] is True:
+                return True
+    return False
