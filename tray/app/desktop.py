@@ -110,4 +110,6 @@ def _alerts_state(alerts: AlertController) -> AlertsState:
 
 def _question(one: UserQuestion) -> MenuQuestion:
     event = one.event
-    return MenuQuestion(id=one.id, agent=event.agent, project=event.project, subject=tool_text(event))
+    return MenuQuestion(
+        id=one.id, agent=event.agent, project=event.project, subject=tool_text(event), session=event.session
+    )

@@ -498,6 +498,7 @@ class App:
             with contextlib.suppress(StoreError):  # the next refresh tries again
                 guarded_settings.record_additions(self._catalog.configuration.settings, self._stores.ledger)
                 self._consent.pin_earlier(PINNED_AT_START)
+                self._controls.follow_agents()
         for state in self._catalog.take_new():
             if state.key not in batch:  # those have one alert for all of them
                 self._alerts.hook_waiting(state)
