@@ -40,7 +40,7 @@ hooktray \\- one tray for every coding agent\\(aqs hooks
 .SH DESCRIPTION
 Hooktray receives the lifecycle events of several coding agents, runs the hooks that you approved for them, answers
 each agent in its own dialect, raises an alert and a sound for what came out, and keeps a journal of every decision.
-Without a command it starts the tray.
+Without a command it shows the status at a terminal, and starts the tray elsewhere.
 """
 RELAY = """.SS "relay AGENT [EVENT]"
 What an agent runs: the event on its standard input goes to the tray, the tray\\(aqs answer to standard output,

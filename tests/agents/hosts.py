@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from hosts import antigravity as antigravity_host
@@ -12,6 +13,7 @@ from hosts import gemini_cli as gemini_host
 from hosts import kimi_code as kimi_host
 from hosts import opencode as opencode_host
 from hosts import qwen_code as qwen_host
+from hosts.documented import DEVIN, DROID, GROK, Documented
 from hosts.process import Exit
 
 from tray.model.decision import Answer, Decision, Verdict
@@ -123,6 +125,18 @@ def gemini_cli(event: Event, answer: Answer) -> Taken:
     return PERMISSIONS.get(report.verdict, Verdict.ABSTAIN), report.stop
 
 
+def by_documentation(agent: Documented) -> Callable[[Event, Answer], Taken]:
+    """By the stand-in, which complains of nothing."""
+
+    def judged(event: Event, answer: Answer) -> Taken:
+        ended = Exit(code=answer.code, stdout=answer.stdout, stderr=answer.stderr)
+        report = agent.judge(event.name, event.body, ended)
+        assert report.warnings == []
+        return PERMISSIONS.get(report.verdict, Verdict.ABSTAIN), report.stop
+
+    return judged
+
+
 def kimi_code(event: Event, answer: Answer) -> Taken:
     """By the stand-in; none of our answers has a part that it ignores."""
     ended = Exit(code=answer.code, stdout=answer.stdout, stderr=answer.stderr)
@@ -177,7 +191,10 @@ HOSTS = {
     "codex": codex,
     "copilot-cli": copilot_cli,
     "cursor": cursor,
+    "devin": by_documentation(DEVIN),
+    "droid": by_documentation(DROID),
     "gemini-cli": gemini_cli,
+    "grok": by_documentation(GROK),
     "kimi-code": kimi_code,
     "opencode": opencode,
     "qwen-code": qwen_code,

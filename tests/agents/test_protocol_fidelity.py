@@ -155,6 +155,21 @@ SAYING = {
         "note": ran(0, "x"),
         "stop": ran(0, '{"continue":false}'),
     },
+    "devin": {
+        "deny": ran(2, err="no"),
+        "note": ran(0, '{"systemMessage":"n"}'),
+        "stop": ran(0, '{"continue":false}'),
+    },
+    "droid": {
+        "deny": ran(2, err="no"),
+        "note": ran(0, '{"systemMessage":"n"}'),
+        "stop": ran(0, '{"continue":false}'),
+    },
+    "grok": {
+        "deny": ran(2, err="no"),
+        "note": ran(0, '{"systemMessage":"n"}'),
+        "stop": ran(0, '{"continue":false}'),
+    },
     "kimi-code": {
         "deny": ran(2, err="no"),
         "note": ran(0, '{"systemMessage":"n"}'),
@@ -203,6 +218,9 @@ UNHEARD = {
     "copilot-cli": "ConfigChange",
     "cursor": "ConfigChange",
     "gemini-cli": "ConfigChange",
+    "devin": "ConfigChange",
+    "droid": "ConfigChange",
+    "grok": "ConfigChange",
     "kimi-code": "ConfigChange",
     "opencode": "ConfigChange",
     "qwen-code": "ConfigChange",

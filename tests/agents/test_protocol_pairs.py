@@ -34,7 +34,7 @@ def refusal(dialect: str, row: FidelityRow) -> Result | None:
         return ran(0, ASKED) if row.hook_event_names[dialect] == "PermissionRequest" else ran(2, err="no")
     if dialect in ("gemini-cli", "kimi-code"):
         return ran(2, err="no")
-    if dialect in ("codex", "opencode", "qwen-code"):
+    if dialect in ("codex", "devin", "droid", "grok", "opencode", "qwen-code"):
         return ran(0, ASKED) if row.hook_event_names[dialect] == "PermissionRequest" else ran(2, err="no")
     if dialect == "copilot-cli" and row.hook_event_names[dialect] in REFUSED_IN_COPILOT_CLI:
         return ran(0, REFUSED_IN_COPILOT_CLI[row.hook_event_names[dialect]])

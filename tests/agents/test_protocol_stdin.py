@@ -45,6 +45,8 @@ S = "8599f3e0-cb9f-4fa4-8e7e-c6bbde88efdc"
 SUB = "/home/dev/project/sub"
 X = {"session_id": "40:/abs/path/to/project", "cwd": "/abs/path/to/project", "model": "anthropic:claude-sonnet-4-6"}
 PLUGIN = {"id": "hooktray", "dir": ""}
+STARCHILD_PATHS = dict.fromkeys(("path", "file_path", "filename"), "/home/dev/project/a.txt")
+X_CODE_PATHS = dict.fromkeys(("filePath", "path"), "/home/dev/project/a.txt")
 UNCOUNTED = {"turn": 0, "tokenUsage": {"inputTokens": 0, "outputTokens": 0, "totalTokens": 0}}
 GOLDEN: list[tuple[str, Event, dict[str, Any]]] = [
     (
@@ -82,7 +84,7 @@ GOLDEN: list[tuple[str, Event, dict[str, Any]]] = [
         "starchild",
         recorded("claude-code", "PreToolUse-Write"),
         {"event": "pre_tool_call", "session_id": S, "agent_id": "claude-code", "cwd": "/home/dev/project"}
-        | {"tool_name": "write_file", "tool_input": {"path": "/home/dev/project/a.txt", "content": "hello\n"}},
+        | {"tool_name": "write_file", "tool_input": {**STARCHILD_PATHS, "content": "hello\n"}},
     ),
     (
         "starchild",
@@ -185,7 +187,7 @@ GOLDEN: list[tuple[str, Event, dict[str, Any]]] = [
         | {
             "tool": {
                 "name": "writeFile",
-                "args": {"filePath": "/home/dev/project/a.txt", "content": "hello\n"},
+                "args": {**X_CODE_PATHS, "content": "hello\n"},
                 "callId": "toolu_01",
             }
         },

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from desk import wait
 
-from tray.app.file_watch import FileWatch
+from tray.app import file_watch
+from tray.app.file_watch import POLL_INTERVAL, FileWatch, FolderWatch
 from tray.threads import LoopThread
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is no inotify")
@@ -93,3 +94,21 @@ def test_what_is_no_longer_wanted_is_no_longer_told(watcher: Watcher, tmp_path: 
     first.write_text("x")
 
     assert watcher.settle() == before
+
+
+def test_where_the_system_reports_nothing_a_folder_is_looked_at_again_and_again(
+    watcher: Watcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = threading.Semaphore(0)
+    monkeypatch.setattr(file_watch, "POLL_INTERVAL", 0.05)
+    monkeypatch.setattr(FolderWatch, "_add", lambda *_: False)  # as on a system without inotify
+    watch = FolderWatch(watcher.loop.loop, tmp_path, (), lambda: looks.release())
+
+    watch.rearm()
+
+    assert all(looks.acquire(timeout=20) for _ in range(5))
+    watch.close()
+
+
+def test_that_is_at_least_once_a_minute() -> None:
+    assert POLL_INTERVAL <= 60

@@ -144,6 +144,8 @@ def test_after_a_restart_the_sessions_are_there_and_those_of_dead_agents_are_don
 
     states = {one.session: (one.state, one.name, one.ended) for one in later.sessions}
     assert states == {"s-1": (SessionState.WORKING, "go", False), "s-2": (SessionState.DONE, "run", True)}
+    saved = {one.session: one.state for one in tracked.house.stores.session_rows.all()}
+    assert saved == {"s-1": SessionState.WORKING, "s-2": SessionState.DONE}
 
 
 def test_an_ended_session_is_forgotten_after_an_hour(tracked: Tracked) -> None:
@@ -178,6 +180,18 @@ def test_a_question_on_the_desktop_makes_its_session_wait(tracked: Tracked) -> N
     tracked.tracker.asked(Event(id="q", agent="claude-code", name="X", kind=EventKind.TOOL_BEFORE, session="s-1"))
 
     assert tracked.tracker.sessions[0].state is SessionState.WAITING
+
+
+def test_a_session_whose_first_event_is_a_question_is_known_with_its_place(tracked: Tracked) -> None:
+    first = Event(
+        id="q", agent="claude-code", name="X", kind=EventKind.PERMISSION_REQUEST, session="s-1", environment=TMUX,
+        parent=1,
+    )  # fmt: skip
+
+    tracked.tracker.asked(first)
+
+    found = tracked.tracker.sessions[0]
+    assert (found.state, found.place.tmux_pane) == (SessionState.WAITING, "%7")
 
 
 def test_an_event_that_was_answered_at_once_counts_when_it_came(tracked: Tracked) -> None:

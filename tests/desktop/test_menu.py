@@ -10,11 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from desktop.menu_parts import LABEL_LIMIT, NOON, RECORD, find, labels, walk
+from desktop.menu_parts import CLAUDE, LABEL_LIMIT, NOON, PENDING, RECORD, find, labels, walk
 from tray.desktop.menu import (
+    Action,
     AlertsState,
     AnswerQuestion,
     Approval,
+    GoToSession,
     ItemKind,
     MenuAgent,
     MenuHook,
@@ -22,8 +24,12 @@ from tray.desktop.menu import (
     MenuQuestion,
     MenuRequest,
     MenuState,
+    OpenPage,
     PartialPause,
     QuitTray,
+    Review,
+    RunDoctor,
+    ShowAgents,
     ShowProblem,
     ToggleSwitch,
     menu,
@@ -103,9 +109,7 @@ def test_the_first_row_says_how_many_agents_there_are_and_what_came_last(record:
     state = MenuState(now=NOON, active_agents=3, recent=(record,))
 
     assert find(state, "status").label == shown
-    assert find(replace(state, active_agents=1, failing_hooks=2), "status").label.startswith(
-        "1 agent · 2 hooks in trouble · last:"
-    )
+    assert find(replace(state, active_agents=1, failing_hooks=2), "status").label.startswith("2 hooks in trouble")
     assert "1 decision not written down" in find(replace(state, dropped_rows=1), "status").label
 
 
@@ -238,7 +242,7 @@ def test_any_state_gives_a_sound_menu(state: MenuState, language: str, monkeypat
     everything = list(walk(rows))
 
     assert rows == menu(state)
-    assert len([row for row in rows if row.kind is not ItemKind.SEPARATOR]) == 10
+    assert len([row for row in rows if row.kind is not ItemKind.SEPARATOR]) == 10 + state.options.page
     assert len({item.id for item in everything}) == len(everything)
     for item in everything:
         assert bool(item.label) is (item.kind is not ItemKind.SEPARATOR)
@@ -249,3 +253,45 @@ def test_any_state_gives_a_sound_menu(state: MenuState, language: str, monkeypat
     for below in (rows, *(item.children for item in everything if item.children)):
         kinds = [ItemKind.SEPARATOR, *(item.kind for item in below), ItemKind.SEPARATOR]
         assert (ItemKind.SEPARATOR, ItemKind.SEPARATOR) not in pairwise(kinds)
+
+
+WAITING = Session(agent="codex", session="s1", project="shop", state=SessionState.WAITING, since=NOON - 120)
+
+
+def test_needs_you_lists_every_agent_that_waits_and_the_first_row_goes_there() -> None:
+    asked = MenuQuestion(id="q", agent="x-code", project="api", subject="Bash · ls", session="s2")
+    also = replace(WAITING, agent="x-code", session="s2", project="api")
+    state = MenuState(now=NOON, questions=(asked,), sessions=(WAITING, also, replace(WAITING, session="s3")))
+
+    needs = find(state, "questions")
+    first = find(replace(state, questions=()), "status")
+
+    assert needs.label == "Needs you (3)"
+    assert labels(needs) == [
+        "Bash · ls · x-code · api",
+        "codex · shop waits for you · 2 min ago",
+        "codex · shop waits for you · 2 min ago",
+    ]
+    assert (first.label, first.action) == ("codex · shop waits for you", GoToSession("codex", "s1"))
+    assert find(state, "status").action == GoToSession("x-code", "s2")
+
+
+@pytest.mark.parametrize(
+    ("state", "text", "action"),
+    [
+        (MenuState(now=NOON, agents=(replace(CLAUDE, changed="gone"),)), "Claude Code no longer asks", ShowAgents()),
+        (MenuState(now=NOON, approvals=(PENDING,)), "1 approval waits", Review(PENDING.key, PENDING.digest)),
+        (MenuState(now=NOON, failing_hooks=4, options=MenuOptions(doctor=True)), "4 hooks in trouble", RunDoctor()),
+    ],
+)
+def test_the_first_row_opens_the_cause_of_what_the_icon_shows(state: MenuState, text: str, action: Action) -> None:
+    row = find(state, "status")
+
+    assert row.label.startswith(text)
+    assert row.action == action
+
+
+def test_the_page_is_opened_from_the_first_level() -> None:
+    rows = menu(MenuState(now=NOON, options=MenuOptions(page=True)))
+
+    assert [row.action for row in rows if row.label == "Open page"] == [OpenPage()]

@@ -9,6 +9,7 @@ import pytest
 from house import House
 
 from desktop.test_presenter import RECORD, Hall, labels
+from tray.desktop.clicks import PRESSES
 from tray.desktop.menu import (
     AlertsState,
     AnswerQuestion,
@@ -33,7 +34,6 @@ from tray.desktop.menu import (
     Snooze,
     StartAtLogin,
     SwitchHook,
-    TogglePause,
 )
 from tray.desktop.menu_services import MenuServices
 from tray.errors import HooktrayError
@@ -130,17 +130,8 @@ def test_a_pause_of_one_session_is_shown_with_its_project_and_ended_by_resume(ha
     assert hall.house.stores.switch.state().pauses == ()
 
 
-def test_the_middle_button_pauses_and_ends_the_pause_and_never_switches_on(hall: Hall) -> None:
-    switch = hall.house.stores.switch
-    seen = []
-    for _ in range(2):
-        hall.controller.act(TogglePause())
-        seen.append(switch.state().paused_until is not None)
-    switch.set_enabled(False, "test")
-    hall.controller.act(TogglePause())
-
-    assert seen == [True, False]
-    assert (switch.state().enabled, switch.state().paused_until) == (False, None)
+def test_no_press_on_the_icon_loosens_anything() -> None:
+    assert set(PRESSES.values()) == {OpenPage()}
 
 
 def test_a_single_hook_is_switched_off_and_on_again_and_keeps_its_approval(hall: Hall) -> None:
@@ -242,7 +233,7 @@ def test_a_decision_is_shown_on_its_page_and_where_none_can_be_had_in_an_alert(h
 def test_an_open_question_draws_attention(hall: Hall) -> None:
     hall.presenter.show()
 
-    assert hall.icon.shown[0].state.value == "attention"
+    assert hall.icon.shown[0].state.value == "waiting"
     assert labels(hall.rows("Needs you (1)")) == ["bash · shelley · vm"]
 
 

@@ -50,7 +50,7 @@ def test_settings_have_rows_for_what_is_there() -> None:
     state = MenuState(now=NOON, options=options, hooks=hooks, agents=(CLAUDE,))
 
     assert labels(find(state, "settings")) == [
-        "Start at login", "Hooks", "Open configuration", "Open page", "Agents", "Doctor",
+        "Start at login", "Hooks", "Open configuration", "Agents", "Doctor",
     ]  # fmt: skip
     assert find(state, "settings/login").action == StartAtLogin(False)
     (hook,) = find(state, "settings/hooks").children

@@ -122,7 +122,7 @@ def test_on_lxqts_panel_each_button_does_what_it_shall(bare: Desk) -> None:
     press(bare, LEFT, at)
     acted(bare, process, "ToggleSwitch()", "OpenPage()")
     press(bare, MIDDLE, at)
-    acted(bare, process, "ToggleSwitch()", "OpenPage()", "TogglePause()")
+    acted(bare, process, "ToggleSwitch()", "OpenPage()", "OpenPage()")
     bare.screen.do("click", "4", "click", "5")  # the wheel
     click_row(bare, opened(bare, at), 8)
 

@@ -5,18 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from house import House
 
+from desktop.menu_parts import PENDING
 from tray.desktop.artwork import IconState
 from tray.desktop.headless import HeadlessIcon
-from tray.desktop.menu import Item, menu
+from tray.desktop.menu import Item, MenuState, menu
 from tray.desktop.menu_controller import MenuController
 from tray.desktop.menu_services import MenuServices
-from tray.desktop.presenter import Presenter
+from tray.desktop.presenter import Presenter, look
 from tray.model.decision import Record, Verdict
 from tray.model.hook import ApprovalState
+from tray.model.session import Session, SessionState
 
 RECORD = Record(
     id="r1", at=0.0, agent="shelley", session="s", project="vm", event="end-of-turn", kind="turn_end",
@@ -185,3 +188,39 @@ def test_that_hooks_are_off_is_said_before_what_still_runs(hall: Hall) -> None:
     assert (hall.icon.shown[0].items[0].label, hall.icon.shown[0].tooltip) == (
         "Hooks are off", "Hooktray: hooks are off",
     )  # fmt: skip
+
+
+WAITING = Session(agent="codex", session="s1", project="shop", state=SessionState.WAITING)
+
+
+@pytest.mark.parametrize(
+    ("more", "state", "tooltip"),
+    [
+        ({}, IconState.ON, "Hooktray: hooks are on"),
+        ({"enabled": False, "failing_hooks": 1}, IconState.OFF, "Hooktray: hooks are off"),
+        ({"failing_hooks": 4}, IconState.TROUBLE, "Hooktray: 4 hooks in trouble"),
+        ({"approvals": (PENDING,), "failing_hooks": 4}, IconState.ATTENTION, "Hooktray: something waits for you"),
+        (
+            {"sessions": (WAITING, WAITING), "approvals": (PENDING,)},
+            IconState.WAITING,
+            "Hooktray: 2 agents wait for you",
+        ),
+        (
+            {"sessions": (WAITING,), "enabled": False},
+            IconState.OFF,
+            "Hooktray: hooks are off · 1 agent waits for you",
+        ),
+        (
+            {"problem": "bad", "sessions": (WAITING,)},
+            IconState.BROKEN,
+            "Hooktray: the configuration is broken · 1 agent waits for you",
+        ),
+        ({"damage": "gone", "problem": "bad"}, IconState.CUT_OFF, "Hooktray: gone"),
+    ],
+)
+def test_the_icon_and_its_tooltip_say_what_is_the_gravest(
+    more: dict[str, Any], state: IconState, tooltip: str
+) -> None:
+    shown = MenuState(now=0.0, **more)
+
+    assert look(shown) == (state, tooltip)

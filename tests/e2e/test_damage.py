@@ -70,7 +70,7 @@ def test_after_damage_one_review_and_one_click_approve_all_unchanged_hooks_again
     )
     assert live.states() == dict.fromkeys(NAMES, "pending")
     assert live.relay("claude-code", "PreToolUse", PAYLOAD).stdout == b"", "nothing runs before the click"
-    desk.wait(lambda: ink(desk, live.item, IconState.ATTENTION), SLOW, "the icon asks for attention")
+    desk.wait(lambda: ink(desk, live.item, IconState.CUT_OFF), SLOW, "the icon asks for attention")
     assert not any("not as Hooktray left it" in one.summary for one in desk.notifications())
 
     live.click(DAMAGED)

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
+from connect.trays import by_person
 from desk import wait
-from e2e.test_guard_table import LONG, Installed
-from house import House
+from e2e.test_guard_table import DENY, LONG, Installed
+from house import PRE_TOOL_USE, House
 from plain import Plain
 from torture.losses import Loss, all_rows_and_notes_deleted, first_row_altered, last_rows_deleted, state_deleted
+from torture.t34_tampering import Unwatched
+from torture.trays import RELAYS, Asked
 
 from tray.app import build_catalog, open_stores
 from tray.approvals.consent import Consent
+from tray.cli import commands
+from tray.edit.backups import Backups
 from tray.engine.lost_approvals import NAME
 from tray.paths import Paths
 
@@ -155,6 +162,31 @@ def test_a_database_that_is_deleted_under_a_running_tray_loses_no_guard(tray: Tr
     tray.stop()
     tray.live.start()
     assert tray.verdicts() == BY_THE_HOOKS
+
+
+@by_person
+def test_what_connect_recorded_is_held_when_the_command_ends(tray: Tray, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tray.plain.folder))
+    records = Backups(tray.paths.state / "connections")
+    for agent in ("codex", "qwen-code"):
+        (tray.plain.folder / f".{agent.partition('-')[0]}").mkdir()
+
+        commands()(["--home", str(tray.live.home), "connect", agent, "--yes"], standalone_mode=False)
+        state_deleted(tray.paths.state)
+
+        wait(partial(records.of_agent, agent), LONG, f"the record of {agent} is there again")
+
+
+def test_a_tray_that_the_system_tells_nothing_notices_at_the_next_event(tmp_path: Path) -> None:
+    unwatched = Unwatched(tmp_path / "unwatched", lambda house: house.hook("guard", on="tool_before", script=DENY))
+    try:
+        delete(unwatched.paths)
+        call = Asked(unwatched, RELAYS["portable"], "PreToolUse", json.dumps(PRE_TOOL_USE).encode())
+
+        assert b"deny" in call.answer()[1]
+        wait(unwatched.paths.database.exists, LONG, "the database is made anew")
+    finally:
+        unwatched.stop()
 
 
 def test_each_hook_guards_on_until_it_is_decided_by_itself(tray: Tray) -> None:

@@ -29,7 +29,7 @@ class Case(NamedTuple):
 
 CASES = [
     Case("claude-code", "Stop", "Stop", "turn_end", "claude-code · sub", "Turn ended: All done."),
-    Case("claude-code", "SessionEnd", "SessionEnd", "session_end", "claude-code · sub", "Session ended: other"),
+    Case("claude-code", "SessionEnd", "SessionEnd", "session_end", "claude-code · sub", "Session ended"),
     Case(
         "claude-code",
         "Notification",

@@ -10,6 +10,7 @@ import sys
 
 import pytest
 from hosts import antigravity, cursor
+from hosts.documented import DEVIN, DROID, GROK
 from hosts.scenes import REWRITE, StandInAgent, StandInScenes, Start
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
@@ -49,4 +50,58 @@ class TestAntigravity(StandInScenes):
         refuses_prompts=False,
         starts=False,
         closes=False,
+    )
+
+
+OWN_GROUPS = {"Stop": [{"hooks": [{"type": "command", "command": OWN}]}]}
+SAME = {"Bash": "command", "Write": "command"}
+
+
+class TestDroid(StandInScenes):
+    agent = StandInAgent(
+        agent="droid",
+        settings=".factory/hooks.json",
+        existing=json.dumps(OWN_GROUPS, indent=4),
+        run=DROID.run,
+        moments=DROID.moments(),
+        commands=SAME,
+        rewrites=False,
+    )
+
+    def test_hooks_that_our_file_would_hide_are_not_hidden(self, place: Start) -> None:
+        one = place(connected=False)
+        one.stand_in.config.unlink()
+        settings = one.stand_in.config.with_name("settings.json")
+        settings.write_text(json.dumps({"hooks": OWN_GROUPS}))
+
+        done = one.hooktray("connect", "droid", "--yes", code=1)
+
+        assert b"runs these hooks only while there is no hooks.json" in done.stderr
+        assert b"move them to" in done.stderr
+        assert not one.stand_in.config.exists()
+
+
+class TestDevin(StandInScenes):
+    agent = StandInAgent(
+        agent="devin",
+        settings=".config/devin/config.json",
+        existing=json.dumps({"version": 1, "theme": "dark", "hooks": OWN_GROUPS}),
+        run=DEVIN.run,
+        moments=DEVIN.moments(),
+        commands=SAME,
+        rewrites=False,
+    )
+
+
+class TestGrok(StandInScenes):
+    agent = StandInAgent(
+        agent="grok",
+        settings=".grok/hooks/hooktray.json",
+        existing="",
+        run=GROK.run,
+        moments=GROK.moments(),
+        commands=SAME,
+        rewrites=False,
+        refuses_prompts=False,
+        refuses_ends=False,
     )

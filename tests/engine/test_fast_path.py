@@ -136,6 +136,7 @@ FAST = {
     ("gemini-cli", "AfterModel"),
     ("gemini-cli", "AfterTool"),
     ("gemini-cli", "BeforeTool"),
+    *((agent, name) for agent in ("devin", "droid", "grok") for name in ("PostToolUse", "PreToolUse")),
     ("kimi-code", "PostToolUse"),
     ("kimi-code", "PreToolUse"),
     ("opencode", "PostToolUse"),

@@ -278,14 +278,17 @@ def test_a_starchild_hook_with_a_matcher_is_asked_by_every_agent(house: House, t
     assert b"no rm" in house.relay("starchild", "pre_tool_call", own).stdout
 
 
-def test_a_shelley_hook_hears_of_every_agents_end_of_turn(house: House, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("keys", "count"), [({}, 1), ({"agent": ["shelley", "claude-code"]}, 2)])
+def test_a_shelley_hook_is_for_shelley_unless_its_source_names_agents(
+    house: House, tmp_path: Path, keys: dict[str, Any], count: int
+) -> None:
     write(tmp_path / "s" / "end-of-turn", f"#!/bin/sh\ncat >>{tmp_path}/heard\n", executable=True)
-    declare(house, {"shelley": str(tmp_path / "s")})
+    declare(house, {"shelley": str(tmp_path / "s"), **keys})
 
     house.relay("shelley", "end-of-turn", {"type": "end_of_turn", "conversation_id": "c", "final_response": "Done."})
     house.relay("claude-code", "Stop", {"hook_event_name": "Stop", "session_id": "s", "cwd": "/"})
 
-    assert (tmp_path / "heard").read_text().count('"end_of_turn"') == 2
+    assert (tmp_path / "heard").read_text().count('"end_of_turn"') == count
 
 
 def test_a_slash_command_of_shelley_is_answered_by_its_own_file(house: House, tmp_path: Path) -> None:
@@ -318,7 +321,7 @@ def test_shelleys_own_hook_starts_where_its_server_stands_and_all_others_in_the_
     assert (project / "other").read_text().strip() == str(project.resolve())
 
 
-def test_a_switch_in_the_hosts_own_file_is_shown_and_switches_no_approved_guard_off(
+def test_a_switch_in_the_agents_own_file_ends_the_turns_of_approved_hooks_and_no_approval(
     house: House, tmp_path: Path
 ) -> None:
     write(tmp_path / "c" / "guard.sh", REFUSE, executable=True)
@@ -332,11 +335,23 @@ def test_a_switch_in_the_hosts_own_file_is_shown_and_switches_no_approved_guard_
     write(path, {**document, "disableAllHooks": True})
 
     state = house.state("guard")
+    told: list[str] = []
+    controls = house.controls(announce=lambda text, channel, undo: told.append(text))
+    controls.follow_agents()
+    controls.follow_agents()
 
-    assert (state.state, "disableAllHooks" in state.health) == (ApprovalState.CHANGED, True)
-    assert house.tool() != {}
-    house.consent.approve(state.key, state.digest, "test")
-    assert (house.state("guard").state, house.tool()) == (ApprovalState.INACTIVE, {})
+    assert (state.state, "disableAllHooks" in state.health, bool(state.approved)) == (
+        ApprovalState.INACTIVE,
+        True,
+        True,
+    )
+    assert house.tool() == {}
+    assert [text.startswith("1 approved hook does not run: `disableAllHooks: true` in") for text in told] == [True]
+    write(path, document)
+    house.catalog.refresh()
+    controls.follow_agents()
+    assert (house.state("guard").state, house.tool() != {}) == (ApprovalState.APPROVED, True)
+    assert told[1:] == ["1 hook is no longer switched off by its agent"]
 
 
 def test_an_edit_of_a_source_is_noticed(house: House, tmp_path: Path) -> None:

@@ -247,6 +247,26 @@ def test_a_model_that_objects_blocks(house: House, serve: Serve) -> None:
     assert SECRET.encode() not in server.asked[0].body
 
 
+def test_a_question_may_ask_for_the_tools_input_only(house: House, serve: Serve) -> None:
+    server = serve(completion('{"ok": true}'))
+    question(house, server, prompt="Is this safe? $TOOL_INPUT")
+
+    house.tool("make all")
+
+    asked = server.asked[0].json["messages"][1]["content"]
+    assert asked == 'Is this safe? {"command":"make all","description":"look"}'
+
+
+def test_a_model_may_stop_the_agent_and_leave_the_user_a_note(house: House, serve: Serve) -> None:
+    said = {"decision": "approve", "continue": False, "stopReason": "out of budget", "systemMessage": "ask for more"}
+    question(house, serve(completion(json.dumps(said))))
+
+    answer = house.tool()
+
+    assert (answer["continue"], answer["stopReason"]) == (False, "judge (Hooktray): out of budget")
+    assert answer["systemMessage"] == "ask for more"
+
+
 def test_a_models_refusal_is_heard_however_it_is_written(house: House, serve: Serve) -> None:
     question(house, serve(completion('\u00a0{"ok": true, "ok": false, "reason": "no", "sure": 1e999}')))
 

@@ -61,15 +61,17 @@ def test_list_names_every_hook_with_its_event_and_state(house: House, typed: Hoo
 
     assert say(typed, "list").splitlines() == [
         "Hooks are on",
-        "guard · tool_before · approved",
-        "new · turn_end · pending",
+        str(house.paths.config),
+        "✓ guard · tool_before ./guard.sh · approved",
+        "✗ new · turn_end ./new.sh · pending · to approve it, type: /hooks approve turn_end ./new.sh",
     ]
+    assert say(typed, "") == say(typed, "list")
 
 
 def test_list_looks_by_itself_where_nobody_has_looked_yet(house: House, typed: HooksCommand) -> None:
     house.paths.config.write_text("hooks: [{event: turn_end, name: early, command: /bin/true}]")
 
-    assert "early · turn_end · pending" in say(typed, "list")
+    assert "✗ early · turn_end /bin/true · pending" in say(typed, "list")
 
 
 def test_a_long_list_says_how_many_more_there_are(house: House, typed: HooksCommand) -> None:
@@ -78,7 +80,7 @@ def test_a_long_list_says_how_many_more_there_are(house: House, typed: HooksComm
 
     lines = say(typed, "list").splitlines()
 
-    assert (len(lines), lines[-1]) == (32, "and 3 more: `hooktray list`")
+    assert (len(lines), lines[-1]) == (33, "and 3 more: `hooktray list`")
 
 
 @pytest.mark.parametrize("op", ["approve", "deny"])
@@ -104,7 +106,7 @@ def test_an_approval_is_taken_back_though_the_script_is_gone(house: House, contr
     assert [one.summary for one in controls.requests] == ["Revoke guard"]
 
 
-@pytest.mark.parametrize("line", ["", "help", "rm -rf /"])
+@pytest.mark.parametrize("line", ["help", "rm -rf /"])
 def test_help_says_what_is_answered_and_what_waits(typed: HooksCommand, line: str) -> None:
     assert "off, pause, approve, deny and revoke wait for your click" in say(typed, line)
 

@@ -166,6 +166,8 @@ class HookRules:
     word_lists: frozenset[str] = frozenset()  # events where a list of names has letters, digits, `_` and `|` only
     older_tool_names: bool = False  # matchers also know the older names of tools
     text_counts: bool = False  # plain text on its hooks' stdout has a meaning
+    fails_to_refuse: bool = False  # a hook refuses by failing, and its reason is what it wrote to stderr
+    only_rewrites_prompts: bool = False  # asked about what a person typed only where the event can carry a rewrite
     json_over_http: bool = False  # an HTTP answer that is not a JSON object is a failure
     refusal_stops: bool = False  # a refusal by a model ends the turn, unless the hook says otherwise
     refusal_cap_variable: str = ""  # with which its users raise the limit of refusals at an end of turn

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tray.text.words import word_set
 
-PROGRAMS = word_set("aider amp cline crush droid goose")
+PROGRAMS = word_set("aider amp cline crush goose")
 VARIABLES = word_set("AI_AGENT AMP_THREAD_ID CLINE_ACTIVE GOOSE_TERMINAL")
 # Windows in which agents run as well as the terminals of people: they are no agents, their extension hosts may be.
 EDITORS = word_set(

@@ -33,7 +33,7 @@ def with_text(output: Any, text: str) -> Any:
     if output is None or isinstance(output, str):
         return text
     if _is_blocks(output):
-        return [{"type": "text", "text": text}]
+        return blocks(text)
     if not isinstance(output, dict):
         return None
     if isinstance(output.get("stdout"), str):
@@ -42,8 +42,13 @@ def with_text(output: Any, text: str) -> Any:
     if isinstance(file, dict) and isinstance(file.get("content"), str):
         return output | {"file": file | {"content": text}}
     if _is_blocks(output.get("content")):
-        return output | {"content": [{"type": "text", "text": text}]}
+        return output | {"content": blocks(text)}
     return None
+
+
+def blocks(text: str) -> list[dict[str, str]]:
+    """The text as the one content block of an output."""
+    return [{"type": "text", "text": text}]
 
 
 def from_text(tool: str, input: Mapping[str, Any], text: str) -> Any:

@@ -19,7 +19,10 @@ BUILT_IN: Mapping[str, str] = {  # by id: the module that has the agent's AGENT
     "codex": "tray.agents.codex",
     "copilot-cli": "tray.agents.copilot_cli",
     "cursor": "tray.agents.cursor",
+    "devin": "tray.agents.devin",
+    "droid": "tray.agents.droid",
     "gemini-cli": "tray.agents.gemini_cli",
+    "grok": "tray.agents.grok",
     "kimi-code": "tray.agents.kimi_code",
     "opencode": "tray.agents.opencode",
     "qwen-code": "tray.agents.qwen_code",
@@ -28,8 +31,6 @@ BUILT_IN: Mapping[str, str] = {  # by id: the module that has the agent's AGENT
     "x-code": "tray.agents.x_code",
 }
 RECOGNISED: Mapping[str, str] = {  # the agents that are not supported yet
-    "devin": "tray.agents.devin",
-    "grok": "tray.agents.grok",
     "hermes": "tray.agents.hermes",
     "windsurf": "tray.agents.windsurf",
 }

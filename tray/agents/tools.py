@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -64,10 +64,36 @@ def translate_input(from_agent: str, to_agent: str, name: str, input: Mapping[st
     return {keys[key]: value for key, value in input.items()}
 
 
+def hook_input(agent: str, hook: str, name: str, input: Mapping[str, Any]) -> dict[str, Any]:
+    """A tool's input for a hook of another format: each value is there under every key that its hooks look for."""
+    translated = translate_input(agent, hook, name, input)
+    more = {spelling: translated[first] for first, spelling in _further_spellings(agent, hook, name, translated)}
+    return {**translated, **more}
+
+
+def _further_spellings(agent: str, hook: str, name: str, input: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Each key of a hook's input with its further spellings that `input` does not use otherwise."""
+    row = _tools(hook).get(canonical(agent, name))
+    for spellings_ in row.keys.values() if row else ():
+        first = next((key for key in spellings_ if key in input), "")
+        yield from ((first, key) for key in spellings_ if first and key not in input)
+
+
 def translate_back(
     agent: str, hook: str, name: str, original: Mapping[str, Any], answer: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """A hook's new input in the agent's own keys: those of `original` as they were, new ones by the table."""
+    """A hook's new input in the agent's own keys: those of `original` as they were, new ones by the table.
+
+    Of a value that the hook got under several keys, the one that it changed counts.
+    """
+    given = translate_input(agent, hook, name, original)
+    changed, echoed = dict(answer), set[str]()
+    for first, key in _further_spellings(agent, hook, name, given):
+        if key in changed:
+            echoed.add(key)
+            if first not in changed or changed[first] == given[first]:
+                changed[first] = changed[key]
+    answer = {key: value for key, value in changed.items() if key not in echoed}
     spelled = {theirs: own for own, theirs in _keys(agent, hook, name, original).items()}
     fresh = {key: value for key, value in answer.items() if key not in spelled}
     added = _keys(hook, agent, native(hook, canonical(agent, name)), fresh)

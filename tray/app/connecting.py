@@ -47,8 +47,14 @@ class ConnectService:
     """
 
     def __init__(
-        self, paths: Paths, last_event: LastEvent, open_file: Callable[[Path], None], is_recorded: IsRecorded
+        self,
+        paths: Paths,
+        last_event: LastEvent,
+        open_file: Callable[[Path], None],
+        is_recorded: IsRecorded,
+        keep_records: Callable[[], None] = lambda: None,
     ) -> None:
+        self._keep_records = keep_records
         self._paths = paths
         self._last_event = last_event
         self._open_file = open_file
@@ -105,6 +111,7 @@ class ConnectService:
         if preview.connect:
             installed_relay.prepare_to_connect(self._paths, preview.agent)
             apply_connect(self._site(), preview.agent, preview.plan)
+            self._keep_records()
         else:
             apply_disconnect(self._site(), preview.agent, preview.plan)
             forget(self._site(), preview.agent)

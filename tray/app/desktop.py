@@ -44,12 +44,15 @@ def build_desktop(
     quit: Callable[[], object],
     recovery: DatabaseRecovery,
     entries: EntryWatch,
+    keep_records: Callable[[], None],
     sessions: Callable[[], tuple[Session, ...]],
     go_to_session: Callable[[str, str], None],
 ) -> tuple[Presenter, MenuController]:
     """What the user sees, and what a click does. What else the menu needs is added to `services`."""
     agents = AgentsMenu(
-        ConnectService(paths, last_events(stores.journal), open_file, recorded_sessions(stores.journal)),
+        ConnectService(
+            paths, last_events(stores.journal), open_file, recorded_sessions(stores.journal), keep_records
+        ),
         spawn=spawn,
         changed=lambda: post(presenter.show),
         inform=lambda title, text: post(lambda: alerts.alerts.inform(title, text)),
@@ -107,4 +110,6 @@ def _alerts_state(alerts: AlertController) -> AlertsState:
 
 def _question(one: UserQuestion) -> MenuQuestion:
     event = one.event
-    return MenuQuestion(id=one.id, agent=event.agent, project=event.project, subject=tool_text(event))
+    return MenuQuestion(
+        id=one.id, agent=event.agent, project=event.project, subject=tool_text(event), session=event.session
+    )

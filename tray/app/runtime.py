@@ -9,6 +9,7 @@ import gc
 import logging
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -84,6 +85,7 @@ from tray.threads import LoopThread, ShutdownState, StopSignal, ThrottledCall, W
 
 REFRESH_SECONDS = 1.0  # seconds between two refreshes of the sources while events come in
 PINNED_AT_START = "noted at start"  # the channel of rows about programs of hooks that were approved before
+KEEP_TIMEOUT = 10.0  # seconds that a command waits until what it recorded is held
 SESSION_DAYS = 7.0  # days that a session is remembered whose end was not reported
 
 log = logging.getLogger(__name__)
@@ -205,6 +207,7 @@ class App:
             lambda batch: write_batch(batch, (), self._stores.copies, os.environ, folder),
             lambda words: self._session_focus.go_now(self._sessions.find(words)),
             PassphraseChange(self._terminals, self._controls, self._heard_from_agents),
+            self._keep_records,
         )
         self._hooks_command = HooksCommand(self._controls, requests, self._doctor.summary)
         self._server = IpcServer(self._paths.socket, TrayService(self._engine, requests, self._saw_relay))
@@ -340,6 +343,7 @@ class App:
             quit=self._quit_by_person,
             recovery=self._database_recovery,
             entries=self._entry_watch,
+            keep_records=self._keep_records,
             sessions=lambda: self._sessions.sessions,
             go_to_session=self._session_focus.go,
         )
@@ -494,6 +498,7 @@ class App:
             with contextlib.suppress(StoreError):  # the next refresh tries again
                 guarded_settings.record_additions(self._catalog.configuration.settings, self._stores.ledger)
                 self._consent.pin_earlier(PINNED_AT_START)
+                self._controls.follow_agents()
         for state in self._catalog.take_new():
             if state.key not in batch:  # those have one alert for all of them
                 self._alerts.hook_waiting(state)
@@ -520,6 +525,19 @@ class App:
             self._refresh()
         elif sys.platform != "linux":  # nothing else reports a change there
             self._check_entries()
+
+    def _keep_records(self) -> None:
+        """Hold what `connect` has just recorded, on a thread of its caller, which may end then."""
+        is_kept = threading.Event()
+
+        def keep() -> None:
+            try:
+                self._state_recovery.check()
+            finally:
+                is_kept.set()
+
+        self._work.post(keep)
+        is_kept.wait(KEEP_TIMEOUT)
 
     def _check_entries(self) -> None:
         if not self._shutdown_state.begun:

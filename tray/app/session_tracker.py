@@ -19,7 +19,7 @@ from tray.engine.session_states import state_after
 from tray.errors import HooktrayError, StoreError
 from tray.execution.process_place import command_of, is_alive, processes_from
 from tray.language import say
-from tray.model.decision import EMPTY_ANSWER, Decision, Record
+from tray.model.decision import EMPTY_ANSWER, Decision, Record, Verdict
 from tray.model.event import Event, EventKind
 from tray.model.place import Place, read_place
 from tray.model.session import Session, SessionState, by_urgency
@@ -78,9 +78,9 @@ class SessionTracker:
         """What an earlier tray knew. Sessions whose agents have ended since are done."""
         with contextlib.suppress(StoreError):
             self._sessions = {(one.agent, one.session): one for one in self._rows.all()}
-        for key, one in self._sessions.items():
+        for one in tuple(self._sessions.values()):
             if not one.ended and one.place.processes and not is_alive(one.place.processes[0]):
-                self._sessions[key] = replace(one, ended=True, state=state_after_death(one))
+                self._put(replace(one, ended=True, state=state_after_death(one)))
         self._prune()
 
     @property
@@ -126,7 +126,9 @@ class SessionTracker:
     def asked(self, event: Event) -> None:
         """A question about this event is open on the desktop."""
         known = self._sessions.get((event.agent, session_id(event.session)))
-        if known is not None and known.state is not SessionState.WAITING:
+        if known is None:
+            self._observe(event, Decision(verdict=Verdict.ASK))
+        elif known.state is not SessionState.WAITING:
             self._put(replace(known, state=SessionState.WAITING, since=self._clock()))
 
     def _observe(self, event: Event, decision: Decision) -> None:

@@ -191,7 +191,8 @@ class StateRecovery:
         if not parts and not self._attempts:
             state = self._stores.ledger.state
             lost = self._snapshot.update({one.digest for one in state.ordered})
-            self._snapshot.save_approvals(state, self._stores.switch.state().hooks_off)
+            switch = self._stores.switch.state()
+            self._snapshot.save_approvals(state, switch.hooks_off | switch.agents_off)
             try:
                 return self._put_back({name: self._snapshot.records[name] for name in lost})
             except OSError as error:  # the next look tries again

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -224,6 +224,11 @@ class HookCatalog:
             self._counted = (settings, state.version, counted)
         return counted
 
+    @property
+    def switched_off(self) -> Mapping[str, str]:
+        """The approved hooks that their agent's own switch turns off, each with where it is."""
+        return {one.key: one.health for one in self.states if one.approved and one.state is ApprovalState.INACTIVE}
+
     def without_tray(self) -> str:
         """What relays shall do without us; `allow` only when a person confirmed it."""
         return guarded_settings.without_tray(self.configuration.settings, self._ledger.state)
@@ -358,7 +363,12 @@ def _state(key: str, digest: str, in_force: str, ledger_state: LedgerState) -> A
 def _inactive_state(
     hook: Hook, position: tuple[int, int], approved: ApprovedHook | None, ledger_state: LedgerState
 ) -> HookState:
-    """Listed and never proposed. An approved one is not switched off by touching a file: that waits for a person."""
+    """Listed and never proposed. Of an approved hook, only its agent's own switch ends the turns."""
+    if approved is not None and hook.agent_switch:
+        return HookState(
+            key=hook.key, hook=approved.hook, state=ApprovalState.INACTIVE, digest=approved.digest, position=position,
+            approved=approved.digest, health=hook.inactive,
+        )  # fmt: skip
     if approved is not None:
         return _removed_state(hook.key, approved, ledger_state, f"inactive now: {hook.inactive}")
     return HookState(

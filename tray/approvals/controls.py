@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -23,6 +24,7 @@ TERMINAL = "terminal (weak)"  # the channel of what was typed at a terminal; a c
 PASSPHRASE = "passphrase"  # the channel of what the passphrase confirmed
 COMMANDS = frozenset({TERMINAL, PASSPHRASE})  # what was done there can be taken back in the menu, too
 UNDO = "undo"
+AGENT_SWITCH = "the agent's own switch"
 
 # Takes back what was done; a text that it returns says what holds now.
 # Raises HooktrayError when it has been decided anew.
@@ -101,6 +103,28 @@ class Controls:
             self._announce(
                 say("{name} is switched off", name=name), channel, lambda: self._switch.set_hook(key, True, UNDO)
             )
+
+    def follow_agents(self) -> None:
+        """Let an agent's own switch turn off the approved hooks of the file that it stands in, or on again."""
+        found, before = self._catalog.switched_off, self._switch.state().agents_off
+        if found.keys() == before:
+            return
+        self._switch.set_agents_off(found.keys(), AGENT_SWITCH)
+        for why, number in sorted(Counter(found[key] for key in found.keys() - before).items()):
+            off = count(
+                "{n} approved hook does not run: {why}",
+                "{n} approved hooks do not run: {why}",
+                number,
+                why=sanitise(why, 500),
+            )
+            self._announce(off, AGENT_SWITCH)
+        if again := before - found.keys():
+            text = count(
+                "{n} hook is no longer switched off by its agent",
+                "{n} hooks are no longer switched off by their agent",
+                len(again),
+            )
+            self._announce(text, AGENT_SWITCH)
 
     def set_alert_class(self, alert_class: str, on: bool) -> None:
         self._switch.set_alert_class(alert_class, on)

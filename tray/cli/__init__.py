@@ -19,12 +19,12 @@ from tray.paths import Paths, drop_foreign_runtime, locate
 ORDER = (
     "run", "status", "sessions", "focus", "open", "list", "log", "why", "on", "off", "pause", "approve", "deny",
     "revoke", "connect", "agents", "disconnect", "import-hooks", "test", "doctor", "stats", "export", "replay",
-    "autostart", "paths", "schema", "completion",
+    "autostart", "paths", "schema", "completion", "help",
 )  # fmt: skip
 
 app = typer.Typer(
     name="hooktray",
-    help="One tray for every coding agent's hooks. Without a command: `run`.",
+    help="One tray for every coding agent's hooks. Without a command: the status.",
     epilog="What an agent runs is `hooktray relay AGENT [EVENT]`, or `hooktray-relay`, which is quicker.",
     no_args_is_help=False,
     add_completion=False,
@@ -45,6 +45,7 @@ def commands() -> typer.Typer:
         config,
         doctor,
         history,
+        overview,
         requests,
         run,
         sessions,
@@ -115,13 +116,13 @@ def entry(
         bool, typer.Option("--version", metavar="", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """One tray for every coding agent's hooks. Without a command: `run`."""
+    """One tray for every coding agent's hooks. Without a command: the status."""
     context.obj = locate(home or None)
     if context.invoked_subcommand not in (None, "run"):  # these two drop it when the tray starts
         ignored = drop_foreign_runtime(os.environ)
         if ignored and context.invoked_subcommand == "doctor":  # the others use nothing that depends on it
             print(ignored, file=sys.stderr)
     if context.invoked_subcommand is None:
-        from tray.cli.run import run
+        from tray.cli.overview import overview
 
-        run(context, headless=False)
+        overview(context)

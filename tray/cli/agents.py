@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -60,6 +61,7 @@ def connect(
     def write(name: str, plan: Plan) -> None:
         installed_relay.prepare_to_connect(site.paths, name)
         apply_connect(site, name, plan)
+        _keep_records(site.paths)
 
     def one(name: str) -> None:
         plan = connectors()[name].connect(site)
@@ -128,6 +130,7 @@ def import_hooks(
         return
     plan = hook_import.import_hooks(site, name, blocking_problem_of)
     if _apply(name, plan, "imported", partial(apply_connect, site, name, plan), dry_run, yes):
+        _keep_records(site.paths)
         try_imported(site, name)
 
 
@@ -277,6 +280,15 @@ def _apply(name: str, plan: Plan, word: str, work: Callable[[], None], dry_run: 
     work()
     print(f"{name}: {word}.")
     return True
+
+
+def _keep_records(paths: Paths) -> None:
+    """Have a running tray hold what was recorded, should somebody delete it."""
+    from tray.errors import IpcError
+    from tray.ipc.client import send_request
+
+    with contextlib.suppress(IpcError):  # none runs, or one that sees it by itself
+        send_request(paths.socket, {"op": "keep"}, timeout=15.0)
 
 
 def _is_confirmed(name: str, plan: Plan) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Annotated
 
 import typer
@@ -18,6 +19,9 @@ def doctor(
     static: Annotated[
         bool, typer.Option("--static", metavar="", help="Only look: run no hook, send no event.")
     ] = False,
+    bundle: Annotated[
+        str, typer.Option("--bundle", metavar="FILE", help="Write a redacted text for a bug report.")
+    ] = "",
 ) -> None:
     """Try every approved hook and every connected agent; exit 1 when something is broken."""
     from tray.app.checks.checklist import render, run_checks
@@ -30,7 +34,12 @@ def doctor(
         results.append(one)
         if as_json:
             print(json.dumps(one.row, ensure_ascii=False), flush=True)
-    if not as_json:
+    if bundle:
+        from tray.cli.support_bundle import write_bundle
+
+        write_bundle(bundle, paths, results)
+        print(f"{bundle} is written: read it before you send it.", file=sys.stderr)
+    elif not as_json:
         print(printable(render(results)))
     if any(one.health is Health.BROKEN for one in results):
         raise typer.Exit(1)

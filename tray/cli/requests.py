@@ -80,7 +80,9 @@ def approve(
     words: Annotated[list[str], typer.Argument(metavar="[EVENT] HOOK", help=HOOK_HELP)],
 ) -> None:
     """Approve a hook, or confirm a setting: you confirm it here, in the tray's menu or on the page."""
-    event, hook = _parse_hook(words)
+    from tray.ipc.requests import split_event
+
+    event, hook = split_event(words, shlex.join)
     _ask(context, {"op": "approve", "event": event, "hook": hook})
 
 
@@ -103,17 +105,6 @@ def passphrase(
 ) -> None:
     """Set, change or forget the passphrase, which confirms what you ask for in terminals that agents can read."""
     _ask(context, {"op": "passphrase", "forget": action is Forget.FORGET}, CHANGE_TIMEOUT)
-
-
-def _parse_hook(words: list[str]) -> tuple[str, str]:
-    """Event and hook of `approve EVENT COMMAND`; of `approve NAME` the event is ""."""
-    from tray.agents.protocol import is_known_event
-    from tray.agents.registry import AGENTS
-    from tray.sources.hooktray import KINDS
-
-    is_event = words[0] in KINDS or any(is_known_event(agent, words[0]) for agent in AGENTS)
-    event, *rest = words if len(words) > 1 and is_event else ["", *words]
-    return event, rest[0] if len(rest) == 1 else shlex.join(rest)
 
 
 def _ask(context: typer.Context, request: Mapping[str, Any], timeout: float = TIMEOUT) -> None:

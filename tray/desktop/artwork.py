@@ -16,7 +16,11 @@ class IconState(enum.StrEnum):
     ON = "on"
     OFF = "off"
     PAUSED = "paused"
-    ATTENTION = "attention"
+    ATTENTION = "attention"  # something waits for approval
+    WAITING = "waiting"  # an agent waits for its user
+    TROUBLE = "trouble"  # a hook failed when it last ran
+    BROKEN = "broken"  # the configuration cannot be read
+    CUT_OFF = "cut-off"  # guards do not guard: lost approvals, an agent that no longer asks
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,20 @@ SHAPES: dict[IconState, tuple[Shape, ...]] = {
     IconState.OFF: (TRAY, Arc((8, 6), 4, 0, 360)),
     IconState.PAUSED: (TRAY, Stroke(((5, 2), (5, 9)), width=3), Stroke(((11, 2), (11, 9)), width=3)),
     IconState.ATTENTION: (TRAY, Stroke(((8, 2), (8, 5)), width=3.5), Stroke(((8, 10), (8, 10)), width=3.5)),
+    IconState.WAITING: (
+        TRAY,
+        Arc((8, 4.2), 2.8, 180, 400),
+        Stroke(((10.1, 6), (8, 7.2))),
+        Stroke(((8, 10.8), (8, 10.8)), width=2.4),
+    ),
+    IconState.TROUBLE: (TRAY, Stroke(((8, 1.5), (13, 9), (3, 9), (8, 1.5)))),
+    IconState.BROKEN: (TRAY, Stroke(((4, 2), (12, 9)), width=2.5), Stroke(((12, 2), (4, 9)), width=2.5)),
+    IconState.CUT_OFF: (
+        TRAY,
+        Stroke(((1.5, 5.5), (4.5, 5.5)), width=3),
+        Stroke(((11.5, 5.5), (14.5, 5.5)), width=3),
+        Stroke(((9.5, 1.5), (6.5, 9.5))),
+    ),
 }
 
 # Middle tones that stand out by 3:1 against a light and a dark panel alike, for when the panel's colour is unknown;
@@ -60,6 +78,10 @@ COLOURS: dict[IconState, tuple[str, str, str]] = {
     IconState.OFF: ("#7f7f7f", "#565656", "#b4b4b4"),
     IconState.PAUSED: ("#5a7ed0", "#34508f", "#a9c0f5"),
     IconState.ATTENTION: ("#cc5f0e", "#9a4300", "#ffab5e"),
+    IconState.WAITING: ("#cc5f0e", "#9a4300", "#ffab5e"),
+    IconState.TROUBLE: ("#e2556e", "#a01c38", "#ff9aa8"),
+    IconState.BROKEN: ("#e2556e", "#a01c38", "#ff9aa8"),
+    IconState.CUT_OFF: ("#e2556e", "#a01c38", "#ff9aa8"),
 }
 TILE = "#2b2b2b"
 SNAP_LIMIT = 64  # up to this size strokes are moved to whole pixels

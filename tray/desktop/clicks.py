@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dbus_fast import Message
 
-from tray.desktop.menu import Action, OpenPage, TogglePause
+from tray.desktop.menu import Action, OpenPage
 
-# What a press on the icon does. Hosts that honour ItemIsMenu open the menu with the left button instead of calling.
+# What a press on the icon does, with whatever button: nothing that loosens a gate. Hosts that honour ItemIsMenu open
+# the menu with the left button instead of calling.
 PRESSES: dict[str, Action] = {
     "Activate": OpenPage(),
-    "SecondaryActivate": TogglePause(),
-    "XAyatanaSecondaryActivate": TogglePause(),
+    "SecondaryActivate": OpenPage(),
+    "XAyatanaSecondaryActivate": OpenPage(),
 }
 
 Click = tuple[int, str]  # a row's number and what happened to it

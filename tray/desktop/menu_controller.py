@@ -65,21 +65,11 @@ class MenuController:
                 controls.pause(seconds, CHANNEL, agent=agent, session=session)
             case menu.ResumeHooks():
                 controls.resume(CHANNEL)
-            case menu.TogglePause():
-                self._toggle_pause()
             case menu.SwitchHook(key, on):
                 controls.set_hook(key, on, CHANNEL)
             case _:
                 return False
         return True
-
-    def _toggle_pause(self) -> None:
-        """A click on the icon with the middle button: hooks that are off stay off."""
-        state = self._controls.state
-        if state.paused_until is not None:
-            self._controls.resume(CHANNEL)
-        elif state.enabled:
-            self._controls.pause(menu.SHORTEST, CHANNEL)
 
     def _answer(self, action: menu.Action) -> bool:
         controls = self._controls

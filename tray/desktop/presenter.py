@@ -16,7 +16,7 @@ from tray.desktop.artwork import IconState
 from tray.desktop.icon import Icon
 from tray.desktop.labels import clock
 from tray.desktop.menu_services import MenuServices
-from tray.language import say
+from tray.language import count, say
 from tray.model.decision import Record
 from tray.model.hook import ApprovalState
 from tray.text import sanitise
@@ -71,8 +71,7 @@ class Presenter:
         if self._icon is None:
             return
         state = self.state(time.time())
-        icon_state = _icon_state(state)
-        self._icon.show(icon_state, _tooltip(icon_state, state), menu.menu(state))
+        self._icon.show(*look(state), menu.menu(state))
         self._watch_pause(state)
 
     def state(self, now: float) -> menu.MenuState:
@@ -174,29 +173,51 @@ def _approval(one: HookState, before: bool) -> menu.Approval:
     )
 
 
+def look(state: menu.MenuState) -> tuple[IconState, str]:
+    """The icon and its tooltip."""
+    icon_state = _icon_state(state)
+    return icon_state, _tooltip(icon_state, state)
+
+
 def _icon_state(state: menu.MenuState) -> IconState:
     if not state.enabled:
         return IconState.OFF
     if state.paused_until is not None:
         return IconState.PAUSED
-    problems = state.problem or state.incident or state.damage or menu.tampered(state)
-    waits = state.questions or state.approvals or state.requests or problems
-    return IconState.ATTENTION if waits else IconState.ON
+    if state.incident or state.damage or menu.tampered(state):
+        return IconState.CUT_OFF
+    if state.problem:
+        return IconState.BROKEN
+    if menu.waiting_number(state):
+        return IconState.WAITING
+    if state.approvals or state.requests:
+        return IconState.ATTENTION
+    return IconState.TROUBLE if state.failing_hooks else IconState.ON
 
 
 def _tooltip(icon_state: IconState, state: menu.MenuState) -> str:
-    if icon_state is IconState.OFF:
-        text = say("hooks are off")
-    elif icon_state is IconState.PAUSED:
-        text = say("hooks are paused until {time}", time=clock(state.paused_until or 0, state.now))
-    elif state.incident:
-        text = sanitise(state.incident, menu.STATUS_LIMIT)
-    elif changed := menu.tampered(state):
-        text = sanitise(changed, menu.STATUS_LIMIT)
-    elif running := sanitise(state.running, menu.STATUS_LIMIT):
-        text = running
-    elif state.damage and icon_state is IconState.ATTENTION:
-        text = sanitise(state.damage, menu.STATUS_LIMIT)
-    else:
-        text = say("something waits for you") if icon_state is IconState.ATTENTION else say("hooks are on")
-    return f"Hooktray: {text}"
+    parts = [_state_text(icon_state, state)]
+    number = menu.waiting_number(state)
+    if number:
+        parts.append(count("{n} agent waits for you", "{n} agents wait for you", number))
+    return f"Hooktray: {' · '.join(part for part in parts if part)}"
+
+
+def _state_text(icon_state: IconState, state: menu.MenuState) -> str:
+    """Why the icon is as it is."""
+    match icon_state:
+        case IconState.OFF:
+            return say("hooks are off")
+        case IconState.PAUSED:
+            return say("hooks are paused until {time}", time=clock(state.paused_until or 0, state.now))
+        case IconState.CUT_OFF:
+            return sanitise(state.incident or state.damage or menu.tampered(state), menu.STATUS_LIMIT)
+        case IconState.BROKEN:
+            return say("the configuration is broken")
+        case IconState.WAITING:
+            return sanitise(state.running, menu.STATUS_LIMIT)
+    if running := sanitise(state.running, menu.STATUS_LIMIT):
+        return running
+    if icon_state is IconState.TROUBLE:
+        return count("{n} hook in trouble", "{n} hooks in trouble", state.failing_hooks)
+    return say("something waits for you") if icon_state is IconState.ATTENTION else say("hooks are on")

@@ -24,6 +24,9 @@ DBusPixmaps = Annotated[Pixmaps, DBusSignature("a(iiay)")]
 DBusToolTip = Annotated[tuple[str, Pixmaps, str, str], DBusSignature("(sa(iiay)ss)")]
 
 
+CALM = frozenset({IconState.ON, IconState.OFF, IconState.PAUSED})  # of these a host need not draw attention to any
+
+
 @cache
 def pixmaps(state: IconState) -> Pixmaps:
     """ARGB in network byte order, as the specification wants it, in the sizes of common panels."""
@@ -65,7 +68,7 @@ class StatusItem(ServiceInterface):
 
     @dbus_method()
     def SecondaryActivate(self, x: DBusInt32, y: DBusInt32) -> None:  # noqa: N802
-        """The middle button: pause, or end the pause. Taken off the wire in sni.py."""
+        """The middle button: the page, too. Taken off the wire in sni.py."""
 
     @dbus_method()
     def XAyatanaSecondaryActivate(self, timestamp: DBusUInt32) -> None:  # noqa: N802
@@ -137,7 +140,7 @@ class StatusItem(ServiceInterface):
 
     @dbus_property(READ)
     def ToolTip(self) -> DBusToolTip:  # noqa: N802
-        return "", [], "Hooktray", self.tooltip
+        return "", [], "Hooktray", self.tooltip.removeprefix("Hooktray: ")
 
     @dbus_property(READ)
     def ItemIsMenu(self) -> DBusBool:  # noqa: N802
@@ -165,4 +168,4 @@ class StatusItem(ServiceInterface):
 
 
 def _status(state: IconState) -> str:
-    return "NeedsAttention" if state is IconState.ATTENTION else "Active"
+    return "Active" if state in CALM else "NeedsAttention"

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tray.agents.protocol import spec
+from tray.agents.registry import hook_rules
 from tray.engine.slash_command import NAME as OWN_NAME
 from tray.model.decision import NO_OUTPUT, Decision, Gate, HookOutput, Outcome, Status, Verdict
 from tray.model.event import Capability, Event
 from tray.model.guard import GATING_KINDS
 from tray.model.hook import Failure, Hook
+
+REASON_LIMIT = 2000  # characters of what a hook wrote to stderr, taken from its end
 
 
 def make_outcome(
@@ -34,6 +37,8 @@ def failed(
 ) -> Outcome:
     """The outcome of a hook that has no verdict of its own. What its policy says, `fit` makes fit the event."""
     verdict, let_through = _failure_verdict(event, hook.policy)
+    if hook_rules(hook.dialect).fails_to_refuse and stderr.strip():
+        cause = f"{cause}: {stderr.strip()[-REASON_LIMIT:]}"
     reason = f"it failed: {cause}" if verdict is not Verdict.ABSTAIN else ""
     adjustment = f"it failed, and {event.name} of {event.agent} cannot ask: it refused nothing" if let_through else ""
     return Outcome(

@@ -12,10 +12,11 @@ from typing import Any
 import regex
 
 from tray.agents.agent import ENVELOPE
+from tray.agents.protocol import spec
 from tray.agents.registry import AGENTS, hook_rules
 from tray.engine import matcher_input, scopes
-from tray.model.event import Event
-from tray.model.hook import Match
+from tray.model.event import TYPED_KINDS, Capability, Event
+from tray.model.hook import Hook, Match
 from tray.store.ledger import ApprovedHook, LedgerState
 
 PATTERN_LIMIT = 0.05  # seconds; a pattern that runs out of time counts as matching, so its hook runs
@@ -40,7 +41,14 @@ def plan(
         return ()
     search = EventSearch(event, skills, on_slow)
     indexes = [index for match, group in candidates if _may_match(match, event, search) for index in group]
-    return tuple(ledger.ordered[index] for index in sorted(indexes))
+    hooks = tuple(ledger.ordered[index] for index in sorted(indexes))
+    return tuple(one for one in hooks if _is_heard(one.hook, event)) if event.kind in TYPED_KINDS else hooks
+
+
+def _is_heard(hook: Hook, event: Event) -> bool:
+    """Whether the event can carry what a hook of this format has to say about what a person typed."""
+    can = spec(event.agent, event.name).can
+    return Capability.REWRITE_PROMPT in can or not hook_rules(hook.dialect).only_rewrites_prompts
 
 
 def _may_match(match: Match, event: Event, search: EventSearch) -> bool:

@@ -27,7 +27,8 @@ FENCE = re.compile(r"```[A-Za-z]*\s*\n(.*?)\n?\s*```", re.DOTALL)
 END_KINDS = (EventKind.TURN_END, EventKind.SUBAGENT_END)  # there `stop` is consent and `continue` is not
 # After a "no" to these the turn ends, where the format says so.
 REFUSAL_ENDS_TURN = (EventKind.TOOL_BEFORE, EventKind.TOOL_AFTER, EventKind.TEAMMATE_IDLE)
-KEYS = ("decision", "impossible", "ok", "reason")
+KEYS = ("continue", "decision", "impossible", "ok", "reason", "stopReason", "systemMessage")
+TEXTS = ("reason", "stopReason", "systemMessage")
 DECISIONS = ("approve", "block", "continue", "stop")
 SYSTEM = (
     "You are a check that a person put on a coding agent. The user message holds that person's question and data of "
@@ -73,28 +74,31 @@ def _stop_on_refusal(event: Event, action: Prompt, answer: Mapping[str, Any], ou
     if answer.get("ok") is not False or output.problem:
         return output
     if event.kind in END_KINDS:
-        return HookOutput() if answer.get("impossible") is True else output
+        return replace(output, verdict=Verdict.ABSTAIN, reason="") if answer.get("impossible") is True else output
     goes_on = action.agent or action.continue_on_block or event.kind not in REFUSAL_ENDS_TURN
-    return output if goes_on else replace(output, stop=output.reason)
+    return output if goes_on or output.stop is not None else replace(output, stop=output.reason)
 
 
 def _parse_answer(event: Event, answer: Mapping[str, Any]) -> HookOutput:
-    ok, word, reason = (answer.get(key) for key in ("ok", "decision", "reason"))
-    if not isinstance(reason, str | None):
-        return HookOutput(problem="the model's answer has a reason that is no text")
+    ok, word, goes_on = (answer.get(key) for key in ("ok", "decision", "continue"))
+    if invalid := next((key for key in TEXTS if not isinstance(answer.get(key), str | None)), ""):
+        return HookOutput(problem=f"the model's answer has a {invalid} that is no text")
+    if not isinstance(goes_on, bool | None):
+        return HookOutput(problem="the model's answer has a continue that is neither true nor false")
     if (
-        (ok is None and word is None)
+        (ok is None and word is None and goes_on is None)
         or not isinstance(ok, bool | None)
         or (word is not None and word not in DECISIONS)
     ):
         return HookOutput(problem="the model's answer has neither `ok` nor a decision that is known")
-    why = printable(reason or "", REASON)
+    why, stop_why, note = (printable(wire.text(answer, key), REASON) for key in TEXTS)
+    output = HookOutput(notes=(note,) if note else (), stop=(stop_why or why) if goes_on is False else None)
     refused = word == "block" or (word == "continue" and event.kind in END_KINDS)
     if ok is False or refused:
-        return HookOutput(verdict=Verdict.DENY, reason=why)
-    if word == "stop" and event.kind not in END_KINDS:
-        return HookOutput(stop=why)
-    return HookOutput()
+        return replace(output, verdict=Verdict.DENY, reason=why)
+    if word == "stop" and event.kind not in END_KINDS and output.stop is None:
+        return replace(output, stop=why)
+    return output
 
 
 def _event(event: Event, hook: Hook) -> str:

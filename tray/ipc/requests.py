@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from tray.agents.protocol import is_known_event, spec
 from tray.agents.registry import AGENTS
 from tray.approvals.batch import ApprovalBatch, button_label, summary_lines
 from tray.approvals.callers.person import Judgement, Proof
@@ -21,11 +22,13 @@ from tray.errors import HooktrayError
 from tray.ipc.connection import HandedTerminal
 from tray.ipc.sockets import PeerCredentials
 from tray.language import count, phrase, say
-from tray.model.hook import ApprovalState
+from tray.model.event import EventKind
+from tray.model.hook import ApprovalState, Match
 from tray.strict import nearest
 from tray.text import sanitise
 
 COMMAND_LINE = "command line"
+EVENT_KINDS = frozenset(kind.value for kind in EventKind)
 UNCHANGED = "unchanged"  # the word for all hooks that were approved before
 GRANTED = "tray, asked for at a command line"
 WHERE_TO_DECIDE = phrase("open the tray's menu, Approvals, or run `hooktray open`")
@@ -74,7 +77,9 @@ class UserRequests:
         write_batch_review: Callable[[ApprovalBatch], Path] = lambda batch: Path(),
         focus: Callable[[str], str] = str,
         change_passphrase: Callable[[int, HandedTerminal, bool], str] = lambda pid, handed, forget: "",
+        keep_records: Callable[[], None] = lambda: None,
     ) -> None:
+        self._keep_records = keep_records
         self._change_passphrase = change_passphrase
         self._focus = focus
         self._write_batch_review = write_batch_review
@@ -129,6 +134,11 @@ class UserRequests:
         """What only the running tray knows, for `status` and `doctor`."""
         open_requests = sum(not one.is_undo for one in self._controls.requests)
         return {**self.ping(), "requests": open_requests, **self._health()}
+
+    def keep(self) -> Mapping[str, Any]:
+        """A command has written into agents' settings: what it recorded must not be lost from here on."""
+        self._keep_records()
+        return {"done": "kept"}
 
     def on(self) -> Mapping[str, Any]:
         self._controls.set_enabled(True, COMMAND_LINE)
@@ -352,7 +362,8 @@ class UserRequests:
 
     def _find(self, request: Mapping[str, Any]) -> HookState:
         word, event = str(request.get("hook", "")), str(request.get("event", ""))
-        found = [one for one in self._controls.find(word) if event in ("", one.hook.match.event)]
+        named = self._controls.find(word)
+        found = [one for one in named if not event or event in _event_names(one.hook.match)]
         if len(found) == 1 and found[0].state is ApprovalState.INACTIVE:
             why = say("`{name}` is inactive: {why}", name=word, why=found[0].health)
             raise HooktrayError(why, hint=say("remove that first, then ask again"))
@@ -367,12 +378,29 @@ class UserRequests:
             [name for one in self._controls.hooks() for name in (one.hook.name, command_or_url(one.hook)) if name],
         )
         hint = say("`hooktray list` shows every hook and its name")
-        if likely:
+        if named:
+            match = named[0].hook.match
+            hint = say("its event is `{event}`", event=match.native or match.event)
+        elif likely:
             hint = say("did you mean `{name}`?", name=likely)
         why = say("no hook is called `{name}`", name=word)
         if event:
             why = say("no hook is called `{name}` for `{event}`", name=word, event=event)
         raise HooktrayError(why, hint=hint)
+
+
+def split_event(words: Sequence[str], join: Callable[[Sequence[str]], str] = " ".join) -> tuple[str, str]:
+    """The event and the hook of `approve EVENT HOOK`; the event is "" where the first word is none."""
+    first, *rest = words or ("",)
+    if rest and (first in EVENT_KINDS or any(is_known_event(agent, first) for agent in AGENTS)):
+        return first, rest[0] if len(rest) == 1 else join(rest)
+    return "", first if not rest else join(words)
+
+
+def _event_names(match: Match) -> frozenset[str]:
+    """Every name of the event that a hook is asked about: as it is written, and the canonical one."""
+    kinds = (spec(agent, match.event).kind.value for agent in match.agents)
+    return frozenset((match.event, match.native, *kinds))
 
 
 def _agent(name: object) -> str:
@@ -391,6 +419,7 @@ IMMEDIATE: Mapping[str, Callable[[UserRequests], Mapping[str, Any]]] = {
     "on": UserRequests.on,
     "ping": UserRequests.ping,
     "health": UserRequests.health,
+    "keep": UserRequests.keep,
 }
 NEEDS_PERSON: Mapping[str, Callable[[UserRequests, Mapping[str, Any]], UserRequest]] = {
     "approve": UserRequests.approve,

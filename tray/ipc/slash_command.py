@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tray.approvals.catalog import HookState, command_or_url
 from tray.approvals.controls import Controls, parse_duration
+from tray.approvals.review import describe_action
 from tray.errors import HooktrayError
-from tray.ipc.requests import WHERE_TO_DECIDE, UserRequests
+from tray.ipc.requests import WHERE_TO_DECIDE, UserRequests, split_event
 from tray.language import count, phrase, say
+from tray.model.hook import ApprovalState
 from tray.text import sanitise
 
 HELP = (
@@ -26,7 +29,7 @@ class HooksCommand:
         self._requests = requests
 
     def __call__(self, words: tuple[str, ...], agent: str) -> str:
-        word, *rest = words or ("help",)
+        word, *rest = words or ("list",)
         try:
             return self._answer(word, rest, agent)
         except HooktrayError as error:
@@ -47,7 +50,7 @@ class HooksCommand:
             case "pause":
                 return self._request({"op": "pause", "seconds": parse_duration(" ".join(rest) or "30m")}, agent)
             case "approve" | "deny" | "revoke":
-                event, hook = (rest[0], " ".join(rest[1:])) if len(rest) > 1 else ("", " ".join(rest))
+                event, hook = split_event(rest)
                 return self._request({"op": word, "event": event, "hook": hook}, agent)
             case _:
                 return "; ".join(map(say, HELP))
@@ -57,10 +60,22 @@ class HooksCommand:
         return f"{answer} · {say(WHERE_TO_DECIDE)}"
 
     def _list(self) -> str:
-        rows = [
-            f"{sanitise(one.hook.name, 60)} · {one.hook.match.event} · {one.state}" for one in self._controls.hooks()
-        ]
+        states = self._controls.hooks()
         switch = say("Hooks are on") if self._controls.state.enabled else say("Hooks are off")
-        left = len(rows) - LIST_LIMIT
+        files = dict.fromkeys(one.hook.source.path for one in states)
+        left = len(states) - LIST_LIMIT
         more = [count("and {n} more: `hooktray list`", "and {n} more: `hooktray list`", left)] if left > 0 else []
-        return "\n".join([switch, *(rows[:LIST_LIMIT] or [say("No hooks yet")]), *more])
+        rows = list(map(_row, states[:LIST_LIMIT])) or [say("No hooks yet")]
+        return "\n".join([switch, *(sanitise(path, 500) for path in files), *rows, *more])
+
+
+def _row(one: HookState) -> str:
+    """One hook: whether it runs, what it is asked about and runs, how it is; for one that waits, what to type."""
+    hook = one.hook
+    event, action = hook.match.native or hook.match.event, sanitise(describe_action(hook.action), 200)
+    runs = "✓" if one.approved and one.state is not ApprovalState.INACTIVE else "✗"
+    parts = [f"{runs} {sanitise(hook.name, 80)}", f"{event} {action}", one.state.value, sanitise(one.problem, 300)]
+    if one.waiting and one.digest:
+        word = sanitise(command_or_url(hook) or hook.name, 200)
+        parts.append(say("to approve it, type: {command}", command=f"/hooks approve {event} {word}"))
+    return " · ".join(filter(None, parts))

@@ -66,6 +66,12 @@ class EventKind(enum.StrEnum):
     OTHER = "other"
 
 
+# Events whose text a person typed: a hook may rewrite it where the agent takes that.
+TYPED_KINDS = frozenset(
+    {EventKind.CONVERSATION_NEW, EventKind.PROMPT, EventKind.PROMPT_EXPANSION, EventKind.SLASH_COMMAND}
+)
+
+
 class Capability(enum.Flag):
     """What an event can carry back to its agent. Nothing at all = observe-only."""
 
@@ -104,7 +110,7 @@ class EventSpec:
     @property
     def deadline(self) -> float:
         """Seconds after which the answer must have left (law 6)."""
-        return self.timeout - min(0.4 * self.timeout, 5.0)
+        return self.timeout - max(0.25, min(0.1 * self.timeout, 2.0))
 
 
 @value(frozen=True, slots=True, kw_only=True)

@@ -149,6 +149,7 @@ class Hook:
     async_mode: AsyncMode = AsyncMode.NO
     status: str = ""  # what the menu says while it runs
     inactive: str = ""  # why it is listed and never proposed; "" when it is
+    agent_switch: bool = False  # it is inactive because the agent's own switch turns off the file that declares it
 
     @property
     def key(self) -> str:
@@ -168,9 +169,9 @@ class Hook:
 
     @property
     def definition(self) -> str:
-        """What is approved besides the bytes, as canonical JSON; line number and `inactive` are not part of it."""
+        """What is approved besides the bytes, as canonical JSON; its line and whether it is inactive are not."""
         fields = asdict(self) | {"kind": type(self.action).__name__}
-        del fields["inactive"]
+        del fields["inactive"], fields["agent_switch"]
         for name, stored in STORED_NAMES.items():
             fields[stored] = fields.pop(name)
         fields["source"] = {"kind": self.source.kind, "path": self.source.path}

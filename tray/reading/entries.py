@@ -132,6 +132,7 @@ class SourceReader:
                 once=once,
                 async_mode=async_mode,
                 status=status_message,
+                agent_switch=bool(self._inactive),
                 inactive=self._inactive or inactive or ("it is Hooktray's own relay" if _is_relay(action) else ""),
             )
         )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 import shutil
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,8 +13,9 @@ import msgspec
 import regex
 
 from tray.addresses import endpoint
+from tray.agents.agent import Agent
 from tray.agents.protocol import is_gating, is_known_event
-from tray.agents.registry import AGENTS, OWN_FORMAT
+from tray.agents.registry import AGENTS, BUILT_IN, OWN_FORMAT
 from tray.errors import ConfigError
 from tray.model.decision import Verdict
 from tray.model.event import EventKind
@@ -103,7 +106,7 @@ def _hook(document: Document, index: int, value: Any, background_seconds: float)
 
 
 def _match(document: Document, at: tuple[Any, ...], entry: HookEntry) -> Match:
-    agents = (entry.agent,) if isinstance(entry.agent, str) else tuple(entry.agent)
+    agents = _agents(entry)
     for agent in agents:
         if agent not in AGENTS:
             raise invalid_value(document, (*at, "agent"), f"unknown agent `{agent}`", suggest(agent, AGENTS))
@@ -112,7 +115,7 @@ def _match(document: Document, at: tuple[Any, ...], entry: HookEntry) -> Match:
         words = [*KINDS, *(native or [name for known in AGENTS.values() for name in known.events])]
         hint = suggest(entry.event, words)
         if not agents and entry.event in words:
-            hint = "a native event name needs `agent:` beside it"
+            hint = f"add `agent:`, as {' and '.join(_agents_with(entry.event, AGENTS))} have an event of this name"
         raise invalid_value(document, (*at, "event"), f"unknown event `{entry.event}`", hint)
     if entry.tool != "*":  # every tool, as other formats write it
         _pattern(document, (*at, "tool"), entry.tool)
@@ -120,13 +123,30 @@ def _match(document: Document, at: tuple[Any, ...], entry: HookEntry) -> Match:
     return Match(event=entry.event, agents=agents, tool=entry.tool, pattern=entry.matcher)
 
 
+def _agents(entry: HookEntry) -> tuple[str, ...]:
+    """The agents that are named, or the one that has an event of this native name."""
+    if entry.agent or entry.event in KINDS:
+        return (entry.agent,) if isinstance(entry.agent, str) else tuple(entry.agent)
+    having = _agents_with(entry.event, BUILT_IN)
+    return tuple(having) if len(having) == 1 else ()
+
+
+def _agents_with(event: str, agents: Iterable[str]) -> list[str]:
+    return [agent for agent in agents if is_known_event(agent, event)]
+
+
+def native_events(agents: Mapping[str, Agent] = AGENTS) -> list[str]:
+    """The native event names that need no `agent:` beside them."""
+    counts = Counter(name for id in BUILT_IN if id in agents for name in agents[id].events if "<" not in name)
+    return [name for name, count in counts.items() if count == 1]
+
+
 def _failure(entry: HookEntry) -> Failure:
     """A hook that gates has a default of its own; where a failure can stop nothing, it is `allow`."""
     failure = Failure(entry.failure or Failure.DEFAULT)
     if failure not in (Failure.ALLOW, Failure.DEFAULT):
         return failure
-    agents = (entry.agent,) if isinstance(entry.agent, str) else tuple(entry.agent)
-    if not is_gating(agents, entry.event):
+    if not is_gating(_agents(entry), entry.event):
         return Failure.ALLOW
     return Failure.EXPLICIT_ALLOW if failure is Failure.ALLOW else Failure.DEFAULT
 

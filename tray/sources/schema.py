@@ -13,7 +13,7 @@ from tray.agents.agent import Agent
 from tray.agents.registry import AGENTS, OWN_FORMAT
 from tray.settings import CLASSES, Settings
 from tray.sources.external import formats
-from tray.sources.hooktray import KINDS, HookEntry
+from tray.sources.hooktray import KINDS, HookEntry, native_events
 
 FILE = Path(__file__).parents[1] / "hooktray.schema.json"  # as it is shipped; a test holds it to `schema()`
 NAME = FILE.name
@@ -63,11 +63,12 @@ def _hook(entry: dict[str, Any], agents: Mapping[str, Agent]) -> dict[str, Any]:
     properties["agent"] = {"$ref": "#/$defs/Agent"}
     properties["dialect"] = {"enum": list(agents), "default": OWN_FORMAT}
     properties["event"] = {
-        "description": "A canonical name, or with `agent:` one of that agent's own.",
+        "description": "A canonical name, or an agent's own one: with `agent:` where several agents have it.",
         "type": "string",
         "anyOf": [known, command],
     }
-    without = {"if": {"not": {"required": ["agent"]}}, "then": {"properties": {"event": {"enum": list(KINDS)}}}}
+    alone = {"anyOf": [{"enum": [*KINDS, *native_events(agents)]}, command]}
+    without = {"if": {"not": {"required": ["agent"]}}, "then": {"properties": {"event": alone}}}
     needs = [
         {
             "if": {"properties": {"type": {"const": kind}}, "required": ["type"]},

@@ -9,7 +9,7 @@ import math
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tray.errors import StoreError
@@ -20,9 +20,10 @@ from tray.store.db import Database
 SET = "INSERT INTO switch VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 PAUSE = "INSERT INTO pause VALUES (?, ?, ?) ON CONFLICT (agent, session) DO UPDATE SET until = excluded.until"
 HOOK_OFF = "hook off "  # what the switch of a single hook is called, before its key
+AGENT_OFF = "agent off "  # the same where its agent's own switch turned it off
 SNOOZED = "snoozed_until"
 ALERT_OFF = "untold "  # and that of a class of alerts
-CLEAR_HOOKS = ("DELETE FROM switch WHERE key GLOB ?", (f"{HOOK_OFF}*",))
+CLEAR = "DELETE FROM switch WHERE key GLOB ?"
 CHECKPOINT = SWITCH
 TAMPERED_TEXT = "the switch or a pause is not as Hooktray last wrote it: that does not count, hooks are on"
 LOG = "INSERT INTO switch_log (at, what, way) VALUES (?, ?, ?)"
@@ -49,6 +50,7 @@ class SwitchState:
     muted: bool = False
     pauses: tuple[TimedPause, ...] = ()
     hooks_off: frozenset[str] = frozenset()  # keys of hooks that the menu switched off
+    agents_off: frozenset[str] = frozenset()  # keys of hooks that their agents' own switches turned off
     muted_classes: frozenset[str] = frozenset()  # classes of alerts that the menu switched off
     snoozed_until: int = 0  # seconds since the epoch; 0 = alerts are not snoozed
 
@@ -109,8 +111,8 @@ class Switch:
         self._change([("DELETE FROM pause", ())], "resume", channel)
 
     def is_off(self, key: str) -> bool:
-        """Whether the menu switched this hook off."""
-        return key in self._state.hooks_off
+        """Whether the menu or its agent's own switch turned this hook off."""
+        return key in self._state.hooks_off or key in self._state.agents_off
 
     def muted_classes(self) -> frozenset[str]:
         return self._state.muted_classes
@@ -118,6 +120,11 @@ class Switch:
     def set_hook(self, key: str, on: bool, channel: str) -> None:
         """A single hook's switch, which outlives what is changed in files."""
         self._change([_flag(HOOK_OFF + key, not on)], f"hook {'on' if on else 'off'} {key}", channel)
+
+    def set_agents_off(self, keys: Collection[str], channel: str) -> None:
+        """The hooks that their agents' own switches turn off: these and no others."""
+        statements = [(CLEAR, (f"{AGENT_OFF}*",)), *(_flag(AGENT_OFF + key, True) for key in keys)]
+        self._change(statements, f"agents' own switches: {len(keys)} hooks off", channel)
 
     def set_alert_class(self, alert_class: str, on: bool, channel: str = "") -> None:
         """Whether a class of alerts is shown."""
@@ -184,20 +191,25 @@ class Switch:
 
 
 def _enabled(state: SwitchState) -> SwitchState:
-    return replace(state, enabled=True, pauses=(), hooks_off=frozenset())
+    return replace(state, enabled=True, pauses=(), hooks_off=frozenset(), agents_off=frozenset())
 
 
 def _digest(state: SwitchState) -> str:
     pauses = sorted((one.until, one.agent, one.session) for one in state.pauses)
-    return hashlib.sha256(json.dumps([state.enabled, pauses, sorted(state.hooks_off)]).encode()).hexdigest()
+    parts = [state.enabled, pauses, sorted(state.hooks_off)]
+    if state.agents_off:  # what was written before there were any has the same digest
+        parts.append(sorted(state.agents_off))
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _write(connection: sqlite3.Connection, state: SwitchState) -> None:
     """Replace what loosens gates with what we know of it."""
-    connection.execute(*CLEAR_HOOKS)
+    for prefix in (HOOK_OFF, AGENT_OFF):
+        connection.execute(CLEAR, (f"{prefix}*",))
     connection.execute("DELETE FROM pause")
     connection.execute(SET, ("enabled", int(state.enabled)))
     connection.executemany(SET, [(HOOK_OFF + key, 1) for key in state.hooks_off])
+    connection.executemany(SET, [(AGENT_OFF + key, 1) for key in state.agents_off])
     connection.executemany(PAUSE, [(one.agent, one.session, one.until) for one in state.pauses])
 
 
@@ -217,6 +229,7 @@ def _read(connection: sqlite3.Connection) -> SwitchState:
         muted=bool(words.get("muted", False)),
         pauses=tuple(TimedPause(until=row["until"], agent=row["agent"], session=row["session"]) for row in pauses),
         hooks_off=_keys_with_prefix(words, HOOK_OFF),
+        agents_off=_keys_with_prefix(words, AGENT_OFF),
         muted_classes=_keys_with_prefix(words, ALERT_OFF),
         snoozed_until=words.get(SNOOZED, 0),
     )

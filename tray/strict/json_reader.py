@@ -19,6 +19,21 @@ _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(\.[0-9]++)?([eE][-+]?[0-9]++)?")
 _NOT_FINITE = re.compile(r"-?(?:NaN|Infinity)")
 
 
+# A text, or what only people write outside of texts: a comment, or a comma at the end.
+_TEXT_OR_COMMENT = re.compile(rb'"(?:[^"\\]|\\.)*+"|//[^\n]*+|/\*.*?\*/', re.DOTALL)
+_TEXT_OR_COMMA = re.compile(rb'"(?:[^"\\]|\\.)*+"|,(?=\s*+[}\]])', re.DOTALL)
+
+
+def relax(text: bytes) -> bytes:
+    """The same text with blanks for its comments and its commas at the end, so that every line and column stays."""
+
+    def blank(found: re.Match[bytes]) -> bytes:
+        part = found[0]
+        return part if part.startswith(b'"') else re.sub(rb"[^\n]", b" ", part)
+
+    return _TEXT_OR_COMMA.sub(blank, _TEXT_OR_COMMENT.sub(blank, text))
+
+
 class _JsonReader(StrictReader[int]):
     """One pass over the text; strings are left to the json module's own scanner."""
 

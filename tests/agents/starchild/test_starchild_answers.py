@@ -44,7 +44,7 @@ STARCHILD: list[Case] = [
         (
             "child",
             ran(0, '{"tool_input":{"timeout":5}}'),
-            HookOutput(rewrite=new_input(command="rm -rf /", timeout=5)),
+            HookOutput(adjustment="new keys of the tool's input were dropped: timeout"),
         ),
         ("child_stop", ran(0, '{"tool_input":{"command":"ls"}}'), NOTHING),
         ("child", ran(0, '{"systemMessage":"a","add_warning":"b"}'), HookOutput(notes=("a", "b"))),

@@ -155,7 +155,7 @@ HEARD: list[tuple[Event, dict[str, Any]]] = [
         {
             "event": "post_tool_call",
             "tool_name": "read_file",
-            "tool_input": {"path": "/home/dev/project/a.txt"},
+            "tool_input": dict.fromkeys(("path", "file_path", "filename"), "/home/dev/project/a.txt"),
             "tool_result": "hello\n",
         },
     ),

@@ -136,7 +136,7 @@ HEARD: list[tuple[Event, dict[str, Any]]] = [
     (sampled("claude-code", "UserPromptSubmit"), {"event": "UserPromptSubmit", "prompt": "Fix the parser."}),
     (
         sampled("shelley", "slash/files"),
-        {"event": "UserPromptSubmit", "prompt": "/files src/main.go please summarize"},
+        {"event": "UserPromptSubmit", "prompt": "/files"},
     ),
     (
         READ,
@@ -144,7 +144,7 @@ HEARD: list[tuple[Event, dict[str, Any]]] = [
             "event": "PostToolUse",
             "tool": {
                 "name": "readFile",
-                "args": {"filePath": "/home/dev/project/a.txt"},
+                "args": dict.fromkeys(("filePath", "path"), "/home/dev/project/a.txt"),
                 "callId": "toolu_02",
                 "output": "hello\n",
                 "isError": False,

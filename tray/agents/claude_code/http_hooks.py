@@ -39,7 +39,7 @@ ALIASES = frozenset({"default", "haiku", "inherit", "opus", "sonnet"})  # anothe
 
 def action(reader: SourceReader, at: KeyPath, fields: Mapping[str, Any], kind: str) -> tuple[Action, str]:
     """What it sends, and why it is inactive here."""
-    event = str(at[1])
+    event = str(at[-4])  # of the event's groups, and of the group's handlers
     if kind == "http":
         headers = reader.mapping((*at, "headers"), fields.get("headers") or {}, 'write {"Name": "value"}')
         http = http_action(reader.document, at, reader.text(at, fields, "url"), headers)

@@ -57,7 +57,7 @@ class ShapedProtocol:
             name=name,
             kind=kind,
             session=get(keys.session, ""),
-            cwd=get(keys.cwd) or request.cwd,
+            cwd=get(keys.cwd) or self._folder(request),
             model=get("model") or get("to_model", ""),
             topic=get(topics[name], "") if name in topics else "",
             title=_first(texts, titles[name]) if name in titles else get("title") or get("session_title", ""),
@@ -70,6 +70,11 @@ class ShapedProtocol:
             repeated=payload.get("stop_hook_active") is True,
             tools=tuple(wire.text(call, keys.tool) for call in _calls(payload)) if "tool_calls" in payload else (),
         )
+
+    def _folder(self, request: RelayRequest) -> str:
+        """For a payload without one: the project's, else where the relay was started."""
+        folders = (request.environment.get(name, "") for name in self.shape.project_variables)
+        return next(filter(None, folders), "") or request.cwd
 
     def neutral(self, name: str, body: bytes) -> Answer:
         return EMPTY_ANSWER
@@ -108,7 +113,8 @@ class ShapedProtocol:
             answer |= {"continue": False, "stopReason": decision.reason or wire.DEFAULT_REASON}
         if specific := self._specific(event, decision):
             answer["hookSpecificOutput"] = {"hookEventName": name} | specific
-        answer |= wire.non_empty(systemMessage=wire.join_notes(decision.notes))
+        if shape.takes_notes:
+            answer |= wire.non_empty(systemMessage=wire.join_notes(decision.notes))
         answer |= {key: value for key, value in decision.extra if key in shape.top_extras}
         stdout = wire.dumps_line(answer) if answer else b""
         if denied and name in shape.exit_2_events and not is_beaten:

@@ -51,6 +51,8 @@ def _output(
     given = specific.get(shape.rewrite_keys[Target.OUTPUT])
     if given is None and tool.name.startswith("mcp__"):
         given = specific.get("updatedMCPToolOutput", answer.get("updatedMCPToolOutput"))
+        if isinstance(given, str) and isinstance(tool.output, list):  # the agent takes content blocks only
+            given = outputs.blocks(given)
     if given is None:
         return None
     # Another agent's output was text, which the hook may have got as an object.

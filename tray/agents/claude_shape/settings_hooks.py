@@ -21,11 +21,10 @@ from tray.model.event import EventKind
 from tray.model.hook import Action, AsyncMode, Command, Failure
 from tray.reading.entries import KeyPath, SourceHooks, SourceReader, pattern_problem
 from tray.settings import invalid_value
-from tray.strict import Document, load_json
+from tray.strict import Document, load_json, relax
 
+PLUGIN_FILES = frozenset({"hooks.json"})  # where plugins declare hooks, often without the key around them
 SIZE = 4 * 1024 * 1024  # bytes of a settings file
-# A text, or a comment, which only counts outside of texts.
-TEXT_OR_COMMENT = re.compile(rb'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
 
 
@@ -58,7 +57,8 @@ class ShapedReader:
 
     def parse(self, text: bytes, path: Path, agents: Sequence[str] = (), plugin: Path | None = None) -> SourceHooks:
         """The hooks of a text that is, or will be, at this path."""
-        document = load_json(_without_comments(text) if self.file.takes_comments else text, str(path), limit=SIZE)
+        relaxed = relax(text)
+        document = load_json(relaxed, str(path), limit=SIZE)
         reader = SourceReader(
             document,
             agent_events(self.shape.agent),
@@ -67,6 +67,8 @@ class ShapedReader:
             inactive=self.off_reason(document),
             plugin=plugin,
         )
+        if relaxed != text and not self.file.takes_comments:
+            reader.warn((), f"{self.name} reads no comments and no commas at the end", "take them out")
         with reader.entry():
             self.read_mapping(reader, (), document.value)
         return reader.result()
@@ -86,10 +88,24 @@ class ShapedReader:
         """The hooks of the mapping at this place."""
         key = self.file.key
         fields = reader.mapping(at, value, f'write {{"{key}": {{"{self._example}": […]}}}}')
+        if key and key not in fields and self._read_bare(reader, at, fields):
+            return
         if key:
             self.read_events(reader, (*at, key), fields.get(key) or {})
             return
         self.read_events(reader, at, {name: groups for name, groups in fields.items() if isinstance(groups, list)})
+
+    def _read_bare(self, reader: SourceReader, at: KeyPath, fields: Mapping[str, Any]) -> bool:
+        """Whether there are events at the top: the hooks of a plugin's file; in settings, which the agent ignores."""
+        events = [name for name in fields if name in self.shape.events]
+        if not events:
+            return False
+        if reader.path.name in PLUGIN_FILES:
+            self.read_events(reader, at, {name: fields[name] for name in events})
+        else:
+            what = f"{self.name} looks for `{events[0]}` below `{self.file.key}`, so it is not read"
+            reader.warn((*at, events[0]), what, f'write {{"{self.file.key}": {{"{events[0]}": […]}}}}')
+        return True
 
     @property
     def _example(self) -> str:
@@ -196,13 +212,3 @@ class ShapedReader:
 def _which(line: str) -> str:
     first = shlex.split(line)[0]
     return "" if "/" in first or "\\" in first else shutil.which(first) or ""
-
-
-def _without_comments(text: bytes) -> bytes:
-    """The same text with blanks for its comments, so that every line and column stays."""
-
-    def blank(found: re.Match[bytes]) -> bytes:
-        part = found[0]
-        return part if part.startswith(b'"') else re.sub(rb"[^\n]", b" ", part)
-
-    return TEXT_OR_COMMENT.sub(blank, text)

@@ -121,6 +121,7 @@ class ClaudeShape:
     )  # of `decision` before a tool, where they differ
     rewrite_keys: Mapping[Target, str] = field(default_factory=lambda: REWRITE_KEYS)
     rewrite_needs_allow: bool = False  # a new input counts only together with an allow
+    takes_notes: bool = True  # an answer may have a `systemMessage`
     top_extras: frozenset[str] = frozenset()  # extras that are at the top of an answer
 
     permissions: Mapping[str, Verdict] = field(default_factory=lambda: PERMISSIONS)

@@ -15,7 +15,7 @@ from typing import Any
 
 from tray.agents.claude_shape.protocol import ShapedProtocol
 from tray.agents.claude_shape.shape import ClaudeShape, Types
-from tray.model.decision import Answer, Decision, HookOutput, Result, Verdict
+from tray.model.decision import HookOutput, Result, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec
 
 ID = "opencode"
@@ -108,6 +108,7 @@ SHAPE = ClaudeShape(
     fields=FIELDS,
     json_on_any_exit=False,
     topic_words={EventKind.SESSION_END: ("other", "deleted"), EventKind.SESSION_START: ("startup", "resume")},
+    takes_notes=False,
     samples=SAMPLES,
     sample_common={MARK: 1, "session_id": "ses_df9505bb9ffeNn2miItCt29dw1", "cwd": "/home/dev/project"},
 )
@@ -125,9 +126,6 @@ class OpenCodeProtocol(ShapedProtocol):
 
     def sample(self, name: str) -> bytes:
         return super().sample(name).removesuffix(b"\n")
-
-    def render(self, event: Event, decision: Decision) -> Answer:
-        return super().render(event, replace(decision, notes=()))
 
     def read(self, event: Event, result: Result) -> HookOutput:
         output = super().read(event, result)

@@ -40,7 +40,7 @@ AGENT = Agent(
     default_can=protocol.DEFAULT_CAN,
     protocol=protocol,
     marks=Marks(is_alike=_is_alike, event=_event),
-    rules=HookRules(text_counts=True),
+    rules=HookRules(text_counts=True, fails_to_refuse=True, only_rewrites_prompts=True),
     programs=frozenset({"shelley"}),
     variables=frozenset({"SHELLEY_CONVERSATION_ID"}),
     protected=(ProtectedFiles(kind="Shelley's hooks", pattern=re.compile(r".*/shelley/hooks(?:/.*)?")),),

@@ -127,7 +127,8 @@ def sample(name: str) -> bytes:
     if wire.event_family(name) not in SAMPLES:
         raise KeyError(name)
     command = name.partition("/")[2]
-    return wire.dumps(SLASH | {"command": command, "raw_message": f"/{command} {SLASH['args']}"})
+    # Without arguments, which every command takes: only its author knows which ones it understands.
+    return wire.dumps(SLASH | {"command": command, "args": "", "raw_message": f"/{command}"})
 
 
 SLASH = {

@@ -9,7 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tray.agents.protocol import agent_events
+from tray.agents.registry import AGENTS
 from tray.agents.shelley.hook_format import AGENT
+from tray.model.event import TYPED_KINDS, Capability
 from tray.model.hook import Command, Failure
 from tray.reading.entries import RELAY_COMMAND, SourceHooks, SourceReader
 from tray.strict import Document
@@ -42,7 +44,7 @@ def _slashes(folder: Path) -> Iterator[str]:
 
 def _hook(path: Path, name: str, agents: Sequence[str]) -> SourceHooks:
     """One executable is one source of one hook: the file itself declares it."""
-    reader = SourceReader(Document(value={}, path=str(path)), agent_events(AGENT), agents=agents)
+    reader = SourceReader(Document(value={}, path=str(path)), agent_events(AGENT), agents=agents or (AGENT,))
     if path.is_dir():
         return reader.result()
     if not _executable(path):
@@ -52,9 +54,19 @@ def _hook(path: Path, name: str, agents: Sequence[str]) -> SourceHooks:
     # Another agent's slash commands are one event: there it goes by the command's name.
     match = reader.match((), name, tool=path.name if path.parent.name == SLASH else "")
     failure = Failure.ALLOW if name == "end-of-turn" else Failure.BLOCK
+    for agent in agents:
+        if not _carries_rewrite(agent, match.event):
+            what = f"{name} is not asked by {agent}: a rewrite cannot be carried"
+            reader.warn((), what, f"leave {agent} out of `agent:` of this source")
     inactive = "it is Hooktray's own relay" if _is_relay(path) else ""
     reader.add((), match, action, name=name, timeout=TIMEOUT, failure=failure, inactive=inactive)
     return reader.result()
+
+
+def _carries_rewrite(agent: str, kind: str) -> bool:
+    """Whether the hook would be asked there: its answer about what a person typed is a rewrite."""
+    specs = [one for one in AGENTS[agent].events.values() if one.kind == kind]
+    return kind not in TYPED_KINDS or any(Capability.REWRITE_PROMPT in one.can for one in specs)
 
 
 def _is_relay(path: Path) -> bool:

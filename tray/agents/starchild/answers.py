@@ -92,10 +92,12 @@ def _hook_output(event: Event, answer: Mapping[str, Any]) -> HookOutput:
     specific = {**answer, **wire.nested(answer, "hookSpecificOutput")}
     verdict, reason = _verdict(event, answer, specific)
     notes = wire.non_empty(note=wire.text(answer, "systemMessage"), warning=wire.text(answer, "add_warning"))
+    rewrite, dropped = _rewrite(event, answer, specific)
     return HookOutput(
         verdict=verdict,
         reason=reason,
-        rewrite=_rewrite(event, answer, specific),
+        rewrite=rewrite,
+        adjustment=f"new keys of the tool's input were dropped: {', '.join(dropped)}" if dropped else "",
         context=wire.text(answer, "context") or wire.text(specific, "additionalContext"),
         notes=tuple(notes.values()),
     )
@@ -116,16 +118,23 @@ def _verdict(event: Event, answer: Mapping[str, Any], specific: Mapping[str, Any
     return verdict, next(reasons, "") if verdict is not Verdict.ABSTAIN else ""
 
 
-def _rewrite(event: Event, answer: Mapping[str, Any], specific: Mapping[str, Any]) -> Rewrite | None:
-    """The given keys are put over the tool's input, in the agent's own spelling; a text replaces the whole one."""
+def _rewrite(
+    event: Event, answer: Mapping[str, Any], specific: Mapping[str, Any]
+) -> tuple[Rewrite | None, tuple[str, ...]]:
+    """What the hook rewrites, and which keys of its new input were dropped.
+
+    The given keys are put over the tool's input, in the agent's own spelling. Starchild itself adds no keys.
+    """
     if hook_event_name(event) in REWRITE_KEYS:
-        return _text(event, answer)
+        return _text(event, answer), ()
     given = answer.get("tool_input") or specific.get("updatedInput")
     if event.kind is not EventKind.TOOL_BEFORE or event.tool is None or not given:
-        return None
-    native_input = tools.translate_back(event.agent, AGENT, event.tool.name, event.tool.input, given)
-    value = dict(event.tool.input) | native_input
-    return None if value == event.tool.input else Rewrite(target=Target.INPUT, value=value)
+        return None, ()
+    current = event.tool.input
+    native_input = tools.translate_back(event.agent, AGENT, event.tool.name, current, given)
+    dropped = tuple(key for key in native_input if key not in current) if event.agent == AGENT else ()
+    value = {key: value for key, value in {**current, **native_input}.items() if key not in dropped}
+    return None if value == current else Rewrite(target=Target.INPUT, value=value), dropped
 
 
 def _text(event: Event, answer: Mapping[str, Any]) -> Rewrite | None:

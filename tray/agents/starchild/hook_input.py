@@ -91,7 +91,7 @@ def _tool(event: Event) -> dict[str, Any]:
         return {}
     call = {
         "tool_name": tools.native(AGENT, tools.canonical(event.agent, event.tool.name)),
-        "tool_input": tools.translate_input(event.agent, AGENT, event.tool.name, event.tool.input),
+        "tool_input": tools.hook_input(event.agent, AGENT, event.tool.name, event.tool.input),
     }
     has_result = hook_event_name(event) in ("post_tool_call", "transform_tool_result")
     return call | ({"tool_result": outputs.as_text(event.tool.output)} if has_result else {})

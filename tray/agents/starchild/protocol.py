@@ -16,26 +16,27 @@ from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Resu
 from tray.model.event import Capability, Event, EventKind, EventSpec, RelayRequest, Tool
 
 CAN_REFUSE = Capability.DENY | Capability.NOTE
-# 20 s is the agent's default for a hook; it allows at most 120.
+# `connect` writes these. 20 s is the agent's default for a hook. Where it waits for the answer it is the most that it
+# allows, so that a hook of ours may have any time-out that it could have there.
 EVENTS: Mapping[str, EventSpec] = {
-    "on_completion_claim": EventSpec(kind=EventKind.COMPLETION_CLAIM, can=CAN_REFUSE, timeout=20),
+    "on_completion_claim": EventSpec(kind=EventKind.COMPLETION_CLAIM, can=CAN_REFUSE, timeout=120),
     "on_outbound_message": EventSpec(
-        kind=EventKind.OUTBOUND_MESSAGE, can=CAN_REFUSE | Capability.REWRITE_MESSAGE, timeout=20
+        kind=EventKind.OUTBOUND_MESSAGE, can=CAN_REFUSE | Capability.REWRITE_MESSAGE, timeout=120
     ),
     # The response is written already: it may be masked, and the agent cannot be made to write it again.
     "on_response_end": EventSpec(
-        kind=EventKind.RESPONSE_END, can=Capability.REWRITE_MESSAGE | Capability.NOTE, timeout=20
+        kind=EventKind.RESPONSE_END, can=Capability.REWRITE_MESSAGE | Capability.NOTE, timeout=120
     ),
     "on_session_end": EventSpec(kind=EventKind.SESSION_END, timeout=20),
-    "on_session_start": EventSpec(kind=EventKind.SESSION_START, can=Capability.CONTEXT, timeout=20),
-    "on_stop": EventSpec(kind=EventKind.TURN_END, can=CAN_REFUSE, timeout=20),
-    "on_user_message": EventSpec(kind=EventKind.PROMPT, can=CAN_REFUSE | Capability.REWRITE_PROMPT, timeout=20),
+    "on_session_start": EventSpec(kind=EventKind.SESSION_START, can=Capability.CONTEXT, timeout=120),
+    "on_stop": EventSpec(kind=EventKind.TURN_END, can=CAN_REFUSE, timeout=120),
+    "on_user_message": EventSpec(kind=EventKind.PROMPT, can=CAN_REFUSE | Capability.REWRITE_PROMPT, timeout=120),
     "post_llm_call": EventSpec(kind=EventKind.MODEL_AFTER, timeout=20),
     "post_tool_call": EventSpec(kind=EventKind.TOOL_AFTER, timeout=20),
-    "pre_llm_call": EventSpec(kind=EventKind.MODEL_BEFORE, can=CAN_REFUSE | Capability.CONTEXT, timeout=20),
-    "pre_tool_call": EventSpec(kind=EventKind.TOOL_BEFORE, can=CAN_REFUSE | Capability.REWRITE_INPUT, timeout=20),
+    "pre_llm_call": EventSpec(kind=EventKind.MODEL_BEFORE, can=CAN_REFUSE | Capability.CONTEXT, timeout=120),
+    "pre_tool_call": EventSpec(kind=EventKind.TOOL_BEFORE, can=CAN_REFUSE | Capability.REWRITE_INPUT, timeout=120),
     # The note behind a result is all that it takes.
-    "transform_tool_result": EventSpec(kind=EventKind.TOOL_RESULT, can=Capability.NOTE, timeout=20),
+    "transform_tool_result": EventSpec(kind=EventKind.TOOL_RESULT, can=Capability.NOTE, timeout=120),
 }
 # Each text is replaced under the name that it came in.
 DEFAULT_CAN = Capability.DENY | Capability.NOTE

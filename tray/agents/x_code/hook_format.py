@@ -46,7 +46,8 @@ def hook_event_name(event: Event) -> str:
 
 def stdin(event: Event) -> bytes:
     if event.agent == AGENT:
-        return event.body if event.body.endswith(b"\n") else event.body + b"\n"
+        body = _native(event)
+        return body if body.endswith(b"\n") else body + b"\n"
     fields: dict[str, Any] = {
         "event": hook_event_name(event),
         "session": {"cwd": event.cwd, "modelId": event.model},
@@ -56,6 +57,15 @@ def stdin(event: Event) -> bytes:
         topic=event.topic, title=event.title, prompt=event.prompt, message=event.message, path=event.path
     )
     return wire.dumps_line(fields | common | _extras(event))
+
+
+def _native(event: Event) -> bytes:
+    """The agent's exact bytes, with the path under its documented name too where the agent calls it `filePath`."""
+    args = event.tool.input if event.tool else {}
+    if "filePath" not in args or "path" in args:
+        return event.body
+    call = {**wire.nested(event.payload, "tool"), "args": {**args, "path": args["filePath"]}}
+    return wire.dumps_line({**event.payload, "tool": call})
 
 
 def with_plugin(stdin: bytes, id: str, folder: str) -> bytes:
@@ -92,7 +102,7 @@ def _compact(event: Event) -> dict[str, Any]:
 
 def _tool(event: Event, tool: Tool) -> dict[str, Any]:
     name = tools.native(AGENT, tools.canonical(event.agent, tool.name))
-    args = tools.translate_input(event.agent, AGENT, tool.name, tool.input)
+    args = tools.hook_input(event.agent, AGENT, tool.name, tool.input)
     call = {"name": name, "args": args, "callId": tool.call}
     result = {"output": outputs.as_text(tool.output), "isError": tool.failed}
     return {"tool": call | (result if hook_event_name(event) == "PostToolUse" else {})}

@@ -19,7 +19,7 @@ from tray.model.event import EventKind
 from tray.model.hook import Command, Failure
 from tray.reading.entries import KeyPath, SourceHooks, SourceReader, pattern_problem
 from tray.settings import invalid_value
-from tray.strict import Document, load_json
+from tray.strict import Document, load_json, relax
 
 SIZE = 4 * 1024 * 1024  # bytes of a manifest
 TIMEOUT = 5000.0  # milliseconds
@@ -52,13 +52,13 @@ def _find_hooks(path: Path, root: Path, visited: list[Path]) -> tuple[Document, 
         found = next((root / name for name in MANIFESTS if (root / name).is_file()), root / DEFAULT_FILE)
         visited.append(path)
         return _find_hooks(found, root, visited)
-    document = load_json(path.read_bytes(), str(path), limit=SIZE)
+    document = load_json(relax(path.read_bytes()), str(path), limit=SIZE)
     if path.name != "plugin.json":
         return document, ()
     hooks = document.value.get("hooks", DEFAULT_FILE) if isinstance(document.value, dict) else None
     if isinstance(hooks, str):
         visited.append(path)
-        return load_json(_within(document, root, hooks).read_bytes(), str(root / hooks), limit=SIZE), ()
+        return load_json(relax(_within(document, root, hooks).read_bytes()), str(root / hooks), limit=SIZE), ()
     return document, ("hooks",)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tray.agents import wire
+from tray.agents.protocol import is_known_event
 from tray.agents.registry import AGENTS
 from tray.agents.tools import canonical, native, native_input, titles
 from tray.engine import trial
@@ -24,7 +25,7 @@ SAMPLE_LIMIT = 64  # payloads that are looked at for one hook
 
 def sample(match: Match) -> tuple[str, str] | None:
     """The agent and native event that this hook runs on first; None when there is none."""
-    if match.format in AGENTS and match.native in AGENTS[match.format].events and _matches(match, match.format):
+    if match.format in AGENTS and is_known_event(match.format, match.native) and _matches(match, match.format):
         return match.format, match.native
     for agent in match.agents or tuple(AGENTS):
         if agent not in AGENTS:
@@ -68,7 +69,8 @@ def _bodies(match: Match, agent: str, name: str, folder: str) -> Iterator[bytes]
         payload = wire.mapping(body)
         yield from (wire.dumps({**payload, "prompt": text}) for text in texts if text and "prompt" in payload)
         return
-    for tool in list(dict.fromkeys((canonical(agent, event.tool.name), *_tools(match))))[:SAMPLE_LIMIT]:
+    named = (event.tool.name, *_tools(match))
+    for tool in list(dict.fromkeys(canonical(agent, name) for name in named))[:SAMPLE_LIMIT]:
         for text in texts:
             given = native_input(agent, tool, _input(tool, text, folder))
             yield wire.dumps(_swapped(wire.mapping(body), event.tool, native(agent, tool), given))

@@ -39,7 +39,6 @@ from tray.desktop.menu.actions import (
     Snooze,
     StartAtLogin,
     SwitchHook,
-    TogglePause,
     ToggleSound,
     ToggleSwitch,
 )
@@ -47,7 +46,7 @@ from tray.desktop.menu.alerts import alerts
 from tray.desktop.menu.approvals import approvals
 from tray.desktop.menu.items import Item, ItemKind, Items, check, click, separator
 from tray.desktop.menu.pause import SHORTEST, pause, paused_until
-from tray.desktop.menu.questions import questions
+from tray.desktop.menu.questions import questions, waiting_number
 from tray.desktop.menu.recent import RECORD_LIMIT as SHOWN_RECORDS
 from tray.desktop.menu.recent import recent
 from tray.desktop.menu.sessions import sessions
@@ -116,12 +115,12 @@ __all__ = [
     "Snooze",
     "StartAtLogin",
     "SwitchHook",
-    "TogglePause",
     "ToggleSound",
     "ToggleSwitch",
     "menu",
     "paused_until",
     "tampered",
+    "waiting_number",
 ]
 
 
@@ -134,6 +133,7 @@ def menu(state: MenuState) -> Items:
         pause(state),
         separator("line/recent"),
         sessions(state),
+        *((click("page", say("Open page"), OpenPage()),) if state.options.page else ()),
         recent(state),
         questions(state),
         approvals(state),

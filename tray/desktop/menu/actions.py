@@ -25,11 +25,6 @@ class ResumeHooks:
 
 
 @dataclass(frozen=True, slots=True)
-class TogglePause:
-    """Pause for a while, or end the pause: a click on the icon itself."""
-
-
-@dataclass(frozen=True, slots=True)
 class ShowReason:
     """Show why one recent decision came out as it did."""
 
@@ -220,7 +215,7 @@ class QuitTray:
     """End the tray."""
 
 
-SwitchAction = ToggleSwitch | PauseHooks | ResumeHooks | TogglePause | SwitchHook
+SwitchAction = ToggleSwitch | PauseHooks | ResumeHooks | SwitchHook
 ApprovalAction = (
     ShowReason
     | ShowProblem

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from tray.desktop.labels import agent_label, clean
-from tray.desktop.menu.actions import AnswerQuestion
+from tray.desktop.labels import age, agent_label, clean
+from tray.desktop.menu.actions import AnswerQuestion, GoToSession
 from tray.desktop.menu.items import Item, Items, child_id, click, deduplicate, label, submenu, truncated, with_count
 from tray.desktop.menu.state import MenuQuestion, MenuState
 from tray.language import count, say
+from tray.model.session import Session, SessionState
 
 ROW_LIMIT = 20
 
 
 def questions(state: MenuState) -> Item:
-    rows = deduplicate(_question(one) for one in state.questions)
+    asked = (_question(one) for one in state.questions)
+    rows = deduplicate([*asked, *(_waiting(one, state.now) for one in waiting_sessions(state))])
     return submenu("questions", with_count(say("Needs you"), len(rows)), _rows(rows))
 
 
@@ -21,6 +23,26 @@ def _rows(rows: list[Item]) -> Items:
         return (label("questions/none", say("Nobody waits for an answer")),)
     more = len(rows) - ROW_LIMIT
     return truncated(rows, ROW_LIMIT, label("questions/more", count("And {n} more", "And {n} more", more)))
+
+
+def waiting_sessions(state: MenuState) -> list[Session]:
+    """The agents that wait for their user, but for those whose question is open here; the longest waiting first."""
+    asked = {(one.agent, one.session) for one in state.questions}
+    waiting = (one for one in state.sessions if one.state is SessionState.WAITING)
+    return [one for one in waiting if (one.agent, one.session) not in asked]
+
+
+def waiting_number(state: MenuState) -> int:
+    return len(state.questions) + len(waiting_sessions(state))
+
+
+def _waiting(one: Session, now: float) -> Item:
+    text = say("{agent} waits for you · {when}", agent=session_text(one), when=age(one.since, now))
+    return click(child_id("questions/session", one.agent, one.session), text, GoToSession(one.agent, one.session))
+
+
+def session_text(one: Session) -> str:
+    return agent_label(one.agent, one.project, one.session)
 
 
 def _question(one: MenuQuestion) -> Item:

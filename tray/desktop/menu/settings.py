@@ -24,7 +24,6 @@ def _rows(state: MenuState) -> Items:
         *_login(options.at_login),
         *((_hooks(state),) if state.hooks else ()),
         click("settings/configuration", say("Open configuration"), OpenConfiguration()),
-        *((click("settings/page", say("Open page"), OpenPage()),) if options.page else ()),
         *_passphrase(options.has_passphrase),
         *((agents(state),) if state.agents else ()),
         *((click("settings/doctor", say("Doctor"), RunDoctor()),) if options.doctor else ()),

@@ -51,6 +51,7 @@ class MenuQuestion:
     agent: str
     project: str
     subject: str  # the tool's name, or what else is asked about
+    session: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from tray.desktop.labels import clean, last_event, short_problem
-from tray.desktop.menu.actions import ReviewBatch, ShowIncident, ShowProblem
+from tray.desktop.labels import agent_label, clean, last_event, short_problem
+from tray.desktop.menu.actions import (
+    GoToSession,
+    Review,
+    ReviewBatch,
+    RunDoctor,
+    ShowAgents,
+    ShowIncident,
+    ShowProblem,
+)
 from tray.desktop.menu.agents import connect_rows
 from tray.desktop.menu.items import Item, click, label, submenu
 from tray.desktop.menu.pause import paused_until
+from tray.desktop.menu.questions import session_text, waiting_sessions
 from tray.desktop.menu.state import MenuState
 from tray.language import count, say
 from tray.text import sanitise
@@ -20,12 +29,33 @@ def status(state: MenuState) -> Item:
     if state.damage:
         return click("status", clean(state.damage, STATUS_LIMIT), ReviewBatch())
     if text := tampered(state):
-        return label("status", clean(text, STATUS_LIMIT))
+        return click("status", clean(text, STATUS_LIMIT), ShowAgents())
     if state.problem:
         return click("status", clean(short_problem(state.problem), STATUS_LIMIT), ShowProblem())
     if rows := connect_rows(state):
         return submenu("offer", say("No agent is connected"), rows)
+    if state.enabled and state.paused_until is None and (row := _cause(state)):
+        return row
     return label("status", clean(_text(state), STATUS_LIMIT, "Hooktray"))
+
+
+def _cause(state: MenuState) -> Item | None:
+    """What the icon shows beside "on": a click opens it."""
+    if state.questions:
+        one = state.questions[0]
+        text = say("{agent} asks you", agent=agent_label(one.agent, one.project))
+        return click("status", clean(text, STATUS_LIMIT), GoToSession(one.agent, one.session))
+    if waiting := waiting_sessions(state):
+        text = say("{agent} waits for you", agent=session_text(waiting[0]))
+        return click("status", clean(text, STATUS_LIMIT), GoToSession(waiting[0].agent, waiting[0].session))
+    if state.approvals:
+        first = state.approvals[0]
+        text = count("{n} approval waits for you", "{n} approvals wait for you", len(state.approvals))
+        return click("status", text, Review(first.key, first.digest))
+    if state.failing_hooks:
+        text = count("{n} hook in trouble", "{n} hooks in trouble", state.failing_hooks)
+        return click("status", text, RunDoctor()) if state.options.doctor else label("status", text)
+    return None
 
 
 def tampered(state: MenuState) -> str:
@@ -50,8 +80,6 @@ def _default_text(state: MenuState) -> str:
     silent = [one.name for one in state.agents if one.connected and False in (one.trusted, one.firing)]
     if silent:
         parts.append(say("{agent} is not firing", agent=clean(", ".join(silent), 30)))
-    if state.failing_hooks:
-        parts.append(count("{n} hook in trouble", "{n} hooks in trouble", state.failing_hooks))
     if state.dropped_rows:
         parts.append(count("{n} decision not written down", "{n} decisions not written down", state.dropped_rows))
     if state.recent:

@@ -1,0 +1,45 @@
+"""`hooktray help`, and `hooktray` alone."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from house import House
+from terminal import Terminal
+
+from tray.cli import commands
+from tray.errors import HooktrayError
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    commands()(list(words), standalone_mode=False, prog_name="hooktray")
+    return capsys.readouterr().out
+
+
+def test_help_lists_the_commands_and_explains_one(capsys: pytest.CaptureFixture[str]) -> None:
+    everything, one = said(capsys, "help"), said(capsys, "help", "pause")
+
+    assert "status" in everything
+    assert "30m|1h|tomorrow" in one
+
+
+def test_help_for_no_command_names_the_nearest() -> None:
+    with pytest.raises(HooktrayError, match="no command `pasue`") as caught:
+        commands()(["help", "pasue"], standalone_mode=False, prog_name="hooktray")
+
+    assert "pause" in caught.value.hint
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a pseudo-terminal")
+def test_at_a_terminal_hooktray_alone_shows_where_things_stand(house: House, tmp_path: Path) -> None:
+    argv = [sys.executable, "-I", "-m", "tray", "--home", str(house.paths.home)]
+    terminal = Terminal(argv, tmp_path, {**os.environ, "TERM": "xterm"})
+    terminal.process.wait(60)
+    terminal.close()
+
+    assert "Hooks are on." in terminal.text
+    assert "`hooktray run` starts" in terminal.text
+    assert "`hooktray help` lists" in terminal.text

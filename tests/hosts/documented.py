@@ -1,0 +1,119 @@
+"""Stand-ins of Claude-shaped agents of which only the documentation is known; none of the real programs was run."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hosts.process import Exit, Hook, Report, merged, parsed, spawn
+from hosts.session import Moments, Payload
+
+CALLS = ("PermissionDenied", "PermissionRequest", "PostToolUse", "PostToolUseFailure", "PreToolUse")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Documented:
+    """One agent: which events can be refused, and how; where context counts; how it calls what it sends."""
+
+    refusable: Sequence[str]  # by exit 2
+    words: Sequence[str] = ()  # of `decision` that refuse too
+    context: Sequence[str] = ()  # events where `additionalContext` or text reaches the model
+    key: str = "hooks"  # of its file
+    variable: str = ""
+    event: str = "hook_event_name"
+    session: str = "session_id"
+    tool: str = "tool_name"
+    input: str = "tool_input"
+    common: Mapping[str, Any] = field(default_factory=dict)
+    has_folder: bool = True
+    tools: Mapping[str, str] = field(default_factory=dict)
+
+    def run(self, config: str, event: str, body: bytes, hook: Hook | None) -> Report:
+        payload = parsed(body)
+        hooks = [hook] if hook else list(self.configured(Path(config), event, payload))
+        folder = str(payload.get("cwd") or payload.get("workspaceRoot") or Path.cwd())
+        environment = {self.variable: folder} if self.variable else {}
+        return merged(self.judge(event, body, spawn(each, body, env=environment)) for each in hooks)
+
+    def configured(self, path: Path, event: str, payload: Mapping[str, Any]) -> Iterator[Hook]:
+        settings = json.loads(path.read_text(encoding="utf-8"))
+        for group in (settings[self.key] if self.key else settings).get(event, []):
+            subject = str(payload.get(self.tool, ""))
+            if event not in CALLS or re.search(group.get("matcher", ""), subject):
+                for each in group["hooks"]:
+                    yield Hook(command=each["command"], timeout=each.get("timeout", 60))
+
+    def judge(self, event: str, body: bytes, ended: Exit) -> Report:
+        stdout, stderr = (each.decode("utf-8", "replace").strip() for each in (ended.stdout, ended.stderr))
+        if ended.code == 2:
+            if event in self.refusable:
+                return Report(verdict="deny", reason=stderr)
+            return Report(warnings=["exit 2 is ignored"])
+        if ended.code != 0:
+            return Report(warnings=[f"exit {ended.code}"])
+        if not stdout.startswith("{"):
+            is_told = stdout and event in self.context
+            return Report(changes={"context": stdout} if is_told else {})
+        return self._answered(event, json.loads(stdout))
+
+    def _answered(self, event: str, answer: dict[str, Any]) -> Report:
+        inner = answer.pop("hookSpecificOutput", {})
+        report = Report()
+        word, reason = answer.pop("decision", ""), answer.pop("reason", "")
+        if word:
+            report.verdict, report.reason = ("deny", reason) if word in self.words else ("none", "")
+            known = word in self.words and event in self.refusable
+            report.warnings += [] if known else [f"{event} ignores the decision {word}"]
+        if inner.pop("hookEventName", event) == event and event in self.context:
+            report.changes |= {"context": text} if (text := inner.pop("additionalContext", "")) else {}
+        report.warnings += [f"{event} ignores {key}" for key in (*answer, *inner)]
+        return report
+
+    def moments(self, *, starts: bool = True, closes: bool = True) -> Moments:
+        def sent(project: Path, event: str, **fields: Any) -> Payload:
+            folder = {"cwd": str(project)} if self.has_folder else {}
+            return event, {**self.common, self.session: "s1", **folder, self.event: event, **fields}
+
+        def call(name: str, input: Mapping[str, str]) -> dict[str, Any]:
+            return {self.tool: self.tools.get(name, name), self.input: dict(input)}
+
+        return Moments(
+            start=lambda project: [sent(project, "SessionStart", source="startup")] if starts else [],
+            prompt=lambda project, text: [sent(project, "UserPromptSubmit", prompt=text)],
+            before=lambda project, name, input: [sent(project, "PreToolUse", **call(name, input))],
+            after=lambda project, name, input: [
+                sent(project, "PostToolUse", **call(name, input), tool_response={"success": True, "output": ""})
+            ],
+            end=lambda project, count: [sent(project, "Stop", stop_hook_active=count > 0)],
+            close=lambda project: [sent(project, "SessionEnd", reason="other")] if closes else [],
+        )
+
+
+DROID = Documented(
+    refusable=("PreToolUse", "Stop", "SubagentStop", "UserPromptSubmit"),
+    context=("PostToolUse", "SessionStart", "UserPromptSubmit"),
+    key="",
+    variable="FACTORY_PROJECT_DIR",
+    tools={"Bash": "Execute", "Write": "Create"},
+)
+DEVIN = Documented(
+    refusable=("PreToolUse", "Stop", "UserPromptSubmit"),
+    words=("block", "deny"),
+    variable="DEVIN_PROJECT_DIR",
+    has_folder=False,
+    tools={"Bash": "exec", "Write": "write"},
+)
+GROK = Documented(
+    refusable=("PreToolUse",),
+    words=("deny",),
+    variable="GROK_WORKSPACE_ROOT",
+    event="hookEventName",
+    session="sessionId",
+    tool="toolName",
+    input="toolInput",
+    common={"workspaceRoot": "/w"},
+)

@@ -1,0 +1,97 @@
+"""One requirement of the documents that the hook formats come from, and what shows that it holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tray.agents.protocol import fit, parse, render
+from tray.agents.registry import AGENTS
+from tray.engine.merge import make_outcome, merge
+from tray.model.decision import Result
+from tray.model.event import Event, RelayRequest
+from tray.model.hook import Command, Failure, Hook, Match, Source
+
+NAME = "h"  # of the hook; reasons begin with it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answers:
+    """A hook's output, and what the agent is answered: an object, a text that is in it, or "" for nothing."""
+
+    agent: str
+    event: str
+    out: str = ""
+    err: str = ""
+    code: int = 0
+    hook: str = ""  # the format of the hook; "" = the agent's own
+    payload: Mapping[str, Any] = field(default_factory=dict)
+    policy: Failure = Failure.ALLOW
+    answer: Any = ""
+    exits: int = 0
+
+    def check(self) -> None:
+        event = event_of(self.agent, self.event, self.payload)
+        dialect = self.hook or self.agent
+        result = Result(code=self.code, stdout=self.out.encode(), stderr=self.err.encode())
+        output = AGENTS[dialect].protocol.read(event, result)
+        hook = Hook(
+            name=NAME,
+            source=Source(kind=dialect, path="/source"),
+            match=Match(event=event.kind.value),
+            action=Command(line="hook", folder="/"),
+            dialect=dialect,
+            failure=self.policy,
+        )
+        outcome = make_outcome(event, hook, output, timed_out=False, ms=1.0, stderr=self.err)
+        answer = render(event, fit(event, merge([outcome])))
+        said = (answer.stdout + answer.stderr).decode().replace(f"{NAME} (Hooktray): ", "")
+        assert answer.code == self.exits
+        if isinstance(self.answer, dict):
+            assert json.loads(said) == self.answer
+        elif self.answer:
+            assert self.answer in said
+        else:
+            assert said in ("", "\n")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reads:
+    """What a hook finds in its input: a value for each path of keys; `...` stands for any value."""
+
+    agent: str
+    event: str
+    finds: Mapping[str, Any]
+    hook: str = ""
+    payload: Mapping[str, Any] = field(default_factory=dict)
+
+    def check(self) -> None:
+        event = event_of(self.agent, self.event, self.payload)
+        stdin = json.loads(AGENTS[self.hook or self.agent].protocol.stdin(event))
+        for path, value in self.finds.items():
+            found: Any = stdin
+            for key in path.split("."):
+                found = found[int(key) if isinstance(found, list) else key]
+            assert value is ... or found == value, path
+
+
+@dataclass(frozen=True, kw_only=True)
+class Requirement:
+    """`tests` are names of test functions, when no case shows it; `why` is for what is open or ruled out."""
+
+    number: str
+    text: str
+    case: Answers | Reads | None = None
+    tests: tuple[str, ...] = ()
+    state: str = "works"
+    why: str = ""
+
+
+def event_of(agent: str, name: str, payload: Mapping[str, Any]) -> Event:
+    """The agent's sample of the event with these keys in it."""
+    body = AGENTS[agent].protocol.sample(name)
+    if payload:
+        body = json.dumps({**json.loads(body), **payload}).encode()
+    return parse(RelayRequest(agent=agent, event=name, id="1", body=body, cwd="/", parent=40))

@@ -1,0 +1,215 @@
+"""What people found wrong who used Hooktray by the documents that its formats come from."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import pytest
+from desk import wait
+from seeds.product import Product
+
+DESTRUCTIVE = {"tool_name": "bash", "tool_input": {"command": "rm -rf /"}}
+SAFE = {"tool_name": "bash", "tool_input": {"command": "ls"}}
+
+
+def bash(command: str) -> dict[str, Any]:
+    return {"tool_name": "Bash", "tool_input": {"command": command}}
+
+
+@pytest.mark.parametrize("line", ["tee -a {home}/tee.log", "./audit.sh ./audit.log", "./audit.sh --log={home}/o.log"])
+def test_a_log_that_a_hook_names_as_its_argument_grows(product: Product, line: str) -> None:
+    product.write("workspace/audit.sh", '#!/bin/sh\nfile=${1#--log=}\ncat >>"$file"\necho >>"$file"\n')
+    for name in ("tee.log", "o.log", "workspace/audit.log"):
+        product.write(name, "an earlier line\n", 0o644)
+    product.starchild({"event": "pre_tool_call", "command": line.format(home=product.home)}).start()
+
+    product.ask("starchild", "pre_tool_call", SAFE)
+    product.ask("starchild", "pre_tool_call", DESTRUCTIVE)
+
+    written = [(product.home / name).read_text() for name in ("tee.log", "o.log", "workspace/audit.log")]
+    (grown,) = [text for text in written if text != "an earlier line\n"]
+    assert grown.startswith("an earlier line\n")
+    assert grown.count('"tool_input"') == 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "pre_tool_call ./g.sh",
+        "tool_before ./g.sh",
+        "./g.sh",
+        "pre_tool_call https://guard.example.com/hook",
+        "https://guard.example.com/hook",
+    ],
+)
+def test_approve_finds_a_hook_by_its_event_and_command_as_the_source_writes_them(
+    product: Product, words: str
+) -> None:
+    product.write("workspace/g.sh", "#!/bin/sh\n")
+    product.starchild(
+        {"event": "pre_tool_call", "command": "./g.sh"},
+        {"event": "pre_tool_call", "type": "http", "url": "https://guard.example.com/hook", "timeout": 10},
+    ).start(approve=False)
+
+    answer = product.answer("starchild", "on_user_message", {"message": f"/hooks approve {words}"})
+
+    assert "waits for your approval" in answer["reason"]
+
+
+@pytest.mark.parametrize("agent", ["starchild", "claude-code"])
+def test_the_agents_own_switch_ends_its_hooks_though_they_are_approved(product: Product, agent: str) -> None:
+    product.write("workspace/g.sh", "#!/bin/sh\necho no >&2\nexit 2\n")
+    if agent == "starchild":
+        product.starchild({"event": "pre_tool_call", "command": "./g.sh"}).start()
+        event, payload = "pre_tool_call", DESTRUCTIVE
+    else:
+        product.claude("PreToolUse", {"command": str(product.home / "workspace/g.sh")}).start()
+        event, payload = "PreToolUse", bash("rm -rf /")
+    before = product.answer(agent, event, payload)
+
+    if agent == "starchild":
+        product.write("workspace/config/agent.yaml", "shell_hooks:\n  enabled: false\n", 0o644)
+    else:
+        product.claude("PreToolUse", {"command": str(product.home / "workspace/g.sh")}, disableAllHooks=True)
+
+    assert before
+    wait(lambda: product.answer(agent, event, payload) == {}, 30, "the tray follows the switch")
+    assert set(product.live.states().values()) == {"inactive"}
+
+    if agent == "starchild":
+        product.write("workspace/config/agent.yaml", "shell_hooks:\n  enabled: true\n", 0o644)
+    else:
+        product.claude("PreToolUse", {"command": str(product.home / "workspace/g.sh")}, disableAllHooks=False)
+    wait(lambda: product.answer(agent, event, payload) == before, 30, "and back")
+
+
+def test_a_projects_switch_silences_no_hook_of_the_users_own(product: Product) -> None:
+    guard = product.write("guard.sh", "#!/bin/sh\necho no >&2\nexit 2\n")
+    handler = {"type": "command", "command": str(product.write("other.sh", "#!/bin/sh\n"))}
+    settings = {"hooks": {"PreToolUse": [{"hooks": [handler]}]}}
+    project = product.write("project/.claude/settings.json", json.dumps(settings), 0o644)
+    product.claude("PreToolUse", {"command": str(guard)}).source("claude-code", project).start()
+
+    project.write_text(json.dumps({**settings, "disableAllHooks": True}))
+
+    wait(lambda: product.live.switch().agents_off, 30, "the tray follows the project's switch")
+    assert product.live.states() == {"guard": "approved", "other": "inactive"}
+    answer = product.answer("claude-code", "PreToolUse", {**bash("rm -rf /"), "cwd": str(product.home / "project")})
+    assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+def test_a_rewrite_with_one_key_too_many_replaces_the_others(product: Product) -> None:
+    answer = {"tool_input": {"command": "ls -l", "verbose": True}}
+    product.write("workspace/g.sh", f"#!/bin/sh\ncat >/dev/null\necho '{json.dumps(answer)}'\n")
+    product.starchild({"event": "pre_tool_call", "command": "./g.sh"}).start()
+
+    assert product.answer("starchild", "pre_tool_call", SAFE) == {"tool_input": {"command": "ls -l"}}
+    assert any("verbose" in one for one in product.row('"ls"').adjustments)
+
+
+def test_hooks_without_a_word_lists(product: Product) -> None:
+    product.write("workspace/g.sh", "#!/bin/sh\n")
+    product.starchild({"event": "pre_tool_call", "command": "./g.sh"}).start()
+
+    bare, listed = (
+        product.answer("starchild", "on_user_message", {"message": word})["reason"]
+        for word in ("/hooks", "/hooks list")
+    )
+
+    assert bare == listed
+    assert "✓ g · pre_tool_call" in bare
+    assert str(product.home / "workspace/config/shell_hooks.yaml") in bare
+
+
+def test_the_starchild_seeds_yaml_is_read_as_hooktrays_own(product: Product) -> None:
+    product.write("h/config/extensions/shell_hooks/examples/block_secrets.py", "#!/usr/bin/env python3\n")
+    product.hook(
+        event="pre_tool_call",
+        matcher="rm -rf|dd if=|mkfs",
+        command="./extensions/shell_hooks/examples/block_secrets.py",
+        timeout=10,
+    ).start()
+
+    assert product.live.states() == {"block_secrets": "approved"}
+
+
+def test_doctor_does_not_call_a_hook_broken_that_its_own_matcher_keeps_out(product: Product) -> None:
+    product.script("plugin/hooks/lint.js", seed="x-code-lint.js")
+    product.script(".config/shelley/hooks/slash/files", seed="shelley-files.sh")
+    product.source("x-code", product.write("plugin/plugin.json", PLUGIN, 0o644).parent)
+    product.source("shelley", product.home / ".config/shelley/hooks").start()
+
+    found = {row["name"]: row for row in product.live.cli_json("doctor") if row["check"] == "hook"}
+
+    assert {name: row["health"] for name, row in found.items()} == {"lint": "ok", "slash/files": "ok"}
+    assert "slash/files" in found["slash/files"]["message"]
+
+
+def test_hooks_json_without_the_key_hooks_is_read(product: Product) -> None:
+    product.write("guard.sh", "#!/bin/sh\necho no >&2\nexit 2\n")
+    groups = {
+        "PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": str(product.home / "guard.sh")}]}]
+    }
+    for name in ("hooks.json", ".claude/settings.json"):
+        product.source("claude-code", product.write(name, json.dumps(groups), 0o644))
+    product.start()
+
+    assert product.live.states() == {"guard": "approved"}
+    assert "looks for `PreToolUse` below `hooks`" in product.live.cli("doctor", "--static").stdout.decode()
+    assert (
+        product.answer("claude-code", "PreToolUse", bash("rm"))["hookSpecificOutput"]["permissionDecision"] == "deny"
+    )
+
+
+def test_a_text_for_an_mcp_tools_output_replaces_its_blocks(product: Product) -> None:
+    answer = {"updatedMCPToolOutput": "[redacted]"}
+    product.write("mask.sh", f"#!/bin/sh\ncat >/dev/null\necho '{json.dumps(answer)}'\n")
+    product.claude("PostToolUse", {"command": str(product.home / "mask.sh")}).start()
+    call = {
+        "tool_name": "mcp__db__query",
+        "tool_input": {"sql": "select 1"},
+        "tool_response": [{"type": "text", "text": "the secret"}],
+    }
+
+    said = product.answer("claude-code", "PostToolUse", call)["hookSpecificOutput"]
+
+    (value,) = [said[key] for key in ("updatedToolOutput", "updatedMCPToolOutput") if key in said]
+    assert value == [{"type": "text", "text": "[redacted]"}]
+
+
+XCODE: dict[str, tuple[str, dict[str, Any]]] = {
+    "claude-code": ("PreToolUse", {"tool_name": "Write", "tool_input": {"file_path": "a.ts", "content": "x"}}),
+    "starchild": ("pre_tool_call", {"tool_name": "write_file", "tool_input": {"path": "a.ts", "content": "x"}}),
+    "x-code": (
+        "PreToolUse",
+        {"tool": {"name": "writeFile", "args": {"path": "a.ts", "content": "x"}, "callId": "1"}},
+    ),
+}
+
+
+@pytest.mark.parametrize("agent", XCODE)
+def test_the_lint_hook_finds_its_path_on_every_agent(
+    product: Product, monkeypatch: pytest.MonkeyPatch, agent: str
+) -> None:
+    product.script("plugin/hooks/lint.js", seed="x-code-lint.js")
+    product.write("bin/eslint", f'#!/bin/sh\necho "$2" >>{product.home}/linted\necho unused variable\nexit 1\n')
+    monkeypatch.setenv("PATH", f"{os.environ['PATH']}:{product.home}/bin")
+    product.source("x-code", product.write("plugin/plugin.json", (PLUGIN), 0o644).parent).start()
+    event, payload = XCODE[agent]
+
+    answer = product.ask(agent, event, payload)
+
+    assert "Lint failed" in answer.stdout.decode()
+    assert (product.home / "linted").read_text() == "a.ts\n"
+
+
+PLUGIN = """{
+  "name": "ts-lint-gate",
+  "version": "0.1.0",
+  "hooks": {
+    "PreToolUse": [{ "matcher": "writeFile|edit", "command": "node ${pluginDir}/hooks/lint.js" }],
+  },
+}
+"""
