@@ -129,13 +129,13 @@ def test_review_undo_details_and_snooze_are_pressed_on_dunst(desk: Desk, tmp_pat
         desk.clear_notifications()
         opened.unlink()
         live.relay("claude-code", "PreToolUse", recorded("claude-code", "PreToolUse-Bash"))
-        shown("Bash blocked · guard: not today", "Details")
+        shown("blocked by guard: not today", "Details")
         desk.wait(opened.exists, SLOW, "the decision's page is opened")
         assert live.log()[0]["id"] in Path(opened.read_text()).read_text()
 
         desk.clear_notifications()
         live.relay("claude-code", "PreToolUse", recorded("claude-code", "PreToolUse-Bash"))
-        shown("Bash blocked", "Snooze")
+        shown("blocked by guard", "Snooze")
         desk.wait(
             lambda: any("Snoozed until" in row.label for row in live.menu("Alerts")), SLOW, "alerts are snoozed"
         )

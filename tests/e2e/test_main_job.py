@@ -52,6 +52,13 @@ CASES = [
     Case("x-code", "SessionEnd", "SessionEnd", "session_end", "x-code · project", "Session ended"),
 ]
 
+# A session that ended is announced again once something happened in it.
+BEGINNINGS = {
+    "claude-code": ("SessionStart", "SessionStart-resume"),
+    "starchild": ("on_session_start", "on_session_start"),
+    "x-code": ("SessionStart", "SessionStart"),
+}
+
 
 @pytest.fixture
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -67,7 +74,13 @@ def test_an_event_goes_all_the_way(desk: Desk, folder: Path, case: Case) -> None
     desk.wait(lambda: any(row["kind"] == case.kind for row in live.log()), what="the first one's row")
     assert not (folder / "seen").exists(), "an unapproved hook has run"
     live.approve("witness")
+    if case.kind == "session_end":
+        event, payload = BEGINNINGS[case.agent]
+        session = json.loads(recorded(case.agent, case.payload)).get("session_id")
+        live.relay(case.agent, event, {**json.loads(recorded(case.agent, payload)), "session_id": session})
+        desk.wait(lambda: any(row["event"] == event for row in live.log()), what="the session goes on")
     desk.clear_notifications()
+    silent = 3 if case.kind == "session_end" else 2
 
     with desk.record() as sound:
         done = live.relay(case.agent, case.event, recorded(case.agent, case.payload))
@@ -82,7 +95,7 @@ def test_an_event_goes_all_the_way(desk: Desk, folder: Path, case: Case) -> None
     assert (row["agent"], row["verdict"]) == (case.agent, "abstain")
     assert [(hook["name"], hook["status"]) for hook in row["hooks"]] == [("witness", "ok")]
     desk.wait(
-        lambda: any("2 decisions without an opinion" in one.label for one in live.menu("Recent decisions")),
+        lambda: any(f"{silent} decisions without an opinion" in one.label for one in live.menu("Recent decisions")),
         20,
         "the menu counts the decision",
     )
@@ -162,7 +175,7 @@ def test_the_menu_pauses_tells_why_mutes_and_quits(desk: Desk, folder: Path, ope
 
     live.click("Recent decisions", "✕")
     desk.wait(opened.exists, what="the decision's page is opened")
-    assert re.search(rf"/enter#[\w-]+:{live.log()[0]['id']}\"", Path(opened.read_text()).read_text())
+    assert re.search(rf"/enter#[\w-]+:decisions%2F{live.log()[0]['id']}\"", Path(opened.read_text()).read_text())
 
     live.click("Pause", "30 minutes")
     paused = desk.wait(lambda: live.switch().paused_until, what="hooks are paused")

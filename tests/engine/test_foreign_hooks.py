@@ -57,8 +57,8 @@ def test_a_claude_guard_blocks_in_claude_code_and_in_x_code(house: House, tmp_pa
     write(tmp_path / "c" / "guard.sh", REFUSE, executable=True)
     declare(house, {"claude-code": str(claude(tmp_path / "c", "./guard.sh"))})
 
-    assert house.tool()["hookSpecificOutput"]["permissionDecisionReason"] == "guard.sh (Hooktray): not here"
-    assert told(house) == {"decision": "deny", "reason": "not here"}
+    assert house.tool()["hookSpecificOutput"]["permissionDecisionReason"] == "guard (Hooktray): not here"
+    assert told(house) == {"decision": "deny", "reason": "guard (Hooktray): not here"}
 
 
 def test_a_source_may_be_kept_to_some_agents(house: House, tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_what_a_line_runs_behind_a_text_is_the_approved_copy(house: House, tmp_p
     declare(house, {"claude-code": str(claude(tmp_path / "c", "cat <<E\nx\nE\n./guard.sh"))})
     write(guard, "#!/bin/sh\nexit 0\n", executable=True)
 
-    assert house.tool()["hookSpecificOutput"]["permissionDecisionReason"] == "guard.sh (Hooktray): not here"
+    assert house.tool()["hookSpecificOutput"]["permissionDecisionReason"] == "guard (Hooktray): not here"
 
 
 def test_what_a_text_runs_is_named_in_the_review(house: House, tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_the_exec_form_takes_each_argument_as_it_stands(house: House, tmp_path: 
 
     said = house.tool()["hookSpecificOutput"]["permissionDecisionReason"]
 
-    assert said == "$HOME; x|/"
+    assert said == "say (Hooktray): $HOME; x|/"
 
 
 def test_a_plugin_runs_from_a_copy_of_its_whole_folder(house: House, tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_a_plugin_runs_from_a_copy_of_its_whole_folder(house: House, tmp_path: P
 
     reason = told(house)["reason"]
 
-    script, cwd, sep = reason.split(" ")
+    script, cwd, sep = reason.removeprefix("run (Hooktray): ").split(" ")
     assert script.startswith(str(house.stores.copies.folder))
     assert (cwd, sep) == ("/", os.sep)
     assert house.tool()["hookSpecificOutput"]["permissionDecision"] == "deny"
@@ -224,7 +224,10 @@ def test_a_lint_hook_in_node_runs_for_claude_code_too(house: House, tmp_path: Pa
 
     payload = {**PRE_TOOL_USE, "tool_name": "Write", "tool_input": {"file_path": "/a.lock", "content": ""}}
 
-    assert b'"permissionDecisionReason":"writeFile"' in house.relay("claude-code", "PreToolUse", payload).stdout
+    assert (
+        b'"permissionDecisionReason":"lint (Hooktray): writeFile"'
+        in house.relay("claude-code", "PreToolUse", payload).stdout
+    )
     assert house.tool() == {}  # its matcher is about another tool
 
 
@@ -272,7 +275,7 @@ def test_a_starchild_hook_with_a_matcher_is_asked_by_every_agent(house: House, t
     declare(house, {"starchild": str(write(tmp_path / "w" / "config" / "shell_hooks.yaml", text))})
     own = {"event": "pre_tool_call", "session_id": "s", "tool_name": "bash", "tool_input": {"command": "mkfs /"}}
 
-    assert told(house) == {"decision": "deny", "reason": "no rm"}
+    assert told(house) == {"decision": "deny", "reason": "guard (Hooktray): no rm"}
     assert house.tool("rm -rf /") != {}
     assert house.tool("ls") == {}
     assert b"no rm" in house.relay("starchild", "pre_tool_call", own).stdout
