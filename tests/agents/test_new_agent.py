@@ -124,7 +124,7 @@ def test_connect_writes_the_new_agents_settings_and_disconnect_puts_every_byte_b
     assert "pine: Pine reads it when a session starts." in connected.stdout, connected.stderr
     assert our_line(path, "SessionEnd")["timeout"] == 5000
     assert " pine SessionEnd " in our_line(path, "SessionEnd")["command"]
-    (row,) = (row for row in said(checkout, "hooktray agents").stdout.splitlines() if row.startswith("pine "))
+    (row,) = (row for row in said(checkout, "hooktray agents").stdout.splitlines() if row.startswith("pine\t"))
     assert row.split()[1:3] == ["yes", "7"]
     said(checkout, "hooktray disconnect pine --yes")
     assert path.read_text() == SETTINGS
@@ -152,8 +152,8 @@ def test_events_go_through_the_written_line_and_hooks_of_its_format_work(checkou
 
     switched_off = json.loads(answered("hooktray off"))
     assert (switched_off["decision"], "hooktray off" in switched_off["reason"]) == ("deny", True)
-    assert json.loads(answered("make")) == {"decision": "deny", "reason": "not now"}
+    assert json.loads(answered("make")) == {"decision": "deny", "reason": "guard (Hooktray): not now"}
     assert answered("true") == ""
 
     claude = live.relay("claude-code", "PreToolUse", {**CALL, "tool_name": "Bash", "tool_input": {"command": "ls"}})
-    assert json.loads(claude.stdout)["hookSpecificOutput"]["permissionDecisionReason"] == "no"
+    assert json.loads(claude.stdout)["hookSpecificOutput"]["permissionDecisionReason"] == "judge (Hooktray): no"

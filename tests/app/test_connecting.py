@@ -116,4 +116,5 @@ def test_a_file_that_cannot_be_read_is_told_with_its_place(service: ConnectServi
     with pytest.raises(HooktrayError, match=r"settings\.json:1:"):
         service.preview("claude-code", connect=True)
 
-    assert ":1:" in service.states()[0].problem
+    (state,) = [one for one in service.states() if one.agent == "claude-code"]
+    assert ":1:" in state.problem

@@ -23,7 +23,7 @@ from tray.agents.protocol import parse
 from tray.agents.registry import AGENTS
 from tray.connect import connectors
 from tray.model.decision import Answer, Verdict
-from tray.model.event import RelayRequest
+from tray.model.event import Capability, RelayRequest
 from tray.paths import locate
 
 pytestmark = [pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell"), by_person]
@@ -181,7 +181,7 @@ def test_a_tried_connection_of_each_agent_reaches_the_journal(running: Live, set
     assert stand == dict.fromkeys(connectors(), (True, True, None)) | waits
     assert [row["missing"] for row in rows.values()] == [[]] * len(rows)
     assert all("never heard of" in row["advice"][-1] for agent, row in rows.items() if agent not in waits)
-    assert {row["kind"] for row in running.log() if row["agent"] != "shelley"} == {"other"}
+    assert {row["kind"] for row in running.log() if row["agent"] != "shelley"} <= {"other", "model_before"}
     results = doctor(running)
     assert {name: one["health"] for name, one in results.items()} == dict.fromkeys(connectors(), "attention")
     firing = [one["message"] for agent, one in results.items() if agent not in waits]
@@ -216,8 +216,8 @@ def test_lines_that_the_agent_does_not_run_are_not_firing_though_they_work(runni
         assert (results[agent]["health"], advice in results[agent]["remedy"]) == ("attention", True)
     assert rows["shelley"]["firing"] is True
     told = running.cli("agents").stdout.decode().splitlines()
-    assert [line.split()[4:7] for line in told if line.startswith(("claude-code ", "x-code "))] == [
-        ["no", "not", "tried"]
+    assert [line.split("\t")[3:5] for line in told if line.startswith(("claude-code\t", "x-code\t"))] == [
+        ["no", "not tried"]
     ] * 2
 
 
@@ -229,7 +229,8 @@ def test_the_agents_own_question_is_told_where_it_is_open(live: Live, settings: 
     (tmp_path / ".claude.json").write_text(json.dumps({"projects": told}))
     line = f"cd {project} && exec {PYTHON} -I -m tray --home {live.home} agents --json"
 
-    row = json.loads(live.place.run(["/bin/sh", "-c", line]).stdout.splitlines()[0])
+    told_rows = map(json.loads, live.place.run(["/bin/sh", "-c", line]).stdout.splitlines())
+    row = next(row for row in told_rows if row["agent"] == "claude-code")
 
     assert row["trust"].startswith("asks: ")
     assert row["advice"] == [f"start `claude` in {project} and say that you trust it: until then no hook runs"]
@@ -266,8 +267,9 @@ def test_what_a_connected_agent_starts_refuses_in_its_own_words(running: Live, t
         answer = Answer(stdout=done.stdout, stderr=done.stderr, code=done.returncode)
         came[event.name] = (event.kind.value, taken(event, answer)[0])
 
-    kinds = {kind for kind, _ in came.values()}
-    assert {kind for kind, verdict in came.values() if verdict is Verdict.DENY} == {"prompt", "tool_before"} & kinds
+    refusable = {came[name][0] for name in came if AGENTS[agent].events[name].can & Capability.DENY}
+    denied = {kind for kind, verdict in came.values() if verdict is Verdict.DENY}
+    assert denied == {"prompt", "tool_before"} & refusable
     left_out = AGENTS[agent].unconnected_events
     assert len(came) == len([name for name in AGENTS[agent].events if "<" not in name and name not in left_out])
 

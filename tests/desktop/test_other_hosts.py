@@ -77,7 +77,7 @@ def press(desk: Desk, button: int, at: tuple[int, int]) -> None:
 
 
 def opened(desk: Desk, at: tuple[int, int]) -> Box:
-    """The menu, once its nine rows are drawn; a press that comes before the host has loaded it is made again."""
+    """The menu, once its ten rows are drawn; a press that comes before the host has loaded it is made again."""
     for _ in range(PRESSES - 1):
         press(desk, RIGHT, at)
         with suppress(Overdue):
@@ -89,7 +89,7 @@ def opened(desk: Desk, at: tuple[int, int]) -> Box:
 
 def drawn(desk: Desk, deadline: float) -> Box:
     (popup,) = desk.wait(desk.screen.popups, deadline, "the menu opens")
-    desk.wait(lambda: len(rows(desk, popup)) == 9, deadline, "nine rows are drawn")
+    desk.wait(lambda: len(rows(desk, popup)) == 10, deadline, "ten rows are drawn")
     return popup
 
 

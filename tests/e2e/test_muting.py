@@ -31,7 +31,7 @@ def test_a_muting_edit_waits_in_the_menu_and_counts_after_a_click(desk: Desk, ho
     desk.wait(lambda: shown("blocked.notify false"), SLOW, "the waiting setting is announced")
     waits = live.cli("list").stdout.decode()
     live.relay("claude-code", "PreToolUse", {**PRE_TOOL_USE, "session_id": "s-1"})
-    desk.wait(lambda: shown("Bash blocked") == 1, SLOW, "what was blocked is announced all the same")
+    desk.wait(lambda: shown("blocked by guard") == 1, SLOW, "what was blocked is announced all the same")
 
     live.click("Approvals", "Setting: notifications", "Approve")
     desk.wait(lambda: shown("is confirmed"), SLOW, "the confirmation is announced")
@@ -40,4 +40,4 @@ def test_a_muting_edit_waits_in_the_menu_and_counts_after_a_click(desk: Desk, ho
     desk.wait(lambda: shown("Hello"), SLOW, "what came later")
 
     assert "hooktray approve notifications" in waits
-    assert shown("Bash blocked") == 1
+    assert shown("blocked by guard") == 1

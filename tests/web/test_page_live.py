@@ -134,7 +134,7 @@ def test_an_agent_with_the_cookie_can_approve_nothing(live: Live, tmp_path: Path
 def test_a_browser_that_a_program_drives_does_not_get_in(live: Live, tmp_path: Path, chromium: Chromium) -> None:
     with chromium.page() as page:
         page.go(opened(live, tmp_path).as_uri())
-        page.wait("document.title.startsWith('This program is not a browser of your system')")
+        page.wait("document.title.startsWith('A program can control this browser')")
         assert page.call("Network.getCookies", urls=[str(page.run("location.origin"))])["cookies"] == []
 
     assert "does not count: chromium-headless-shell" in (live.home / "logs" / "hooktray.log").read_text()

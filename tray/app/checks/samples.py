@@ -9,7 +9,7 @@ from typing import Any
 
 from tray.agents import wire
 from tray.agents.protocol import is_known_event
-from tray.agents.registry import AGENTS
+from tray.agents.registry import AGENTS, CANONICAL
 from tray.agents.tools import canonical, native, native_input, titles
 from tray.engine import trial
 from tray.errors import HooktrayError
@@ -24,10 +24,10 @@ SAMPLE_LIMIT = 64  # payloads that are looked at for one hook
 
 
 def sample(match: Match) -> tuple[str, str] | None:
-    """The agent and native event that this hook runs on first; None when there is none."""
+    """An agent and its native event that this hook runs on, the agent of the canonical names first; None for none."""
     if match.format in AGENTS and is_known_event(match.format, match.native) and _matches(match, match.format):
         return match.format, match.native
-    for agent in match.agents or tuple(AGENTS):
+    for agent in match.agents or (CANONICAL, *AGENTS):
         if agent not in AGENTS:
             continue
         for name, spec in AGENTS[agent].events.items():
