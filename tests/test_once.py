@@ -180,7 +180,7 @@ def test_time_that_the_relay_lost_counts_against_the_deadline(house: House) -> N
     house.hook("slow", on="on_stop", agent="starchild", script="sleep 60", timeout=60)
     payload = {"event": "on_stop", "session_id": "s", "cwd": "/", "response": "x", "stop_hook_active": False}
 
-    done = once(house, "starchild", "on_stop", payload, "--spent", "14900")
+    done = once(house, "starchild", "on_stop", payload, "--spent", "114900")
 
     assert (done.returncode, done.stdout) == (0, b"")
     assert house.stores.journal.recent(1)[0].hooks[0]["status"] == "timed_out"
@@ -193,7 +193,7 @@ def test_to_the_relay_it_answers_in_one_frame(house: House) -> None:
 
     assert (done.returncode, done.stderr) == (0, b"")
     answer = decode_answer(done.stdout)
-    assert (answer.code, answer.stdout, answer.stderr) == (1, b"", b"no\n")
+    assert (answer.code, answer.stdout, answer.stderr) == (1, b"", b"guard (Hooktray): no\n")
 
 
 def test_a_locked_database_is_told_to_the_log_and_not_to_the_agent(house: House) -> None:

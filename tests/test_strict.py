@@ -291,6 +291,11 @@ def test_the_nearest_word_is_offered_or_none(word: str, known: str) -> None:
     assert nearest(word, ["turn_end", "session_end", "tool_before"]) == known
 
 
+@pytest.mark.parametrize(("word", "known"), [("PreTolUse", "PreToolUse"), ("preTolUse", "preToolUse")])
+def test_of_words_that_differ_in_capitals_the_one_in_the_users_own_is_offered(word: str, known: str) -> None:
+    assert nearest(word, ["PreToolUse", "preToolUse", "Stop"]) == known
+
+
 def _assert_refused(load: Any, path: str, mark: Mark, part: str) -> None:
     with pytest.raises(ConfigError) as caught:
         load()

@@ -119,12 +119,12 @@ def test_what_a_test_sends_is_marked_and_its_hook_can_tell(quiet: Live) -> None:
     body, environment = json.dumps(PRE_TOOL_USE).encode(), {"HOOKTRAY_TEST": "1"}  # a project may say so
     real = quiet.place.run(quiet.relay_argv("claude-code", "PreToolUse"), environment, input=body)
 
-    assert b'"permissionDecisionReason":"test=1"' in done.stdout
-    assert b'"permissionDecisionReason":"test="' in real.stdout
+    assert b'"permissionDecisionReason":"guard (Hooktray): test=1"' in done.stdout
+    assert b'"permissionDecisionReason":"guard (Hooktray): test="' in real.stdout
     assert [row["test"] for row in quiet.wait_log(2)] == [False, True]
     assert b"(test)" in quiet.cli("log").stdout
     quiet.kill()
-    assert b'"permissionDecisionReason":"test=1"' in quiet.cli("test", "PreToolUse").stdout
+    assert b'"permissionDecisionReason":"guard (Hooktray): test=1"' in quiet.cli("test", "PreToolUse").stdout
     assert (quiet.log()[0]["test"], quiet.log()[0]["offline"]) == (True, True)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import sys
 
 from tray.app.runtime import run
@@ -16,9 +17,9 @@ from tray.paths import locate
 start = IpcServer.start
 
 
-def signalled(listener: IpcServer) -> None:
+def signalled(listener: IpcServer, inherited: socket.socket | None = None) -> None:
     """No other process can send a signal at this moment."""
-    start(listener)
+    start(listener, inherited)
     os.kill(os.getpid(), signal.SIGTERM)
 
 

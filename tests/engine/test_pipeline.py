@@ -102,7 +102,7 @@ def test_broken_is_deny_where_the_user_said_block(house: House) -> None:
     answer = house.tool()["hookSpecificOutput"]
 
     assert answer["permissionDecision"] == "deny"
-    assert "guard failed" in answer["permissionDecisionReason"]
+    assert "guard (Hooktray): it failed: exit 1" in answer["permissionDecisionReason"]
 
 
 def test_a_hook_whose_script_is_not_there_cannot_be_approved(house: House) -> None:
@@ -418,4 +418,4 @@ def test_python_guards_load_nothing_from_the_users_own_packages_unless_they_ask(
 ) -> None:
     house.hook("guard", on="tool_before", script='echo "no site: $PYTHONNOUSERSITE" >&2; exit 2', env=wanted)
 
-    assert house.tool()["hookSpecificOutput"]["permissionDecisionReason"].strip() == told.strip()
+    assert house.tool()["hookSpecificOutput"]["permissionDecisionReason"] == f"guard (Hooktray): {told}".strip()

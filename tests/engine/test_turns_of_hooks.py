@@ -220,7 +220,7 @@ def test_a_refusals_reason_that_an_agent_reports_as_a_prompt_begins_no_turn(hous
         prompt = {"hook_event_name": "UserPromptSubmit", "prompt": said[-1] or "thanks"}
         house.relay("copilot-cli", "UserPromptSubmit", common | prompt)
 
-    assert said == [*["go on"] * 8, ""]
+    assert said == [*["never (Hooktray): go on"] * 8, ""]
 
 
 def test_each_subagent_has_its_own_count(house: House) -> None:

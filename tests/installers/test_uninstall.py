@@ -102,7 +102,7 @@ def test_after_pip_uninstall_the_relay_is_silent_and_in_a_rebuilt_environment_it
     environment.run(CONNECT, house)
     mark = environment.root / "share" / "hooktray" / "connected"
     assert mark.is_file()
-    assert call(house) == ("deny", "no")
+    assert call(house) == ("deny", "guard (Hooktray): no")
 
     environment.pip("uninstall", "--yes", "hooktray")
     just_now = call(house)  # it may be an upgrade

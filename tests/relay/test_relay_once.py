@@ -82,7 +82,7 @@ def test_exit_code_and_stderr_come_through(house: House, agent: Agent) -> None:
 
     done = agent.relay("shelley", "system-prompt", payload=b"You are Shelley.")
 
-    assert said(done) == (b"", b"no\n", 1)
+    assert said(done) == (b"", b"guard (Hooktray): no\n", 1)
 
 
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGKILL])

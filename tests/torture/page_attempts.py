@@ -18,6 +18,10 @@ from torture.place import HERE, PYTHON, Place
 
 REQUEST_PAGE = [*PYTHON, str(HERE / "request_page.py")]
 JSON = "application/json"
+ENTER = "the token of the link, stolen before its use"
+LOOK, LOOK_AT_PASSPHRASE = "the switch's question, looked at", "the passphrase's question, looked at"
+LOOKS = {ENTER: "204", LOOK: "200", LOOK_AT_PASSPHRASE: "200"}  # to look needs no proof (docs/person.md)
+LOOSE = "let loose"
 DESKTOP = '#!/bin/sh\nprintf %s "$1" >"$HOME/opened.part" && mv "$HOME/opened.part" "$HOME/opened"\n'
 
 
@@ -50,10 +54,18 @@ def at_the_page(tally: Tally, place: Place) -> None:
     """
     origin, _, word = _link(place).partition("/enter#")
     own = {"Origin": origin, "Sec-Fetch-Site": "same-origin"}
-    enter = Try("POST", "/enter", {**own, "Content-Type": JSON}, json.dumps({"token": word}))
-    _attack(tally, place, origin, {"the token of the link, stolen before its use": enter})
-    signed = {"Cookie": f"hooktray-{origin.rpartition(':')[2]}={'A' * 43}"}
     form, token = {"Content-Type": FORM}, f"token={'A' * 43}"
+    stolen = {
+        ENTER: Try("POST", "/enter", {**own, "Content-Type": JSON}, json.dumps({"token": word})),
+        LOOK: Try("GET", "/confirm/off", own),
+        "the switch, confirmed with the stolen link": Try("POST", "/confirm", {**own, **form}, "token=TOKEN"),
+        LOOK_AT_PASSPHRASE: Try("GET", "/confirm/passphrase", own),
+        "a first passphrase, set with the stolen link": Try("POST", "/confirm", {**own, **form}, "token=TOKEN"),
+        "the switch by one request with the stolen link": Try("POST", "/do", {**own, **form}, "act=off"),
+        "a setting with the stolen link": Try("POST", "/choose", {**own, **form}, "choice=sounds&turn=off"),
+    }
+    _attack(tally, place, origin, stolen)
+    signed = {"Cookie": f"hooktray-{origin.rpartition(':')[2]}={'A' * 43}"}
     tries = {
         "no Origin": Try("POST", "/confirm", {**signed, **form}, token),
         "a forged Origin, without the cookie": Try("POST", "/confirm", {**own, **form}, token),
@@ -70,9 +82,10 @@ def at_the_page(tally: Tally, place: Place) -> None:
 def _attack(tally: Tally, place: Place, origin: str, tries: Mapping[str, Try]) -> None:
     argv = [*REQUEST_PAGE, *(one.word(origin) for one in tries.values())]
     below = place.plain.run(place.as_agent(argv), timeout=60).stdout.decode().split()
-    for how, codes in {"below the agent": below, "let loose": _loose(place, argv)}.items():
+    for how, codes in {"below the agent": below, LOOSE: _loose(place, argv)}.items():
         for what, code in zip(tries, codes, strict=True):
-            tally.attack(f"page, {what}, {how}: {code}", code.startswith("4") and place.held())
+            looked = how == LOOSE and code == LOOKS.get(what)
+            tally.attack(f"page, {what}, {how}: {code}", (looked or code.startswith("4")) and place.held())
 
 
 def _loose(place: Place, argv: Sequence[str]) -> list[str]:

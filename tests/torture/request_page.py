@@ -1,11 +1,13 @@
 """A program of an agent at the page: `request_page.py REQUEST…`, each a JSON list of method, URL, headers and body.
 
-Prints the status of each. With the method UPGRADE it begins a WebSocket, as a script in a browser would.
+Prints the status of each. With the method UPGRADE it begins a WebSocket, as a script in a browser would. The cookie
+that an answer sets goes with the requests after it, and TOKEN in a body is that of the form that was shown last.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import socket
 import sys
 from urllib.parse import urlsplit
@@ -18,7 +20,24 @@ UPGRADE = {
 }
 
 
-def main(method: str, url: str, headers: dict[str, str], body: str) -> None:
+COOKIE = re.compile(rb"^Set-Cookie: ([^;\r\n]+)", re.IGNORECASE | re.MULTILINE)
+TOKEN = re.compile(rb'name="token" value="([^"]+)"')
+
+
+def main(requests: list[str]) -> None:
+    cookie: dict[str, str] = {}
+    token = "TOKEN"
+    for request in requests:
+        method, url, headers, body = json.loads(request)
+        answer = ask(method, url, headers | cookie, body.replace("TOKEN", token))
+        print(answer.split(b" ", 2)[1].decode())
+        if found := COOKIE.search(answer):
+            cookie = {"Cookie": found[1].decode()}
+        if found := TOKEN.search(answer):
+            token = found[1].decode()
+
+
+def ask(method: str, url: str, headers: dict[str, str], body: str) -> bytes:
     where = urlsplit(url)
     words = headers | (UPGRADE if method == "UPGRADE" else {"Connection": "close"})
     target = where.path + (f"?{where.query}" if where.query else "")
@@ -27,9 +46,11 @@ def main(method: str, url: str, headers: dict[str, str], body: str) -> None:
     lines += [f"Content-Length: {len(body)}"] if method == "POST" else []
     with socket.create_connection((where.hostname or "", where.port or 80), 20) as caller:
         caller.sendall("\r\n".join([*lines, "", body]).encode())
-        print(caller.recv(4096).split(b" ", 2)[1].decode())
+        answer = caller.recv(4096)
+        while method != "UPGRADE" and (more := caller.recv(1 << 16)):
+            answer += more
+        return answer
 
 
 if __name__ == "__main__":
-    for request in sys.argv[1:]:
-        main(*json.loads(request))
+    main(sys.argv[1:])

@@ -167,8 +167,8 @@ class JournalWriter:
             thread.join(limit + 2 * BUSY_TIMEOUT)
         with self._work_ready:
             left = sum(job.is_row for job in self._queue)
+            self._dropped += left
             if thread is None or not thread.is_alive():
-                self._dropped += left
                 self._queue.clear()
             unsaved, self._unsaved = self._unsaved + left, 0
         if unsaved:

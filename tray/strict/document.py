@@ -50,10 +50,13 @@ class Document:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """The known word that is most like this one, "" when none is near."""
-    spelled = {each.lower(): each for each in known}
-    close = difflib.get_close_matches(word[:DIGITS].lower(), spelled, n=1, cutoff=0.6)
-    return spelled[close[0]] if close else ""
+    """The known word that is most like this one, "" when none is near; capitals count only between equal words."""
+    word = word[:DIGITS]
+    spelled: dict[str, list[str]] = {}
+    for each in known:
+        spelled.setdefault(each.lower(), []).append(each)
+    close = difflib.get_close_matches(word.lower(), spelled, n=1, cutoff=0.6)
+    return difflib.get_close_matches(word, sorted(spelled[close[0]]), n=1, cutoff=0)[0] if close else ""
 
 
 def suggest(word: str, known: Iterable[str]) -> str:

@@ -218,7 +218,7 @@ MENUS: dict[str, tuple[Scene, Proof]] = {
     "tint2": (panel("tint2"), PASSPHRASE),
     "the panel of LXQt in VNC": (panel("lxqt-panel", seen(45, 1, "Xtigervnc")), CLICK),
     "COSMIC": (panel("cosmic-applet-status-area"), PASSPHRASE),
-    "Cinnamon of Mint": (panel("xapp-sn-watcher"), PASSPHRASE),
+    "Cinnamon of Mint": (panel("xapp-sn-watcher"), CLICK),
     "Cinnamon": (panel("cinnamon"), CLICK),
     "Deepin": (panel("dde-dock"), PASSPHRASE),
     "elementary": (panel("io.elementary.wingpanel"), PASSPHRASE),
