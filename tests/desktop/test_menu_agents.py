@@ -81,7 +81,7 @@ def test_while_nothing_is_connected_the_first_row_offers_each_agent_that_was_fou
 
     assert labels(find(state, "offer")) == ["Connect Claude Code…"]
     assert find(state, "offer").label == "No agent is connected"
-    assert len([row for row in menu(state) if row.kind is not ItemKind.SEPARATOR]) == 9
+    assert len([row for row in menu(state) if row.kind is not ItemKind.SEPARATOR]) == 10
     for other in (
         replace(state, active_agents=1),
         replace(state, agents=(CLAUDE, gone)),

@@ -120,11 +120,11 @@ def test_on_lxqts_panel_each_button_does_what_it_shall(bare: Desk) -> None:
     click_row(bare, opened(bare, at), 1)
     acted(bare, process, "ToggleSwitch()")
     press(bare, LEFT, at)
-    acted(bare, process, "ToggleSwitch()", "OpenPage()")
+    acted(bare, process, "ToggleSwitch()", "OpenPage(place='')")
     press(bare, MIDDLE, at)
-    acted(bare, process, "ToggleSwitch()", "OpenPage()", "OpenPage()")
+    acted(bare, process, "ToggleSwitch()", "OpenPage(place='')", "OpenPage(place='')")
     bare.screen.do("click", "4", "click", "5")  # the wheel
-    click_row(bare, opened(bare, at), 8)
+    click_row(bare, opened(bare, at), 9)
 
     assert process.wait(SLOW) == 0
     assert bare.log(process).splitlines()[-1] == "QuitTray()"

@@ -47,12 +47,14 @@ class Asked:
 
     def __init__(self, live: Live, server: Recorder, address: str) -> None:
         self.live, self.server, self.address = live, server, address
+        self.relays: list[subprocess.Popen[bytes]] = []
 
     def request(self) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
             self.live.relay_argv("claude-code", "PermissionRequest"),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=dict(self.live.place.environment),
         )  # fmt: skip
+        self.relays.append(process)
         assert process.stdin is not None
         process.stdin.write(json.dumps(PERMISSION).encode())
         process.stdin.close()
@@ -90,8 +92,12 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
             live = Live.fresh(plain, folder, configuration={"ask_on_desktop": {"agents": ["claude-code"]}})
             live.relay("claude-code", "Notification", PROMPT)
             wait(lambda: live.wait_log(1)[0]["alerted"] == "sent", 20, "the tray knows that the server works")
-            yield Asked(live, server, address)
+            asked = Asked(live, server, address)
+            yield asked
             plain.close()
+            for relay in asked.relays:
+                with relay:  # closes its pipe, also when the test failed before it read the answer
+                    relay.kill()
 
 
 def decision(process: subprocess.Popen[bytes]) -> dict[str, Any]:
@@ -104,7 +110,7 @@ def test_a_button_answers_the_agent_and_the_notification_goes(asked: Asked, key:
     relay = asked.request()
     number = asked.question()
     (call,) = [one for one in asked.server.calls() if one["id"] == number]
-    assert (call["title"], call["body"]) == ("claude-code · api", "May Bash run?")
+    assert (call["title"], call["body"]) == ("claude-code · api", "Bash · rm -rf build · needs your answer")
     assert relay.poll() is None, "the agent waits"
 
     asked.press(number, key)

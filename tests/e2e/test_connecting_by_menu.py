@@ -32,7 +32,7 @@ def test_an_agent_is_connected_and_disconnected_in_the_menu(
 ) -> None:
     live = Live.fresh(desk, folder)
     desk.wait(lambda: live.menu()[0].label == "No agent is connected", 20, "the first row offers agents")
-    assert len(live.menu()) == 9
+    assert len(live.menu()) == 11
 
     live.click("No agent is connected", "Connect Claude Code…")
     desk.wait(opened.exists, 20, "the difference is opened")

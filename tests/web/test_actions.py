@@ -152,7 +152,7 @@ def test_what_was_done_at_a_terminal_is_undone(entered: Site) -> None:
 
 def test_hooks_approved_before_are_shown_whole_and_approved_by_one_confirmation(site: Site) -> None:
     site.house.hook("guard", on="tool_before", script="echo 'no <b>' >&2; exit 2")
-    site.house.hook("second", on="tool_before", script="exit 0", approved=False)
+    site.house.hook("newcomer", on="tool_before", script="exit 0", approved=False)
     (one,) = site.house.stores.ledger.in_order()
     site.house.consent.undo(one_row(site), "test")
     site.house.catalog.earlier = EarlierApprovals(approved={one.hook.key: one})
@@ -163,7 +163,7 @@ def test_hooks_approved_before_are_shown_whole_and_approved_by_one_confirmation(
     answer = site.post("/confirm", f"token={token(asked)}")
 
     assert b"no &lt;b&gt;" in asked
-    assert b"second" not in asked
+    assert b"newcomer" not in asked
     assert status(answer) == 303
     (again,) = site.house.stores.ledger.in_order()
     assert (again.hook.name, again.digest, again.channel) == ("guard", one.digest, "page")
