@@ -11,6 +11,8 @@ from counts.scene import ONE_HOOK, ZERO_MATCH
 PYTHON = "3.11"  # the CPython that the budgets hold for
 TOLERANCE = 0.03
 ELSEWHERE = 0.25  # above a budget, with any other Python
+# Two threads that wake up together make one system call less each: 25 or 27 with one event, by chance.
+FEWER = {"system calls of the tray": 2}
 
 BUDGETS: Mapping[str, int] = {
     f"{ZERO_MATCH}: system calls of the relay in C": 25,
@@ -53,7 +55,8 @@ def problem(name: str, count: int, python: str = "") -> str:
             " more than before (`.venv/bin/python tests/counts`), or raise the budget in tests/counts/budgets.py"
             " and write the reason into the commit."
         )
-    if exact and count < budget * (1 - TOLERANCE):
+    fewer = next((number for words, number in FEWER.items() if name.endswith(words)), 0)
+    if exact and count < budget * (1 - TOLERANCE) - fewer:
         return f"{name}: {count}, the budget is {budget}: write {count} into tests/counts/budgets.py."
     return ""
 
