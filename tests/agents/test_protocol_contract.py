@@ -47,7 +47,7 @@ TIMEOUTS = {
     ("shelley", "new-conversation"): 30,
     ("shelley", "slash/anything"): 30,
     ("shelley", "system-prompt"): 30,
-    ("starchild", "pre_tool_call"): 20,
+    ("starchild", "pre_tool_call"): 120,
     ("x-code", "PreToolUse"): 30,
     ("foo", "Stop"): 30,
 }
@@ -227,10 +227,15 @@ PROTOCOLS = [path for path in sorted(FOLDER.rglob("*.py")) if path.stem not in S
 def test_a_protocol_touches_no_file_clock_or_process(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     nodes = [node for top in tree.body if not _is_for_types(top) for node in ast.walk(top)]
-    imported = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+    imported = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom) and not _is_pure_path(node)]
     imported += [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
 
     assert {name.partition(".")[0] for name in imported} <= PURE
+
+
+def _is_pure_path(node: ast.ImportFrom) -> bool:
+    """`from pathlib import PurePath`, which takes words apart and touches no file."""
+    return node.module == "pathlib" and [alias.name for alias in node.names] == ["PurePath"]
 
 
 def _is_for_types(node: ast.stmt) -> bool:

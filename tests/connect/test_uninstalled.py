@@ -104,4 +104,4 @@ def test_the_time_limits_that_are_written_are_those_our_deadlines_are_made_from(
 @pytest.mark.parametrize("agent", HOSTS)
 def test_every_answer_leaves_before_the_agents_patience_ends(agent: str) -> None:
     for event, spec in AGENTS[agent].events.items():
-        assert spec.timeout - spec.deadline == pytest.approx(min(0.4 * spec.timeout, 5.0)), event
+        assert spec.timeout - spec.deadline == pytest.approx(max(0.25, min(0.1 * spec.timeout, 2.0))), event

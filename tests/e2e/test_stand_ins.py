@@ -11,13 +11,13 @@ import sys
 import pytest
 from hosts import antigravity, cursor
 from hosts.documented import DEVIN, DROID, GROK
-from hosts.scenes import REWRITE, StandInAgent, StandInScenes, Start
+from hosts.scenes import REWRITE, PromptScenes, StandInAgent, StandInScenes, Start
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
 OWN = "touch ~/own-hook-ran"
 
 
-class TestCursor(StandInScenes):
+class TestCursor(PromptScenes):
     agent = StandInAgent(
         agent="cursor",
         settings=".cursor/hooks.json",
@@ -47,7 +47,6 @@ class TestAntigravity(StandInScenes):
         commands={"Bash": "CommandLine", "Write": "TargetFile"},
         asks=True,
         rewrites=False,
-        refuses_prompts=False,
         starts=False,
         closes=False,
     )
@@ -57,7 +56,7 @@ OWN_GROUPS = {"Stop": [{"hooks": [{"type": "command", "command": OWN}]}]}
 SAME = {"Bash": "command", "Write": "command"}
 
 
-class TestDroid(StandInScenes):
+class TestDroid(PromptScenes):
     agent = StandInAgent(
         agent="droid",
         settings=".factory/hooks.json",
@@ -81,7 +80,7 @@ class TestDroid(StandInScenes):
         assert not one.stand_in.config.exists()
 
 
-class TestDevin(StandInScenes):
+class TestDevin(PromptScenes):
     agent = StandInAgent(
         agent="devin",
         settings=".config/devin/config.json",
@@ -102,6 +101,5 @@ class TestGrok(StandInScenes):
         moments=GROK.moments(),
         commands=SAME,
         rewrites=False,
-        refuses_prompts=False,
         refuses_ends=False,
     )

@@ -60,7 +60,6 @@ class StandInAgent:
     commands: Mapping[str, str]
     asks: bool = False  # else an ask is a refusal
     rewrites: bool = True  # the input of a command
-    refuses_prompts: bool = True
     refuses_ends: bool = True
     starts: bool = True  # it has events for the start and the end of a session
     closes: bool = True
@@ -190,16 +189,6 @@ class StandInScenes:
         told = ["once-more" in prompt for prompt in one.stand_in.prompts[1:]]
         assert told == ([True] if self.agent.refuses_ends else [])
 
-    def test_a_refused_prompt_never_reaches_the_model(self, place: Start) -> None:
-        if not self.agent.refuses_prompts:
-            pytest.skip("it has no event that can refuse a prompt")
-        one = place(NO_PROMPT)
-
-        one.stand_in.turn("a secret prompt", ("Bash", {"command": "touch wanted"}))
-
-        assert (one.stand_in.prompts, one.made()) == ([], set())
-        assert one.verdicts("prompt", 1) == ["deny"]
-
     def test_disconnecting_restores_every_byte(self, place: Start) -> None:
         one = place(connected=False)
         folder = one.stand_in.config.parent
@@ -237,3 +226,15 @@ class StandInScenes:
         assert "refused-by-a-rule" in one.stand_in.refused[0]
         assert one.stand_in.warnings == []
         assert one.rows("tool_before")[-1]["offline"] is True
+
+
+class PromptScenes(StandInScenes):
+    """For agents with an event that can refuse a prompt."""
+
+    def test_a_refused_prompt_never_reaches_the_model(self, place: Start) -> None:
+        one = place(NO_PROMPT)
+
+        one.stand_in.turn("a secret prompt", ("Bash", {"command": "touch wanted"}))
+
+        assert (one.stand_in.prompts, one.made()) == ([], set())
+        assert one.verdicts("prompt", 1) == ["deny"]

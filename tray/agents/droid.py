@@ -40,6 +40,7 @@ SHAPE = ClaudeShape(
     events=EVENTS,
     refusals=dict.fromkeys(REFUSED_BY, RefusalStyle.EXIT_2),
     takes_notes=False,
+    json_on_any_exit=False,
     text_context=frozenset({"SessionStart", "UserPromptSubmit"}),
     project_variables=("FACTORY_PROJECT_DIR",),
 )

@@ -48,6 +48,7 @@ SHAPE = ClaudeShape(
     refusals={"PreToolUse": RefusalStyle.BLOCK},
     refusal_words=("deny", "block"),
     takes_notes=False,
+    json_on_any_exit=False,
     project_variables=("GROK_WORKSPACE_ROOT",),
     sample_common={
         "sessionId": "3f0c2a51-7d1e-4b7a-9c52-5d0d0f6f2b11",

@@ -36,6 +36,8 @@ ORDERS = (
     "connect import disconnect undo",
     "connect import reconnect undo disconnect",
 )
+# Without hooks there is nothing to import.
+CASES = [(order, name) for order in ORDERS for name in VARIANTS if name != "no hooks" or "import" not in order]
 
 
 @pytest.fixture
@@ -73,11 +75,8 @@ def test_a_new_file_comes_and_goes(person: Person) -> None:
     assert not settings(person).exists()
 
 
-@pytest.mark.parametrize("name", VARIANTS)
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize(("order", "name"), CASES)
 def test_every_order_gives_the_same_bytes_back(person: Person, name: str, order: str) -> None:
-    if "import" in order and name == "no hooks":
-        pytest.skip("there is nothing to import")
     settings(person).write_bytes(VARIANTS[name].encode())
     before = tree(person.home)
 

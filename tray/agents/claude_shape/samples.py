@@ -23,8 +23,12 @@ BY_KIND: Mapping[EventKind, Mapping[str, Any]] = {
     EventKind.SUBAGENT_END: SUBAGENT | STOPPED,
     EventKind.SUBAGENT_START: SUBAGENT,
     EventKind.TURN_END: STOPPED,
+    EventKind.TURN_FAILED: {"error": "rate_limit"},
 }
-CALLS = (EventKind.PERMISSION_REQUEST, EventKind.TOOL_AFTER, EventKind.TOOL_BEFORE, EventKind.TOOL_FAILED)
+CALLS = (
+    *(EventKind.PERMISSION_DENIED, EventKind.PERMISSION_REQUEST, EventKind.TOOL_AFTER, EventKind.TOOL_BEFORE),
+    EventKind.TOOL_FAILED,
+)
 
 
 def sample(shape: ClaudeShape, name: str) -> bytes:
