@@ -115,6 +115,10 @@ class Session:
     def wait_rows(self, kind: str) -> list[dict[str, Any]]:
         return wait(lambda: self.rows(kind), LONG, f"a row of {kind}")
 
+    def wait_announced(self, kind: str, count: int = 1) -> None:
+        """Until so many were to be notified, which nothing here shows: one that is answered at once never is."""
+        wait(lambda: [row["alerted"] for row in self.rows(kind)] == ["failed"] * count, LONG, f"{kind} is announced")
+
     def close(self) -> None:
         assert isinstance(self.live.place, Plain)
         self.live.place.close()

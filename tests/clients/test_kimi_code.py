@@ -100,7 +100,7 @@ class TestKimiCode(Scenes):
             wait(lambda: "Trust this folder" in terminal.text, LONG, "its question about MCP servers of the project")
             wait(lambda: self.is_ready(terminal), LONG, "the prompt")
             self.enter(terminal, "hello")
-            one.wait_rows("permission_request")
+            one.wait_announced("permission_request")
             wait(lambda: self.is_over(one, terminal), LONG, "the end of the turn")
             self.enter(terminal, "/exit")
             wait(lambda: self.has_left(terminal), LONG, "the end of the program")
@@ -111,9 +111,6 @@ class TestKimiCode(Scenes):
         assert one.made() == {"wanted"}
         assert "refused-by-a-rule" in terminal.text
         assert [row["verdict"] for row in one.rows("tool_before")] == ["deny", "deny", "abstain"]
-        assert [row["alerted"] for row in one.rows("permission_request")] == [
-            "failed"
-        ]  # here is nothing that shows it
         assert len(one.rows("session_end")) == 1
 
     @staticmethod

@@ -97,7 +97,7 @@ def test_a_question_is_answered_by_the_buttons_that_xfces_server_draws(tmp_path:
         bubbles = NotifydBubbles(desk.screen)
 
         questions_are_answered(
-            live, lambda label: bubbles.press(label, ("Go there", "Details", "Allow", "Deny")), opened
+            live, lambda label: bubbles.press(label, ("Details", "Allow", "Deny", "Go there")), opened
         )
 
 

@@ -343,9 +343,7 @@ class AlertService:
         """With the button that leads to the session; an agent with an address of its own is better reached there."""
         if not made or not event.session or event.url or not self._can_focus(event.agent, event.session):
             return list(made)
-        return [
-            replace(one, agent=event.agent, session=event.session, buttons=(Button.GO, *one.buttons)) for one in made
-        ]
+        return [replace(one, agent=event.agent, session=event.session, buttons=_with_go(one.buttons)) for one in made]
 
     def _announce(self, made: Sequence[Alert], record: str = "") -> None:
         due = tuple(alert for alert in made if alert.notify or alert.sound)
@@ -361,3 +359,8 @@ def _remember(memory: dict[str, None], id: str) -> None:
     memory[id] = None
     if len(memory) > MEMORY_LIMIT:
         memory.pop(next(iter(memory)))
+
+
+def _with_go(buttons: tuple[Button, ...]) -> tuple[Button, ...]:
+    """Behind the answers to a question: GNOME draws no more than three buttons."""
+    return (*buttons, Button.GO) if Button.ALLOW in buttons else (Button.GO, *buttons)
