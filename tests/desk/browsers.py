@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from desk.desktop import Desk
-from desk.wait import wait
+from desk.wait import Overdue, wait
 
 DEADLINE = 120.0  # seconds: a browser's first start on a busy machine
 GRACE = 20.0  # seconds that a browser has to end by itself
@@ -57,11 +57,14 @@ class Browser:
         return self._desk.screen.titles()
 
     def wait_title(self, words: str) -> None:
-        wait(
-            lambda: any(words in one and ("Chromium" in one or "Firefox" in one) for one in self.titles()),
-            DEADLINE,
-            f"a browser's window with {words!r}",
-        )
+        try:
+            wait(
+                lambda: any(words in one and ("Chromium" in one or "Firefox" in one) for one in self.titles()),
+                DEADLINE,
+                f"a browser's window with {words!r}",
+            )
+        except Overdue as overdue:
+            raise Overdue(f"{overdue}; the windows are {self.titles()}, its processes {self.pids()}") from overdue
 
     def pids(self) -> list[int]:
         mark = os.fsencode(self._profile)
