@@ -347,6 +347,7 @@ def test_a_package_that_claims_every_payload_gets_none_that_is_certainly_another
 def test_a_protocol_function_that_fails_raises_an_error_that_names_the_package(site: Path, failure: str) -> None:
     names = (
         "event_name",
+        "tool",
         "parse",
         "render",
         "neutral",
@@ -360,6 +361,7 @@ def test_a_protocol_function_that_fails_raises_an_error_that_names_the_package(s
     assert protocol.event_name({}) == ""
     assert protocol.neutral("done", b"").stdout == b""
     for call in (
+        lambda: protocol.tool("before_tool", {}),
         lambda: protocol.parse(request(), "before_tool", {}),
         lambda: protocol.sample("done"),
     ):
@@ -378,6 +380,7 @@ def test_a_working_protocol_is_the_packages_own(site: Path) -> None:
         "Bash",
     )
     assert pine.protocol.stdin(event)
+    assert pine.protocol.tool("done", {}) is None
     assert replace(pine).marks.is_alike(CALL)
 
 

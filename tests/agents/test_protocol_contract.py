@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+import json
 from pathlib import Path
 
 import pytest
+from agents.recordings import request_for, sampled
 from every import every
 
 import tray.agents
-from tray.agents.protocol import spec
+from tray.agents.protocol import parse, spec
 from tray.agents.registry import AGENTS
 from tray.model.event import Capability, EventKind
 
@@ -174,6 +176,18 @@ def test_an_agents_events_are_of_different_kinds_and_none_is_other() -> None:
     for agent, known in AGENTS.items():
         kinds = [each.kind for name, each in known.events.items() if (agent, name) not in TWINS]
         assert (len(set(kinds)), EventKind.OTHER in kinds) == (len(kinds), False), agent
+
+
+@every(("agent", "name"), EVENTS)
+def test_the_tool_of_a_payload_is_that_of_its_event(agent: str, name: str) -> None:
+    payload = dict(sampled(agent, name).payload)
+    odd = [
+        {key: value} for key in payload for value in ("", 7, "\ud800", None, ["Bash"], {"name": "\ud800", "args": []})
+    ]
+
+    for one in ({}, *odd):
+        event = parse(request_for(agent, name, json.dumps(payload | one).encode()))
+        assert AGENTS[agent].protocol.tool(event.name, event.payload) == event.tool
 
 
 def test_an_unknown_event_can_carry_nothing() -> None:

@@ -25,7 +25,7 @@ from tray.agents.agent import (
 )
 from tray.errors import AgentError, HooktrayError
 from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Result
-from tray.model.event import Event, RelayRequest
+from tray.model.event import Event, RelayRequest, Tool
 from tray.model.hook import Match
 from tray.text import sanitise
 
@@ -110,6 +110,10 @@ class GuardedProtocol:
 
     def event_name(self, payload: Payload) -> str:
         return self._guard.get("", "event_name", self._protocol.event_name, payload)
+
+    def tool(self, name: str, payload: Payload) -> Tool | None:
+        found: object = self._guard.call(object, "tool", self._protocol.tool, name, payload)
+        return None if found is None else self._guard.call(Tool, "tool", lambda: found)
 
     def parse(self, request: RelayRequest, name: str, payload: Payload) -> Event:
         return self._guard.call(Event, "parse", self._protocol.parse, request, name, payload)
