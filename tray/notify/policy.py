@@ -80,7 +80,9 @@ TOPICS: Mapping[str, AlertClass] = {
 }
 USAGE_LIMIT = "rate_limit"  # why a turn failed; the message then says when it ends
 # Agents that give no such reason have it in their message.
-_LIMIT = re.compile(r"\b(?:usage|session|weekly|rate) limit\b|\bhit your [\w -]{,20}limit\b|\bquota exceeded\b", re.I)
+_LIMIT = re.compile(
+    r"\b(?:usage|session|weekly|rate)\slimit\b|\bhit\syour\s[\w -]{,20}limit\b|\bquota\sexceeded\b", re.I
+)
 _RESET = re.compile(r"\|(\d{10})\b")  # how some say when it ends: seconds since 1970
 IDLE = "idle_prompt"  # follows every turn that nobody answers, so it must not stay on the screen
 

@@ -52,7 +52,7 @@ STARTER_TEXT = """\
 ## Notifications to your phone or chat. Needs hooktray[push], and counts only once you confirmed it; docs/push.md.
 # push: []
 ##
-## The folder of a sound pack, which counts only once you confirmed it; and whether lines are spoken after a sound.
+## The folder of a sound pack, which waits for your confirmation; and whether lines are spoken after a sound.
 # sound_pack: ""
 # speak: false
 ##

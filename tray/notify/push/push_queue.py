@@ -7,9 +7,9 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol
 
 from tray.notify.alert import Alert, Urgency
+from tray.notify.presence_gate import NextSink
 from tray.notify.push import message
 from tray.notify.push.message import RETRIED, PushMessage, PushResult, PushStatus
 from tray.notify.push.sender import SendRequest
@@ -27,13 +27,6 @@ Later = Callable[[float, Callable[[], None]], None]
 IsAway = Callable[[Callable[[bool], None]], object]
 
 log = logging.getLogger(__name__)
-
-
-class NextSink(Protocol):
-    """What it needs of a PresenceGate."""
-
-    def announce(self, alerts: tuple[Alert, ...], record: str = "", /) -> None: ...
-    def withdraw(self, keys: tuple[str, ...]) -> None: ...
 
 
 class PushQueue:
