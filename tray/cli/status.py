@@ -1,29 +1,27 @@
-"""The commands that only read: status, list, paths, schema. They work whether the tray runs or not."""
+"""`hooktray status` and `hooktray list`. They work whether the tray runs or not."""
 
 from __future__ import annotations
 
 import json
 import time
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from tray.cli import Json, app, prepared_paths
-from tray.cli.views import hook_rows, print_hooks, print_status, print_waiting
+from tray.cli.command_line import Json
 from tray.errors import IpcError, StoreError
 from tray.paths import Paths
-from tray.store.db import Database
+
+if TYPE_CHECKING:
+    from tray.store.db import Database
 
 
-@app.command()
-def status(context: typer.Context, as_json: Json = False) -> None:
-    """Whether hooks run, and what waits for you."""
+def status(paths: Paths, as_json: Json = False) -> None:
     from tray.app import build_catalog, open_stores, unjudged_calls
     from tray.app.agent_sites import agent_states, unsupported_agents
     from tray.app.checks.checklist import broken_hooks
+    from tray.cli.views import print_status
 
-    paths = prepared_paths(context)
+    paths.prepare()
     try:
         stores = open_stores(paths, migrate=not paths.database.exists())
     except StoreError as error:  # the running tray may know why
@@ -65,12 +63,11 @@ def status(context: typer.Context, as_json: Json = False) -> None:
     print(json.dumps(row)) if as_json else print_status(row, catalog.configuration, losses)
 
 
-@app.command(name="list")
-def list_hooks(context: typer.Context, as_json: Json = False) -> None:
-    """Every hook: where it is declared, and where it stands."""
+def list_hooks(paths: Paths, as_json: Json = False) -> None:
     from tray.app import build_catalog, open_stores
+    from tray.cli.views import hook_rows, print_hooks, print_waiting
 
-    paths = prepared_paths(context)
+    paths.prepare()
     stores = open_stores(paths, migrate=not paths.database.exists())
     catalog = build_catalog(paths, stores)
     catalog.refresh()
@@ -82,29 +79,6 @@ def list_hooks(context: typer.Context, as_json: Json = False) -> None:
     if loss := damage_notice(stores.database) or stores.ledger.state.tampered:
         print(loss)
     print_waiting(catalog)
-
-
-@app.command()
-def paths(context: typer.Context, as_json: Json = False) -> None:
-    """Where everything is."""
-    found: Paths = context.obj
-    rows = {
-        "config": str(found.config),
-        "state": str(found.state),
-        "logs": str(found.logs),
-        "socket": str(found.socket),
-        "database": str(found.database),
-        "relay": str(found.relay),
-    }
-    print(json.dumps(rows) if as_json else "\n".join(f"{name:9} {path}" for name, path in rows.items()))
-
-
-@app.command()
-def schema() -> None:
-    """The JSON Schema of hooktray.yaml."""
-    from tray.sources import schema as json_schema
-
-    print(json_schema.text(), end="")
 
 
 def damage_notice(database: Database) -> str:

@@ -9,12 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tray.approvals.catalog import command_or_url
-from tray.approvals.review import describe_action
 from tray.cli.tables import CELL_LIMIT, print_line, table
 from tray.engine.sentence import sentence
 from tray.model.decision import Record
-from tray.model.hook import ApprovalState
 from tray.text import printable, sanitise
 
 if TYPE_CHECKING:
@@ -47,6 +44,8 @@ STATE_STYLES = {
 
 def hook_rows(catalog: HookCatalog) -> list[dict[str, Any]]:
     """One row per hook, in order."""
+    from tray.approvals.review import describe_action
+
     return [
         {
             "name": one.hook.name,
@@ -154,6 +153,8 @@ def print_hooks(rows: Sequence[Mapping[str, Any]], enabled: bool, paths: Paths, 
 
 def print_waiting(catalog: HookCatalog) -> None:
     """The line to paste for each hook and each setting that waits."""
+    from tray.model.hook import ApprovalState
+
     for one in catalog.states:
         if one.state is ApprovalState.PENDING and one.digest:
             name = shlex.quote(_hook_name(one, catalog))
@@ -168,6 +169,8 @@ def print_waiting(catalog: HookCatalog) -> None:
 
 def _hook_name(one: HookState, catalog: HookCatalog) -> str:
     """What names only this hook: its command or URL, else its name. A foreign one may hold control characters."""
+    from tray.approvals.catalog import command_or_url
+
     words = (command_or_url(one.hook), one.hook.name, one.digest[:12])
     usable = (word for word in words if word and _is_plain(word) and _is_unambiguous(word, one, catalog))
     return next(usable, sanitise(one.key, 300))
