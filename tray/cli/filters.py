@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -37,42 +37,37 @@ Since = Annotated[
 ]
 
 
-def filters(
-    *,
-    agent: str,
-    project: str,
-    session: str,
-    event: str,
-    verdict: str,
-    hook: str,
-    text: str,
-    since: str,
-    journal: Journal,
-    hooks: Callable[[], Collection[str]],
+def parse_filters(
+    *, agent: str, project: str, session: str, event: str, verdict: str, hook: str, text: str, since: str
 ) -> dict[str, Any]:
-    """What Journal.recent takes. Raises HooktrayError with the nearest valid word.
-
-    What is no longer there may still be in the `journal`; `hooks` are the declared ones.
-    """
-    if agent and not journal.recent(1, brief=True, agent=agent):
-        _check_agent(agent)
+    """What a command wants of the journal, for `query`. Raises HooktrayError with the nearest valid word."""
     if verdict and verdict not in VERDICTS:
         raise HooktrayError(f"--verdict {verdict}: there is no such verdict", hint=_suggest(verdict, VERDICTS))
-    if event and not journal.recent(1, brief=True, event=event):
-        _check_known("event", event, _events())
-    if hook and not journal.recent(1, brief=True, hook=hook):
-        _check_known("hook", hook, hooks())
     return {
         "agent": agent,
         "project": project,
         "session": session,
         "event": event,
-        "verdict": Verdict[verdict.upper()] if verdict and verdict not in LABELS else None,
+        "verdict": "" if verdict in LABELS else verdict,
         "label": LABELS.get(verdict, ""),
         "hook": hook,
         "text": text,
         "since": parse_since(since) if since else "",
     }
+
+
+def check_names(wanted: Mapping[str, Any], journal: Journal, hooks: Callable[[], Collection[str]]) -> None:
+    """Raises HooktrayError for a name that nobody knows, with the nearest one.
+
+    What is no longer there may still be in the `journal`; `hooks` are the declared ones.
+    """
+    agent, event, hook = (wanted[name] for name in ("agent", "event", "hook"))
+    if agent and not journal.recent(1, brief=True, agent=agent):
+        _check_agent(agent)
+    if event and not journal.recent(1, brief=True, event=event):
+        _check_known("event", event, _events())
+    if hook and not journal.recent(1, brief=True, hook=hook):
+        _check_known("hook", hook, hooks())
 
 
 def _check_agent(agent: str) -> None:

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from tray.cli.command_line import Argument, Json, Option, UsageError
-from tray.cli.filters import Agent, Event, Hook, Project, Session, Since, Text, VerdictName, filters
+from tray.cli.filters import (
+    Agent,
+    Event,
+    Hook,
+    Project,
+    Session,
+    Since,
+    Text,
+    VerdictName,
+    check_names,
+    parse_filters,
+)
 from tray.errors import HooktrayError
 from tray.paths import Paths
 
@@ -16,6 +28,8 @@ if TYPE_CHECKING:
     from tray.model.decision import Record
     from tray.store.db import Database
     from tray.store.journal import Journal
+
+MAX_ASKED = 1000  # rows that the tray is asked for: it serves agents meanwhile
 
 Id = Annotated[str, Argument(metavar="ID", help="The id of a row of `hooktray log`, or its beginning.")]
 
@@ -34,24 +48,30 @@ def log(
     text: Text = "",
     since: Since = "",
 ) -> None:
-    from tray.cli.views import log_row, print_log
+    from tray.cli.tray_reports import ask_report
+    from tray.cli.views import print_log
 
-    journal = _journal(paths)
-    wanted = filters(
-        agent=agent, project=project, session=session, event=event, verdict=verdict, hook=hook, text=text,
-        since=since, journal=journal, hooks=lambda: _hook_names(paths),
-    )  # fmt: skip
+    wanted = parse_filters(
+        agent=agent, project=project, session=session, event=event, verdict=verdict, hook=hook, text=text, since=since
+    )
     if follow:
         from tray.cli.follow import follow as follow_journal
 
-        follow_journal(journal, paths.database, wanted, limit, as_json=as_json)
+        follow_journal(_checked_journal(paths, wanted), paths.database, wanted, limit, as_json=as_json)
         return
-    records = journal.recent(limit, brief=True, **wanted)
-    if as_json:
-        for record in records:
-            print(json.dumps(log_row(record), ensure_ascii=False))
+    asked = ask_report(paths, "log", limit=limit, wanted=wanted) if limit <= MAX_ASKED else {}
+    entries = asked.get("entries") or _read_log(paths, limit, wanted)  # an empty log may be that of a misspelt name
+    if not as_json:
+        print_log(entries, filtered=any(value != "" for value in wanted.values()))
         return
-    print_log(records, filtered=any(value not in ("", None) for value in wanted.values()))
+    for entry in entries:
+        print(json.dumps(entry["row"], ensure_ascii=False))
+
+
+def _read_log(paths: Paths, limit: int, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
+    from tray.engine.log_rows import log_report, query
+
+    return log_report(_checked_journal(paths, wanted), limit, query(wanted))
 
 
 def why(paths: Paths, decision: Id, as_json: Json = False) -> None:
@@ -93,16 +113,15 @@ def export(
     as_json: Annotated[bool, Option("--json", help="The same as --format jsonl.")] = False,
 ) -> None:
     from tray.cli.export import FORMATS, write
+    from tray.engine.log_rows import query
 
     form = "jsonl" if as_json else form or ("csv" if file.lower().endswith(".csv") else "jsonl")
     if form not in FORMATS:
         raise HooktrayError(f"--format {form}: there is no such format", hint="write jsonl or csv")
-    journal = _journal(paths)
-    wanted = filters(
-        agent=agent, project=project, session=session, event=event, verdict=verdict, hook=hook, text=text,
-        since=since, journal=journal, hooks=lambda: _hook_names(paths),
-    )  # fmt: skip
-    records = journal.iterate(**wanted)
+    wanted = parse_filters(
+        agent=agent, project=project, session=session, event=event, verdict=verdict, hook=hook, text=text, since=since
+    )
+    records = _checked_journal(paths, wanted).iterate(**query(wanted))
     if file == "-":
         write(records, form, sys.stdout)
         return
@@ -134,6 +153,13 @@ def replay(
 
     record = _record(_journal(paths), decision)
     run_replay(paths, record, hook=hook, against=against, as_json=as_json)
+
+
+def _checked_journal(paths: Paths, wanted: Mapping[str, Any]) -> Journal:
+    """The journal, once the names in `wanted` are known ones."""
+    journal = _journal(paths)
+    check_names(wanted, journal, lambda: _hook_names(paths))
+    return journal
 
 
 def _journal(paths: Paths) -> Journal:

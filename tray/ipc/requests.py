@@ -78,7 +78,9 @@ class UserRequests:
         focus: Callable[[str], str] = str,
         change_passphrase: Callable[[int, HandedTerminal, bool], str] = lambda pid, handed, forget: "",
         keep_records: Callable[[], None] = lambda: None,
+        report: Callable[[Mapping[str, Any], Callable[[], Mapping[str, Any]]], Mapping[str, Any]] = lambda *_: {},
     ) -> None:
+        self._report = report
         self._keep_records = keep_records
         self._change_passphrase = change_passphrase
         self._focus = focus
@@ -103,6 +105,8 @@ class UserRequests:
         try:
             if op in IMMEDIATE:
                 return IMMEDIATE[op](self)
+            if op == "report":
+                return self._report(request, self.health)
             if op == "open":
                 return self.open(peer.pid)
             if op == "passphrase":
