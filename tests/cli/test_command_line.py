@@ -38,7 +38,7 @@ def values(*words: str) -> dict[str, Any]:
     return command_parser("paint", "Paint.", parameters(paint)).values(words)
 
 
-PLAIN = {"colour": Colour.RED, "walls": None, "coats": 1, "note": "", "dry": False}
+PLAIN = {"colour": Colour.RED, "walls": [], "coats": 1, "note": "", "dry": False}
 
 
 @pytest.mark.parametrize(

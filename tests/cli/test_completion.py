@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -84,7 +83,6 @@ _hooktray
 """
 
 
-@pytest.mark.skipif(not shutil.which("zsh"), reason="no zsh")
 @pytest.mark.parametrize(
     ("words", "offered"),
     [("hooktray log --lim", ["--limit:How many rows."]), ("hooktray log --agent ''", ["files"])],
@@ -97,7 +95,6 @@ def test_zsh_offers_words_with_what_they_mean(words: str, offered: list[str]) ->
     assert (done.stdout.splitlines(), done.stderr) == (offered, "")
 
 
-@pytest.mark.skipif(not shutil.which("fish"), reason="no fish")
 @pytest.mark.parametrize(
     ("line", "offered"),
     [("hooktray pas", ["passphrase"]), ("hooktray log --lim", ["--limit"]), ("hooktray config ", ["check"])],

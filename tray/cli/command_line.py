@@ -142,7 +142,7 @@ class CommandParser(argparse.ArgumentParser):
         declared = parameter.declared
         given: dict[str, Any] = {"help": _plain(declared.help)}
         if not parameter.is_required:
-            given["default"] = parameter.default
+            given["default"] = [] if parameter.is_list else parameter.default
         if parameter.is_flag:
             given["action"] = "store_true"
         else:
