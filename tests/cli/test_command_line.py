@@ -29,6 +29,7 @@ def paint(
     walls: Annotated[list[str] | None, Argument(metavar="WALL", help="Which.")] = None,
     coats: Annotated[int, Option("--coats", "-n", metavar="N", minimum=1, maximum=3, help="How many.")] = 1,
     note: Annotated[str, Option("--note", metavar="TEXT", help="What to write.")] = "",
+    tools: Annotated[list[str] | None, Option("--tool", metavar="NAME", help="With what.")] = None,
     dry: Annotated[bool, Option("--dry", help="Only look.")] = False,
 ) -> None:
     """A command with all that there is."""
@@ -38,7 +39,7 @@ def values(*words: str) -> dict[str, Any]:
     return command_parser("paint", "Paint.", parameters(paint)).values(words)
 
 
-PLAIN = {"colour": Colour.RED, "walls": [], "coats": 1, "note": "", "dry": False}
+PLAIN = {"colour": Colour.RED, "walls": [], "coats": 1, "note": "", "tools": [], "dry": False}
 
 
 @pytest.mark.parametrize(
@@ -50,6 +51,7 @@ PLAIN = {"colour": Colour.RED, "walls": [], "coats": 1, "note": "", "dry": False
         (["red", "-n2", "--note=--dry"], {"coats": 2, "note": "--dry"}),
         (["--dry", "red", "--", "--north", "-x"], {"walls": ["--north", "-x"], "dry": True}),
         (["--", "red", "-"], {"walls": ["-"]}),
+        (["--tool", "brush", "red", "--tool=roll"], {"tools": ["brush", "roll"]}),
     ],
     ids=" ".join,
 )

@@ -33,7 +33,10 @@ class UsageError(Exception):
 
 
 class Option:
-    """An option, in the annotation of the parameter that it sets: `Annotated[str, Option("--hook", help="...")]`."""
+    """An option, in the annotation of the parameter that it sets: `Annotated[str, Option("--hook", help="...")]`.
+
+    A `bool` is a flag; a `list` has the values of an option that may be given several times.
+    """
 
     def __init__(
         self, *flags: str, help: str, metavar: str = "", minimum: int | None = None, maximum: int | None = None
@@ -83,7 +86,7 @@ class Parameter:
     @property
     def shown(self) -> str:
         """How a usage line names the word."""
-        if self.is_required:
+        if self.is_required or self.declared.metavar.startswith("["):
             return self.declared.metavar
         return f"[{self.declared.metavar}]{'...' if self.is_list else ''}"
 
@@ -149,6 +152,8 @@ class CommandParser(argparse.ArgumentParser):
             given |= {"metavar": declared.metavar, "type": partial(_convert, parameter)}
         if isinstance(declared, Option):
             self.flags += declared.flags
+            if parameter.is_list:
+                given["action"] = "append"
             self.options.add_argument(*declared.flags, dest=parameter.name, **given)
             return
         if parameter.is_list or not parameter.is_required:
