@@ -85,6 +85,7 @@ def test_axe_finds_nothing_on_a_full_page(full: Site, page: Page) -> None:
 
 
 def test_the_passphrase_is_asked_for_on_an_accessible_page(full: Site, page: Page) -> None:
+    full.controls.set_passphrase("correct horse battery", "page")
     full.finding = ClickRejection(ClickObjection.NOT_A_BROWSER, "zen (7) is not a browser that your system installed")
     page.go(address(full, "/confirm/off"))
 
