@@ -27,7 +27,7 @@ class _Effect:
 
 
 def summary(agent: str, plan: Plan, home: Path) -> str:
-    """`adds 1 entry for each of 14 events to ~/.claude/settings.json`; "" for a plan without changes."""
+    """`adds 1 entry for each of 14 events to ~/.pine/settings.json`; "" for a plan without changes."""
     effects = _by_folder([_effect(connectors()[agent], change) for change in plan.changes])
     return " · ".join(_text(one, home) for one in effects)
 
