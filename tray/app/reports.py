@@ -16,12 +16,13 @@ from typing import Any
 from tray import __version__
 from tray.agents.connection import Site
 from tray.app import Stores, unjudged_calls
-from tray.app.agent_sites import last_events, site, unsupported_agents
+from tray.app.agent_sites import hooks_in_question, last_events, site, unsupported_agents
 from tray.app.checks.agent_status import agent_statuses
 from tray.app.checks.checklist import broken_hooks
 from tray.approvals.catalog import HookCatalog, HookState, command_or_url
 from tray.approvals.review import describe_action
 from tray.engine.log_rows import log_report, query
+from tray.engine.needed_events import needed_events
 from tray.language import pick_language
 from tray.model.hook import ApprovalState
 from tray.paths import Paths
@@ -80,6 +81,7 @@ class Reports:
 def status_report(stores: Stores, catalog: HookCatalog, health: Report | None, place: Site) -> Report:
     """Whether hooks run, and what waits; `health` is what the running tray reports of itself, None when none runs."""
     catalog.refresh()
+    place = replace(place, needed=needed_events(hooks_in_question(catalog)))
     state = stores.switch.state()
     paused = state.paused_until if state.paused_until and state.paused_until > time.time() else None
     waiting = [one for one in catalog.states if one.waiting and one.digest]

@@ -155,7 +155,7 @@ def agent_site(paths: Paths, scope: str = "", workspace: str = "") -> Site:
     """Everything that connectors look at; `agents` gives no scope and so finds all."""
     from tray.app import agent_sites
 
-    return agent_sites.site(paths, scope=scope, workspace=workspace)
+    return agent_sites.site(paths, scope=scope, workspace=workspace, hooks=agent_sites.read_hooks(paths))
 
 
 def _is_connected(site: Site, agent: str) -> bool:
