@@ -58,6 +58,7 @@ HARMLESS = frozenset({"OLDPWD", "PWD", "SSH_AUTH_SOCK"})  # look like secrets, a
 FUNCTION = "() {"  # how old shells pass functions on
 USERINFO = re.compile(r"://[^/\s:@]*:[^/\s@]+@")  # a URL with a password in it
 NAMES = 1024  # names of variables that are remembered
+WITHHELD = re.compile(r"; (\w+(?:, \w+)*) is withheld from it")
 WORD = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -90,6 +91,18 @@ def mentioned_in(script: bytes, withheld: Collection[str]) -> tuple[str, ...]:
     """The withheld variables whose names stand in this script."""
     words = set(WORD.findall(script))
     return tuple(sorted(name for name in withheld if name.encode(errors="surrogateescape") in words))
+
+
+def add_withheld(cause: str, stderr: bytes, withheld: Collection[str]) -> str:
+    """The cause of a failure, with the withheld variables that the hook named in what it wrote."""
+    named = [name for name in mentioned_in(stderr, withheld) if not is_injection(name)]
+    return f"{cause}; {', '.join(named)} is withheld from it" if named else cause
+
+
+def withheld_options(cause: str) -> str:
+    """The options of `hooktray approve` that let through what such a cause names; "" when it names nothing."""
+    found = WITHHELD.search(cause)
+    return " ".join(f"--env {name}" for name in found[1].split(", ")) if found else ""
 
 
 def is_injection(name: str, value: str = "") -> bool:

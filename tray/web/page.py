@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 START_TIMEOUT = 20.0  # seconds
 NOTE_LIFETIME = 600.0  # seconds that the note stays that replaces an unused link
 PREFIX = "open-"
+CONFIRM_PLACE = "confirm/"  # with what follows it is a place, too
 PLACES = {"passphrase": "confirm/passphrase"}  # that the menu opens, and that are no decision
 LINK_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="referrer" content="no-referrer">
 <meta http-equiv="refresh" content="0;url={link}"><title>Hooktray</title>
@@ -62,6 +63,8 @@ class WebPage:
         """
         with self._lock:
             target = PLACES.get(decision, f"decisions/{decision}" if decision else "")
+            if decision.startswith(CONFIRM_PLACE):
+                target = decision
             if session:
                 target = f"session?{urlencode({'agent': session[0], 'session': session[1]}, quote_via=quote)}"
             path = self._write(self._server or self._start(), target)

@@ -100,11 +100,13 @@ def _withheld(context: CheckContext, one: ApprovedHook) -> Iterator[Finding]:
     """Variables that the script names and does not get."""
     if not isinstance(one.hook.action, Command):
         return
-    names = clean(context.environment, wanted=one.hook.env, extra={}).withheld
+    names = clean(context.environment, wanted=one.env, extra={}).withheld
     mentioned = mentioned_in(_texts(context, one), names)
     secrets = [name for name in mentioned if not is_injection(name)]
     if secrets:
-        yield _finding(Cause.HOOK_WITHHELD, one.hook.name, names=", ".join(secrets))
+        options = " ".join(f"--env {name}" for name in secrets)
+        command = f"hooktray approve {options} {shlex.quote(one.hook.name)}"
+        yield _finding(Cause.HOOK_WITHHELD, one.hook.name, names=", ".join(secrets), command=command)
     if injecting := [name for name in mentioned if is_injection(name)]:
         yield _finding(Cause.HOOK_INJECTION, one.hook.name, names=", ".join(injecting))
 
