@@ -17,9 +17,9 @@ from tray.paths import Paths, drop_foreign_runtime, locate
 
 # In the order in which users meet them; what is not named comes last.
 ORDER = (
-    "run", "status", "sessions", "focus", "open", "list", "log", "why", "on", "off", "pause", "approve", "deny",
-    "revoke", "connect", "agents", "disconnect", "import-hooks", "test", "doctor", "stats", "export", "replay",
-    "autostart", "paths", "schema", "completion", "help",
+    "run", "status", "sessions", "focus", "open", "list", "log", "why", "on", "off", "pause", "review",
+    "approve", "deny", "revoke", "connect", "agents", "disconnect", "import-hooks", "test", "doctor",
+    "stats", "export", "replay", "autostart", "paths", "schema", "completion", "help",
 )  # fmt: skip
 
 app = typer.Typer(
@@ -47,6 +47,7 @@ def commands() -> typer.Typer:
         history,
         overview,
         requests,
+        review,
         run,
         sessions,
         status,

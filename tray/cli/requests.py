@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import enum
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -23,6 +24,9 @@ CHANGE_TIMEOUT = 600.0  # seconds: three lines, of which each may take 180
 HOOK_HELP = (
     "The event, and the hook's command, URL or name; a setting; or `unchanged`: all that were approved before."
 )
+
+ENV_HELP = "Let this withheld variable through to the hook, from each agent's environment."
+SOURCE_HELP = "All hooks of this file that wait, after one review; or of this agent's file."
 
 
 class Forget(enum.Enum):
@@ -77,19 +81,25 @@ def pause(
 @app.command()
 def approve(
     context: typer.Context,
-    words: Annotated[list[str], typer.Argument(metavar="[EVENT] HOOK", help=HOOK_HELP)],
+    words: Annotated[list[str] | None, typer.Argument(metavar="[EVENT] HOOK", help=HOOK_HELP)] = None,
+    env: Annotated[list[str] | None, typer.Option("--env", metavar="NAME", help=ENV_HELP)] = None,
+    source: Annotated[str, typer.Option("--source", metavar="FILE", help=SOURCE_HELP)] = "",
 ) -> None:
     """Approve a hook, or confirm a setting: you confirm it here, in the tray's menu or on the page."""
-    from tray.ipc.requests import split_event
-
-    event, hook = split_event(words, shlex.join)
-    _ask(context, {"op": "approve", "event": event, "hook": hook})
+    _ask(context, approval(words or [], env or [], source))
 
 
 @app.command()
-def revoke(context: typer.Context, hook: HookName) -> None:
+def revoke(
+    context: typer.Context,
+    hook: HookName,
+    env: Annotated[
+        list[str] | None, typer.Option("--env", metavar="NAME", help="Only withhold this variable again.")
+    ] = None,
+    last: Annotated[bool, typer.Option("--last", help="Only take back its last approval.")] = False,
+) -> None:
     """Take a hook's approval back: you confirm it here, or in the tray's menu."""
-    _ask(context, {"op": "revoke", "hook": hook})
+    _ask(context, {"op": "revoke", "hook": hook, "env": env or [], "last": last})
 
 
 @app.command()
@@ -107,20 +117,34 @@ def passphrase(
     _ask(context, {"op": "passphrase", "forget": action is Forget.FORGET}, CHANGE_TIMEOUT)
 
 
+def approval(words: Sequence[str], env: Sequence[str], source: str) -> Mapping[str, Any]:
+    """What `approve` asks for. Raises HooktrayError where it is neither a hook nor a source."""
+    from tray.ipc.requests import split_event
+
+    if bool(words) == bool(source) or (source and env):
+        what = say("name a hook, or a file with `--source`")
+        raise HooktrayError(what, hint=say("`hooktray list` shows every hook and its file"))
+    if source:
+        path = Path(source).expanduser()
+        return {"op": "approve", "source": str(path.absolute()) if path.exists() else source}
+    event, hook = split_event(words, shlex.join)
+    return {"op": "approve", "event": event, "hook": hook, "env": list(env)}
+
+
 def _ask(context: typer.Context, request: Mapping[str, Any], timeout: float = TIMEOUT) -> None:
     """Send what needs a person, who is asked at this terminal."""
     from tray.ipc.client import ask
 
-    _print(ask(prepared_paths(context).socket, request, timeout))
+    show_answer(ask(prepared_paths(context).socket, request, timeout))
 
 
 def _send(context: typer.Context, request: Mapping[str, Any]) -> None:
     from tray.ipc.client import send_request
 
-    _print(send_request(prepared_paths(context).socket, request, TIMEOUT))
+    show_answer(send_request(prepared_paths(context).socket, request, TIMEOUT))
 
 
-def _print(answer: Mapping[str, Any]) -> None:
+def show_answer(answer: Mapping[str, Any]) -> None:
     if "error" in answer:
         raise HooktrayError(str(answer["error"]), hint=str(answer.get("hint", "")))
     if "done" in answer:

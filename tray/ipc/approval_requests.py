@@ -112,7 +112,7 @@ class ApprovalRequests:
             question=question,
             run=approve,
             in_menu=say("{name} waits for your approval", name=one.hook.name) if one.waiting and not env else "",
-            deny=self._deny(one) if one.waiting else None,
+            deny=self._denial(one, question) if one.waiting else None,
         )
 
     def _grant(self, one: HookState, env: tuple[str, ...]) -> UserRequest:
@@ -213,12 +213,13 @@ class ApprovalRequests:
     def deny(self, request: Mapping[str, Any]) -> UserRequest:
         if setting := self._setting(request):
             return self._confirm(setting, yes=False)
-        return self._deny(require_readable(self._find(request)))
+        one = require_readable(self._find(request))
+        return self._denial(one, f"{say('Hooktray: turn this down?')}\n\n{self._reviews.hook(one)}")
 
-    def _deny(self, one: HookState) -> UserRequest:
+    def _denial(self, one: HookState, question: str) -> UserRequest:
         return UserRequest(
             summary=say("Deny {name} {digest}", name=one.hook.name, digest=one.digest[:8]),
-            question=f"{say('Hooktray: turn this down?')}\n\n{self._reviews.hook(one)}",
+            question=question,
             tightens=True,
             run=lambda channel: self._controls.deny(one.key, one.digest, channel),
         )
