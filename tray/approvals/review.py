@@ -7,7 +7,6 @@ import difflib
 import enum
 import hashlib
 import os
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,7 @@ from tray.approvals.inspection import Inspection
 from tray.approvals.program_pins import program_names
 from tray.approvals.review_facts import facts
 from tray.approvals.shell_hooks import uncovered_words
-from tray.approvals.variables import asked_for
+from tray.approvals.variables import asked_for, grant_command
 from tray.language import count, phrase, say
 from tray.model.hook import Action, Command, Http, Prompt, Rule
 from tray.store.copies import Copies, DamagedError
@@ -276,7 +275,7 @@ def _withheld(state: HookState, copies: Copies, environment: Mapping[str, str]) 
     contents = (_bytes(copies.path(state.digest, path)) for path in state.covered)
     names = asked_for(state.hook, contents, environment, state.granted)
     for name in dict.fromkeys((*state.asks_for, *names)):
-        command = f"hooktray approve --env {name} {shlex.quote(state.hook.name)}"
+        command = grant_command((name,), state.hook.name)
         yield "  " + say("{name} is withheld from it: `{command}` lets it through", name=name, command=command)
 
 

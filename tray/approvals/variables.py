@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping
 
 from tray.errors import HooktrayError
@@ -39,6 +40,12 @@ def _declared(hook: Hook) -> tuple[bytes, ...]:
     if isinstance(hook.action, Http):
         return tuple(value.encode(errors="replace") for _, value in hook.action.headers)
     return ()
+
+
+def grant_command(names: Iterable[str], hook: str) -> str:
+    """What lets these variables through to the hook of this name."""
+    options = " ".join(f"--env {name}" for name in names)
+    return f"hooktray approve {options} {shlex.quote(hook)}"
 
 
 def require_grantable(hook: Hook, names: Iterable[str]) -> tuple[str, ...]:

@@ -100,10 +100,10 @@ def add_withheld(cause: str, stderr: bytes, withheld: Collection[str]) -> str:
     return f"{cause}; {', '.join(named)} is withheld from it" if named else cause
 
 
-def withheld_options(cause: str) -> str:
-    """The options of `hooktray approve` that let through what such a cause names; "" when it names nothing."""
+def withheld_in(cause: str) -> tuple[str, ...]:
+    """The variables that such a cause names."""
     found = WITHHELD.search(cause)
-    return " ".join(f"--env {name}" for name in found[1].split(", ")) if found else ""
+    return tuple(found[1].split(", ")) if found else ()
 
 
 # The names hardly change from event to event, and what they mean never does.

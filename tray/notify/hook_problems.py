@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import enum
 import re
-import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from tray.execution.environment import withheld_options
+from tray.approvals.variables import grant_command
+from tray.execution.environment import withheld_in
 from tray.language import phrase, say
 from tray.model.decision import Gate, Outcome, Status
 from tray.notify.alert import BODY_LIMIT, AlertClass
@@ -76,9 +76,8 @@ def find_problem(outcome: Outcome) -> HookProblem | None:
         return None
     special = (remedy for word, remedy in SPECIAL_REMEDIES if word in cause)
     remedy = "" if outcome.gate is Gate.LOOP_CAP else say(next(special, REMEDIES[kind]))
-    if options := withheld_options(cause):
-        command = f"hooktray approve {options} {shlex.quote(outcome.hook)}"
-        remedy = say("`{command}` lets it through", command=command)
+    if names := withheld_in(cause):
+        remedy = say("`{command}` lets it through", command=grant_command(names, outcome.hook))
     return HookProblem(hook=outcome.hook, kind=kind, cause=cause, remedy=remedy, let_through=outcome.let_through)
 
 
