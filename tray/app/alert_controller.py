@@ -7,7 +7,6 @@ import contextlib
 import itertools
 import sys
 import time
-import webbrowser
 from collections.abc import Callable, Collection
 from pathlib import Path
 
@@ -251,6 +250,8 @@ class AlertController:
             case Button.REVIEW:
                 self.show_review(alert.about, alert.digest)
             case _ if button is Button.DEFAULT and alert.url:
+                import webbrowser  # for a click, long after the start
+
                 webbrowser.open(alert.url)
             case Button.DEFAULT if Button.GO in alert.buttons:
                 self.go_to_session(alert.agent, alert.session)

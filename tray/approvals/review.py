@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import enum
 import hashlib
 import os
@@ -161,8 +160,7 @@ def _definition_changes(state: HookState, copies: Copies) -> Iterator[Section]:
     before, now = _approved_definition(state, copies), definition_rows(state.hook.definition)
     if before and before != now:
         title = say("What changed in the definition since it was approved:")
-        lines = difflib.unified_diff(before, now, "approved", "now", lineterm="")
-        yield Section(kind=SectionKind.CHANGES, title=title, lines=tuple(lines))
+        yield Section(kind=SectionKind.CHANGES, title=title, lines=_diff(before, now))
 
 
 def _details(state: HookState, copies: Copies) -> Iterator[str]:
@@ -243,13 +241,17 @@ def _changes(path: str, now: list[str], state: HookState, copies: Copies) -> Ite
     title = say("What changed in {path} since it was approved:", path=path)
     try:
         copies.check(state.approved)
-        lines = tuple(
-            difflib.unified_diff(_text(copies.path(state.approved, path)), now, "approved", "now", lineterm="")
-        )
+        lines = _diff(_text(copies.path(state.approved, path)), now)
     except DamagedError as damage:
         lines = (damage.message,)
     if lines:
         yield Section(kind=SectionKind.CHANGES, title=title, lines=lines)
+
+
+def _diff(before: list[str], now: list[str]) -> tuple[str, ...]:
+    import difflib  # imported when something has changed
+
+    return tuple(difflib.unified_diff(before, now, "approved", "now", lineterm=""))
 
 
 def _removed_files(state: HookState, copies: Copies) -> Iterator[Section]:

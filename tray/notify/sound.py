@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import array
-import difflib
 import logging
 import random
 import shutil
@@ -249,6 +248,8 @@ def find(name: str, folder: Path = SOUNDS) -> Path:
     if not path.is_absolute():
         names = sorted(sound.stem for sound in folder.glob("*.wav"))
         if name not in names:
+            import difflib  # for a mistake only
+
             near = difflib.get_close_matches(name, names, 1)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
             raise SoundError(f"no sound is called {name!r}: {hint}")
