@@ -248,6 +248,7 @@ class Agent(KnownAgent):
     matcher_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # more names of a tool, by its own
     rules: HookRules = HookRules()
     unconnected_events: frozenset[str] = frozenset()  # that `connect` writes no entry for
+    trusts_each_entry: bool = False  # its user has to trust our entries again when they change, so all are written
     probe_event: str = ""  # the event of a probe; "" = any, because the payload names the event
     connector: Callable[[], Connector] | None = None
     reader: Callable[[], HookReader] | None = None

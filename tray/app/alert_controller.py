@@ -20,7 +20,7 @@ from tray.errors import HooktrayError
 from tray.language import say
 from tray.model.decision import Decision, Record
 from tray.model.event import Event
-from tray.notify.alert import Alert, Button
+from tray.notify.alert import ALL_AGENTS, Alert, Button
 from tray.notify.balloon import BalloonBackend
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
 from tray.notify.freedesktop import FreedesktopBackend, OnPress
@@ -91,6 +91,8 @@ class AlertController:
         self.show_text: Callable[[str, str], None] = lambda name, text: None
         self.put_back: Callable[[str], None] = lambda agent: None
         self.leave: Callable[[str, str], None] = lambda agent, digest: None
+        self.connect_all: Callable[[tuple[str, ...]], None] = lambda digests: None
+        self.show_agents: Callable[[], None] = lambda: None
         self.redraw: Callable[[], None] = lambda: None
         self._player = Player(
             volume=lambda: settings().volume, pack=lambda: settings().sound_pack, speaks=lambda: settings().speak
@@ -239,9 +241,15 @@ class AlertController:
                 self._undo(alert.about)
             case Button.PUT_BACK:
                 self.put_back(alert.about)
+            case Button.CONNECT if alert.about == ALL_AGENTS:
+                self.connect_all(tuple(alert.digest.split()))
+            case Button.CONNECT:
+                self.put_back(alert.about)
             case Button.LEAVE:
                 self.leave(alert.about, alert.digest)
-            case _ if Button.PUT_BACK in alert.buttons:
+            case _ if alert.about == ALL_AGENTS:
+                self.show_agents()
+            case _ if Button.LEAVE in alert.buttons:
                 self.show_text(f"entries-{alert.about}", f"{alert.title}\n{alert.body}\n")
             case _ if Button.UNDO in alert.buttons:
                 self.show_reason("")

@@ -12,7 +12,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 
 from tray.app import (
@@ -27,7 +26,12 @@ from tray.app import (
     welcome,
 )
 from tray.app.activation import inherited_socket
-from tray.app.agent_sites import connectable_agents, connected_agents, reading_site, site
+from tray.app.agent_sites import (
+    connected_agents,
+    hooks_in_question,
+    reading_site,
+    site,
+)
 from tray.app.alert_controller import AlertController, text_file
 from tray.app.checks.live import LiveDoctor, runtime_health
 from tray.app.click_trust import ClickTrust
@@ -57,7 +61,16 @@ from tray.approvals.controls import Controls
 from tray.approvals.passphrase import Passphrase
 from tray.desktop.autostart import service_manager
 from tray.desktop.icon import Icon, choose_icon, show_balloon
-from tray.desktop.menu import Action, LeaveEntries, PutEntriesBack, Review, ReviewBatch, ShowReason
+from tray.desktop.menu import (
+    Action,
+    ConnectAll,
+    LeaveEntries,
+    PutEntriesBack,
+    Review,
+    ReviewBatch,
+    ShowAgents,
+    ShowReason,
+)
 from tray.desktop.opener import Opener
 from tray.desktop.presence import attention
 from tray.engine.turn_end import TurnEndDetector
@@ -204,6 +217,7 @@ class App:
             lambda words: self._session_focus.go_now(self._sessions.find(words)),
             PassphraseChange(self._terminals, self._controls, self._heard_from_agents),
             self._keep_records,
+            self._page.write_link,
         )
         self._hooks_command = HooksCommand(self._controls, requests, self._doctor.summary)
         self._server = IpcServer(self._paths.socket, TrayService(self._engine, requests, self._saw_relay))
@@ -325,7 +339,7 @@ class App:
             self._stores, self._controls, reviews, self._alerts, self._opener.open
         )
         self._make_entry_watch()
-        self._presenter, self._menu_controller = build_desktop(
+        self._presenter, self._menu_controller, self._agents_menu = build_desktop(
             self._paths,
             self._stores,
             self._catalog,
@@ -355,6 +369,8 @@ class App:
         self._presenter.pause_ended = self._changed  # the relay's guards count again
         self._alert_controller.put_back = lambda agent: self._menu_controller.act(PutEntriesBack(agent))
         self._alert_controller.leave = lambda agent, digest: self._menu_controller.act(LeaveEntries(agent, digest))
+        self._alert_controller.connect_all = lambda digests: self._menu_controller.act(ConnectAll(digests))
+        self._alert_controller.show_agents = lambda: self._menu_controller.act(ShowAgents())
         self._icon: Icon = choose_icon(
             self._loop.loop,
             self._act,
@@ -368,8 +384,8 @@ class App:
     def _make_entry_watch(self) -> None:
         self._settings_watch = FileWatch(self._loop.loop, lambda: self._work.post(self._check_entries))
         self._entry_watch = EntryWatch(
-            partial(reading_site, self._paths),
-            lambda: site(self._paths, Path.home()),
+            lambda: reading_site(self._paths, hooks_in_question(self._catalog)),
+            lambda: site(self._paths, Path.home(), hooks=hooks_in_question(self._catalog)),
             self._stores.ledger,
             self._alerts,
             recheck=self._settings_watch.schedule,
@@ -576,8 +592,8 @@ class App:
         self._work.post(lambda: self._opener.open(path))
 
     def _welcome(self) -> None:
-        found = connectable_agents(self._paths)
-        self._echo(welcome.text(self._paths, found))
+        found = self._agents_menu.read_offered()
+        self._echo(welcome.text(self._paths, [one.agent for one in found]))
         self._alert_controller.announce(welcome.alert(found))
 
     def _changed(self) -> None:

@@ -171,7 +171,7 @@ def agent_site(context: typer.Context, scope: str = "", workspace: str = "") -> 
     from tray.app import agent_sites
 
     paths: Paths = context.obj
-    return agent_sites.site(paths, scope=scope, workspace=workspace)
+    return agent_sites.site(paths, scope=scope, workspace=workspace, hooks=agent_sites.read_hooks(paths))
 
 
 def _is_connected(site: Site, agent: str) -> bool:

@@ -20,7 +20,7 @@ from tray.store.db import Database
 def status(context: typer.Context, as_json: Json = False) -> None:
     """Whether hooks run, and what waits for you."""
     from tray.app import build_catalog, open_stores, unjudged_calls
-    from tray.app.agent_sites import agent_states, unsupported_agents
+    from tray.app.agent_sites import agent_states, hooks_in_question, unsupported_agents
     from tray.app.checks.checklist import broken_hooks
 
     paths = prepared_paths(context)
@@ -55,7 +55,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
                 "last_event": one.last_event,
                 "remedy": one.advice[0] if one.stale and one.advice else "",
             }
-            for one in agent_states(paths, stores.journal)
+            for one in agent_states(paths, stores.journal, hooks_in_question(catalog))
             if one.installed or one.last_event
         ],
         "problems": (health or {}).get("problems", []),

@@ -53,12 +53,14 @@ class Button(enum.StrEnum):
     SNOOZE = "snooze"
     UNDO = "undo"
     PUT_BACK = "put_back"  # our entries in an agent's settings
+    CONNECT = "connect"  # an agent, or the events of it that hooks need
     LEAVE = "leave"  # them as they are
     GO = "go"  # to the terminal of the session
 
 
 # They count only from a process that no agent and no hook has started.
-GRANTS = frozenset({Button.ALLOW, Button.LEAVE, Button.UNDO})
+GRANTS = frozenset({Button.ALLOW, Button.CONNECT, Button.LEAVE, Button.UNDO})
+ALL_AGENTS = "all agents"  # what *Connect* is about when it is not one agent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +129,7 @@ LABELS: Mapping[Button, str] = {
     Button.UNDO: phrase("Undo"),
     Button.PUT_BACK: phrase("Put it back"),
     Button.LEAVE: phrase("Leave it"),
+    Button.CONNECT: phrase("Connect"),
     Button.GO: phrase("Go there"),
 }
 

@@ -337,18 +337,20 @@ def alarm(title: str, text: str, *, about: str = "") -> Alert:
 
 
 def entries_changed(
-    agent: str, name: str, text: str, digest: str, rules: Rules = NO_RULES, *, critical: bool
+    agent: str, name: str, text: str, digest: str, rules: Rules = NO_RULES, *, critical: bool, wanted: bool = False
 ) -> Alert:
     """Our entries in an agent's settings are not those that `connect` wrote; `name` is what people call the agent.
 
-    No rule of the user's makes it quieter if guards stopped guarding.
+    No rule of the user's makes it quieter if guards stopped guarding. `wanted`: they are, but hooks need more.
     """
     title = say("{agent} no longer asks Hooktray as before", agent=name)
+    if wanted:
+        title = say("A hook needs more events of {agent}", agent=name)
     key = "|".join((APP, agent, "entries"))
     made = make_alert(
         AlertClass.INFORMATION, title, text, key, NO_RULES if critical else rules,
         urgency=Urgency.CRITICAL if critical else Urgency.NORMAL, about=agent, digest=digest,
-        buttons=(Button.PUT_BACK, Button.LEAVE),
+        buttons=(Button.CONNECT if wanted else Button.PUT_BACK, Button.LEAVE),
     )  # fmt: skip
     return replace(made, sound=ALARM) if critical else made
 

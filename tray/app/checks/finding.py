@@ -48,6 +48,7 @@ class Cause(enum.Enum):
     ENTRY_RELAY_GONE = enum.auto()
     ENTRY_SWITCHED_OFF = enum.auto()
     ENTRY_UNREADABLE = enum.auto()
+    ENTRY_WANTED = enum.auto()
     HOOK_BROKEN = enum.auto()
     HOOK_CHANGED = enum.auto()
     HOOK_DISABLED = enum.auto()
@@ -177,6 +178,10 @@ EXPLANATIONS: Mapping[Cause, Explanation] = {
     Cause.ENTRY_SWITCHED_OFF: Explanation("agent", ATTENTION, phrase("the agent runs no hook"), "{remedy}"),
     Cause.ENTRY_UNREADABLE: Explanation(
         "agent", BROKEN, "{problem}", phrase("correct that file; `{reconnect}` then looks at it again")
+    ),
+    Cause.ENTRY_WANTED: Explanation(
+        "agent", ATTENTION, phrase("{file} has no entry for {events}, which a hook needs"),
+        phrase("`{reconnect}` adds it"),
     ),
     Cause.HOOK_BROKEN: Explanation("hook", BROKEN, "{problem}", "{remedy}"),
     Cause.HOOK_CHANGED: Explanation("hook", ATTENTION, "{problem}", "{remedy}"),

@@ -82,8 +82,17 @@ class MenuHook:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MenuPreview:
+    """What connecting or disconnecting one agent would write; `digest` ties a click to exactly this."""
+
+    digest: str
+    summary: str
+    difference: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MenuAgent:
-    """The state of one agent. `connect` and `disconnect` are the digests of previews that were shown and wait."""
+    """The state of one agent. `connect` and `disconnect` are there where they would write something."""
 
     agent: str
     name: str  # as people call it
@@ -97,8 +106,9 @@ class MenuAgent:
     advice: str = ""
     changed: str = ""  # how our entries differ from what was written; "" when they do not, or a person left them so
     changed_digest: str = ""
-    connect: str = ""
-    disconnect: str = ""
+    is_wanted: bool = False  # nothing changed: a hook needs more of its events
+    connect: MenuPreview | None = None
+    disconnect: MenuPreview | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
