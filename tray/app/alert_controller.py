@@ -25,8 +25,8 @@ from tray.notify.balloon import BalloonBackend
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
 from tray.notify.freedesktop import FreedesktopBackend, OnPress
 from tray.notify.notifier import NotificationBackend, NotifierChain
+from tray.notify.notify_send import NotifySendBackend
 from tray.notify.osascript import OsascriptBackend
-from tray.notify.plyer_backend import PlyerBackend
 from tray.notify.presence_gate import Look, PresenceGate, prove_nothing
 from tray.notify.push.push_queue import PushQueue
 from tray.notify.push.sender_process import PushProcesses
@@ -351,7 +351,7 @@ def backends(
 ) -> tuple[NotificationBackend, ...]:
     """In the order in which they are tried."""
     if platform == "linux":
-        return (FreedesktopBackend(pressed, trusts, rejected), PlyerBackend())
+        return (FreedesktopBackend(pressed, trusts, rejected), NotifySendBackend())
     second = OsascriptBackend() if platform == "darwin" else BalloonBackend(show_balloon)
     return (DesktopNotifierBackend(pressed), second)
 

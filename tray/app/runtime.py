@@ -44,6 +44,7 @@ from tray.app.file_watch import FileWatch, FolderWatch
 from tray.app.presence_files import PresenceFiles
 from tray.app.relay_files import RelayFiles
 from tray.app.relay_watch import RelayWatch
+from tray.app.reports import Reports
 from tray.app.service import TrayService
 from tray.app.session_focus import SessionFocus
 from tray.app.session_tracker import SessionTracker, dropped_place
@@ -218,6 +219,7 @@ class App:
             PassphraseChange(self._terminals, self._controls, self._heard_from_agents),
             self._keep_records,
             self._page.write_link,
+            Reports(self._paths, self._stores, self._catalog).make,
         )
         self._hooks_command = HooksCommand(self._controls, requests, self._doctor.summary)
         self._server = IpcServer(self._paths.socket, TrayService(self._engine, requests, self._saw_relay))

@@ -6,19 +6,14 @@ import os
 import shlex
 import sys
 
-import typer
-
-from tray.cli import app, prepared_paths
 from tray.cli.requests import TIMEOUT, HookName, show_answer
 from tray.errors import IpcError
 from tray.language import say
 from tray.paths import Paths
 
 
-@app.command()
-def review(context: typer.Context, hook: HookName) -> None:
-    """Show a hook as it is read before it is approved; at a terminal, decide about it there."""
-    paths = prepared_paths(context)
+def review(paths: Paths, hook: HookName) -> None:
+    paths.prepare()
     text, name = _review(paths, hook)
     if name and sys.stdin.isatty() and sys.stdout.isatty() and _is_decided(paths, name):
         return

@@ -61,7 +61,9 @@ class UserRequests:
         change_passphrase: Callable[[int, HandedTerminal, bool], str] = lambda pid, handed, forget: "",
         keep_records: Callable[[], None] = lambda: None,
         write_link: Callable[[], tuple[Path, int]] = lambda: (Path(), 0),
+        report: Callable[[Mapping[str, Any], Callable[[], Mapping[str, Any]]], Mapping[str, Any]] = lambda *_: {},
     ) -> None:
+        self._report = report
         self._keep_records = keep_records
         self._change_passphrase = change_passphrase
         self._focus = focus
@@ -86,6 +88,8 @@ class UserRequests:
         try:
             if op in IMMEDIATE:
                 return IMMEDIATE[op](self)
+            if op == "report":
+                return self._report(request, self.health)
             if op == "open":
                 return self.open(peer.pid, elsewhere=request.get("elsewhere") is True)
             if op == "passphrase":
