@@ -93,3 +93,19 @@ def test_a_usage_limit_is_called_by_its_name_with_the_time_of_its_end() -> None:
     limited.decide(event(EventKind.TURN_FAILED, topic="rate_limit", message=message))
 
     assert limited.announced.alerts[0].body == f"Usage limit reached: {message}"
+
+
+def test_a_question_in_print_mode_waits_for_nobody() -> None:
+    asked = Decision(
+        verdict=Verdict.ASK,
+        outcomes=(Outcome(hook="h", status=Status.OK, output=HookOutput(verdict=Verdict.ASK, reason="sure?")),),
+    )
+    quiet, wanted = Quiet(Settings()), Quiet(Settings(notify_headless=True))
+
+    quiet.decide(event(EventKind.TOOL_BEFORE), asked)
+    wanted.decide(event(EventKind.TOOL_BEFORE), asked)
+
+    (alert,) = quiet.announced.alerts
+    assert alert.cls is AlertClass.BLOCKED
+    assert alert.body.endswith("nobody is there to answer")
+    assert wanted.announced.classes == [AlertClass.ASKED]

@@ -14,6 +14,7 @@ from desk import wait
 from tray.agents.registry import AGENTS
 from tray.app import open_stores
 from tray.model.decision import Record
+from tray.model.hook import ApprovalState
 from tray.paths import locate
 
 SCRIPTS = Path(__file__).parent / "scripts"  # as the seeds print them
@@ -29,6 +30,7 @@ class Product:
         self._entries: list[dict[str, Any]] = []
         self._sources: list[dict[str, Any]] = []
         self._settings: dict[str, Any] = {}
+        self.before: set[Path] = set()  # files outside of the home that were there before
 
     def write(self, name: str, text: str, mode: int = 0o755) -> Path:
         """A file below the home; `text` goes in as it is."""
@@ -42,9 +44,10 @@ class Product:
         """A script that a seed prints, verbatim."""
         return self.write(name, (SCRIPTS / seed).read_text())
 
-    def source(self, agent: str, path: Path | str, *, only: Sequence[str] = ()) -> Self:
-        """`only`: the agents whose events it is for."""
-        self._sources.append({agent: str(path), **({"agent": list(only)} if only else {})})
+    def source(self, agent: str, path: Path | str, *, only: Sequence[str] = (), env: Sequence[str] = ()) -> Self:
+        """`only`: the agents whose events it is for; `env`: the withheld variables that its hooks get."""
+        more = {"agent": list(only)} if only else {}
+        self._sources.append({agent: str(path), **more, **({"env": list(env)} if env else {})})
         return self._configured()
 
     def hook(self, **keys: Any) -> Self:
@@ -85,6 +88,12 @@ class Product:
         stores.journal.close()
         self.live.start("--headless")
         return self
+
+    def approve(self) -> None:
+        """Approve what is new, as a person would while no tray runs."""
+        self.live.quit()
+        approve_all(self.live, lambda one: one.state is ApprovalState.PENDING)
+        self.live.start("--headless")
 
     def ask(
         self,

@@ -17,7 +17,8 @@ from tray.approvals.program_pins import ProgramChecker, ProgramNames, program_na
 from tray.approvals.programs import MissingError
 from tray.approvals.search_path import SearchPath
 from tray.errors import HooktrayError
-from tray.model.hook import ApprovalState, Command, Hook
+from tray.language import phrase, say
+from tray.model.hook import ApprovalState, Command, Hook, Prompt
 from tray.settings import Settings
 from tray.sources.configuration import Configuration, file_stamp
 from tray.store.copies import Bundle, Copies, DamagedError
@@ -26,6 +27,7 @@ from tray.store.ledger import ApprovedHook, Ledger, LedgerState
 from tray.store.pins import Pins
 from tray.store.trial_results import TrialResults
 
+NO_MODEL = phrase("it asks a model, and none is set: write `llm:` in hooktray.yaml and confirm it in the tray's menu")
 REMOVED = "removed"  # in place of a digest where an approved hook is no longer declared
 
 
@@ -277,7 +279,8 @@ class HookCatalog:
             health=self._damage(in_force)
             or _health(hook, bundle, in_force, ledger_state)
             or self._trial_failure(hook, in_force)
-            or _first_problem(inspection),
+            or _first_problem(inspection)
+            or self._model_problem(hook, ledger_state),
         )
 
     def _proposed_pins(self, inspection: Inspection) -> Pins | None:
@@ -309,6 +312,12 @@ class HookCatalog:
     def _trial_failure(self, hook: Hook, in_force: str) -> str:
         cause = self._trials.failures().get((hook.key, in_force), "") if in_force else ""
         return f"its test run failed: {cause}" if cause else ""
+
+    def _model_problem(self, hook: Hook, ledger_state: LedgerState) -> str:
+        """That a hook asks a model and there is none, with the remedy: it would fail each time."""
+        if not isinstance(hook.action, Prompt) or guarded_settings.llm(self.configuration.settings, ledger_state):
+            return ""
+        return say(NO_MODEL)
 
     def _inspect(self, hook: Hook) -> Inspection | HooktrayError:
         """The hook's bytes as they are now, kept as a copy, so that what is reviewed is what gets approved."""

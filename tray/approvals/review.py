@@ -234,7 +234,8 @@ def _withheld(state: HookState, copies: Copies, environment: Mapping[str, str]) 
     mentioned = mentioned_in(texts, names)
     if mentioned:
         yield say(
-            "Withheld, although a script speaks of them: {names}. `env:` in the hook lets one through.",
+            "Withheld, although a script speaks of them: {names}. "
+            "`env:` in the hook, or beside its source, lets one through.",
             names=", ".join(mentioned),
         )
 

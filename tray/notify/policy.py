@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from tray.agents.protocol import spec
+from tray.agents.protocol import goes_on, spec
 from tray.engine.sentence import (
     decision_ending,
     event_sentence,
@@ -16,6 +16,7 @@ from tray.engine.sentence import (
     tool_name,
     tool_text,
 )
+from tray.engine.subject import topic_text
 from tray.language import count, say
 from tray.model.decision import Decision, Record, SkipReason, Verdict
 from tray.model.event import Capability, Event, EventKind
@@ -64,6 +65,7 @@ __all__ = [
     "setting_waiting",
     "stop_denied",
     "switched",
+    "unanswerable",
     "unsupported_agent",
 ]
 
@@ -108,6 +110,12 @@ def alerts(
     changed = _changes(event, decision, show_input)
     made += [_event_alert(event, cls, body, rules, urgency) for cls, body, urgency in changed]
     return tuple(alert for alert in made if alert.notify or alert.sound)
+
+
+def unanswerable(event: Event, asked: Alert, rules: Rules = NO_RULES) -> Alert:
+    """In place of a question by an agent without a user, which waits for no answer."""
+    body = f"{asked.body} · {say('nobody is there to answer')}"
+    return _event_alert(event, AlertClass.BLOCKED, body, rules, None)
 
 
 def question(event: Event, decision: Decision, id: str, rules: Rules = NO_RULES, *, show_input: bool = True) -> Alert:
@@ -155,7 +163,7 @@ def _kind(event: Event, decision: Decision, show_input: bool) -> Iterable[AlertT
         return
     match event.kind:
         case EventKind.TURN_END | EventKind.COMPLETION_CLAIM:
-            if not stop_denied(decision):
+            if not goes_on(event, decision):
                 yield AlertClass.TURN_END, _with_text(say("Turn ended"), event.message), None
         case EventKind.TURN_FAILED:
             if event.topic == USAGE_LIMIT:
@@ -163,8 +171,7 @@ def _kind(event: Event, decision: Decision, show_input: bool) -> Iterable[AlertT
             else:
                 yield AlertClass.TURN_END, _with_text(say("Turn failed"), event.message or event.topic), None
         case EventKind.SESSION_END:
-            why = "" if event.topic == "other" else event.topic
-            yield AlertClass.SESSION_END, _with_text(say("Session ended"), why), None
+            yield AlertClass.SESSION_END, _with_text(say("Session ended"), topic_text(event)), None
         case EventKind.NOTIFICATION:
             yield _notification(event)
         case EventKind.PERMISSION_REQUEST if decision.verdict is Verdict.ABSTAIN and decision.stop is None:

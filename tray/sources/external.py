@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tray.agents import relay_command
 from tray.agents.agent import Agent, HookReader
 from tray.agents.registry import AGENTS, CANONICAL, hook_rules
 from tray.errors import AgentError, ConfigError
-from tray.model.hook import Hook
-from tray.reading.entries import READABLE_HINT, SourceHooks, read_error, unreadable_source
+from tray.model.hook import Command, Hook
+from tray.reading.entries import OWN_RELAY, READABLE_HINT, SourceHooks, read_error, unreadable_source
 from tray.settings import invalid_value, unknown_key
 from tray.strict import Document, suggest
 
 NO_READER = "hook files of this agent cannot be read"
+VARIABLE = re.compile(r"[A-Za-z_]\w*")
 KIND_ERRORS = (IsADirectoryError, NotADirectoryError)
 
 
@@ -30,7 +33,7 @@ def read(document: Document, environment: Mapping[str, str]) -> SourceHooks:
     entries = document.value.get("sources") if isinstance(document.value, dict) else None
     sources = [_read(document, index, entry, environment) for index, entry in enumerate(entries or [])]
     return SourceHooks(
-        hooks=_deduplicated(hook for source in sources for hook in source.hooks),
+        hooks=_deduplicated(hook for source in sources for hook in source.hooks if not _is_own_entry(hook)),
         warnings=tuple(dict.fromkeys(warning for source in sources for warning in source.warnings)),
         watched=tuple(dict.fromkeys(path for source in sources for path in source.watched)),
     )
@@ -42,8 +45,8 @@ def _read(document: Document, index: int, entry: Mapping[str, Any], environment:
     for key in entry:
         if key in AGENTS and key not in known:
             raise invalid_value(document, (*at, key), AGENTS[key].no_hook_files or NO_READER, hint)
-        if key != "agent" and key not in known:
-            raise unknown_key(document, at, key, (*known, "agent"))
+        if key not in ("agent", "env") and key not in known:
+            raise unknown_key(document, at, key, (*known, "agent", "env"))
     kinds = [key for key in entry if key in known]
     if len(kinds) != 1:
         raise invalid_value(document, at, "a source is one format and one path", hint)
@@ -53,13 +56,29 @@ def _read(document: Document, index: int, entry: Mapping[str, Any], environment:
     agents = _agents(document, (*at, "agent"), entry.get("agent", []))
     folder = Path(document.path).absolute().parent
     path = folder / Path(location).expanduser()
+    granted = _variables(document, (*at, "env"), entry.get("env", []))
     reader = _reader(kinds[0])
     try:
-        return reader.read(path, agents, environment)
+        found = reader.read(path, agents, environment)
+        return replace(found, hooks=tuple(_with_variables(hook, granted) for hook in found.hooks))
     except OSError as error:
         return _unreadable(document, (*at, kinds[0]), path, error, reader.EXPECTED)
     except (AgentError, ConfigError, ValueError) as error:
         return unreadable_source(path, error)
+
+
+def _variables(document: Document, at: tuple[Any, ...], value: Any) -> tuple[str, ...]:
+    """The names of withheld variables that the commands of this source shall have."""
+    if not isinstance(value, list) or not all(isinstance(name, str) and VARIABLE.fullmatch(name) for name in value):
+        raise invalid_value(document, at, "expected a list of variables", "write `env: [SLACK_WEBHOOK]`")
+    return tuple(value)
+
+
+def _with_variables(hook: Hook, granted: Sequence[str]) -> Hook:
+    """They become part of what is approved. The headers of an HTTP hook have a list of their own."""
+    if not granted or not isinstance(hook.action, Command):
+        return hook
+    return replace(hook, env=tuple(dict.fromkeys((*hook.env, *granted))))
 
 
 def _reader(agent: str) -> HookReader:
@@ -88,6 +107,13 @@ def _agents(document: Document, at: tuple[Any, ...], value: Any) -> tuple[str, .
         if agent not in AGENTS:
             raise invalid_value(document, at, f"unknown agent `{agent}`", suggest(str(agent), AGENTS))
     return tuple(agents)
+
+
+def _is_own_entry(hook: Hook) -> bool:
+    """Whether `connect` wrote it: nobody needs to see it in a list. What only mentions our relay is listed."""
+    if hook.inactive != OWN_RELAY or not isinstance(hook.action, Command):
+        return False
+    return relay_command.parse(hook.action.line) is not None
 
 
 def _deduplicated(hooks: Iterable[Hook]) -> tuple[Hook, ...]:

@@ -20,7 +20,7 @@ from tray.engine import trial
 from tray.errors import HooktrayError
 from tray.execution.environment import clean, is_injection, mentioned_in
 from tray.model.event import EventKind
-from tray.model.hook import ApprovalState, Command, Prompt, Rule
+from tray.model.hook import OWN_SOURCE, ApprovalState, Command, Prompt, Rule
 from tray.store.ledger import ApprovedHook
 
 PARALLEL = 4  # hooks that are tried at the same time
@@ -47,7 +47,9 @@ def _state(one: HookState) -> Iterator[Finding]:
         problem = one.health or "changed since approval; the approved copy runs"
         yield _finding(Cause.HOOK_CHANGED, name, problem=problem, remedy=remedy)
     elif one.state is ApprovalState.INACTIVE:
-        yield _finding(Cause.HOOK_INACTIVE, name, problem=one.health, source=one.hook.source)
+        # The agent's own switch is in the file, not in the line of the hook.
+        source = one.hook.source.path if one.approved or one.hook.agent_switch else one.hook.source
+        yield _finding(Cause.HOOK_INACTIVE, name, problem=one.health, source=source)
 
 
 def _missing(one: HookState) -> Iterator[Finding]:
@@ -104,7 +106,8 @@ def _withheld(context: CheckContext, one: ApprovedHook) -> Iterator[Finding]:
     mentioned = mentioned_in(_texts(context, one), names)
     secrets = [name for name in mentioned if not is_injection(name)]
     if secrets:
-        yield _finding(Cause.HOOK_WITHHELD, one.hook.name, names=", ".join(secrets))
+        where = "" if one.hook.source.kind == OWN_SOURCE else " beside its source in hooktray.yaml"
+        yield _finding(Cause.HOOK_WITHHELD, one.hook.name, names=", ".join(secrets), where=where)
     if injecting := [name for name in mentioned if is_injection(name)]:
         yield _finding(Cause.HOOK_INJECTION, one.hook.name, names=", ".join(injecting))
 
