@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from tray.agents.tools import canonical_input
-from tray.language import phrase, say
-from tray.model.event import Event, EventKind
+from tray.model.event import Event
 from tray.text import redact_value, sanitise
 
 SUBJECT_LIMIT = 300  # characters that are kept
@@ -16,26 +15,6 @@ READ_LIMIT = 4096  # characters of an argument that are looked at
 TELLING_ARGUMENTS = (
     *("command", "file_path", "notebook_path", "path", "url", "query", "pattern", "prompt", "skill", "description"),
 )
-# Why a session ended, in agents' own words.
-LEFT = phrase("you left it")
-SESSION_ENDS = {
-    "abort": phrase("aborted"),
-    "aborted": phrase("aborted"),
-    "archive": phrase("archived"),
-    "clear": phrase("the conversation was cleared"),
-    "complete": phrase("completed"),
-    "completed": phrase("completed"),
-    "deleted": phrase("deleted"),
-    "error": phrase("because of an error"),
-    "exit": LEFT,
-    "logout": phrase("you signed out"),
-    "prompt_input_exit": LEFT,
-    "resume": phrase("another session was resumed"),
-    "timeout": phrase("it took too long"),
-    "user_close": LEFT,
-    "user_exit": LEFT,
-    "window_close": phrase("its window was closed"),
-}
 PATH_ARGUMENTS = frozenset({"file_path", "notebook_path", "path"})
 
 
@@ -65,16 +44,9 @@ def subject(event: Event, *, is_clean: bool = False) -> str:
 
 def _plain_subject(event: Event, is_clean: bool) -> str:
     """A person's or an agent's own words, a path, or the event's own sort; `other` says nothing."""
-    text = event.message or event.prompt or event.path or topic_text(event)
+    topic = "" if event.topic == "other" else event.topic
+    text = event.message or event.prompt or event.path or topic
     return sanitise(text[:READ_LIMIT] if is_clean else _redacted(text, ""), SUBJECT_LIMIT)
-
-
-def topic_text(event: Event) -> str:
-    """The event's own sort; of a session's end, why it came, in words. `other` says nothing."""
-    if event.topic == "other" or event.kind is not EventKind.SESSION_END:
-        return "" if event.topic == "other" else event.topic
-    known = SESSION_ENDS.get(event.topic)
-    return say(known) if known else event.topic.replace("_", " ")
 
 
 def _redacted(text: str, name: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from tray.agents.protocol import goes_on, spec
 from tray.engine.sentence import (
     decision_ending,
+    end_text,
     event_sentence,
     question_sentence,
     rewrite_ending,
@@ -16,7 +17,6 @@ from tray.engine.sentence import (
     tool_name,
     tool_text,
 )
-from tray.engine.subject import topic_text
 from tray.language import count, say
 from tray.model.decision import Decision, Record, SkipReason, Verdict
 from tray.model.event import Capability, Event, EventKind
@@ -171,7 +171,7 @@ def _kind(event: Event, decision: Decision, show_input: bool) -> Iterable[AlertT
             else:
                 yield AlertClass.TURN_END, _with_text(say("Turn failed"), event.message or event.topic), None
         case EventKind.SESSION_END:
-            yield AlertClass.SESSION_END, _with_text(say("Session ended"), topic_text(event)), None
+            yield AlertClass.SESSION_END, _with_text(say("Session ended"), end_text(event.topic)), None
         case EventKind.NOTIFICATION:
             yield _notification(event)
         case EventKind.PERMISSION_REQUEST if decision.verdict is Verdict.ABSTAIN and decision.stop is None:
