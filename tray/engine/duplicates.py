@@ -13,7 +13,9 @@ from tray.store.ledger import ApprovedHook
 
 def duplicates(hooks: Sequence[ApprovedHook]) -> dict[int, int]:
     """The indexes of the hooks that are not asked, each with the index of the same hook that is."""
-    imported = len(hooks) > 1 and any(one.hook.is_imported for one in hooks)
+    if len(hooks) < 2:
+        return {}
+    imported = any(one.hook.is_imported for one in hooks)
     left = [index for index, one in enumerate(hooks) if imported or _is_deduplicated(one.hook)]
     same_as: dict[int, int] = {}
     while left:
