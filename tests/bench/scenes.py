@@ -90,7 +90,7 @@ def nothing_matches(folder: Path, others: Sequence[Path] = ()) -> list[Row]:
 def otherwise(folder: Path) -> list[Row]:
     """The same 15 ms apart, from an agent with 80 variables more (10 KB), and in a session with a skill in force"""
     found = []
-    with tray(folder / "s", skill=True) as one:  # there no event takes the fast path
+    with tray(folder / "s", skill=True) as one:
         samples = {
             BASE: once(SHELL),
             "exec form, a skill": once(one.relay()),

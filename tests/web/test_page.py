@@ -83,7 +83,7 @@ def test_a_link_that_does_not_work_says_which_of_the_causes_it_was(
 def test_a_link_of_yesterday_says_that_it_is_too_old_and_so_does_its_file(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tray.web.server.LINK_LIFETIME", 0.0)  # nobody waits a minute for this
+    monkeypatch.setattr("tray.web.page.LINK_LIFETIME", 0.0)  # nobody waits a minute for this
     with closing(Site(house)) as site:
         site.page.open()
         read = threading.Event()
@@ -96,6 +96,16 @@ def test_a_link_of_yesterday_says_that_it_is_too_old_and_so_does_its_file(
         wait(lambda: "<h1>This link is too old</h1>" in file.read_text(), 20, "the file says so")
         assert token not in file.read_text()
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_a_link_for_a_browser_elsewhere_is_written_and_nothing_is_opened(site: Site) -> None:
+    file, port = site.page.write_link()
+
+    assert (site.opened, stat.S_IMODE(file.stat().st_mode), port) == ([], 0o600, site.page.port)
+    token = found(file).partition("#")[2]
+    site.port = port
+    assert enter(site, token) == 204
+    assert not file.exists()
 
 
 def test_a_second_browser_with_the_same_link_is_shown_why_and_what_to_do(site: Site, chromium: Chromium) -> None:

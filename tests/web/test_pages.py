@@ -16,7 +16,7 @@ from web.site import ROW, Site, status
 
 from tray.agents.packages import PackagedAgents
 from tray.agents.registry import AGENTS
-from tray.desktop.menu.state import MenuAgent
+from tray.desktop.menu.state import MenuAgent, MenuPreview
 from tray.model.decision import Record, Verdict
 from tray.model.hook import ApprovalState
 from tray.web.review_diff import hook_id
@@ -239,6 +239,34 @@ def test_changed_entries_of_an_agent_are_shown_with_what_can_be_done(
     page.click(f"section.panel button[id*='/{button}']")
 
     wait(lambda: site.agents.done == [done], 20, "what the button says is done")
+
+
+ADDS = MenuPreview(
+    digest="1a2b", summary="adds 1 entry for each of 14 events to ~/.claude/settings.json", difference="+line"
+)
+
+
+@pytest.mark.parametrize(
+    ("button", "done"),
+    [("/write/1a2b", ("apply", "claude-code", "1a2b")), ("/connect_all/", ("connect all", "1a2b", "9f"))],
+)
+def test_agents_that_were_found_are_connected_by_a_button_below_a_summary(
+    site: Site, page: Page, button: str, done: tuple[str, ...]
+) -> None:
+    claude = MenuAgent(agent="claude-code", name="Claude Code", installed=True, connect=ADDS)
+    codex = MenuAgent(agent="codex", name="Codex", installed=True, connect=replace(ADDS, digest="9f"))
+    site.agents.found = (claude, codex)
+    page.go(address(site, "/agents"))
+
+    assert page.run("document.querySelector('section.panel h2').innerText") == "Connect all 2 agents"
+    assert "adds 1 entry for each of 14 events to ~/.claude/settings.json" in page.text()
+    page.run("document.querySelector('section.panel details').open = true")
+    assert "+line" in page.text()
+    page.click(f"section.panel button[id*='{button}']")
+
+    wait(lambda: site.agents.done == [done], 20, "what the button says is done")
+    wait(lambda: page.run("document.querySelector('section.panel') === null"), 20, "nothing is offered any more")
+    assert page.run("document.querySelector('h1').innerText") == "Agents"
 
 
 def test_an_agent_without_support_is_shown_as_one_that_is_not_guarded(site: Site, page: Page) -> None:

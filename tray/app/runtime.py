@@ -27,7 +27,12 @@ from tray.app import (
     welcome,
 )
 from tray.app.activation import inherited_socket
-from tray.app.agent_sites import connectable_agents, connected_agents, reading_site, site
+from tray.app.agent_sites import (
+    connected_agents,
+    hooks_in_question,
+    reading_site,
+    site,
+)
 from tray.app.alert_controller import AlertController, text_file
 from tray.app.checks.live import LiveDoctor, runtime_health
 from tray.app.click_trust import ClickTrust
@@ -41,6 +46,7 @@ from tray.app.native_hooks import native_hooks
 from tray.app.presence_files import PresenceFiles
 from tray.app.relay_files import RelayFiles
 from tray.app.relay_watch import RelayWatch
+from tray.app.reports import Reports
 from tray.app.service import TrayService
 from tray.app.session_focus import SessionFocus
 from tray.app.session_tracker import SessionTracker, dropped_place
@@ -60,7 +66,16 @@ from tray.approvals.passphrase import Passphrase
 from tray.approvals.review import write_review
 from tray.desktop.autostart import service_manager
 from tray.desktop.icon import Icon, choose_icon, show_balloon
-from tray.desktop.menu import Action, LeaveEntries, PutEntriesBack, Review, ReviewBatch, ShowReason
+from tray.desktop.menu import (
+    Action,
+    ConnectAll,
+    LeaveEntries,
+    PutEntriesBack,
+    Review,
+    ReviewBatch,
+    ShowAgents,
+    ShowReason,
+)
 from tray.desktop.opener import Opener
 from tray.desktop.presence import attention
 from tray.engine.turn_end import TurnEndDetector
@@ -209,6 +224,8 @@ class App:
             lambda words: self._session_focus.go_now(self._sessions.find(words)),
             PassphraseChange(self._terminals, self._controls, self._heard_from_agents),
             self._keep_records,
+            self._page.write_link,
+            Reports(self._paths, self._stores, self._catalog).make,
         )
         self._hooks_command = HooksCommand(self._controls, requests, self._doctor.summary)
         self._server = IpcServer(self._paths.socket, TrayService(self._engine, requests, self._saw_relay))
@@ -277,6 +294,8 @@ class App:
             can_focus=self._session_focus.can_focus,
             look=self._look,
             is_headless=self._sessions.is_headless,
+            spawn=self._workers.spawn,
+            secrets=self._paths.state,
         )
         self._presence_files = PresenceFiles(
             lambda answer: self._look("", "", lambda found: answer(found.is_away)), self._alert_controller.after
@@ -327,7 +346,7 @@ class App:
             self._stores, self._controls, reviews, self._alerts, self._opener.open
         )
         self._make_entry_watch()
-        self._presenter, self._menu_controller = build_desktop(
+        self._presenter, self._menu_controller, self._agents_menu = build_desktop(
             self._paths,
             self._stores,
             self._catalog,
@@ -357,6 +376,8 @@ class App:
         self._presenter.pause_ended = self._changed  # the relay's guards count again
         self._alert_controller.put_back = lambda agent: self._menu_controller.act(PutEntriesBack(agent))
         self._alert_controller.leave = lambda agent, digest: self._menu_controller.act(LeaveEntries(agent, digest))
+        self._alert_controller.connect_all = lambda digests: self._menu_controller.act(ConnectAll(digests))
+        self._alert_controller.show_agents = lambda: self._menu_controller.act(ShowAgents())
         self._icon: Icon = choose_icon(
             self._loop.loop,
             self._act,
@@ -370,8 +391,8 @@ class App:
     def _make_entry_watch(self) -> None:
         self._settings_watch = FileWatch(self._loop.loop, lambda: self._work.post(self._check_entries))
         self._entry_watch = EntryWatch(
-            partial(reading_site, self._paths),
-            lambda: site(self._paths, Path.home()),
+            lambda: reading_site(self._paths, hooks_in_question(self._catalog)),
+            lambda: site(self._paths, Path.home(), hooks=hooks_in_question(self._catalog)),
             self._stores.ledger,
             self._alerts,
             recheck=self._settings_watch.schedule,
@@ -429,6 +450,7 @@ class App:
         self._folder_watch.close()
         self._turn_end.close()
         self._stop_signal.close()
+        self._alert_controller.push.close()
         self._workers.join()
         self._background_processes.close()
         self._page.close()
@@ -512,6 +534,7 @@ class App:
         if self._catalog.configuration.problem not in ("", problem):
             self._alerts.config_broken(self._catalog.configuration.problem)
             log.warning("the configuration is broken: %s", sanitise(self._catalog.configuration.problem, 1000))
+        self._alert_controller.push.refresh()
         self._alerts.source_warnings(self._catalog.configuration.warnings)
         self._check_entries()
         with contextlib.suppress(OSError):  # the folder is gone, and cannot be made anew
@@ -577,8 +600,8 @@ class App:
         self._work.post(lambda: self._opener.open(path))
 
     def _welcome(self) -> None:
-        found = connectable_agents(self._paths)
-        self._echo(welcome.text(self._paths, found))
+        found = self._agents_menu.read_offered()
+        self._echo(welcome.text(self._paths, [one.agent for one in found]))
         self._alert_controller.announce(welcome.alert(found))
 
     def _changed(self) -> None:

@@ -125,6 +125,11 @@ class HookCatalog:
             }
 
     @property
+    def approved(self) -> tuple[ApprovedHook, ...]:
+        """Everything that is in force, in order; one that changed since may differ from what is proposed."""
+        return self._ledger.state.ordered
+
+    @property
     def is_current(self) -> bool:
         """Whether the sources were read since the start, or since `reset`."""
         return self._stamp is not None

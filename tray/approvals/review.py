@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -82,7 +81,7 @@ def _lines(state: HookState, copies: Copies) -> Iterator[str]:
     now = format_definition(hook.definition)
     if before and before != now:
         yield say("What changed in the definition since it was approved:")
-        yield from difflib.unified_diff(before, now, "approved", "now", lineterm="")
+        yield from _diff(before, now)
         yield ""
     yield say("Definition:")
     yield from now
@@ -213,7 +212,13 @@ def _changes(path: str, now: list[str], state: HookState, copies: Copies) -> Ite
     before = _text(copies.path(state.approved, path))
     yield ""
     yield say("What changed in {path} since it was approved:", path=path)
-    yield from difflib.unified_diff(before, now, "approved", "now", lineterm="")
+    yield from _diff(before, now)
+
+
+def _diff(before: list[str], now: list[str]) -> Iterator[str]:
+    import difflib  # nobody reads a review at the start
+
+    return difflib.unified_diff(before, now, "approved", "now", lineterm="")
 
 
 def _approved_definition(state: HookState, copies: Copies) -> list[str]:

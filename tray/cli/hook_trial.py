@@ -7,8 +7,6 @@ import os
 import sys
 from typing import Any
 
-import typer
-
 from tray.app import Stores, build_catalog, build_engine, confirmed_llm, open_stores
 from tray.app.agent_sites import working_folder
 from tray.app.checks import remedies
@@ -25,7 +23,7 @@ APPROVE = "approve it first: the tray's menu, Approvals, or `hooktray open`; onl
 REMEDIES = {"skipped": "`hooktray status` and `hooktray list` say what keeps hooks from running"}
 
 
-def run_trial(paths: Paths, agent: str, name: str, body: bytes, *, hook: str, expect: str, as_json: bool) -> None:
+def run_trial(paths: Paths, agent: str, name: str, body: bytes, *, hook: str, expect: str, as_json: bool) -> int:
     """Run it and show what came out; exit 1 when something else was expected."""
     if expect and expect not in trial.RESULTS:
         raise HooktrayError(f"unknown verdict `{expect}`", hint=suggest(expect, trial.RESULTS))
@@ -47,7 +45,8 @@ def run_trial(paths: Paths, agent: str, name: str, body: bytes, *, hook: str, ex
         print(f"hooktray: {row['cause']}: the hook did not run\n  {REMEDIES[tried.result]}", file=sys.stderr)
     if expect and expect != tried.result:
         print(f"hooktray: expected {expect}, got {tried.result}", file=sys.stderr)
-        raise typer.Exit(1)
+        return 1
+    return 0
 
 
 def approved_hook(paths: Paths, stores: Stores, word: str) -> ApprovedHook:

@@ -137,6 +137,8 @@ class MenuController:
                 agents.review(agent, connect=connect)
             case menu.ApplyConnection(agent, digest):
                 self._inform("", agents.apply(agent, digest))
+            case menu.ConnectAll(digests):
+                self._inform("", agents.connect_all(digests))
             case menu.ProbeAgent(agent):
                 agents.probe(agent)
             case menu.PutEntriesBack(agent):

@@ -78,7 +78,10 @@ class UserRequests:
         focus: Callable[[str], str] = str,
         change_passphrase: Callable[[int, HandedTerminal, bool], str] = lambda pid, handed, forget: "",
         keep_records: Callable[[], None] = lambda: None,
+        write_link: Callable[[], tuple[Path, int]] = lambda: (Path(), 0),
+        report: Callable[[Mapping[str, Any], Callable[[], Mapping[str, Any]]], Mapping[str, Any]] = lambda *_: {},
     ) -> None:
+        self._report = report
         self._keep_records = keep_records
         self._change_passphrase = change_passphrase
         self._focus = focus
@@ -87,6 +90,7 @@ class UserRequests:
         self._health = health
         self._controls = controls
         self._open_page = open_page
+        self._write_link = write_link
         self._icon = icon
         self._terminal = terminal
         self._write_review = write_review
@@ -103,8 +107,10 @@ class UserRequests:
         try:
             if op in IMMEDIATE:
                 return IMMEDIATE[op](self)
+            if op == "report":
+                return self._report(request, self.health)
             if op == "open":
-                return self.open(peer.pid)
+                return self.open(peer.pid, elsewhere=request.get("elsewhere") is True)
             if op == "passphrase":
                 return self.passphrase(request, peer.pid, handed)
             if op == "focus":
@@ -144,12 +150,18 @@ class UserRequests:
         self._controls.set_enabled(True, COMMAND_LINE)
         return {"done": say("Hooks are on")}
 
-    def open(self, pid: int) -> Mapping[str, Any]:
-        """For a person only: every program of the user can read the file with the link."""
+    def open(self, pid: int, *, elsewhere: bool) -> Mapping[str, Any]:
+        """For a person only: every program of the user can read the file with the link.
+
+        `elsewhere`: the browser is on another machine, so nothing is opened here.
+        """
         if not self._may_open(pid):
             raise HooktrayError(
                 say("an agent or a hook may not open the page"), hint=say("choose Open page in the tray's menu")
             )
+        if elsewhere:
+            link, port = self._write_link()
+            return {"file": str(link), "port": port}
         file = self._open_page()
         return {
             "done": say("Asked your desktop to open the page"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -51,6 +50,8 @@ class Document:
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """The known word that is most like this one, "" when none is near; capitals count only between equal words."""
+    import difflib  # for a mistake only
+
     word = word[:DIGITS]
     spelled: dict[str, list[str]] = {}
     for each in known:

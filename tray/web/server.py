@@ -32,7 +32,6 @@ from tray.web.views import PageViews, View
 HOST = "127.0.0.1"
 THREADS = 4
 KEEPALIVE_TIMEOUT = 75.0  # seconds that an idle connection stays
-LINK_LIFETIME = 60.0  # seconds between the click in the menu and the browser's first request
 KINDS = {".svg": "image/svg+xml"}
 
 DECISION = re.compile("[0-9A-Za-z_-]{1,64}")
@@ -82,7 +81,7 @@ class WebServer:
         self._views = PageViews(services, self._actions)
         self._stream = DecisionStream()
         self._token = random_token()
-        self._link_tokens: OneTimeTokens[Path] = OneTimeTokens(LINK_LIFETIME)
+        self._link_tokens: OneTimeTokens[Path] = OneTimeTokens()
         self._pool = ThreadPoolExecutor(THREADS, "page")
         listener = http_messages.HttpServer(
             self._answer, handler_cancellation=True, access_log=None, keepalive_timeout=KEEPALIVE_TIMEOUT
@@ -108,10 +107,10 @@ class WebServer:
         """Run `work` in a thread of the page: nothing that reads a disk runs on the loop."""
         return await asyncio.get_running_loop().run_in_executor(self._pool, work, *arguments)
 
-    def link(self, file: Path, target: str = "") -> str:
+    def link(self, file: Path, target: str, lifetime: float) -> str:
         """An address that signs one browser in, once, and leads on; `file` holds it, and is removed with it."""
         leads_on = f":{quote(target, safe='')}" if TARGET.fullmatch(target) else ""
-        return f"http://{self._authority}{guard.ENTER_PATH}#{self._link_tokens.issue(file)}{leads_on}"
+        return f"http://{self._authority}{guard.ENTER_PATH}#{self._link_tokens.issue(file, lifetime)}{leads_on}"
 
     def publish(self, record: Record) -> None:
         self._stream.publish(record)
@@ -222,7 +221,8 @@ class WebServer:
         form = await request.post()
         on = {"on": True, "off": False}.get(str(form.get("turn", "")))
         done = await self._in_thread(self._services.change_setting, str(form.get("choice", "")), on)
-        return http_messages.redirect("/switch") if done else self._refuse(RefusalCause.NOT_FOUND)
+        back = "/agents" if form.get("page") == "agents" else "/switch"
+        return http_messages.redirect(back) if done else self._refuse(RefusalCause.NOT_FOUND)
 
     async def _replay(self, request: web.BaseRequest) -> web.Response:
         target = str((await request.post()).get("id", ""))

@@ -26,7 +26,7 @@ from tray.web import charts, filters
 from tray.web.actions import PageActions, possible_actions
 from tray.web.refusals import REFUSALS
 from tray.web.review_diff import hook_id, review_diff
-from tray.web.services import PageServices, PageSetting
+from tray.web.services import AgentConnection, PageServices, PageSetting
 from tray.web.templating import VERDICTS, templates
 
 AGENT_ROWS = "settings/agents"  # where the menu has the rows of agents
@@ -175,13 +175,14 @@ class PageViews:
         silent = [agent for agent in AGENTS if agent not in {one.agent for one in active}]
         connections = self._services.connections()
         changed = [
-            (AGENTS[agent].name, one.changed, _entry_actions(self._services.settings(), agent))
+            (_change_title(agent, one), one.changed, _entry_actions(self._services.settings(), agent))
             for agent, one in connections.items()
             if one.changed
         ]
         return self._page(
             "agents", say("Agents"), active_agents=active, silent_agents=silent, unsupported=UNSUPPORTED,
-            changed_agents=changed, connections=connections, packages=AGENTS.packages, known=(*AGENTS, UNKNOWN),
+            changed_agents=changed, connections=connections, offers=self._services.offers(),
+            packages=AGENTS.packages, known=(*AGENTS, UNKNOWN),
         )  # fmt: skip
 
     def switch(self, query: Query, target: str = "") -> str:
@@ -286,6 +287,12 @@ def _entry_actions(settings: Iterable[PageSetting], agent: str) -> tuple[PageSet
     rows = tuple(row for one in settings for row in (one, *_entry_actions(one.settings, agent)))
     starts = tuple(f"{AGENT_ROWS}/{agent}/{word}" for word in ("put_back", "leave"))
     return tuple(row for row in rows if row.id.startswith(starts))
+
+
+def _change_title(agent: str, one: AgentConnection) -> str:
+    if one.is_wanted:
+        return say("A hook needs more events of {agent}", agent=AGENTS[agent].name)
+    return say("{agent} no longer asks Hooktray as before", agent=AGENTS[agent].name)
 
 
 def _failure_text(hook: Hook) -> str:

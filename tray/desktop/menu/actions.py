@@ -176,8 +176,15 @@ class ReviewConnection:
 
 
 @dataclass(frozen=True, slots=True)
+class ConnectAll:
+    """Connect every agent that is offered, with these previews."""
+
+    digests: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ApplyConnection:
-    """Write the preview with this digest, which was shown before."""
+    """Write the preview with this digest, whose summary was shown."""
 
     agent: str
     digest: str
@@ -233,5 +240,7 @@ ApprovalAction = (
 )
 AlertAction = ToggleSound | Snooze | EndSnooze | SetQuietHours | SetAlertClass | ShowDeferred
 SettingsAction = StartAtLogin | OpenConfiguration | OpenPage | RunDoctor
-AgentAction = ShowAgents | ReviewConnection | ApplyConnection | ProbeAgent | PutEntriesBack | LeaveEntries
+AgentAction = (
+    ShowAgents | ReviewConnection | ApplyConnection | ConnectAll | ProbeAgent | PutEntriesBack | LeaveEntries
+)
 Action = SwitchAction | ApprovalAction | AlertAction | SettingsAction | AgentAction | QuitTray

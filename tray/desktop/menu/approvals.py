@@ -120,8 +120,15 @@ def _choices(one: Approval, key: str) -> Items:
     )
 
 
-def _request(one: MenuRequest) -> Item:
-    key, what = child_id("approvals/done" if one.is_undo else "approvals/request", one.id), clean(one.summary, 60)
+def request_rows(state: MenuState) -> Items:
+    """What a program requested that only a person may do, below the menu's first row."""
+    rows = deduplicate(_request(each, "requests") for each in state.requests if not each.is_undo)
+    return tuple(rows[-REQUEST_LIMIT:])
+
+
+def _request(one: MenuRequest, parent: str = "approvals") -> Item:
+    key = child_id("approvals/done" if one.is_undo else f"{parent}/request", one.id)
+    what = clean(one.summary, 60)
     who = clean(one.requester, 40, say("somebody"))
     if one.is_undo:
         text, yes, no = say("{what} · done at {who}", what=what, who=who), say("Undo"), say("Keep")

@@ -76,8 +76,17 @@ class MenuHook:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MenuPreview:
+    """What connecting or disconnecting one agent would write; `digest` ties a click to exactly this."""
+
+    digest: str
+    summary: str
+    difference: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MenuAgent:
-    """The state of one agent. `connect` and `disconnect` are the digests of previews that were shown and wait."""
+    """The state of one agent. `connect` and `disconnect` are there where they would write something."""
 
     agent: str
     name: str  # as people call it
@@ -91,8 +100,9 @@ class MenuAgent:
     advice: str = ""
     changed: str = ""  # how our entries differ from what was written; "" when they do not, or a person left them so
     changed_digest: str = ""
-    connect: str = ""
-    disconnect: str = ""
+    is_wanted: bool = False  # nothing changed: a hook needs more of its events
+    connect: MenuPreview | None = None
+    disconnect: MenuPreview | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +114,7 @@ class AlertsState:
     snoozed_until: float | None = None
     quiet_hours: str = ""  # the quiet hours, such as "22:00 to 07:00"; "" when none are set
     quiet_hours_on: bool = True
+    sound_pack: str = ""  # the sound pack with its licence; "" when there is none
     deferred: int = 0  # alerts that wait for a summary
 
 
