@@ -41,8 +41,10 @@ def started(folder: Path, hooks: Sequence[Mapping[str, Any]], scripts: Mapping[s
     return live
 
 
-def approve_all(live: Live, wanted: Callable[[HookState], bool] = lambda state: True) -> None:
-    """What a person does, as nobody clicks here."""
+def approve_all(
+    live: Live, wanted: Callable[[HookState], bool] = lambda state: True, grants: Sequence[str] = ()
+) -> None:
+    """What a person does, as nobody clicks here; `grants` are variables that each hook gets."""
     paths = locate(str(live.home))
     stores = open_stores(paths, migrate=True)
     catalog = build_catalog(paths, stores)
@@ -50,4 +52,6 @@ def approve_all(live: Live, wanted: Callable[[HookState], bool] = lambda state: 
     consent = Consent(stores.ledger, catalog)
     for one in filter(wanted, catalog.states):
         consent.approve(one.key, one.digest, "test")
+        if grants:
+            consent.grant(one.key, grants, "test")
     stores.journal.close()

@@ -44,10 +44,9 @@ class Product:
         """A script that a seed prints, verbatim."""
         return self.write(name, (SCRIPTS / seed).read_text())
 
-    def source(self, agent: str, path: Path | str, *, only: Sequence[str] = (), env: Sequence[str] = ()) -> Self:
-        """`only`: the agents whose events it is for; `env`: the withheld variables that its hooks get."""
-        more = {"agent": list(only)} if only else {}
-        self._sources.append({agent: str(path), **more, **({"env": list(env)} if env else {})})
+    def source(self, agent: str, path: Path | str, *, only: Sequence[str] = ()) -> Self:
+        """`only`: the agents whose events it is for."""
+        self._sources.append({agent: str(path), **({"agent": list(only)} if only else {})})
         return self._configured()
 
     def hook(self, **keys: Any) -> Self:
@@ -80,9 +79,10 @@ class Product:
             self.write("workspace/config/shell_hooks.yaml", json.dumps({"hooks": list(entries)}), 0o644),
         )
 
-    def start(self, *, approve: bool = True) -> Self:
+    def start(self, *, approve: bool = True, grants: Sequence[str] = ()) -> Self:
+        """`grants`: variables that a person lets through to each hook."""
         if approve:
-            approve_all(self.live)
+            approve_all(self.live, grants=grants)
         stores = open_stores(self.paths, migrate=True)
         stores.switch.mute(True)
         stores.journal.close()

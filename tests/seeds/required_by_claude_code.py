@@ -116,8 +116,8 @@ ADVANCED = (
     shown("A021", "a hook may post to a service and refuse", *SCRIPT, *DONE),
     shown(
         "A022",
-        "SLACK_WEBHOOK and DATABASE_URL reach hooks of a settings file, once its source grants them",
-        "the_slack_hook_of_a_settings_file_gets_its_webhook_once_its_source_grants_it",
+        "SLACK_WEBHOOK and DATABASE_URL reach hooks of a settings file, once a person grants them",
+        "the_slack_hook_of_a_settings_file_gets_its_webhook_once_a_person_grants_it",
         "a_secret_reaches_only_the_hook_that_lists_it",
     ),
     shown("A023", "a hook may write to a database", *DONE),

@@ -160,8 +160,8 @@ X_CODE = (
     ),
     R(
         number="X035",
-        text="${env:GITHUB_TOKEN} and other secrets are filled in, once the source grants them",
-        tests=("a_plugin_finds_its_token_once_its_source_grants_it",),
+        text="${env:GITHUB_TOKEN} and other secrets are filled in, once a person grants them",
+        tests=("a_plugin_finds_its_token_once_a_person_grants_it",),
     ),
     R(number="X036", text="an unknown placeholder is left as it is", tests=("a_plugins_placeholders_are_filled_in",)),
     *(reads(f"X{37 + at:03}", event, key) for at, (event, key) in enumerate(KEYS)),

@@ -18,25 +18,25 @@ BASH = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
 SHELL = {"tool": {"name": "shell", "args": {"command": "ls"}, "callId": "1"}, "session": {"modelId": "m"}}
 
 
-def test_the_slack_hook_of_a_settings_file_gets_its_webhook_once_its_source_grants_it(product: Product) -> None:
+def test_the_slack_hook_of_a_settings_file_gets_its_webhook_once_a_person_grants_it(product: Product) -> None:
     product.write("bin/curl", f'#!/bin/sh\necho "$@" >>{product.home}/called\n')
     slack = product.script(".claude/slack.sh", seed="claude-slack.sh")
     handler = {"type": "command", "command": f"PATH={product.home}/bin:$PATH bash {slack}"}
     groups = {"PreToolUse": [{"hooks": [handler]}]}
     settings = product.write(".claude/settings.json", json.dumps({"hooks": groups}), 0o644)
     environment = {"SLACK_WEBHOOK": "https://hooks.example/T0", "OTHER_SECRET": "no"}
-    product.source("claude-code", settings, env=["SLACK_WEBHOOK"]).start()
+    product.source("claude-code", settings).start(grants=["SLACK_WEBHOOK"])
 
     product.answer("claude-code", "PreToolUse", BASH, env=environment)
 
     assert "https://hooks.example/T0" in (product.home / "called").read_text().splitlines()[-1]
 
 
-def test_a_plugin_finds_its_token_once_its_source_grants_it(product: Product) -> None:
+def test_a_plugin_finds_its_token_once_a_person_grants_it(product: Product) -> None:
     command = f'cat >/dev/null; printf \'%s|%s\' "${{env:GITHUB_TOKEN}}" "${{env:API_KEY}}" >{product.home}/out'
     manifest = {"name": "p", "hooks": {"PreToolUse": [{"command": command}]}}
     path = product.write("p/plugin.json", json.dumps(manifest), 0o644)
-    product.source("x-code", path.parent, env=["GITHUB_TOKEN"]).start()
+    product.source("x-code", path.parent).start(grants=["GITHUB_TOKEN"])
 
     product.ask("x-code", "PreToolUse", SHELL, env={"GITHUB_TOKEN": "token", "API_KEY": "key"})
 
@@ -103,7 +103,7 @@ def test_a_hook_finds_what_an_earlier_events_hook_left_in_a_file(product: Produc
     state = product.home / "state"
     groups = {
         "SessionStart": [{"hooks": [{"type": "command", "command": f"echo begun >{state}"}]}],
-        "PreToolUse": [{"hooks": [{"type": "command", "command": f"grep -q begun {state} && exit 2"}]}],
+        "PreToolUse": [{"hooks": [{"type": "command", "command": f"if grep -qs begun {state}; then exit 2; fi"}]}],
     }
     settings = product.write(".claude/settings.json", json.dumps({"hooks": groups}), 0o644)
     product.source("claude-code", settings).start()

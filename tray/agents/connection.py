@@ -148,13 +148,13 @@ def source_change(site: Site, entry: Mapping[str, Any], *, present: bool) -> Fil
     path = resolve_links(site.paths.config)
     current = read_state(path)
     text = current.text if isinstance(current, File) else b""
-
-    def is_named(item: Any) -> bool:  # with `env` beside it, as somebody may have written
-        return isinstance(item, dict) and entry.items() <= item.items()
-
-    if any(map(is_named, items(text, str(path), "sources"))) == present:
+    is_there = entry in items(text, str(path), "sources")
+    if is_there == present:
         return None
-    new = append(text, str(path), "sources", [entry]) if present else remove(text, str(path), "sources", is_named)
+    if present:
+        new = append(text, str(path), "sources", [entry])
+    else:
+        new = remove(text, str(path), "sources", lambda item: item == entry)
     return config_change(site, current, new)
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,6 @@ from tray.settings import invalid_value, unknown_key
 from tray.strict import Document, suggest
 
 NO_READER = "hook files of this agent cannot be read"
-VARIABLE = re.compile(r"[A-Za-z_]\w*")
 KIND_ERRORS = (IsADirectoryError, NotADirectoryError)
 
 
@@ -45,8 +43,8 @@ def _read(document: Document, index: int, entry: Mapping[str, Any], environment:
     for key in entry:
         if key in AGENTS and key not in known:
             raise invalid_value(document, (*at, key), AGENTS[key].no_hook_files or NO_READER, hint)
-        if key not in ("agent", "env") and key not in known:
-            raise unknown_key(document, at, key, (*known, "agent", "env"))
+        if key != "agent" and key not in known:
+            raise unknown_key(document, at, key, (*known, "agent"))
     kinds = [key for key in entry if key in known]
     if len(kinds) != 1:
         raise invalid_value(document, at, "a source is one format and one path", hint)
@@ -56,29 +54,13 @@ def _read(document: Document, index: int, entry: Mapping[str, Any], environment:
     agents = _agents(document, (*at, "agent"), entry.get("agent", []))
     folder = Path(document.path).absolute().parent
     path = folder / Path(location).expanduser()
-    granted = _variables(document, (*at, "env"), entry.get("env", []))
     reader = _reader(kinds[0])
     try:
-        found = reader.read(path, agents, environment)
-        return replace(found, hooks=tuple(_with_variables(hook, granted) for hook in found.hooks))
+        return reader.read(path, agents, environment)
     except OSError as error:
         return _unreadable(document, (*at, kinds[0]), path, error, reader.EXPECTED)
     except (AgentError, ConfigError, ValueError) as error:
         return unreadable_source(path, error)
-
-
-def _variables(document: Document, at: tuple[Any, ...], value: Any) -> tuple[str, ...]:
-    """The names of withheld variables that the commands of this source shall have."""
-    if not isinstance(value, list) or not all(isinstance(name, str) and VARIABLE.fullmatch(name) for name in value):
-        raise invalid_value(document, at, "expected a list of variables", "write `env: [SLACK_WEBHOOK]`")
-    return tuple(value)
-
-
-def _with_variables(hook: Hook, granted: Sequence[str]) -> Hook:
-    """They become part of what is approved. The headers of an HTTP hook have a list of their own."""
-    if not granted or not isinstance(hook.action, Command):
-        return hook
-    return replace(hook, env=tuple(dict.fromkeys((*hook.env, *granted))))
 
 
 def _reader(agent: str) -> HookReader:

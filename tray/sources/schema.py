@@ -91,15 +91,7 @@ def _source(agents: Mapping[str, Agent]) -> dict[str, Any]:
     return {
         "description": "Hooks as they stand in another format: one format and its path.",
         "type": "object",
-        "properties": {
-            **dict.fromkeys(formats(agents), path),
-            "agent": {"$ref": "#/$defs/Agent"},
-            "env": {
-                "description": "Withheld variables that its commands shall have.",
-                "type": "array",
-                "items": {"type": "string"},
-            },
-        },
+        "properties": {**dict.fromkeys(formats(agents), path), "agent": {"$ref": "#/$defs/Agent"}},
         "additionalProperties": False,
         "oneOf": [{"required": [name]} for name in formats(agents)],
     }
