@@ -333,13 +333,17 @@ def test_where_nothing_can_be_noted_nothing_is_written(live: Live, settings: Pat
 
 def test_at_a_terminal_it_asks_first(live: Live, settings: Path, tmp_path: Path) -> None:
     before = settings.read_bytes()
-    for keys, said, written in (("n\r", b"nothing was written", False), ("y\r", b"claude-code: connected", True)):
+    (tmp_path / ".codex").mkdir()
+    for keys, said, written in (("d\rn\r", b"Nothing was written", False), ("y\r", b"codex: connected", True)):
         argv = [PYTHON, "-I", "-m", "tray", "--home", str(live.home), "connect"]
         terminal = Terminal(argv, tmp_path, {**live.place.environment, "TERM": "dumb"})
         try:
-            wait(lambda: b"Write this for claude-code?" in terminal.drawn, 20, "the question")  # noqa: B023
+            wait(lambda: b"Connect claude-code, codex?" in terminal.drawn, 20, "the question")  # noqa: B023
+            assert b"claude-code: adds 1 entry for each of 14 events to ~/.claude/settings.json" in terminal.drawn
+            assert b"+++" not in terminal.drawn
             terminal.type(keys)
             wait(lambda: said in terminal.drawn, 20, "the answer")  # noqa: B023
+            assert (b"+++ " in terminal.drawn) is not written
         finally:
             terminal.close()
         assert (settings.read_bytes() != before) is written

@@ -7,8 +7,11 @@ by itself.
 from __future__ import annotations
 
 import enum
+import getpass
+import os
 import shlex
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 from tray.cli.command_line import Argument, Option
@@ -36,7 +39,18 @@ def on(paths: Paths) -> None:
 
 
 def open_page(paths: Paths) -> None:
-    _send(paths, {"op": "open"})
+    from tray.cli.over_ssh import how_to_open, is_remote
+    from tray.ipc.client import send_request
+
+    if not is_remote(os.environ):
+        _send(paths, {"op": "open"})
+        return
+    paths.prepare()
+    answer = send_request(paths.socket, {"op": "open", "elsewhere": True}, TIMEOUT)
+    if "port" not in answer:  # refused
+        _print(answer)
+        return
+    print(how_to_open(os.environ, getpass.getuser(), int(answer["port"]), Path(str(answer["file"]))))
 
 
 def focus(
