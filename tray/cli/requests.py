@@ -51,7 +51,7 @@ def open_page(paths: Paths) -> None:
     paths.prepare()
     answer = send_request(paths.socket, {"op": "open", "elsewhere": True}, TIMEOUT)
     if "port" not in answer:  # refused
-        _print(answer)
+        show_answer(answer)
         return
     print(how_to_open(os.environ, getpass.getuser(), int(answer["port"]), Path(str(answer["file"]))))
 
