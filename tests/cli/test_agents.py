@@ -309,10 +309,12 @@ def test_two_commands_at_once_make_one_entry_and_one_disconnect_takes_all_out(
     argv = [PYTHON, "-I", "-m", "tray", "--home", str(live.home), "connect", agent, "--yes"]
     both = [subprocess.Popen(argv, env=live.place.environment, stdout=subprocess.PIPE) for _ in range(2)]
 
-    told = [process.communicate(timeout=60)[0].decode().splitlines()[-1] for process in both]
+    said = [line for process in both for line in process.communicate(timeout=60)[0].decode().splitlines()]
+    told = [line for line in said if line.endswith(("connected.", "nothing to write."))]
 
     row = by_agent(live)[agent]
     assert [process.returncode for process in both] == [0, 0]
+    assert len(told) == 2
     assert set(told) <= {f"{agent}: connected.", f"{agent}: already connected; nothing to write."}
     assert len(row["events"]) == len(set(row["events"]))
     assert live.cli("disconnect", agent, "--yes").returncode == 0
