@@ -22,6 +22,10 @@ class Screen:
         self._desktop = desktop
         self._path = self._desktop.bus.call(MUTTER, "/org/gnome/Mutter/RemoteDesktop", MUTTER, "CreateSession")[0]
         self._call("Start")
+        # Without a stream of pictures there are only motions by some pixels: the first one ends in a known corner.
+        self._at = -SIZE[0], -SIZE[1]
+        self.point(SIZE[0], SIZE[1])
+        self._at = SIZE[0] - 1, SIZE[1] - 1
 
     def image(self, box: Box | None = None) -> Image.Image:
         path = self._desktop.folder / "screen.png"
@@ -33,9 +37,10 @@ class Screen:
         return [str(title) for title in self._desktop.bus.call(*WHERE, "Titles")[0]]
 
     def point(self, x: int, y: int) -> None:
-        """Into the corner, and from there: without a stream of pictures there is only a motion by some pixels."""
-        for step in ((-10.0 * SIZE[0], -10.0 * SIZE[1]), (x - 1.0, float(y)), (1.0, 0.0)):
-            self._call("NotifyPointerMotionRelative", "dd", step)
+        """Move there in two steps: toolkits ignore a first motion that is only an entry."""
+        for step in (x - 1, x):
+            self._call("NotifyPointerMotionRelative", "dd", (float(step - self._at[0]), float(y - self._at[1])))
+            self._at = step, y
 
     def press(self, button: int) -> None:
         for down in (True, False):
