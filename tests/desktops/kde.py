@@ -9,7 +9,7 @@ from desktops.inked import ASIDE, COLOURED, InkMenus, blocks
 from desktops.shell import SIZE, START, Shell
 
 WATCHER, SERVER = "org.kde.StatusNotifierWatcher", "org.freedesktop.Notifications"
-TRAY = (1000, 760, 1160, 796)  # where the icons stand, beside the clock
+TRAY = (1000, 760, 1110, 796)  # where the icons stand; the clock beside them has pixels of the icon's grey
 WIDTHS = range(300, 400)  # of a notification
 STILL = 4  # looks that find a button in the same place, when it stands still
 FOOT = 8  # pixels from its lower edge: inside its buttons, below their labels
@@ -30,7 +30,6 @@ class Kde(Shell):
     }
     picture = (SIZE[0] - 640, SIZE[1] - 240, *SIZE)
     position = "TopRight"  # of notifications: where Plasma has them by itself, they cover the menu
-    ink = 60  # the clock beside it has pixels of the icon's grey
     _cookie = 0
 
     def icons(self) -> int:

@@ -21,10 +21,11 @@ from tray.desktop.artwork import IconState, colour
 SERVICES = Path("/usr/share/dbus-1/services")
 SIZE = (1280, 800)
 NEAR = 24  # of 255: how far a drawn colour is from the icon's
+INK = 12  # pixels of it that are an icon
+START = 120.0  # seconds that a shell has to come up on a busy machine
 # As dbus-monitor writes them: each action is a name and a label.
 ACTIONS = re.compile(r"member=Notify\n(?: {3}.*\n)*? {3}array \[\n((?: {6}string .*\n)*) {3}\]")
 ACTION = re.compile(r' {6}string "(.*)"\n {6}string "(.*)"\n')
-START = 120.0  # seconds that a shell has to come up on a busy machine
 
 
 class Shell(Desk, ABC):
@@ -33,7 +34,6 @@ class Shell(Desk, ABC):
     services: ClassVar[Sequence[str]] = ()  # service files that its session bus may activate
     variables: ClassVar[dict[str, str]] = {}
     display: ClassVar[str] = "DISPLAY"  # the variable by which programs find the screen
-    ink: ClassVar[int] = 12  # pixels of its colour that are an icon
     picture: ClassVar[tuple[int, int, int, int]]  # the part of the screen that has the icon and a notification
 
     def __init__(self, folder: Path) -> None:
@@ -75,7 +75,7 @@ class Shell(Desk, ABC):
             far = ImageChops.difference(picture, ink).point(lambda level: 0 if level < NEAR else 255).split()
             near = ImageChops.invert(ImageChops.lighter(ImageChops.lighter(far[0], far[1]), far[2]))
             edges = near.getbbox()
-            if edges is not None and near.histogram()[255] >= self.ink:
+            if edges is not None and near.histogram()[255] >= INK:
                 return box[0] + (edges[0] + edges[2]) // 2, box[1] + (edges[1] + edges[3]) // 2
         return None
 
