@@ -17,7 +17,6 @@ from tray.approvals.command_resolver import CommandResolver
 from tray.engine.async_output import AsyncOutput
 from tray.engine.duplicates import split_async
 from tray.engine.execute import HookExecutor
-from tray.engine.fast_path import FastPath
 from tray.engine.gates import MAX_DEPTH, apply_switch, may_block
 from tray.engine.jobs import JobBuilder
 from tray.engine.limits import TurnLimits
@@ -108,14 +107,6 @@ class Engine:
             reports=self._reports,
             offline=offline,
         )
-        self._fast_path = FastPath(
-            switch=switch,
-            protection=self._protection,
-            async_output=self._async_output,
-            questions=self._questions,
-            listener=listener,
-            lost=self._lost,
-        )
         self._ancestry = HookAncestry(os.getpid())
         self._listener = listener
         self._spawn = spawn
@@ -138,10 +129,6 @@ class Engine:
         request, payload, caller = _recognise(request)
         if caller is not None:
             return self._responder.respond_unsupported(request, caller, payload, ledger.version, started, defer)
-        fast_path = self._fast_path.check(request, ledger, payload)
-        if fast_path.fast:
-            journalled = None if fast_path.gate is None else self._gated(ledger, fast_path.gate)
-            return self._responder.respond_fast(request, payload, ledger.version, started, defer, journalled)
         event = parse_event(request, ledger.version, payload)
         first = self._reports.earlier(event)
         if first is not None:
@@ -204,7 +191,7 @@ class Engine:
         def answer(hangup: Hangup | None) -> EngineResponse:
             began = time.monotonic()
             try:
-                outcomes = self._executor.run(event, awaited, deadline, hangup)
+                outcomes = self._executor.run(event, awaited, deadline, hangup, switch_gate)
 
                 def hand_back() -> None:
                     self._hand_back(event, awaited, outcomes, started)
@@ -284,7 +271,8 @@ class Engine:
     ) -> Decision:
         """The one merged decision, made such that this event can carry it back to its agent; `own` speaks first."""
         began = time.monotonic()
-        return self._timed_decision(event, self._executor.run(event, hooks, deadline, hangup), own, began)
+        outcomes = self._executor.run(event, hooks, deadline, hangup, self._executor.gate(event))
+        return self._timed_decision(event, outcomes, own, began)
 
     def _timed_decision(self, event: Event, outcomes: list[Outcome], own: Outcome | None, began: float) -> Decision:
         decision = self._decision(event, [own, *outcomes] if own else outcomes)
@@ -315,14 +303,14 @@ class Engine:
             return replace(decision, verdict=Verdict.ABSTAIN, reason="", adjustments=adjustments)
         if not outcomes and event.kind in FREQUENT_KINDS and self._async_output.is_empty:
             return NO_OPINION  # by far the most: none of these is a question or an end
-        switch_gate = self._executor.gate(event)
-        if switch_gate is None and not (outcomes and any(outcome.cause == CANCELLED for outcome in outcomes)):
+        is_cancelled = any(outcome.cause == CANCELLED for outcome in outcomes)
+        if not (self._async_output.is_empty or is_cancelled) and self._executor.gate(event) is None:
             outcomes = [*outcomes, *self._async_output.take(event)]
         decision = merge(outcomes) if outcomes else NO_OPINION
         if event.depth > MAX_DEPTH and outcomes:
             note = f"the event comes from below {event.depth} hooks: only rules are asked there"
             decision = replace(decision, adjustments=(*decision.adjustments, note))
-        if self._questions.should_ask(event, decision, switch_gate):
+        if self._questions.should_ask(event, decision) and self._executor.gate(event) is None:
             return replace(decision, verdict=Verdict.ASK, ask_user=True)
         return self._limits.apply_cap(event, fit(event, decision) if outcomes else decision)
 

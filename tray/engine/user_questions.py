@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from tray.agents.protocol import spec
 from tray.execution.process import CANCELLED
-from tray.model.decision import Answer, Decision, Gate, Verdict
+from tray.model.decision import Answer, Decision, Verdict
 from tray.model.event import Capability, Event, EventKind
 
 LIMIT = 256  # open at once; beyond it nobody is asked, as if nobody had answered
@@ -121,21 +121,16 @@ class UserQuestions:
         self._open: dict[str, tuple[UserQuestion, Callable[[QuestionResult], None]]] = {}
 
     @property
-    def pending(self) -> bool:
-        """Whether any is open, without waiting for those who open and end them."""
-        return bool(self._open)
-
-    @property
     def open(self) -> tuple[UserQuestion, ...]:
         """Oldest first."""
         with self._lock:
             return tuple(question for question, _ in self._open.values())
 
-    def should_ask(self, event: Event, decision: Decision, switch_gate: Gate | None) -> bool:
-        """Whether this decision is one for the user at the desktop; never while hooks are switched off."""
+    def should_ask(self, event: Event, decision: Decision) -> bool:
+        """Whether this decision is one for the user at the desktop, unless hooks are switched off."""
         if decision.verdict is not Verdict.ASK and event.kind is not EventKind.PERMISSION_REQUEST:
             return False  # nearly all: asked first, since the rest takes longer
-        if switch_gate is not None or event.test or event.answered or event.nested or event.problem:
+        if event.test or event.answered or event.nested or event.problem:
             return False
         if event.agent not in self._agents():
             return False

@@ -58,6 +58,7 @@ HARMLESS = frozenset({"OLDPWD", "PWD", "SSH_AUTH_SOCK"})  # look like secrets, a
 FUNCTION = "() {"  # how old shells pass functions on
 USERINFO = re.compile(r"://[^/\s:@]*:[^/\s@]+@")  # a URL with a password in it
 NAMES = 1024  # names of variables that are remembered
+WITHHELD = re.compile(r"; (\w+(?:, \w+)*) is withheld from it")
 WORD = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -78,7 +79,8 @@ def clean(
     for name, value in agent_environment.items():
         if not name or "=" in name or "\0" in name + value:
             continue  # no process can be started with such a one
-        if is_injection(name, value) or (name not in wanted and is_secret(name, value)):
+        secret = is_secret(name) or ("://" in value and USERINFO.search(value) is not None)
+        if is_injection(name) or value.startswith(FUNCTION) or (secret and name not in wanted):
             withheld.append(name)
         else:
             kept[name] = value
@@ -92,28 +94,32 @@ def mentioned_in(script: bytes, withheld: Collection[str]) -> tuple[str, ...]:
     return tuple(sorted(name for name in withheld if name.encode(errors="surrogateescape") in words))
 
 
-def is_injection(name: str, value: str = "") -> bool:
-    """Whether this variable would make another program do something else; nobody gets it."""
-    return _injects(name) or value.startswith(FUNCTION)
+def add_withheld(cause: str, stderr: bytes, withheld: Collection[str]) -> str:
+    """The cause of a failure, with the withheld variables that the hook named in what it wrote."""
+    named = [name for name in mentioned_in(stderr, withheld) if not is_injection(name)]
+    return f"{cause}; {', '.join(named)} is withheld from it" if named else cause
 
 
-def is_secret(name: str, value: str = "") -> bool:
-    """Whether this variable looks like a secret, or says through which host the traffic goes."""
-    if name.upper() in HARMLESS:
-        return False
-    return _has_secret_name(name) or ("://" in value and USERINFO.search(value) is not None)
+def withheld_in(cause: str) -> tuple[str, ...]:
+    """The variables that such a cause names."""
+    found = WITHHELD.search(cause)
+    return tuple(found[1].split(", ")) if found else ()
 
 
 # The names hardly change from event to event, and what they mean never does.
 @lru_cache(maxsize=NAMES)
-def _injects(name: str) -> bool:
+def is_injection(name: str) -> bool:
+    """Whether a variable of this name would make another program do something else; nobody gets it."""
     upper = name.upper()
     return upper in INJECTIONS or upper.startswith(INJECTION_PREFIXES)
 
 
 @lru_cache(maxsize=NAMES)
-def _has_secret_name(name: str) -> bool:
+def is_secret(name: str) -> bool:
+    """Whether a variable of this name looks like a secret, or says through which host the traffic goes."""
     upper = name.upper()
+    if upper in HARMLESS:
+        return False
     if upper.endswith("_PROXY") and upper != "NO_PROXY":
         return True
     return any(_secret(part) for part in re.split(r"[^A-Z0-9]+", upper))
