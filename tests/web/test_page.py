@@ -184,10 +184,30 @@ def test_without_a_passphrase_a_browser_that_is_not_known_is_told_how_to_set_one
     site.enter()
     site.finding = ClickRejection(ClickObjection.NOT_A_BROWSER, "zen (7) is not a browser that your system installed")
 
-    answer = site.post("/do", "act=resume")
+    answer = site.post("/replay", "id=x")
 
     assert status(answer) == 403
     assert b"hooktray passphrase" in answer
+
+
+@pytest.mark.parametrize("secret", ["", SECRET])
+def test_any_browser_of_a_person_switches_on_and_resumes_and_an_agents_does_not(site: Site, secret: str) -> None:
+    if secret:
+        site.house.passphrase.set(secret, "page")
+    site.enter()
+    site.finding = ClickRejection(ClickObjection.NOT_A_BROWSER, "zen (7) is not a browser that your system installed")
+    site.controls.set_enabled(False, "tray")
+    site.controls.pause(600, "tray")
+
+    answers = [status(site.post("/do", f"act={act}")) for act in ("on", "resume", "off", "")]
+
+    assert answers[:2] == [303, 303]
+    assert 303 not in answers[2:]
+    assert (site.controls.state.enabled, site.controls.state.paused_until) == (True, None)
+    site.controls.set_enabled(False, "tray")
+    site.finding = ClickRejection(ClickObjection.AGENT, "python3 (7) belongs to an agent or a hook")
+    assert status(site.post("/do", "act=on")) == 403
+    assert not site.controls.state.enabled
 
 
 @pytest.mark.parametrize("token", ["", "x", "x" * 43, 1, None, ["x"], {"token": 1}])

@@ -16,10 +16,10 @@ from web.site import ROW, Site, status
 
 from tray.agents.packages import PackagedAgents
 from tray.agents.registry import AGENTS
+from tray.approvals.review import hook_id
 from tray.desktop.menu.state import MenuAgent, MenuPreview
 from tray.model.decision import Record, Verdict
 from tray.model.hook import ApprovalState
-from tray.web.review_diff import hook_id
 from tray.web.services import AgentConnection
 
 DENYING = 'grep -q mkfs && echo \'{"decision": "block", "reason": "no mkfs"}\'; exit 0'
@@ -126,6 +126,7 @@ def test_a_changed_hook_is_approved_with_its_diff_and_revoked(site: Site, page: 
 
     assert "exit 0" in page.run("document.querySelector('.diff del').innerText")
     assert "no mkfs" in page.run("document.querySelector('.diff ins').innerText")
+    assert '"command": "./guard.sh"' in page.run("document.querySelector('.declared').innerText")
     assert "no mkfs" in page.run("document.querySelector('.whole').innerText")
     page.follow(".confirm button", "Approve")
 
@@ -149,7 +150,8 @@ def test_an_edited_verdict_is_a_word_in_the_difference_and_the_definition(site: 
 
     shown = html.unescape(site.get(f"/hooks/{hook_id(approved.key)}").decode())
 
-    assert re.findall(r'"verdict": "?(\w+)', shown) == ["deny", "ask", "ask"]
+    assert re.findall(r"decision: (\w+)", shown) == ["deny", "ask"]
+    assert '"decision": "ask"' in shown, "the definition, as it is written"
 
 
 def test_a_hook_is_denied_by_keyboard_alone(site: Site, page: Page) -> None:

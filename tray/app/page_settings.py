@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from tray.desktop.menu import ApplyConnection, ConnectAll, Item, ItemKind, OpenPage, SwitchHook, menu
+from tray.desktop.menu import ApplyConnection, ConnectAll, Item, ItemKind, OpenPage, SetVariable, SwitchHook, menu
 from tray.desktop.menu_controller import MenuController
 from tray.desktop.presenter import Presenter
 from tray.web.services import ConnectOffer, PageSetting
 
 SUBMENUS = ("alerts", "settings")  # submenus; for all else that the menu has, the page has pages
-EXCLUDED = (SwitchHook, OpenPage)  # a hook is switched on its own page, and asks first
+EXCLUDED = (SwitchHook, SetVariable, OpenPage)  # a hook is switched on its own page, and asks first
 
 
 def choices(presenter: Presenter) -> tuple[PageSetting, ...]:

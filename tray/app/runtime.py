@@ -12,7 +12,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 
 from tray.app import (
@@ -57,12 +56,10 @@ from tray.app.trials import Trials
 from tray.app.web import build_page
 from tray.app.worker_pool import WorkerPool
 from tray.approvals import guarded_settings
-from tray.approvals.batch import write_batch
 from tray.approvals.callers.known_agents import KnownAgents
 from tray.approvals.consent import Consent
 from tray.approvals.controls import Controls
 from tray.approvals.passphrase import Passphrase
-from tray.approvals.review import write_review
 from tray.desktop.autostart import service_manager
 from tray.desktop.icon import Icon, choose_icon, show_balloon
 from tray.desktop.menu import (
@@ -82,6 +79,7 @@ from tray.errors import StoreError
 from tray.execution.command import BackgroundProcesses
 from tray.execution.file_limit import raise_limit
 from tray.execution.orphans import become_subreaper
+from tray.ipc.approval_requests import TerminalReviews
 from tray.ipc.passphrase_change import PassphraseChange
 from tray.ipc.requests import UserRequests
 from tray.ipc.server import IpcServer
@@ -209,17 +207,14 @@ class App:
 
     def _make_server(self, grace: float) -> None:
         self._terminals = TerminalPrompt(self._click_trust.has_agent_ancestor, self._controls.passphrase)
-        folder = self._paths.state / "reviews"
-        reviews = partial(write_review, copies=self._stores.copies, environment=os.environ, folder=folder)
         requests = UserRequests(
             self._controls,
             self._icon_name,
             self._terminals,
-            reviews,
+            TerminalReviews(self._stores.copies, self._paths.state / "reviews"),
             self._page.open,
             self._health,
             self._click_trust.may_open_page,
-            lambda batch: write_batch(batch, (), self._stores.copies, os.environ, folder),
             lambda words: self._session_focus.go_now(self._sessions.find(words)),
             PassphraseChange(self._terminals, self._controls, self._heard_from_agents),
             self._keep_records,
@@ -337,6 +332,7 @@ class App:
             announce=self._alert_controller.switched,
             redraw=self._changed,
             approved=trials.approved,
+            describe_trial=trials.describe,
         )
 
     def _make_desktop(self, *, headless: bool) -> None:

@@ -228,7 +228,9 @@ def try_imported(site: Site, agent: str) -> None:
             one for one in found.states if imported_from(one.hook) == agent and one.state is ApprovalState.APPROVED
         ]
         failures = [
-            failure for one in ours if (failure := run_trial(site.paths, kept, kept.ledger.state.approved[one.key]))
+            failure
+            for one in ours
+            if (failure := run_trial(site.paths, kept, kept.ledger.state.approved[one.key]).failure)
         ]
     finally:
         kept.journal.close()

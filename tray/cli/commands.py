@@ -60,6 +60,11 @@ COMMANDS = (
         "Pause hooks, all or those of one agent or session: you confirm it here, or in the tray's menu.",
     ),
     UserCommand(
+        "review",
+        "review:review",
+        "Show a hook as it is read before it is approved; at a terminal, decide about it there.",
+    ),
+    UserCommand(
         "approve",
         "requests:approve",
         "Approve a hook, or confirm a setting: you confirm it here, in the tray's menu or on the page.",

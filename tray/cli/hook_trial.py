@@ -51,6 +51,15 @@ def run_trial(paths: Paths, agent: str, name: str, body: bytes, *, hook: str, ex
 
 def approved_hook(paths: Paths, stores: Stores, word: str) -> ApprovedHook:
     """The hook in force that this word means. Raises HooktrayError, with what to do first."""
+    one = hook_state(paths, stores, word)
+    approved = stores.ledger.state.approved.get(one.key)
+    if approved is None:
+        raise _not_approved(one)
+    return approved
+
+
+def hook_state(paths: Paths, stores: Stores, word: str) -> HookState:
+    """The declared hook that this word means. Raises HooktrayError."""
     catalog = build_catalog(paths, stores)
     catalog.refresh()
     matches = catalog.find(word)
@@ -60,10 +69,7 @@ def approved_hook(paths: Paths, stores: Stores, word: str) -> ApprovedHook:
         raise HooktrayError(f"no hook is called `{word}`", hint=hint)
     if len(matches) > 1:
         raise HooktrayError(f"`{word}` may mean: {', '.join(one.key for one in matches)}", hint="write one of these")
-    approved = stores.ledger.state.approved.get(matches[0].key)
-    if approved is None:
-        raise _not_approved(matches[0])
-    return approved
+    return matches[0]
 
 
 def _not_approved(one: HookState) -> HooktrayError:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import enum
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 from tray.cli.command_line import Argument, Option
@@ -22,6 +23,9 @@ CHANGE_TIMEOUT = 600.0  # seconds: three lines, of which each may take 180
 HOOK_HELP = (
     "The event, and the hook's command, URL or name; a setting; or `unchanged`: all that were approved before."
 )
+
+ENV_HELP = "Let this withheld variable through to the hook, from each agent's environment."
+SOURCE_HELP = "All hooks of this file that wait, after one review; or of this agent's file."
 
 
 class Forget(enum.Enum):
@@ -65,16 +69,22 @@ def pause(
 
 def approve(
     paths: Paths,
-    words: Annotated[list[str], Argument(metavar="[EVENT] HOOK", help=HOOK_HELP)],
+    words: Annotated[list[str] | None, Argument(metavar="[EVENT] HOOK", help=HOOK_HELP)] = None,
+    env: Annotated[list[str] | None, Option("--env", metavar="NAME", help=ENV_HELP)] = None,
+    source: Annotated[str, Option("--source", metavar="FILE", help=SOURCE_HELP)] = "",
 ) -> None:
-    from tray.ipc.requests import split_event
-
-    event, hook = split_event(words, shlex.join)
-    _ask(paths, {"op": "approve", "event": event, "hook": hook})
+    _ask(paths, _approval(words or [], env or [], source))
 
 
-def revoke(paths: Paths, hook: HookName) -> None:
-    _ask(paths, {"op": "revoke", "hook": hook})
+def revoke(
+    paths: Paths,
+    hook: HookName,
+    env: Annotated[
+        list[str] | None, Option("--env", metavar="NAME", help="Only withhold this variable again.")
+    ] = None,
+    last: Annotated[bool, Option("--last", help="Only take back its last approval.")] = False,
+) -> None:
+    _ask(paths, {"op": "revoke", "hook": hook, "env": env or [], "last": last})
 
 
 def deny(paths: Paths, hook: HookName) -> None:
@@ -90,22 +100,36 @@ def passphrase(
     _ask(paths, {"op": "passphrase", "forget": action is Forget.FORGET}, CHANGE_TIMEOUT)
 
 
+def _approval(words: Sequence[str], env: Sequence[str], source: str) -> Mapping[str, Any]:
+    """What `approve` asks for. Raises HooktrayError where it is neither a hook nor a source."""
+    from tray.ipc.requests import split_event
+
+    if bool(words) == bool(source) or (source and env):
+        what = say("name a hook, or a file with `--source`")
+        raise HooktrayError(what, hint=say("`hooktray list` shows every hook and its file"))
+    if source:
+        path = Path(source).expanduser()
+        return {"op": "approve", "source": str(path.absolute()) if path.exists() else source}
+    event, hook = split_event(words, shlex.join)
+    return {"op": "approve", "event": event, "hook": hook, "env": list(env)}
+
+
 def _ask(paths: Paths, request: Mapping[str, Any], timeout: float = TIMEOUT) -> None:
     """Send what needs a person, who is asked at this terminal."""
     from tray.ipc.client import ask
 
     paths.prepare()
-    _print(ask(paths.socket, request, timeout))
+    show_answer(ask(paths.socket, request, timeout))
 
 
 def _send(paths: Paths, request: Mapping[str, Any]) -> None:
     from tray.ipc.client import send_request
 
     paths.prepare()
-    _print(send_request(paths.socket, request, TIMEOUT))
+    show_answer(send_request(paths.socket, request, TIMEOUT))
 
 
-def _print(answer: Mapping[str, Any]) -> None:
+def show_answer(answer: Mapping[str, Any]) -> None:
     if "error" in answer:
         raise HooktrayError(str(answer["error"]), hint=str(answer.get("hint", "")))
     if "done" in answer:

@@ -29,6 +29,7 @@ LINK_LIFETIME = 60.0  # seconds between the click in the menu and the browser's 
 REMOTE_LIFETIME = 600.0  # seconds to set up a tunnel, copy the file and open it
 NOTE_LIFETIME = 600.0  # seconds that the note stays that replaces an unused link
 PREFIX = "open-"
+CONFIRM_PLACE = "confirm/"  # with what follows it is a place, too
 PLACES = {"passphrase": "confirm/passphrase"}  # that the menu opens, and that are no decision
 LINK_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="referrer" content="no-referrer">
 <meta http-equiv="refresh" content="0;url={link}"><title>Hooktray</title>
@@ -64,6 +65,8 @@ class WebPage:
         """
         with self._lock:
             target = PLACES.get(decision, f"decisions/{decision}" if decision else "")
+            if decision.startswith(CONFIRM_PLACE):
+                target = decision
             if session:
                 target = f"session?{urlencode({'agent': session[0], 'session': session[1]}, quote_via=quote)}"
             path = self._write(self._server or self._start(), target, LINK_LIFETIME)

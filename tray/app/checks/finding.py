@@ -209,7 +209,7 @@ EXPLANATIONS: Mapping[Cause, Explanation] = {
     Cause.HOOK_WAITS: Explanation("hook", ATTENTION, "waits for your approval and does not run", APPROVALS),
     Cause.HOOK_WITHHELD: Explanation(
         "hook", ATTENTION, "its script names variables that are withheld: {names}",
-        "if it shall have them: `env: [{names}]`",
+        "if it shall have them: `{command}`",
     ),
     Cause.ICON_OK: Explanation("icon", OK, "the icon is shown ({icon})"),
     Cause.ICON_UNSEEN: Explanation(

@@ -71,7 +71,9 @@ class Approve:
 
 @dataclass(frozen=True, slots=True)
 class ReviewBatch:
-    """Show together all hooks that were approved before with the same content."""
+    """Show together the hooks of the batch with this digest; "" = those that were approved before."""
+
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,15 @@ class SwitchHook:
     """Let one hook run, or not."""
 
     key: str
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SetVariable:
+    """Let a withheld variable through to one approved hook, or not."""
+
+    key: str
+    variable: str
     on: bool
 
 
@@ -236,6 +247,7 @@ ApprovalAction = (
     | Deny
     | Revoke
     | GrantRequest
+    | SetVariable
     | DismissRequest
 )
 AlertAction = ToggleSound | Snooze | EndSnooze | SetQuietHours | SetAlertClass | ShowDeferred

@@ -26,11 +26,15 @@ class Approval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MenuBatch:
-    """Hooks that were approved before with the same content; `click` is the label that approves exactly them."""
+    """Hooks that were approved before with the same content, or those of `source` that wait.
+
+    `label` is that of the click which approves exactly them.
+    """
 
     number: int
     digest: str
     label: str
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +77,8 @@ class MenuHook:
     event: str
     enabled: bool = True
     state: ApprovalState = ApprovalState.APPROVED
+    granted: tuple[str, ...] = ()  # withheld variables that a person lets through to it
+    asks_for: tuple[str, ...] = ()  # those that it names and does not get
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +154,7 @@ class MenuState:
     sessions: tuple[Session, ...] = ()  # what waits first
     questions: tuple[MenuQuestion, ...] = ()
     approvals: tuple[Approval, ...] = ()
-    batch: MenuBatch | None = None
+    batches: tuple[MenuBatch, ...] = ()
     requests: tuple[MenuRequest, ...] = ()
     hooks: tuple[MenuHook, ...] = ()
     agents: tuple[MenuAgent, ...] = ()
