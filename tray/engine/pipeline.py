@@ -377,7 +377,10 @@ class Engine:
     ) -> tuple[ApprovedHook, ...]:
         """The hooks that are asked; `on_slow` is called when to find them takes long."""
         hooks = plan(event, ledger, self._scopes.skills, on_slow)
-        return tuple(apply_switch(one, self._switch) for one in hooks) if hooks else ()
+        if not hooks:
+            return ()
+        agent, switch = event.agent, self._switch
+        return tuple(apply_switch(one, switch) for one in hooks if not switch.is_run_by(agent, one.hook))
 
 
 def _recognise(request: RelayRequest) -> tuple[RelayRequest, Payload | None, RecognisedCaller | None]:
