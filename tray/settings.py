@@ -181,7 +181,7 @@ def _check_push(document: Document, targets: Sequence[PushTarget]) -> None:
         raise invalid_value(document, ("push",), f"there are {len(targets)}", f"keep at most {MAX_PUSH} of them")
     for number, one in enumerate(targets):
         if problem := push_urls.problem(one.url):
-            hint = "write it as Apprise does: `ntfy://topic`"
+            hint = "write it as Apprise does, `ntfy://topic`, or what `hooktray push add` printed"
             raise invalid_value(document, ("push", number, "url"), problem, hint)
         if push_urls.reference(one.url) in [push_urls.reference(other.url) for other in targets[:number]]:
             hint = "keep one of them, with all of its classes"

@@ -116,6 +116,9 @@ COMMANDS = (
         "doctor:doctor",
         "Try every approved hook and every connected agent; exit 1 when something is broken.",
     ),
+    UserCommand("push list", "push:show", "Where notifications are pushed to, as confirmed; no URL is shown."),
+    UserCommand("push test", "push:test", "Send a test to each address; exit 1 when one of them fails."),
+    UserCommand("push add", "push:add", "Keep the URL of a service, and print what the settings take in its place."),
     UserCommand(
         "stats",
         "history:stats",
@@ -146,7 +149,11 @@ COMMANDS = (
     UserCommand("completion", "completion:completion", "Print the completion of a shell; packages bring it along."),
     UserCommand("help", "overview:show_help", "Explain a command, or list all of them."),
 )
-GROUPS = {"approvals": "What you approved, as a file.", "config": "The settings file."}
+GROUPS = {
+    "approvals": "What you approved, as a file.",
+    "config": "The settings file.",
+    "push": "Notifications on your phone or in a chat.",
+}
 BY_NAME = {command.name: command for command in COMMANDS}
 
 # What stands in front of the command.

@@ -170,7 +170,7 @@ def test_a_kept_url_is_found_by_its_reference(processes: PushProcesses, tmp_path
         sent = send(processes, push_urls.reference(url), tmp_path)
 
     assert unknown.status is PushStatus.REFUSED
-    assert "hooktray.yaml" in unknown.problem
+    assert "hooktray push add" in unknown.problem
     assert len(kept.places) == 1
     assert sent == PushResult(PushStatus.SENT)
 

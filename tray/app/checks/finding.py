@@ -237,7 +237,7 @@ EXPLANATIONS: Mapping[Cause, Explanation] = {
         "hook", BROKEN, "{text}", "tray's menu, Approvals; without an icon: hooktray open, or {approve}"
     ),
     Cause.PUSH_FAILED: Explanation(
-        "push", ATTENTION, "{problem}", "see that its URL in hooktray.yaml is right and the service is there"
+        "push", ATTENTION, "{problem}", "`hooktray push test` tries all of them"
     ),
     Cause.PUSH_LACKS: Explanation("push", BROKEN, "needs Apprise, which is not installed", "{command}"),
     Cause.PUSH_NO_IDLE: Explanation(

@@ -64,7 +64,7 @@ def send(message: PushMessage, folder: Path) -> PushResult:
         return PushResult(PushStatus.REFUSED, f"Apprise is not installed: {PIP}")
     url = push_secrets.find(message.url, folder)
     if not url:
-        return PushResult(PushStatus.REFUSED, "its URL is no longer kept: write it into hooktray.yaml again")
+        return PushResult(PushStatus.REFUSED, "its URL is no longer kept: give it to `hooktray push add` again")
     with contextlib.suppress(Exception):  # a plugin may fail in any way at what it is given
         if service := apprise.Apprise.instantiate(url, asset=_asset(apprise), suppress_exceptions=True):
             return _notify(service, message, apprise.NotifyFormat.TEXT)
