@@ -39,6 +39,7 @@ from tray.notify.policy import (
     source_problems,
     switched,
     trial_failed,
+    unanswerable,
     unsupported_agent,
 )
 from tray.notify.report_dedup import ReportDedup
@@ -345,7 +346,9 @@ class AlertService:
         """Without what only interests a user who sits before the session; what guards did is always announced."""
         if not made or self._settings().notify_headless or not self._is_headless(event.agent, event.session):
             return made
-        return [one for one in made if one.cls not in BEFORE_A_USER]
+        wanted = [one for one in made if one.cls not in BEFORE_A_USER]
+        ours = self._rules(event.project)
+        return [unanswerable(event, one, ours) if one.cls is AlertClass.ASKED else one for one in wanted]
 
     def _with_place(self, event: Event, made: Sequence[Alert]) -> list[Alert]:
         """With the button that leads to the session; an agent with an address of its own is better reached there."""
