@@ -159,6 +159,7 @@ class HookRules:
 
     sequential: bool = False  # hooks of one source run one after another, and the first refusal ends the sequence
     deduplicated: bool = False  # the same handler in several of its files runs once
+    runs_own: bool = False  # it runs every hook of its settings, without asking about each
     plugin_files: tuple[str, ...] = ()  # a handler in one of these is never the same as another file's
     exact_names: bool = True  # a matcher that is a list of names means just these; else each matcher is a pattern
     whole_aliases: bool = False  # a matcher also knows other names of a tool, where one of its alternatives is one
@@ -168,6 +169,7 @@ class HookRules:
     fails_to_refuse: bool = False  # a hook refuses by failing, and its reason is what it wrote to stderr
     only_rewrites_prompts: bool = False  # asked about what a person typed only where the event can carry a rewrite
     json_over_http: bool = False  # an HTTP answer that is not a JSON object is a failure
+    context_at_stop: bool = False  # context of its hooks at a stop makes the agent go on; of others' it is dropped
     refusal_stops: bool = False  # a refusal by a model ends the turn, unless the hook says otherwise
     refusal_cap_variable: str = ""  # with which its users raise the limit of refusals at an end of turn
     placeholders: Placeholders = Placeholders()

@@ -12,7 +12,7 @@ from tray.agents.fitting import Fit
 from tray.agents.registry import AGENTS
 from tray.errors import AgentError
 from tray.model.decision import EMPTY_ANSWER, NO_OPINION, Answer, Decision, Verdict
-from tray.model.event import AgentEvents, Capability, Event, EventSpec, RelayRequest
+from tray.model.event import STOP_KINDS, AgentEvents, Capability, Event, EventSpec, RelayRequest
 from tray.model.guard import GATING_KINDS
 
 SPEC_CACHE_SIZE = 1024  # of events whose specs are remembered; names come from outside
@@ -129,6 +129,13 @@ def fit(event: Event, decision: Decision) -> Decision:
         extras=extras,
     )
     return fit_event(decision)
+
+
+def goes_on(event: Event, decision: Decision) -> bool:
+    """Whether an agent that was about to stop goes on: it was refused, or reminded of something."""
+    if decision.stop is not None:
+        return False
+    return decision.verdict is Verdict.DENY or (bool(decision.context) and event.kind in STOP_KINDS)
 
 
 def unanswered(event: Event, decision: Decision, error: AgentError) -> Decision:

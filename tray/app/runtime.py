@@ -41,6 +41,7 @@ from tray.app.desktop import build_desktop
 from tray.app.entry_watch import EntryWatch
 from tray.app.event_bus import EventBus
 from tray.app.file_watch import FileWatch, FolderWatch
+from tray.app.native_hooks import native_hooks
 from tray.app.presence_files import PresenceFiles
 from tray.app.relay_files import RelayFiles
 from tray.app.relay_watch import RelayWatch
@@ -288,6 +289,7 @@ class App:
             can_focus=self._session_focus.can_focus,
             look=self._look,
             is_headless=self._sessions.is_headless,
+            session_name=self._sessions.name,
             spawn=self._workers.spawn,
             secrets=self._paths.state,
         )
@@ -517,6 +519,7 @@ class App:
                 guarded_settings.record_additions(self._catalog.configuration.settings, self._stores.ledger)
                 self._consent.pin_earlier(PINNED_AT_START)
                 self._controls.follow_agents()
+                self._controls.follow_connections(native_hooks(self._paths, self._catalog.states))
         for state in self._catalog.take_new():
             if state.key not in batch:  # those have one alert for all of them
                 self._alerts.hook_waiting(state)

@@ -13,7 +13,6 @@ from tray.agents.agent import Payload
 from tray.agents.protocol import fit, neutral, parse_payload, spec
 from tray.agents.recognition import RecognisedCaller, recognise
 from tray.approvals.callers.ancestry import HookAncestry
-from tray.approvals.command_resolver import CommandResolver
 from tray.engine.async_output import AsyncOutput
 from tray.engine.duplicates import split_async
 from tray.engine.execute import HookExecutor
@@ -88,7 +87,7 @@ class Engine:
         self._async_output = AsyncOutput(sessions)
         self._executor = HookExecutor(
             switch=switch,
-            builder=JobBuilder(CommandResolver(copies), llm),
+            builder=JobBuilder(copies, llm),
             limits=self._limits,
             async_output=self._async_output,
             listener=listener,
@@ -378,7 +377,10 @@ class Engine:
     ) -> tuple[ApprovedHook, ...]:
         """The hooks that are asked; `on_slow` is called when to find them takes long."""
         hooks = plan(event, ledger, self._scopes.skills, on_slow)
-        return tuple(apply_switch(one, self._switch) for one in hooks) if hooks else ()
+        if not hooks:
+            return ()
+        agent, switch = event.agent, self._switch
+        return tuple(apply_switch(one, switch) for one in hooks if not switch.is_run_by(agent, one.hook))
 
 
 def _recognise(request: RelayRequest) -> tuple[RelayRequest, Payload | None, RecognisedCaller | None]:

@@ -7,9 +7,10 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from tray.agents.protocol import spec
+from tray.agents.protocol import goes_on, spec
 from tray.engine.sentence import (
     decision_ending,
+    end_text,
     event_sentence,
     question_sentence,
     rewrite_ending,
@@ -68,6 +69,7 @@ __all__ = [
     "setting_waiting",
     "stop_denied",
     "switched",
+    "unanswerable",
     "unsupported_agent",
 ]
 
@@ -119,6 +121,12 @@ def alerts(
     return tuple(alert for alert in made if alert.notify or alert.sound)
 
 
+def unanswerable(event: Event, asked: Alert, rules: Rules = NO_RULES) -> Alert:
+    """In place of a question by an agent without a user, which waits for no answer."""
+    body = f"{asked.body} · {say('nobody is there to answer')}"
+    return _event_alert(event, AlertClass.BLOCKED, body, rules, None)
+
+
 def question(event: Event, decision: Decision, id: str, rules: Rules = NO_RULES, *, show_input: bool = True) -> Alert:
     """An open question: what the user is asked, with the buttons that answer it."""
     body = question_sentence(event, decision, BODY_LIMIT, show_input=show_input)
@@ -166,7 +174,7 @@ def _kind(event: Event, decision: Decision, show_input: bool) -> Iterable[AlertT
         return
     match event.kind:
         case EventKind.TURN_END | EventKind.COMPLETION_CLAIM:
-            if not stop_denied(decision):
+            if not goes_on(event, decision):
                 yield AlertClass.TURN_END, _with_text(say("Turn ended"), event.message), None
         case EventKind.TURN_FAILED:
             if _is_usage_limit(event):
@@ -174,8 +182,7 @@ def _kind(event: Event, decision: Decision, show_input: bool) -> Iterable[AlertT
             else:
                 yield AlertClass.TURN_END, _with_text(say("Turn failed"), event.message or event.topic), None
         case EventKind.SESSION_END:
-            why = "" if event.topic == "other" else event.topic
-            yield AlertClass.SESSION_END, _with_text(say("Session ended"), why), None
+            yield AlertClass.SESSION_END, _with_text(say("Session ended"), end_text(event.topic)), None
         case EventKind.NOTIFICATION:
             yield _notification(event)
         case EventKind.PERMISSION_REQUEST if decision.verdict is Verdict.ABSTAIN and decision.stop is None:

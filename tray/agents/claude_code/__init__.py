@@ -90,11 +90,13 @@ AGENT = Agent(
     marks=Marks(is_alike=_is_alike, is_certain=_is_certain, event_names=re.compile(r"[A-Z]\w*")),
     rules=HookRules(
         deduplicated=True,
+        runs_own=True,
         plugin_files=("hooks.json", "plugin.json"),
         word_lists=frozenset({"FileChanged", "StopFailure"}),
         older_tool_names=True,
         text_counts=True,
         json_over_http=True,
+        context_at_stop=True,
         refusal_stops=True,
         refusal_cap_variable="CLAUDE_CODE_STOP_HOOK_BLOCK_CAP",
         placeholders=Placeholders(
