@@ -13,7 +13,6 @@ from tray.agents.agent import Payload
 from tray.agents.protocol import fit, neutral, parse_payload, spec
 from tray.agents.recognition import RecognisedCaller, recognise
 from tray.approvals.callers.ancestry import HookAncestry
-from tray.approvals.command_resolver import CommandResolver
 from tray.engine.async_output import AsyncOutput
 from tray.engine.duplicates import split_async
 from tray.engine.execute import HookExecutor
@@ -88,7 +87,7 @@ class Engine:
         self._async_output = AsyncOutput(sessions)
         self._executor = HookExecutor(
             switch=switch,
-            builder=JobBuilder(CommandResolver(copies), llm),
+            builder=JobBuilder(copies, llm),
             limits=self._limits,
             async_output=self._async_output,
             listener=listener,
