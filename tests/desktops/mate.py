@@ -27,6 +27,7 @@ class Mate(Shell):
         "org.mate.panel.applet.WnckletFactory",
     )
     variables = {"GSETTINGS_BACKEND": "keyfile", "XDG_CURRENT_DESKTOP": "MATE"}
+    still = 1  # its notifications draw how much time they have left
     picture = (SIZE[0] - 640, 0, SIZE[0], 180)
 
     def icons(self) -> int:

@@ -10,7 +10,6 @@ from pathlib import Path
 from PIL import Image
 
 ROOT = Path(__file__).parents[2]
-STILL = 15  # looks that are the same when nothing moves
 sys.path.insert(0, str(ROOT / "tests"))
 
 
@@ -33,8 +32,8 @@ def take(name: str, folder: Path) -> None:
         def still() -> Image.Image | None:
             """Notifications slide in, and icons fade."""
             looks.append(desktop.screenshot().convert("RGB").crop(desktop.picture))
-            last = looks[-STILL:]
-            return last[0] if len(last) == STILL and all(one == last[0] for one in last) else None
+            last = looks[-desktop.still :]
+            return last[0] if len(last) == desktop.still and all(one == last[0] for one in last) else None
 
         picture = wait(still, 60, "nothing moves")
         picture.save(ROOT / "docs" / "desktops" / f"{name}.png", optimize=True)

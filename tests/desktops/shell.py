@@ -34,6 +34,7 @@ class Shell(Desk, ABC):
     services: ClassVar[Sequence[str]] = ()  # service files that its session bus may activate
     variables: ClassVar[dict[str, str]] = {}
     display: ClassVar[str] = "DISPLAY"  # the variable by which programs find the screen
+    still: ClassVar[int] = 15  # looks at it that are the same when nothing moves
     picture: ClassVar[tuple[int, int, int, int]]  # the part of the screen that has the icon and a notification
 
     def __init__(self, folder: Path) -> None:

@@ -100,7 +100,7 @@ class Sway(Shell):
         "XDG_SESSION_TYPE": "wayland",
     }
     display = "WAYLAND_DISPLAY"
-    picture = (SIZE[0] - 640, 0, SIZE[0], 180)
+    picture = (SIZE[0] - 600, 0, SIZE[0], 150)
     anchor = "bottom-right"  # of notifications
 
     def icons(self) -> int:

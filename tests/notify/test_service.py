@@ -9,7 +9,7 @@ from house import House
 from tray.engine.user_questions import QuestionResult, Resolution, UserQuestion
 from tray.model.decision import Decision, Outcome, Record, Status, Verdict
 from tray.model.event import Event, EventKind, Tool
-from tray.notify.alert import Alert, AlertClass, Button, Urgency
+from tray.notify.alert import BODY_LIMIT, Alert, AlertClass, Button, Urgency
 from tray.notify.service import AlertService
 from tray.settings import AlertRule, Settings
 
@@ -379,3 +379,24 @@ def test_a_later_report_is_announced_again(announced: Announced) -> None:
     tell(service, reported("codex", "2"))
 
     assert announced.classes == [AlertClass.NEEDS_YOU] * 2
+
+
+def test_a_session_is_called_by_its_name_where_it_ends_or_needs_its_user() -> None:
+    named = Announced()
+    service = AlertService(named, Settings, session_name=lambda agent, session: "main · Fix the login " * 3)
+    for kind in (EventKind.TURN_END, EventKind.SESSION_END):
+        ended = event(kind)
+        service.decided(ended, Decision(), record(ended))
+    bodies = [one.body for one in named.alerts]
+
+    assert all(body.startswith("main · Fix the login main") for body in bodies)
+    assert [body.rpartition(" · ")[2].partition(":")[0] for body in bodies] == ["Turn ended", "Session ended"]
+    assert all(len(body) <= BODY_LIMIT for body in bodies)
+
+
+def test_a_session_without_a_name_is_not_called_by_one() -> None:
+    unnamed = Announced()
+    ended = event(EventKind.TURN_END)
+    AlertService(unnamed, Settings).decided(ended, Decision(), record(ended))
+
+    assert unnamed.alerts[0].body.startswith("Turn ended")

@@ -147,3 +147,13 @@ def test_without_a_model_prompt_hooks_say_so_once_and_name_the_cure(product: Pro
     assert len(listed) == 3
     assert said.count("no llm configured") == 1
     assert said.count("write `llm:` in hooktray.yaml") == 1
+
+
+def test_prompt_hooks_are_not_imported_below_a_tray_without_a_model(product: Product) -> None:
+    product.claude("Stop", {"type": "prompt", "prompt": "Are the tests done?"})
+
+    done = product.live.cli("import-hooks", "claude-code", "--dry-run")
+
+    assert done.returncode == 1
+    assert b"it asks a model, and no `llm:` of hooktray.yaml is confirmed" in done.stderr
+    assert "Are the tests done?" in settings(product).read_text()

@@ -67,6 +67,7 @@ class AlertController:
         can_focus: Callable[[str, str], bool] = lambda agent, session: False,
         look: Look = prove_nothing,
         is_headless: Callable[[str, str], bool] = lambda agent, session: False,
+        session_name: Callable[[str, str], str] = lambda agent, session: "",
         spawn: Callable[[Callable[[], object]], bool] = lambda work: False,
         secrets: Path = Path(),
     ) -> None:
@@ -119,7 +120,13 @@ class AlertController:
             processes=PushProcesses(),
         )
         self.alerts = AlertService(
-            self.push, settings, is_first=is_first, can_focus=can_focus, is_headless=is_headless, later=self.after
+            self.push,
+            settings,
+            is_first=is_first,
+            can_focus=can_focus,
+            is_headless=is_headless,
+            later=self.after,
+            session_name=session_name,
         )
         self.questions = UserQuestions(
             # A question that cannot be seen helps nobody.

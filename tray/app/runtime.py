@@ -289,6 +289,7 @@ class App:
             can_focus=self._session_focus.can_focus,
             look=self._look,
             is_headless=self._sessions.is_headless,
+            session_name=self._sessions.name,
             spawn=self._workers.spawn,
             secrets=self._paths.state,
         )

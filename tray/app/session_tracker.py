@@ -91,6 +91,11 @@ class SessionTracker:
     def get(self, agent: str, session: str) -> Session | None:
         return self._sessions.get((agent, session_id(session)))
 
+    def name(self, agent: str, session: str) -> str:
+        """By which people know it; "" when nothing names it."""
+        found = self.get(agent, session)
+        return found.name if found else ""
+
     def is_headless(self, agent: str, session: str) -> bool:
         """Whether no user sits before it, so that nobody there waits for its end."""
         return (agent, session_id(session)) in self._headless

@@ -137,7 +137,8 @@ def import_hooks(
         plan = hook_import.undo_import(site, name)
         _apply(name, plan, "put back", partial(apply_disconnect, site, name, plan), dry_run, yes)
         return
-    plan = hook_import.import_hooks(site, name, blocking_problem_of)
+    find_problem = partial(blocking_problem_of, has_model=_has_model(paths))
+    plan = hook_import.import_hooks(site, name, find_problem)
     if _apply(name, plan, "imported", partial(apply_connect, site, name, plan), dry_run, yes):
         _keep_records(site.paths)
         _connect_imported(paths, name, workspace)
@@ -198,6 +199,17 @@ def _forget(site: Site, agent: str) -> None:
 
     if not find_origin(os.environ, ancestors(os.getpid())):
         forget(site, agent)
+
+
+def _has_model(paths: Paths) -> bool:
+    """Whether hooks that ask a model can run here."""
+    from tray.app import confirmed_llm, open_stores
+
+    stores = open_stores(paths, migrate=not paths.database.exists())
+    try:
+        return confirmed_llm(paths, stores) is not None
+    finally:
+        stores.journal.close()
 
 
 def _connect_imported(paths: Paths, agent: str, workspace: str) -> None:

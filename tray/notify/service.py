@@ -53,6 +53,9 @@ ON_ARRIVAL = frozenset({AlertClass.TURN_END, AlertClass.SESSION_END, AlertClass.
 # Of no interest where no user sits before the agent. All other classes are announced in any case (decision 39).
 BEFORE_A_USER = ON_ARRIVAL | {AlertClass.NOTE, AlertClass.REWRITTEN}
 PATIENCE = 1.0  # seconds before a request for permission is announced
+# Those that say which of a project's sessions it is.
+NAMED = frozenset({AlertClass.TURN_END, AlertClass.SESSION_END, AlertClass.NEEDS_YOU, AlertClass.ASKED})
+NAME_LIMIT = 40  # characters
 NEEDS_USER = frozenset({AlertClass.NEEDS_YOU, AlertClass.ASKED})
 CLOSE_REASONS = {
     Resolution.ELSEWHERE: phrase("answered elsewhere"),
@@ -83,13 +86,15 @@ class AlertService:
         can_focus: Callable[[str, str], bool] = lambda agent, session: False,
         is_headless: Callable[[str, str], bool] = lambda agent, session: False,
         later: Callable[[float, Callable[[], None]], object] = lambda seconds, work: work(),
+        session_name: Callable[[str, str], str] = lambda agent, session: "",
     ) -> None:
         """`is_first`: whether the user has never been notified of this, also not by an earlier tray. `can_focus`:
         whether it is known where a session of an agent runs. `is_headless`: whether no user sits before it.
-        `later` runs work on the caller's thread, so many seconds later.
+        `later` runs work on the caller's thread, so many seconds later. `session_name`: by which people know it.
         """
         self._is_headless = is_headless
         self._later = later
+        self._session_name = session_name
         self._patient: dict[tuple[str, str], str] = {}  # sessions whose request is not announced yet, with its event
         self._can_focus = can_focus
         self._queue = queue
@@ -347,9 +352,22 @@ class AlertService:
 
     def _with_place(self, event: Event, made: Sequence[Alert]) -> list[Alert]:
         """With the button that leads to the session; an agent with an address of its own is better reached there."""
+        made = self._with_name(event, made)
         if not made or not event.session or event.url or not self._can_focus(event.agent, event.session):
             return list(made)
         return [replace(one, agent=event.agent, session=event.session, buttons=_with_go(one.buttons)) for one in made]
+
+    def _with_name(self, event: Event, made: Sequence[Alert]) -> Sequence[Alert]:
+        """The session's name in front, as a project may have several of them."""
+        if not event.session or not any(one.cls in NAMED for one in made):
+            return made
+        name = sanitise(self._session_name(event.agent, event.session), NAME_LIMIT)
+        if not name:
+            return made
+        room = BODY_LIMIT - len(name) - 3
+        return [
+            replace(one, body=f"{name} · {sanitise(one.body, room)}") if one.cls in NAMED else one for one in made
+        ]
 
     def _announce(self, made: Sequence[Alert], record: str = "") -> None:
         due = tuple(alert for alert in made if alert.notify or alert.sound)
