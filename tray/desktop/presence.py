@@ -168,7 +168,8 @@ def is_locked(environment: Mapping[str, str]) -> bool:
     """Whether the screen is certainly locked: its screen saver says so, or the desktop has told logind."""
     if sys.platform != "linux":
         return False
-    return (bool(environment.get("DBUS_SESSION_BUS_ADDRESS")) and _saver_is_active()) or _logind_is_locked(os.getuid())
+    has_session_bus = bool(environment.get("DBUS_SESSION_BUS_ADDRESS"))
+    return (has_session_bus and _saver_is_active()) or _logind_is_locked(os.getuid())
 
 
 def _saver_is_active() -> bool:
