@@ -137,6 +137,8 @@ FAST = {
     ("gemini-cli", "AfterTool"),
     ("gemini-cli", "BeforeTool"),
     *((agent, name) for agent in ("devin", "droid", "grok") for name in ("PostToolUse", "PreToolUse")),
+    ("kiro", "postToolUse"),
+    ("kiro", "preToolUse"),
     ("kimi-code", "PostToolUse"),
     ("kimi-code", "PreToolUse"),
     ("opencode", "PostToolUse"),

@@ -6,7 +6,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tray.language import phrase, plural
+from tray.language import phrase, plural, say
 from tray.settings import AlertRule
 from tray.text import sanitise
 
@@ -55,10 +55,15 @@ class Button(enum.StrEnum):
     PUT_BACK = "put_back"  # our entries in an agent's settings
     LEAVE = "leave"  # them as they are
     GO = "go"  # to the terminal of the session
+    ANSWER = "answer"  # opens an agent's form on the page
+    CHOOSE_1 = "choose-1"  # one of the answers that the form offers
+    CHOOSE_2 = "choose-2"
+    CHOOSE_3 = "choose-3"
 
 
 # They count only from a process that no agent and no hook has started.
-GRANTS = frozenset({Button.ALLOW, Button.LEAVE, Button.UNDO})
+CHOICES = (Button.CHOOSE_1, Button.CHOOSE_2, Button.CHOOSE_3)
+GRANTS = frozenset({Button.ALLOW, Button.LEAVE, Button.UNDO, *CHOICES})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +87,15 @@ class Alert:
     session: str = ""  # of the agent, to which *Go there* leads
     reply: bool = False  # to what the user has just done: it is shown at once, also in quiet hours
     apart: bool = False  # a summary never takes it in
+    choices: tuple[str, ...] = ()  # the labels of the buttons with a form's answers
+
+    def label(self, button: Button) -> str:
+        return self.choices[CHOICES.index(button)] if button in CHOICES else say(LABELS[button])
+
+    @property
+    def is_question(self) -> bool:
+        """Whether an answer on the desktop decides it."""
+        return Button.ALLOW in self.buttons or Button.ANSWER in self.buttons
 
 
 Rules = Mapping[str, AlertRule]
@@ -126,6 +140,7 @@ LABELS: Mapping[Button, str] = {
     Button.PUT_BACK: phrase("Put it back"),
     Button.LEAVE: phrase("Leave it"),
     Button.GO: phrase("Go there"),
+    Button.ANSWER: phrase("Answer…"),
 }
 
 # One and many, for a summary.

@@ -28,6 +28,7 @@ START_TIMEOUT = 20.0  # seconds
 NOTE_LIFETIME = 600.0  # seconds that the note stays that replaces an unused link
 PREFIX = "open-"
 PLACES = {"passphrase": "confirm/passphrase"}  # that the menu opens, and that are no decision
+QUESTION = "questions/"  # with its id: the place of an open question
 LINK_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="referrer" content="no-referrer">
 <meta http-equiv="refresh" content="0;url={link}"><title>Hooktray</title>
 <p><a href="{link}">Open Hooktray</a></p></html>
@@ -62,6 +63,8 @@ class WebPage:
         """
         with self._lock:
             target = PLACES.get(decision, f"decisions/{decision}" if decision else "")
+            if decision.startswith(QUESTION):
+                target = decision
             if session:
                 target = f"session?{urlencode({'agent': session[0], 'session': session[1]}, quote_via=quote)}"
             path = self._write(self._server or self._start(), target)

@@ -36,14 +36,18 @@ LINK_LIFETIME = 60.0  # seconds between the click in the menu and the browser's 
 KINDS = {".svg": "image/svg+xml"}
 
 DECISION = re.compile("[0-9A-Za-z_-]{1,64}")
+QUESTION = re.compile("[0-9a-f]{32}")
 TARGET = re.compile(  # as in page.js
-    rf"decisions/{DECISION.pattern}|confirm/passphrase|session\?[\w=&%.~-]{{1,1000}}", re.ASCII
+    rf"decisions/{DECISION.pattern}|confirm/passphrase|questions/{QUESTION.pattern}"
+    r"|session\?[\w=&%.~-]{1,1000}",
+    re.ASCII,
 )
 PAGES: tuple[tuple[re.Pattern[str], View], ...] = (
     (re.compile("/"), PageViews.decisions),
     (re.compile(f"/decisions/({DECISION.pattern})"), PageViews.decision),
     (re.compile("/sessions"), PageViews.sessions),
     (re.compile("/session"), PageViews.session),
+    (re.compile(f"/questions/({QUESTION.pattern})"), PageViews.question),
     (re.compile("/hooks"), PageViews.hooks),
     (re.compile("/hooks/([0-9a-f]{16})"), PageViews.hook),
     (re.compile("/confirm/([a-z]{1,10})"), PageViews.confirm),
@@ -213,6 +217,18 @@ class WebServer:
             f"/{'switch' if done.action in SWITCH | PASSPHRASES else 'hooks'}?done={done.action}"
         )
 
+    async def _answer_question(self, request: web.BaseRequest) -> web.Response:
+        """The answers to an agent's form, or that its user declines it."""
+        sent = {name: str(value) for name, value in (await request.post()).items()}
+        id = sent.get("question", "")
+        if not QUESTION.fullmatch(id):
+            return self._refuse(RefusalCause.NOT_FOUND)
+        try:
+            done = await self._in_thread(self._actions.answer, id, sent)
+        except HooktrayError as error:
+            return self._failed(error, 409)
+        return http_messages.redirect(f"/questions/{id}{'?done=answer' if done else ''}")
+
     async def _perform_immediately(self, request: web.BaseRequest) -> web.Response:
         action = str((await request.post()).get("act", ""))
         done = await self._in_thread(self._actions.perform_immediately, action)
@@ -295,6 +311,7 @@ async def _fields(request: web.BaseRequest, *names: str) -> tuple[str, ...]:
 
 
 POSTS: Mapping[str, Callable[[WebServer, web.BaseRequest], Awaitable[web.Response]]] = {
+    "/answer": WebServer._answer_question,
     "/choose": WebServer._choose,
     "/confirm": WebServer._confirm,
     "/do": WebServer._perform_immediately,
