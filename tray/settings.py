@@ -250,7 +250,7 @@ def _remedy(expected: str, key: str) -> str:
     for word, remedy in REMEDIES.items():
         if word in expected:
             return remedy or NUMBERS.get(key, f"write seconds, for example `{key}: 10`")
-    return "see the settings table in the README"
+    return "see docs/settings.md"
 
 
 REMEDIES = {

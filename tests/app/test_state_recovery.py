@@ -20,6 +20,7 @@ from tray.edit.file_changes import File, FileChange, apply
 from tray.errors import StoreError
 from tray.store.copies import DamagedError
 from tray.store.db import Database
+from tray.store.ledger import Ledger
 from tray.threads import LoopThread, ShutdownState
 
 
@@ -98,6 +99,23 @@ def test_approvals_and_pauses_come_from_memory_when_the_old_database_cannot_be_r
     assert house.tool()["hookSpecificOutput"]["permissionDecision"] == "deny"
     fresh.close()
     tray.close()
+
+
+def test_a_row_of_the_ledger_that_another_program_alters_is_written_anew_without_a_decision_of_a_person(
+    house: House, tray: Tray
+) -> None:
+    house.hook("guard", on="tool_before", script="echo no >&2; exit 2")
+    tray.recovery.check()
+    with house.stores.database.write() as connection:
+        connection.execute("UPDATE ledger SET digest = 'evil'")
+    assert Ledger(house.stores.database).state.tampered
+
+    tray.recovery.check()
+
+    on_disk = Ledger(house.stores.database).state
+    assert [one.digest for one in on_disk.ordered] == [house.state("guard").digest]
+    assert not on_disk.tampered
+    assert house.stores.ledger.restored
 
 
 def test_nothing_is_read_from_a_database_that_was_put_in_place_of_ours(house: House, tray: Tray) -> None:

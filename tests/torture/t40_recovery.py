@@ -25,7 +25,9 @@ from torture.trays import LONG
 from tray.errors import HooktrayError
 from tray.model.hook import ApprovalState
 from tray.store.approval_file import Export, of_bundle, parse, read, render
+from tray.store.db import open_db
 from tray.store.earlier_approvals import import_approvals
+from tray.store.ledger import Ledger
 
 TITLE = "ledgers that are lost, approvals that travel, upgrades"
 HOME = "HOME"
@@ -142,6 +144,7 @@ def _running(tally: Tally, home: Guarded) -> None:
                     lambda: headless.is_open(home.paths.socket) and home.paths.database.exists(), LONG, "it is mended"
                 )
                 wait(lambda: _verdicts(home) == [DENIED] * 3, LONG, f"the hooks judge again: {loss.__name__}")
+                wait(lambda: _has_whole_ledger(home), LONG, f"every approval counts on disk: {loss.__name__}")
                 tally.keep(f"{loss.__name__}: mended", True)
             _judge(tally, f"{loss.__name__}, mended, no tray", home, home.calls(1))
             shutil.rmtree(home.paths.state.with_name("moved"), ignore_errors=True)
@@ -153,9 +156,10 @@ def _running(tally: Tally, home: Guarded) -> None:
         _judge(tally, "killed before it mends, the next tray", home, home.calls(3))
 
 
-def _is_mended(home: Guarded) -> bool:
-    found = home.paths
-    return headless.is_open(found.socket) and found.database.exists() and _verdicts(home) == [DENIED] * 3
+def _has_whole_ledger(home: Guarded) -> bool:
+    """The tray judges from memory before it writes, so its answers alone do not show that it may be killed."""
+    state = Ledger(open_db(home.paths.database, migrate=False)).state
+    return not state.tampered and len(state.approved) >= len(GUARDS)
 
 
 def _verdicts(home: Guarded) -> list[str]:

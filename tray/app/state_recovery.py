@@ -24,7 +24,7 @@ from tray.app import Stores
 from tray.app.state_folder import AnotherTrayError, StateFolder, StatePart
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.inspection import read_bundle
-from tray.errors import HooktrayError
+from tray.errors import HooktrayError, StoreError
 from tray.files import Identity, identity
 from tray.language import count, phrase, say
 from tray.paths import Paths
@@ -189,6 +189,7 @@ class StateRecovery:
         if self._is_over:
             return False
         if not parts and not self._attempts:
+            self._restore_ledger()
             state = self._stores.ledger.state
             lost = self._snapshot.update({one.digest for one in state.ordered})
             switch = self._stores.switch.state()
@@ -204,6 +205,13 @@ class StateRecovery:
             return False
         self._recover(parts)
         return not self._is_over
+
+    def _restore_ledger(self) -> None:
+        if self._spare.has_changed():
+            try:
+                self._stores.ledger.restore_altered()
+            except StoreError as error:  # the next change of the database tries again
+                log.warning("%s", error)
 
     def _recover(self, parts: frozenset[StatePart]) -> None:
         failing = self.incident if self._attempts else None

@@ -152,12 +152,16 @@ class Ledger:
 
     def _restore(self, connection: sqlite3.Connection) -> bool:
         """Write the ledger anew from memory if rows that counted here were altered or taken away; whether it was."""
-        counting = self._counting(_rows(connection))
-        if (counting[-1][0] if counting else 0) >= self.state.version:
+        if self._holds(connection):
             return False
         self._rewrite(connection, RESTORED)
         self.restored = RESTORED_TEXT
         return True
+
+    def _holds(self, connection: sqlite3.Connection) -> bool:
+        """Whether the database has every row that counts here."""
+        counting = self._counting(_rows(connection))
+        return (counting[-1][0] if counting else 0) >= self.state.version
 
     def _counting(self, rows: list[Row]) -> list[Row]:
         return _checkpointed_rows(_verified_rows(rows)[0], self._checkpoint)[0]
@@ -192,6 +196,16 @@ class Ledger:
         """Nothing is written meanwhile."""
         with self._lock:
             yield
+
+    def restore_altered(self) -> None:
+        """Write the ledger anew from memory if another program altered it; nothing is written if none did."""
+        with self._lock:
+            with self._database.connect() as connection:
+                if self._holds(connection):
+                    return
+            with self._database.write(durable=True) as connection:
+                self._restore(connection)
+            self.state = self._load()
 
     def save_checkpoint(self) -> None:
         """Note beside the database which row is the last, where that note was lost. Raises StoreError."""

@@ -32,6 +32,7 @@ class RescueConnection:
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
         self._wal_files: dict[Path, Identity] = {}
+        self._data_version = 0
 
     def open(self) -> None:
         """Hold the file that is at the path now."""
@@ -53,6 +54,15 @@ class RescueConnection:
             if self._connection is not None:
                 return int(self._connection.execute(VERSION).fetchone()[0])
         return None
+
+    def has_changed(self) -> bool:
+        """Whether anybody wrote to the database since the last call."""
+        with self._lock, contextlib.suppress(sqlite3.Error):
+            if self._connection is not None:
+                before = self._data_version
+                self._data_version = int(self._connection.execute("PRAGMA data_version").fetchone()[0])
+                return self._data_version != before
+        return False
 
     def save(self) -> int:
         """Write what is held to the path, as one transaction; returns how many decisions are in it."""
