@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.timing import GAP, Sample, Times, burst, in_turns, process
-from bench.trays import PAYLOAD, RESULT, Bench
+from bench.trays import PAYLOAD, RESULT, Bench, ideal
 from headless import ENVIRONMENT
 
 ROUNDS = 200
@@ -49,6 +49,16 @@ class Bound:
 BOUNDS = (
     Bound(name="zero match, shell form / sh -c :", ours="shell form", limit=1.6, slack=1.1),
     Bound(name="zero match, exec form / sh -c :", ours="exec form", limit=0.8),
+    Bound(
+        name="zero match, shell form / the ideal tray",
+        ours="shell form",
+        base="ideal, shell form",
+        limit=1.15,
+        slack=1.1,
+    ),
+    Bound(
+        name="zero match, exec form / the ideal tray", ours="exec form", base="ideal, exec form", limit=1.4, slack=1.1
+    ),
     Bound(name="switch off, shell form / sh -c :", ours="off, shell form", limit=1.6, slack=1.1),
     Bound(name="switch off, exec form / sh -c :", ours="off, exec form", limit=0.8),
     Bound(
@@ -93,6 +103,7 @@ def _samples(folder: Path, ends: contextlib.ExitStack) -> tuple[dict[str, Sample
     ends.callback(base.stop)
     off = Bench(folder / "off", hooks=1, off=True)
     ends.callback(off.stop)
+    best = ends.enter_context(ideal(folder / "ideal"))
     empty = Bench(folder / "empty")  # asked as often as the grown one: a tray just asked is quicker by a third
     ends.callback(empty.stop)
     grown = Bench(folder / "grown", rules=10_000, rows=20_000)
@@ -105,6 +116,8 @@ def _samples(folder: Path, ends: contextlib.ExitStack) -> tuple[dict[str, Sample
         "sh -c :": once(SHELL),
         "shell form": once(base.shell()),
         "exec form": once(base.relay()),
+        "ideal, shell form": once(best.shell()),
+        "ideal, exec form": once(best.relay()),
         "empty": once(empty.relay()),
         "grown": once(grown.relay()),
         "off, shell form": once(off.shell("PostToolUse"), RESULT),

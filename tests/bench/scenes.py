@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench.timing import GAP, Sample, Times, burst, in_turns, process
-from bench.trays import CALL, OF_A_PERSON, PAYLOAD, RESULT, Bench
+from bench.trays import CALL, OF_A_PERSON, PAYLOAD, RESULT, Bench, ideal
 from desk import Desk
 from desktop.focus.terminals import front, tmux, wait_active
 from headless import ENVIRONMENT
@@ -70,12 +70,14 @@ def tray(folder: Path, **keys: int | bool | str) -> Iterator[Bench]:
 
 def nothing_matches(folder: Path, others: Sequence[Path] = ()) -> list[Row]:
     """Nothing matches: what every call of a tool pays"""
-    with tray(folder / "t") as on, tray(folder / "o", hooks=1, off=True) as off:
+    with tray(folder / "t") as on, tray(folder / "o", hooks=1, off=True) as off, ideal(folder / "i") as best:
         portable = relay_program.portable()
         samples = {
             BASE: once(SHELL),
             "relay, exec form": once(on.relay()),
             "relay, shell form": once(on.shell()),
+            "the ideal tray in C, exec form": once(best.relay()),
+            "the ideal tray in C, shell form": once(best.shell()),
             "switch off, exec form": once(off.relay("PostToolUse"), RESULT),
             "switch off, shell form": once(off.shell("PostToolUse"), RESULT),
             "portable relay, exec form": once(on.relay(relay=portable)),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import headless
@@ -31,6 +32,7 @@ PAYLOAD = json.dumps(CALL).encode()
 RESULT = json.dumps(CALL | {"hook_event_name": "PostToolUse", "tool_response": {"stdout": "done"}}).encode()
 OF_A_PERSON = ENVIRONMENT | {f"VARIABLE_{number}": "as long as most are, " * 6 for number in range(80)}
 RELAY = relay_program.argv()
+IDEAL = Path(__file__).with_name("ideal.c")
 
 
 class Bench:
@@ -90,6 +92,23 @@ class Bench:
             self.process.terminate()
             self.process.wait(30)
             self.process = None
+
+
+@contextlib.contextmanager
+def ideal(folder: Path) -> Iterator[Bench]:
+    """The same relay, answered at once by a program in C: no tray can be faster."""
+    one, built = Bench(folder, mode="down"), folder / "ideal"
+    subprocess.run(["cc", "-O2", "-o", str(built), str(IDEAL)], check=True)
+    process = subprocess.Popen([str(built), str(one.house.paths.socket)])
+    try:
+        until = time.monotonic() + 60
+        while not headless.is_open(one.house.paths.socket):
+            time.sleep(0.001)
+            assert time.monotonic() < until, "the ideal tray does not start"
+        yield one
+    finally:
+        process.terminate()
+        process.wait(30)
 
 
 def fill_ledger(house: House, rules: int, approvals: int) -> None:

@@ -18,12 +18,12 @@ BUDGETS: Mapping[str, int] = {
     f"{ZERO_MATCH}: system calls of the relay in C": 25,
     f"{ZERO_MATCH}: system calls of the relay in Python": 23,
     f"{ZERO_MATCH}: system calls of the tray": 27,
-    f"{ZERO_MATCH}: calls of Python functions in the tray": 989,
-    f"{ZERO_MATCH}: functions of the tray": 260,
+    f"{ZERO_MATCH}: calls of Python functions in the tray": 297,
+    f"{ZERO_MATCH}: functions of the tray": 251,
     f"{ZERO_MATCH}: files of the tray": 67,
     f"{ONE_HOOK}: system calls of the tray": 85,
-    f"{ONE_HOOK}: calls of Python functions in the tray": 2039,
-    f"{ONE_HOOK}: functions of the tray": 499,
+    f"{ONE_HOOK}: calls of Python functions in the tray": 596,
+    f"{ONE_HOOK}: functions of the tray": 461,
     f"{ONE_HOOK}: files of the tray": 102,
 }
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import random
 import time
 
 import pytest
 from house import PRE_TOOL_USE, House
 
+from tray.engine import masks as masks_module
 from tray.engine import record
 from tray.engine.masks import Masks
+from tray.text import Redacted, redact
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
@@ -129,3 +132,46 @@ def test_beside_a_hooks_name_a_secret_is_masked_all_the_same(house: House) -> No
     assert SECRET not in kept
     assert "hunter22" not in kept
     assert "hunter23" not in kept
+
+
+CUTS = (
+    "password",
+    "--token hunter2222x",
+    "pw: |",
+    "Bearer",
+    "-u",
+    "me:hunter2x",
+    "true",
+    "no-secrets: x",
+    "'",
+    "=",
+    SECRET,
+)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_texts_looked_at_together_hide_no_secret_of_any_of_them(seed: int) -> None:
+    chance = random.Random(seed)
+    for _ in range(200):
+        texts = [" ".join(chance.choices(CUTS, k=chance.randint(0, 2))) for _ in range(4)]
+
+        together = Masks().redact_all({str(n): (text, 1000) for n, text in enumerate(texts)})
+
+        assert list(together.values()) == [redact(text).text for text in texts]
+
+
+def test_of_an_event_without_secrets_its_texts_are_looked_at_once_and_its_payload_once(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[int] = []
+
+    def counted(text: str, *rest: object) -> Redacted:
+        looked.append(len(text))
+        return redact(text, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(masks_module, "redact", counted)
+    house.hook("guard", on="tool_before", script="cat >/dev/null; echo no >&2; exit 2")
+    house.tool()
+
+    assert house.last.verdict.word == "deny"
+    assert len(looked) == 2

@@ -36,6 +36,8 @@ class Fit:
 
     def __call__(self, decision: Decision) -> Decision:
         """The order matters: what becomes a refusal first makes the later steps moot."""
+        if decision.is_verdict:
+            return self._verdict(decision)
         return self._extra(self._context(self._retry(self._verdict(self._rewrite(self._stop(decision))))))
 
     def _stop(self, decision: Decision) -> Decision:

@@ -144,7 +144,8 @@ def known_agent(id: str) -> KnownAgent:
 
 def hook_rules(id: str) -> HookRules:
     """The rules for hooks of an agent's format; the default rules for our own format ("") or an unknown agent."""
-    return AGENTS[id].rules if id and id in AGENTS else USUAL_RULES
+    known = AGENTS.get(id) if id else None
+    return known.rules if known else USUAL_RULES
 
 
 @cache

@@ -60,6 +60,8 @@ def native_input(agent: str, title: str, input: Mapping[str, Any]) -> dict[str, 
 
 def translate_input(from_agent: str, to_agent: str, name: str, input: Mapping[str, Any]) -> dict[str, Any]:
     """A tool's input in another agent's argument keys. A key whose new name is taken keeps its own."""
+    if from_agent == to_agent:
+        return dict(input)
     keys = _keys(from_agent, to_agent, name, input)
     return {keys[key]: value for key, value in input.items()}
 
@@ -101,7 +103,8 @@ def translate_back(
 
 
 def _tools(agent: str) -> Mapping[str, NativeTool]:
-    return AGENTS[agent].tools if agent in AGENTS else NO_TOOLS
+    known = AGENTS.get(agent)
+    return known.tools if known else NO_TOOLS
 
 
 @lru_cache(64)

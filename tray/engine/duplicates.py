@@ -12,6 +12,8 @@ from tray.store.ledger import ApprovedHook
 
 def duplicates(hooks: Sequence[ApprovedHook]) -> dict[int, int]:
     """The indexes of the hooks that are not asked, each with the index of the same hook that is."""
+    if len(hooks) < 2:
+        return {}
     left = [index for index, one in enumerate(hooks) if _is_deduplicated(one.hook)]
     same_as: dict[int, int] = {}
     while left:

@@ -64,16 +64,24 @@ class HookExecutor:
         self._shutdown_state = shutdown_state
 
     def run(
-        self, event: Event, hooks: Sequence[ApprovedHook], deadline: float, hangup: Hangup | None
+        self,
+        event: Event,
+        hooks: Sequence[ApprovedHook],
+        deadline: float,
+        hangup: Hangup | None,
+        switch_gate: Gate | None,
     ) -> list[Outcome]:
-        """One outcome for each hook, in order. Hooks of a serial source wait for each other, all others for none."""
-        turns = self._prepare(event, hooks)
+        """One outcome for each hook, in order. Hooks of a serial source wait for each other, all others for none.
+
+        `switch_gate` is the switch at this moment; whatever starts later asks it again.
+        """
+        turns = self._prepare(event, hooks, switch_gate)
         outcomes = {index: turn for index, turn in enumerate(turns) if isinstance(turn, Outcome)}
         waiting = {index: turn for index, turn in enumerate(turns) if not isinstance(turn, Outcome)}
         serial = not (event.answered or spec(event.agent, event.name).observe_only)
         while waiting:
             jobs = ready(waiting, hooks) if serial else waiting
-            outcomes |= self._recheck(event, hooks, jobs)
+            outcomes |= self._claim(event, hooks, jobs)
             running = {index: job for index, job in jobs.items() if index not in outcomes}
             outcomes |= zip(running, self._run_jobs(event, hooks, running, deadline, hangup), strict=True)
             outcomes |= cancelled_after_deny(
@@ -90,7 +98,7 @@ class HookExecutor:
 
     def fail_busy(self, event: Event, hooks: Sequence[ApprovedHook]) -> list[Outcome]:
         """The same without a process: rules still count, a hook that would have to run has failed."""
-        pairs = zip(hooks, self._prepare(event, hooks), strict=True)
+        pairs = zip(hooks, self._prepare(event, hooks, self.gate(event)), strict=True)
         return [
             turn if isinstance(turn, Outcome) else failed(event, one.hook, Gate.BUSY.value) for one, turn in pairs
         ]
@@ -111,9 +119,10 @@ class HookExecutor:
         """Whether the switch or a pause keeps this event's hooks from running, at this moment."""
         return self._switch.gate(time.time(), session=event.session, agent=event.agent)
 
-    def _prepare(self, event: Event, hooks: Sequence[ApprovedHook]) -> list[AnyJob | Outcome]:
+    def _prepare(
+        self, event: Event, hooks: Sequence[ApprovedHook], switch_gate: Gate | None
+    ) -> list[AnyJob | Outcome]:
         """Each hook after the gates: the job that it has to run, or its outcome when there is none."""
-        switch_gate = self.gate(event)
         same_as = duplicates(hooks)
         return [
             skipped(one.hook, Gate.DUPLICATE, f"the same as {hooks[same_as[index]].hook.name}, which is asked")
@@ -122,12 +131,9 @@ class HookExecutor:
             for index, one in enumerate(hooks)
         ]
 
-    def _recheck(self, event: Event, hooks: Sequence[ApprovedHook], jobs: Iterable[int]) -> dict[int, Outcome]:
-        """The outcomes of hooks that may not start after all: checks the switch and `once` again."""
-        switch_gate = self.gate(event)
-        if switch_gate is not None:
-            return {index: skipped(hooks[index].hook, switch_gate) for index in jobs}
-        spent = (index for index in jobs if not self._limits.claim_once(event, hooks[index].hook))
+    def _claim(self, event: Event, hooks: Sequence[ApprovedHook], jobs: Iterable[int]) -> dict[int, Outcome]:
+        """The outcomes of hooks that had their one turn already; the others have theirs now."""
+        spent = [index for index in jobs if not self._limits.claim_once(event, hooks[index].hook)]
         return {index: skipped(hooks[index].hook, Gate.ONCE, ONCE_CAUSE) for index in spent}
 
     def _prepare_one(self, event: Event, approved: ApprovedHook, reason: Gate | None) -> AnyJob | Outcome:

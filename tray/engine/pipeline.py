@@ -211,7 +211,7 @@ class Engine:
         def answer(hangup: Hangup | None) -> EngineResponse:
             began = time.monotonic()
             try:
-                outcomes = self._executor.run(event, awaited, deadline, hangup)
+                outcomes = self._executor.run(event, awaited, deadline, hangup, switch_gate)
 
                 def hand_back() -> None:
                     self._hand_back(event, awaited, outcomes, started)
@@ -291,7 +291,8 @@ class Engine:
     ) -> Decision:
         """The one merged decision, made such that this event can carry it back to its agent; `own` speaks first."""
         began = time.monotonic()
-        return self._timed_decision(event, self._executor.run(event, hooks, deadline, hangup), own, began)
+        outcomes = self._executor.run(event, hooks, deadline, hangup, self._executor.gate(event))
+        return self._timed_decision(event, outcomes, own, began)
 
     def _timed_decision(self, event: Event, outcomes: list[Outcome], own: Outcome | None, began: float) -> Decision:
         decision = self._decision(event, [own, *outcomes] if own else outcomes)
@@ -322,14 +323,14 @@ class Engine:
             return replace(decision, verdict=Verdict.ABSTAIN, reason="", adjustments=adjustments)
         if not outcomes and event.kind in FREQUENT_KINDS and self._async_output.is_empty:
             return NO_OPINION  # by far the most: none of these is a question or an end
-        switch_gate = self._executor.gate(event)
-        if switch_gate is None and not (outcomes and any(outcome.cause == CANCELLED for outcome in outcomes)):
+        is_cancelled = any(outcome.cause == CANCELLED for outcome in outcomes)
+        if not (self._async_output.is_empty or is_cancelled) and self._executor.gate(event) is None:
             outcomes = [*outcomes, *self._async_output.take(event)]
         decision = merge(outcomes) if outcomes else NO_OPINION
         if event.depth > MAX_DEPTH and outcomes:
             note = f"the event comes from below {event.depth} hooks: only rules are asked there"
             decision = replace(decision, adjustments=(*decision.adjustments, note))
-        if self._questions.should_ask(event, decision, switch_gate):
+        if self._questions.should_ask(event, decision) and self._executor.gate(event) is None:
             return replace(decision, verdict=Verdict.ASK, ask_user=True)
         return self._limits.apply_cap(event, fit(event, decision) if outcomes else decision)
 

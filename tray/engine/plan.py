@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property, lru_cache, partial
 from typing import Any
 
@@ -172,23 +172,24 @@ def texts_of(event: Event) -> tuple[str, ...]:
     return (first or rest or "\n".join(_texts(event.payload)),)
 
 
-def _other_texts(event: Event) -> Iterator[str]:
+def _other_texts(event: Event) -> list[str]:
     """Every text of the payload but its envelope and the event's own name."""
     names = (event.name, event.name.replace("-", "_"))
     envelope = AGENTS[event.agent].envelope if event.agent in AGENTS else ENVELOPE
-    for key, value in event.payload.items():
-        if key not in envelope and value not in names:
-            yield from _texts(value)
+    return _texts([value for key, value in event.payload.items() if key not in envelope and value not in names])
 
 
-def _texts(value: Any) -> Iterator[str]:
-    """Numbers are passed over where they stand: a payload may hold millions."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, (dict, list, tuple)):
-        for inner in value.values() if isinstance(value, dict) else value:
-            if isinstance(inner, (str, dict, list, tuple)):
-                yield from _texts(inner)
+def _texts(value: Any) -> list[str]:
+    """Every text in it, in order. Numbers are passed over where they stand: a payload may hold millions."""
+    found, waiting = [], [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            found.append(one)
+        elif isinstance(one, (dict, list, tuple)):
+            inner = [*one.values()] if isinstance(one, dict) else one
+            waiting += [each for each in reversed(inner) if isinstance(each, (str, dict, list, tuple))]
+    return found
 
 
 @lru_cache(maxsize=16_384)  # a pattern compiles in the time of a thousand searches

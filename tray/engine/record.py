@@ -27,34 +27,59 @@ def make_record(event: Event, decision: Decision, answer: Answer, *, at: float, 
     payload = _payload(event.body, masks, EXCERPT if event.skip_reason is SkipReason.NOT_UNDERSTOOD else PAYLOAD)
     masked = len(masks.found)
     is_clean = not masked and len(event.body) <= PAYLOAD  # then no part of it need be looked at again
+    texts = masks.redact_all(_texts(event, decision, answer))
     return Record(
         id=event.id,
         at=at,
-        agent=_name(event.agent, "agent", masks),
-        session=_name(event.session, "session", masks),
-        project=_name(event.project, "project", masks),
-        event=_name(event.name, "event", masks),
+        agent=sanitise(texts["agent"], NAME),
+        session=sanitise(texts["session"], NAME),
+        project=sanitise(texts["project"], NAME),
+        event=sanitise(texts["event"], NAME),
         kind=event.kind.value,
         verdict=decision.verdict,
-        reason=_text(reasons(decision), "reason", masks),
+        reason=_shown(texts["reason"]),
         ms=round(ms, 3),
-        hooks=tuple(_hook(outcome, f"hooks[{n}]", masks) for n, outcome in enumerate(decision.outcomes)),
+        hooks=tuple(_hook(outcome, f"hooks[{n}]", texts) for n, outcome in enumerate(decision.outcomes)),
         rewrites=(decision.rewrite.target.value,) if decision.rewrite else (),
-        notes=tuple(_text(note, f"notes[{n}]", masks) for n, note in enumerate(decision.notes)),
-        adjustments=tuple(_text(text, f"adjustments[{n}]", masks) for n, text in enumerate(decision.adjustments)),
-        problem=_text(event.problem, "problem", masks),
+        notes=tuple(_shown(texts[f"notes[{n}]"]) for n in range(len(decision.notes))),
+        adjustments=tuple(_shown(texts[f"adjustments[{n}]"]) for n in range(len(decision.adjustments))),
+        problem=_shown(texts["problem"]),
         payload=payload,
         digest=hashlib.sha256(event.body).hexdigest(),
         masked=masked,
-        answer={**_answer(answer, masks), **({"line": event.via_agent} if event.via_agent else {})},
+        answer={**_answer(answer, texts), **({"line": event.via_agent} if event.via_agent else {})},
         offline=offline,
         test=event.test,
-        cwd=sanitise(masks.redact(event.cwd[:PATH], "cwd"), PATH),
+        cwd=sanitise(texts["cwd"], PATH),
         ledger=event.ledger,
         masks=limit_masks(masks.found),
-        tool=_tool(event, masks, is_clean),
+        tool=sanitise(texts["tool"], NAME),
         subject=subject(event, is_clean=is_clean),
     )
+
+
+def _texts(event: Event, decision: Decision, answer: Answer) -> dict[str, tuple[str, int]]:
+    """Every text of the row but the payload's: as much of it as is looked at, and how much of that is kept."""
+    tool = event.tool.name if event.tool else ""
+    names = {
+        "agent": event.agent, "session": event.session, "project": event.project, "event": event.name, "tool": tool,
+    }  # fmt: skip
+    long = {"reason": reasons(decision), "problem": event.problem}
+    for n, outcome in enumerate(decision.outcomes):
+        output, place = outcome.output, f"hooks[{n}]"
+        long |= {
+            f"{place}.reason": output.reason or outcome.cause,
+            f"{place}.cause": outcome.cause,
+            f"{place}.stderr": outcome.stderr,
+            f"{place}.context": output.context,
+        }
+    for kind, texts in (("notes", decision.notes), ("adjustments", decision.adjustments)):
+        long |= {f"{kind}[{n}]": text for n, text in enumerate(texts)}
+    found = {place: (text[: 4 * NAME], 2 * NAME) for place, text in names.items()}
+    found |= {place: (text[: TEXT + OVERLAP], TEXT) for place, text in long.items()}
+    for place, part in (("answer.stdout", answer.stdout), ("answer.stderr", answer.stderr)):
+        found[place] = part[: PAYLOAD + OVERLAP].decode("utf-8", "replace"), PAYLOAD
+    return found | {"cwd": (event.cwd[:PATH], PATH)}
 
 
 def with_times(record: Record, decision: Decision, started: float) -> Record:
@@ -76,12 +101,6 @@ def _payload(body: bytes, masks: Masks, limit: int) -> str:
     return text[:limit] + (f"… (the first {limit} characters of {len(body)} bytes)" if is_cut else "")
 
 
-def _tool(event: Event, masks: Masks, is_clean: bool) -> str:
-    if event.tool is None:
-        return ""
-    return sanitise(event.tool.name, NAME) if is_clean else _name(event.tool.name, "tool", masks)
-
-
 def reasons(decision: Decision) -> str:
     """The reasons behind the verdict, each with its hook's name."""
     lines = [
@@ -92,39 +111,29 @@ def reasons(decision: Decision) -> str:
     return "\n".join(lines) or decision.reason
 
 
-def _hook(outcome: Outcome, place: str, masks: Masks) -> Mapping[str, Any]:
+def _hook(outcome: Outcome, place: str, texts: Mapping[str, str]) -> Mapping[str, Any]:
     output = outcome.output
     return {
         "name": sanitise(outcome.hook, NAME),  # never a secret, whatever it looks like
         "status": outcome.status.value,
         "verdict": output.verdict.word,
-        "reason": _text(output.reason or outcome.cause, f"{place}.reason", masks),
-        "cause": _text(outcome.cause, f"{place}.cause", masks),
+        "reason": _shown(texts[f"{place}.reason"]),
+        "cause": _shown(texts[f"{place}.cause"]),
         "gate": outcome.gate.value if outcome.gate else "",
         "ms": round(outcome.ms, 3),
-        "stderr": _text(outcome.stderr, f"{place}.stderr", masks),
-        "context": _text(output.context, f"{place}.context", masks),
+        "stderr": _shown(texts[f"{place}.stderr"]),
+        "context": _shown(texts[f"{place}.context"]),
         "rewrites": output.rewrite.target.value if output.rewrite else "",
         **({"let_through": True} if outcome.let_through else {}),
     }
 
 
-def _answer(answer: Answer, masks: Masks) -> Mapping[str, Any]:
+def _answer(answer: Answer, texts: Mapping[str, str]) -> Mapping[str, Any]:
     """The agent's answer; `exact` says whether these are the very bytes (nothing masked, plain UTF-8)."""
-    stdout = _redacted(answer.stdout, "answer.stdout", masks)
-    stderr = _redacted(answer.stderr, "answer.stderr", masks)
+    stdout, stderr = texts["answer.stdout"][:PAYLOAD], texts["answer.stderr"][:PAYLOAD]
     exact = stdout.encode() == answer.stdout and stderr.encode() == answer.stderr
     return {"stdout": stdout, "stderr": stderr, "code": answer.code, "exact": exact}
 
 
-def _redacted(part: bytes, place: str, masks: Masks) -> str:
-    head = part[: PAYLOAD + OVERLAP].decode("utf-8", "replace")
-    return masks.redact(head, place, keep=PAYLOAD)[:PAYLOAD]
-
-
-def _name(text: str, place: str, masks: Masks) -> str:
-    return sanitise(masks.redact(text[: 4 * NAME], place, keep=2 * NAME), NAME)
-
-
-def _text(text: str, place: str, masks: Masks) -> str:
-    return printable(masks.redact(text[: TEXT + OVERLAP], place, keep=TEXT))[:TEXT]
+def _shown(text: str) -> str:
+    return printable(text)[:TEXT] if text else ""

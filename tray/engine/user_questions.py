@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from tray.agents.protocol import answered, form, spec
 from tray.execution.process import CANCELLED
-from tray.model.decision import Answer, Decision, Gate, Verdict
+from tray.model.decision import Answer, Decision, Verdict
 from tray.model.event import Capability, Event, EventKind
 from tray.model.form import Answers, Form
 
@@ -138,11 +138,11 @@ class UserQuestions:
         with self._lock:
             return tuple(question for question, _ in self._open.values())
 
-    def should_ask(self, event: Event, decision: Decision, switch_gate: Gate | None) -> bool:
-        """Whether this decision is one for the user at the desktop; never while hooks are switched off."""
+    def should_ask(self, event: Event, decision: Decision) -> bool:
+        """Whether this decision is one for the user at the desktop, unless hooks are switched off."""
         if decision.verdict is not Verdict.ASK and event.kind not in ASKING_KINDS:
             return False  # nearly all: asked first, since the rest takes longer
-        if switch_gate is not None or event.test or event.answered or event.nested or event.problem:
+        if event.test or event.answered or event.nested or event.problem:
             return False
         if event.agent not in self._agents():
             return False

@@ -78,7 +78,8 @@ def clean(
     for name, value in agent_environment.items():
         if not name or "=" in name or "\0" in name + value:
             continue  # no process can be started with such a one
-        if is_injection(name, value) or (name not in wanted and is_secret(name, value)):
+        secret = _is_secret(name) or ("://" in value and USERINFO.search(value) is not None)
+        if is_injection(name) or value.startswith(FUNCTION) or (secret and name not in wanted):
             withheld.append(name)
         else:
             kept[name] = value
@@ -92,28 +93,20 @@ def mentioned_in(script: bytes, withheld: Collection[str]) -> tuple[str, ...]:
     return tuple(sorted(name for name in withheld if name.encode(errors="surrogateescape") in words))
 
 
-def is_injection(name: str, value: str = "") -> bool:
-    """Whether this variable would make another program do something else; nobody gets it."""
-    return _injects(name) or value.startswith(FUNCTION)
-
-
-def is_secret(name: str, value: str = "") -> bool:
-    """Whether this variable looks like a secret, or says through which host the traffic goes."""
-    if name.upper() in HARMLESS:
-        return False
-    return _has_secret_name(name) or ("://" in value and USERINFO.search(value) is not None)
-
-
 # The names hardly change from event to event, and what they mean never does.
 @lru_cache(maxsize=NAMES)
-def _injects(name: str) -> bool:
+def is_injection(name: str) -> bool:
+    """Whether a variable of this name would make another program do something else; nobody gets it."""
     upper = name.upper()
     return upper in INJECTIONS or upper.startswith(INJECTION_PREFIXES)
 
 
 @lru_cache(maxsize=NAMES)
-def _has_secret_name(name: str) -> bool:
+def _is_secret(name: str) -> bool:
+    """Whether a variable of this name looks like a secret, or says through which host the traffic goes."""
     upper = name.upper()
+    if upper in HARMLESS:
+        return False
     if upper.endswith("_PROXY") and upper != "NO_PROXY":
         return True
     return any(_secret(part) for part in re.split(r"[^A-Z0-9]+", upper))

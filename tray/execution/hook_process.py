@@ -170,12 +170,12 @@ def spawn(
     job: Job, mark: str, flags: int = 0, stdout: Output = subprocess.PIPE, stderr: Output = subprocess.PIPE
 ) -> subprocess.Popen[bytes] | Result:
     """Start the job in a session of its own; a Result when there is nothing that could be started."""
-    if problem := script.missing_program(job.argv, job.cwd):
-        return Result(cause=job.named(problem))
     try:
         with job.start_gate() as open_:
             if not open_:
                 return Result(cause=process.CLOSED)
+            if problem := script.missing_program(job.argv, job.cwd):
+                return Result(cause=job.named(problem))
             child = subprocess.Popen(
                 job.argv,
                 bufsize=0,

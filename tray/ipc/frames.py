@@ -18,8 +18,8 @@ from __future__ import annotations
 import json
 import re
 import struct
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from collections.abc import ItemsView, Iterator, KeysView, Mapping
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -70,36 +70,38 @@ class LazyEnvironment(Mapping[str, str]):
     As getenv sees them: the first of two wins, an entry without an equals sign does not count.
     """
 
-    __slots__ = ("_lines", "_parsed")
-
     def __init__(self, lines: bytes) -> None:
         self._lines = lines  # NAME=value, each with its NUL
-        self._parsed: dict[str, str] | None = None
 
     def __getitem__(self, name: str) -> str:
-        return self._variables()[name]
+        return self._variables[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._variables())
+        return iter(self._variables)
 
     def __len__(self) -> int:
-        return len(self._variables())
+        return len(self._variables)
 
     def __contains__(self, name: object) -> bool:
-        return _bytes(str(name)) in self._lines and name in self._variables()
+        return str(name).encode("utf-8", "surrogateescape") in self._lines and name in self._variables
 
     def __repr__(self) -> str:
-        return repr(self._variables())
+        return repr(self._variables)
 
+    def keys(self) -> KeysView[str]:
+        return self._variables.keys()
+
+    def items(self) -> ItemsView[str, str]:
+        return self._variables.items()
+
+    @cached_property
     def _variables(self) -> dict[str, str]:
-        if self._parsed is None:
-            variables: dict[str, str] = {}
-            for line in _text(self._lines).split("\0"):
-                border = line.find("=", 1)  # Windows keeps its drives' folders in variables named "=C:"
-                if border > 0:
-                    variables.setdefault(line[:border], line[border + 1 :])
-            self._parsed = variables
-        return self._parsed
+        found: dict[str, str] = {}
+        for line in _text(self._lines).split("\0"):
+            border = line.find("=", 1)  # Windows keeps its drives' folders in variables named "=C:"
+            if border > 0:
+                found.setdefault(line[:border], line[border + 1 :])
+        return found
 
 
 def encode_event(fields: Mapping[str, str], environment: Mapping[str, str], body: bytes) -> bytes:

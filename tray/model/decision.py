@@ -145,11 +145,14 @@ class Decision:
     ask_user: bool = False  # the user is to be asked at the desktop: not yet fitted to what the event can carry
 
     @property
+    def is_verdict(self) -> bool:
+        """Whether it is a verdict with its reason, and nothing else that an event might not carry."""
+        return self.stop is None and not (self.rewrite or self.context or self.retry or self.extra)
+
+    @property
     def silent(self) -> bool:
         """Whether there is nothing to tell the agent."""
-        return self.verdict is Verdict.ABSTAIN and not (
-            self.rewrite or self.context or self.notes or self.stop is not None or self.retry or self.extra
-        )
+        return self.verdict is Verdict.ABSTAIN and not self.notes and self.is_verdict
 
 
 NO_OPINION = Decision()  # nobody had an opinion

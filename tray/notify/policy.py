@@ -36,6 +36,7 @@ from tray.notify.alert import (
     Default,
     Rules,
     Urgency,
+    is_silent,
     make_alert,
 )
 from tray.notify.hook_problems import HookProblem, HookProblemKind, describe, find_problem, without_folders
@@ -100,7 +101,7 @@ def alerts(
     `show_input` shows a tool's input, too; `problems` are the hook problems to announce: by default all of them.
     With the event's `record` nothing is redacted once more.
     """
-    texts = [*_verdict(event, decision, show_input, record), *_kind(event, decision, show_input)]
+    texts = [*_verdict(event, decision, rules, show_input, record), *_kind(event, decision, show_input)]
     made = [_event_alert(event, cls, body, rules, urgency) for cls, body, urgency in texts]
     if problems is None:
         problems = [*filter(None, map(find_problem, decision.outcomes))]
@@ -164,12 +165,14 @@ def stop_denied(decision: Decision) -> bool:
 AlertText = tuple[AlertClass, str, Urgency | None]
 
 
-def _verdict(event: Event, decision: Decision, show_input: bool, record: Record | None) -> Iterable[AlertText]:
+def _verdict(
+    event: Event, decision: Decision, rules: Rules, show_input: bool, record: Record | None
+) -> Iterable[AlertText]:
     stopped = decision.stop is not None and event.kind is not EventKind.TURN_END
-    if stopped or stop_denied(decision):
-        yield AlertClass.BLOCKED, _sentence(event, decision, show_input, record), None
-    elif decision.verdict is Verdict.ASK:
-        yield AlertClass.ASKED, _sentence(event, decision, show_input, record), None
+    is_blocked = stopped or stop_denied(decision)
+    cls = AlertClass.BLOCKED if is_blocked else AlertClass.ASKED
+    if (is_blocked or decision.verdict is Verdict.ASK) and not is_silent(cls, rules):
+        yield cls, _sentence(event, decision, show_input, record), None
 
 
 def _kind(event: Event, decision: Decision, show_input: bool) -> Iterable[AlertText]:

@@ -266,8 +266,9 @@ class AlertService:
         self, event: Event, decision: Decision, problems: Sequence[HookProblem], record: Record | None = None
     ) -> list[Alert]:
         """Without what the user knows already: their own answer, and a prompt that is open here as a question."""
-        ours, show_input = self._rules(event.project), self._settings().show_input
-        made = list(alerts(event, decision, ours, show_input=show_input, problems=problems, record=record))
+        settings = self._settings()
+        ours = rules.rules(settings, event.project, self._muted())
+        made = list(alerts(event, decision, ours, show_input=settings.show_input, problems=problems, record=record))
         if self._answered_by_user.pop(event.id, 0) is None:
             made = [alert for alert in made if alert.cls not in (AlertClass.BLOCKED, AlertClass.ASKED)]
         if event.kind is EventKind.NOTIFICATION and event.topic == "permission_prompt" and self._has_question(event):
@@ -284,7 +285,8 @@ class AlertService:
         made = self._alerts(event, decision, problems, record)
         if not self._turn_ends.is_new(event, decision):
             return [alert for alert in made if alert.cls not in (AlertClass.TURN_END, AlertClass.SESSION_END)]
-        if self._turn_ends.is_short(event, self._settings().min_turn_seconds):
+        ends = any(alert.cls is AlertClass.TURN_END for alert in made)
+        if ends and self._turn_ends.is_short(event, self._settings().min_turn_seconds):
             return [alert for alert in made if alert.cls is not AlertClass.TURN_END]
         return made
 

@@ -53,18 +53,20 @@ def hook_words() -> tuple[str, ...]:
 
 def agent_homes(environment: Mapping[str, str]) -> dict[str, str]:
     """The folders of agents that the environment names, by agent, as far as something in them is protected."""
+    named = _home_variables()
     return {
-        agent: os.path.normpath(os.path.expanduser(environment[variable]))  # noqa: PTH111
-        for agent, variable in _home_variables()
-        if environment.get(variable)
+        named[variable]: os.path.normpath(os.path.expanduser(environment[variable]))  # noqa: PTH111
+        for variable in environment.keys() & named.keys()
+        if environment[variable]
     }
 
 
 @cache
-def _home_variables() -> tuple[tuple[str, str], ...]:
-    return tuple(
-        (agent.id, agent.home_variable) for agent in known_agents() if agent.protected_in_home and agent.home_variable
-    )
+def _home_variables() -> Mapping[str, str]:
+    """The agents by these variables of theirs."""
+    return {
+        agent.home_variable: agent.id for agent in known_agents() if agent.protected_in_home and agent.home_variable
+    }
 
 
 def path_words(protected: ProtectedPaths) -> tuple[str, ...]:

@@ -88,16 +88,22 @@ class Protection:
 
     def applies(self, agent: str, tool: Tool, cwd: str = "", environment: Mapping[str, str] = NO_VARIABLES) -> bool:
         """Whether this call has to be judged at all: it speaks of us, or it writes (a link may have any name)."""
-        if canonical(agent, tool.name) in WRITE_TOOLS or self._has_hint(tool.input):
+        name = canonical(agent, tool.name)
+        if name in WRITE_TOOLS:
+            return True
+        if name in READ_TOOLS:
+            return False
+        text = _judged_text(agent, name, tool)
+        if self._has_hint(text):
             return True
         if cwd and self.protected_paths.environments.hold(cwd):
             return True
         homes = agent_homes(environment) if environment else {}
-        return any(PurePath(home).name in _text(tool.input) for home in homes.values())
+        return any(PurePath(home).name in text for home in homes.values())
 
-    def _has_hint(self, value: Mapping[str, Any]) -> bool:
+    def _has_hint(self, text: str) -> bool:
         """Asked of every call of a tool: one plain loop over the words, with as few steps as can be."""
-        text = _text(value).lower()
+        text = text.lower()
         for quote in QUOTES:
             if quote in text:
                 text = text.replace(quote, "")
@@ -193,6 +199,13 @@ def _reads(name: str) -> bool:
     words = [word.lower() for word in WORD.findall(name.rpartition("__")[2])]
     changes = any(word in CHANGES or CHANGING.match(word) for word in words)
     return bool(words) and words[0].startswith(READING) and not changes
+
+
+def _judged_text(agent: str, name: str, tool: Tool) -> str:
+    """What decides about a call: of a shell's its command, whatever large arguments it has beside that."""
+    if name in SHELL_TOOLS:
+        return str(canonical_input(agent, tool.name, tool.input).get("command", ""))
+    return _text(tool.input)
 
 
 def _text(input: Mapping[str, Any]) -> str:

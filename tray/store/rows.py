@@ -60,9 +60,9 @@ def insert(count: int) -> str:
 def values(record: Record) -> tuple[object, ...]:
     """What `insert` takes for it. Raises TypeError, ValueError or RecursionError for what JSON cannot hold."""
     row: dict[str, object] = {name: getattr(record, name) for name in COLUMNS}
-    row |= {name: _json(row[name]) for name in (*LISTS, "answer")}
+    row |= {name: _encode(row[name]) for name in (*LISTS, "answer")}
     row |= {"verdict": int(record.verdict), "payload": truncate(record.payload)}
-    return tuple(_clean(value) if isinstance(value, str) else value for value in row.values())
+    return tuple([_clean(one) if isinstance(one, str) and not one.isascii() else one for one in row.values()])
 
 
 def record(row: sqlite3.Row) -> Record:
@@ -107,13 +107,12 @@ def truncate(payload: str) -> str:
     return f"{kept}… [cut: {PAYLOAD_LIMIT} of {len(whole)} bytes]"
 
 
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, default=_json_default)
-
-
 def _json_default(value: object) -> object:
     """Bytes that are not text survive; anything else that JSON does not know is kept as people would read it."""
     return {"base64": base64.b64encode(value).decode()} if isinstance(value, bytes) else str(value)
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, default=_json_default).encode
 
 
 def _bytes(word: str | dict[str, str]) -> bytes:
@@ -122,7 +121,7 @@ def _bytes(word: str | dict[str, str]) -> bytes:
 
 def _clean(text: str) -> str:
     """SQLite refuses half a surrogate pair, and JSON from outside may hold one."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+    return text.encode("utf-8", "replace").decode()
 
 
 def _literal(text: str) -> str:

@@ -58,7 +58,7 @@ class WriteJob:
 
     @property
     def size(self) -> int:
-        return sum(len(value) for value in self.values if isinstance(value, str))
+        return sum([len(value) for value in self.values if isinstance(value, str)])
 
 
 class JournalWriter:
@@ -295,7 +295,7 @@ def _commit(connection: sqlite3.Connection, batch: list[WriteJob], dropped: int)
         connection.execute(dropped_rows.SAVE, (dropped,))
     elif batch:
         sql = batch[0].sql or rows.insert(len(batch))
-        connection.execute(sql, tuple(chain.from_iterable(job.values for job in batch)))
+        connection.execute(sql, tuple(chain.from_iterable([job.values for job in batch])))
 
 
 def _close(connection: sqlite3.Connection | None) -> None:

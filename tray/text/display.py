@@ -17,6 +17,7 @@ _ESCAPES = re.compile(
 _BREAKS = re.compile(r"\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _BLANKS = re.compile(r"[^\S\n]|\u2800")
 _SPACES = re.compile(r"[\s\u2800]+")
+_PLAIN = re.compile(r"(?:[!-~]++(?: [!-~]++)*+)?+")  # what most texts are: one line that can be shown as it is
 _EMOJI = r"\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 _LOOSE_JOINER = re.compile(rf"(?<![{_EMOJI}\ufe0f])\u200d|\u200d(?![{_EMOJI}])")
 _HIDDEN = re.compile(
@@ -34,11 +35,15 @@ _HIDDEN = re.compile(
 
 def sanitise(text: str, limit: int) -> str:
     """One line without anything that hides, moves or commands; a cut is marked with "…" and counted in `limit`."""
+    if len(text) <= limit and _PLAIN.fullmatch(text):
+        return text
     return _shorten(_SPACES.sub(" ", _visible(text)).strip(), limit)
 
 
 def printable(text: str, limit: int = PRINTABLE_LIMIT) -> str:
     """The same for text of several lines: line breaks and indentation stay."""
+    if len(text) <= limit and _PLAIN.fullmatch(text):
+        return text
     lines = _BREAKS.sub("\n", _visible(text)).replace("\t", "    ")
     return _shorten(_BLANKS.sub(" ", lines).strip("\n").rstrip(), limit)
 
@@ -73,10 +78,13 @@ def _compose(text: str) -> str:
 
 
 def _thin(text: str) -> str:
+    marks = set(filter(_is_mark, filter("\u02ff".__lt__, set(text))))
+    if not marks:
+        return text
     kept = []
     run = 0
     for char in text:
-        run = run + 1 if _is_mark(char) else 0
+        run = run + 1 if char in marks else 0
         if run <= _MARKS:
             kept.append(char)
     return "".join(kept)

@@ -51,8 +51,12 @@ def redact(text: str, keep: int | None = None, names: Collection[str] = ()) -> R
     `names` of hooks are no names of secrets where a text begins with them: `no-secrets: keep secrets out`.
     """
     low = fold_case(text)
-    titles = _title_spans(text, names)
-    spans = _merge_spans(sorted([*_pattern_spans(text, low), *_named_spans(text, low, titles)]))
+    found = _pattern_spans(text, low)
+    if named := find_names(text, low):
+        found += _named_spans(text, named, _title_spans(text, names))
+    if not found:
+        return Redacted(text[:keep])
+    spans = _merge_spans(sorted(found))
     if keep is not None:
         spans = [span for span in spans if span.start < keep]
         text = text[: max([keep, *(span.end for span in spans[-1:])])]
@@ -83,14 +87,14 @@ def _fingerprint(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def _pattern_spans(text: str, low: str | None) -> Iterator[_SecretSpan]:
-    for found in find_tokens(text):
-        yield _SecretSpan(*found.span(), found.lastgroup or "token")
+def _pattern_spans(text: str, low: str | None) -> list[_SecretSpan]:
+    spans = [_SecretSpan(*token.span(), token.lastgroup or "token") for token in find_tokens(text)]
     for kind, words, shape in SHAPES:
-        if low is None or any(word in low for word in words):
+        if low is None or any(map(low.__contains__, words)):
             for found in shape.finditer(text):
                 if not found["value"].startswith("[masked"):
-                    yield _SecretSpan(*found.span("value"), kind)
+                    spans.append(_SecretSpan(*found.span("value"), kind))
+    return spans
 
 
 def _title_spans(text: str, names: Collection[str]) -> list[tuple[int, int]]:
@@ -103,10 +107,12 @@ def _title_spans(text: str, names: Collection[str]) -> list[tuple[int, int]]:
     return [found.span() for found in re.finditer(rf"(?:^|(?<=[\"\n])|(?<=\\n))(?:{title})+", text)]
 
 
-def _named_spans(text: str, low: str | None, titles: Sequence[tuple[int, int]] = ()) -> Iterator[_SecretSpan]:
+def _named_spans(
+    text: str, names: Sequence[re.Match[str]], titles: Sequence[tuple[int, int]]
+) -> Iterator[_SecretSpan]:
     """Secrets that a name gives away: `password = x`, `"api_key": "x"`, `--token x`; none by the name in a title."""
     end = 0
-    for name in find_names(text, low):
+    for name in names:
         if any(begin <= name.start() < last for begin, last in titles):
             continue
         value = _value_after(text, name) if name.start() >= end else None

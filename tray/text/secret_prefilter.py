@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from tray.text.secret_patterns import NAME, TOKEN
 
@@ -37,46 +37,43 @@ def fold_case(text: str) -> str | None:
     return low.replace("\u017f", "s") if len(low) == len(text) else None  # `re` takes the long s for an s, too
 
 
-def find_tokens(text: str) -> Iterator[re.Match[str]]:
+def find_tokens(text: str) -> list[re.Match[str]]:
     """What TOKEN.finditer would find."""
-    return _matches(TOKEN, text, sorted({at for at in _token_places(text) if at >= 0}))
-
-
-def find_names(text: str, low: str | None) -> Iterator[re.Match[str]]:
-    """What NAME.finditer would find. `low` is the same text, folded."""
-    return NAME.finditer(text) if low is None else _matches(NAME, text, sorted(_name_places(low)))
-
-
-def _matches(pattern: re.Pattern[str], text: str, places: Iterable[int]) -> Iterator[re.Match[str]]:
-    end = 0
-    for at in places:
-        found = pattern.match(text, at) if at >= end else None
-        if found:
-            end = found.end()
-            yield found
-
-
-def _token_places(text: str) -> Iterator[int]:
-    for begin in TOKEN_BEGINS:
-        yield from _positions(text, begin)
-    for at in _positions(text, TELEGRAM):
-        yield from (at - back for back in TELEGRAM_OFFSETS)
+    places = _positions(text, TOKEN_BEGINS)
+    if TELEGRAM in text:
+        places |= {at - back for at in _positions(text, (TELEGRAM,)) for back in TELEGRAM_OFFSETS}
     for dot in DISCORD.finditer(text):
-        yield from (dot.start() - back for back in DISCORD_OFFSETS)
+        places |= {dot.start() - back for back in DISCORD_OFFSETS}
+    return _matches(TOKEN, text, places) if places else []
 
 
-def _name_places(low: str) -> Iterator[int]:
-    for begin in NAME_BEGINS:
-        yield from _positions(low, begin)
-    for at in _positions(low, KEY):
-        start = max(0, at - OWNER_LENGTH)
-        owner = OWNER.search(low, start, at)
-        if owner:
-            yield owner.start()
+def find_names(text: str, low: str | None) -> list[re.Match[str]]:
+    """What NAME.finditer would find. `low` is the same text, folded."""
+    if low is None:
+        return list(NAME.finditer(text))
+    places = _positions(low, NAME_BEGINS)
+    if KEY in low:
+        owners = (OWNER.search(low, max(0, at - OWNER_LENGTH), at) for at in _positions(low, (KEY,)))
+        places |= {owner.start() for owner in owners if owner}
+    return _matches(NAME, text, places) if places else []
 
 
-def _positions(text: str, part: str) -> Iterator[int]:
-    at = text.find(part)
-    while at >= 0:
-        yield at
-        at = text.find(part, at + 1)
+def _matches(pattern: re.Pattern[str], text: str, places: Iterable[int]) -> list[re.Match[str]]:
+    found: list[re.Match[str]] = []
+    end = 0
+    for at in sorted(places):
+        if at >= end and (match := pattern.match(text, at)):
+            end = match.end()
+            found.append(match)
+    return found
+
+
+def _positions(text: str, parts: Iterable[str]) -> set[int]:
+    """Where any of them stands: one plain loop, as every text that is kept comes by here."""
+    places = set()
+    for part in parts:
+        at = text.find(part)
+        while at >= 0:
+            places.add(at)
+            at = text.find(part, at + 1)
+    return places

@@ -40,13 +40,14 @@ def hook_event_name(event: Event) -> str:
 def stdin(event: Event) -> bytes:
     if event.agent == AGENT:
         return event.body
+    name = hook_event_name(event)
     fields = {
-        "event": hook_event_name(event),
+        "event": name,
         "session_id": event.session,
         "agent_id": event.agent,
         "cwd": event.cwd,
     }
-    return wire.dumps(fields | _common_fields(event) | _extras(event))
+    return wire.dumps(fields | _common_fields(event) | _extras(event, name))
 
 
 def _common_fields(event: Event) -> dict[str, Any]:
@@ -63,12 +64,12 @@ def _common_fields(event: Event) -> dict[str, Any]:
     )
 
 
-def _extras(event: Event) -> dict[str, Any]:
+def _extras(event: Event, name: str) -> dict[str, Any]:
     used = [tools.native(AGENT, tools.canonical(event.agent, each)) for each in event.tools]
     if event.kind in END_EVENTS:
         state = {"stop_hook_active": event.repeated, "model": event.model}
         return {"response": event.message, "tool_names": used} | state
-    match hook_event_name(event):
+    match name:
         case "on_completion_claim":
             return {"goal": "", "summary": event.message, "response": event.message, "tool_names": used}
         case "on_outbound_message":
@@ -83,15 +84,15 @@ def _extras(event: Event) -> dict[str, Any]:
             return {"message": event.prompt, "channel": event.agent}
         case "pre_llm_call":
             return {"system": "", "last_user_message": event.prompt, "model": event.model}
-    return _tool(event) | wire.non_empty(tool_names=tuple(used))
+    return _tool(event, name) | wire.non_empty(tool_names=tuple(used))
 
 
-def _tool(event: Event) -> dict[str, Any]:
+def _tool(event: Event, name: str) -> dict[str, Any]:
     if event.tool is None:
         return {}
     call = {
         "tool_name": tools.native(AGENT, tools.canonical(event.agent, event.tool.name)),
         "tool_input": tools.hook_input(event.agent, AGENT, event.tool.name, event.tool.input),
     }
-    has_result = hook_event_name(event) in ("post_tool_call", "transform_tool_result")
+    has_result = name in ("post_tool_call", "transform_tool_result")
     return call | ({"tool_result": outputs.as_text(event.tool.output)} if has_result else {})
