@@ -29,6 +29,8 @@ from tray.notify.notifier import NotificationBackend, NotifierChain
 from tray.notify.osascript import OsascriptBackend
 from tray.notify.plyer_backend import PlyerBackend
 from tray.notify.presence_gate import Look, PresenceGate, prove_nothing
+from tray.notify.push.push_queue import PushQueue
+from tray.notify.push.sender_process import PushProcesses
 from tray.notify.quiet_hours import quiet_until
 from tray.notify.send_queue import NotificationQueue
 from tray.notify.service import AlertService
@@ -66,8 +68,12 @@ class AlertController:
         can_focus: Callable[[str, str], bool] = lambda agent, session: False,
         look: Look = prove_nothing,
         is_headless: Callable[[str, str], bool] = lambda agent, session: False,
+        spawn: Callable[[Callable[[], object]], bool] = lambda work: False,
+        secrets: Path = Path(),
     ) -> None:
-        """`keep_snooze` gets each change of `snoozed_until`, which an earlier tray left."""
+        """`keep_snooze` gets each change of `snoozed_until`, which an earlier tray left. `secrets` is the folder of
+        the URLs of push services; `spawn` runs what sends to them.
+        """
         self._tampering: set[str] = set()
         self._loop = loop
         self._post = post
@@ -88,7 +94,9 @@ class AlertController:
         self.put_back: Callable[[str], None] = lambda agent: None
         self.leave: Callable[[str, str], None] = lambda agent, digest: None
         self.redraw: Callable[[], None] = lambda: None
-        self._player = Player(volume=lambda: settings().volume)
+        self._player = Player(
+            volume=lambda: settings().volume, pack=lambda: settings().sound_pack, speaks=lambda: settings().speak
+        )
         self._notifier = NotifierChain(backends(self._pressed, trusts, show_balloon, rejected=rejected))
         self._queue = NotificationQueue(loop, self._notifier, self._player, muted=muted, on_delivery=on_delivery)
         throttle = Throttle(
@@ -100,8 +108,18 @@ class AlertController:
         self._gate = PresenceGate(
             self._throttled, look, self.after, mode=lambda: settings().while_looking, on_delivery=on_delivery
         )
+        self.push = PushQueue(
+            self._gate,
+            settings,
+            is_away=lambda answer: look("", "", lambda found: answer(found.is_away)),
+            is_quiet=lambda: throttle.quiet_until() is not None,
+            later=self.after,
+            spawn=spawn,
+            folder=secrets,
+            processes=PushProcesses(),
+        )
         self.alerts = AlertService(
-            self._gate, settings, is_first=is_first, can_focus=can_focus, is_headless=is_headless, later=self.after
+            self.push, settings, is_first=is_first, can_focus=can_focus, is_headless=is_headless, later=self.after
         )
         self.questions = UserQuestions(
             # A question that cannot be seen helps nobody.
@@ -137,6 +155,11 @@ class AlertController:
         return self._quiet_on
 
     @property
+    def sound_pack(self) -> str:
+        """The sound pack with its licence; "" without one, or where it cannot be read."""
+        return self._player.pack_line
+
+    @property
     def failing_hooks(self) -> frozenset[str]:
         """The hooks that failed when they last ran."""
         return frozenset(one.hook for one in self.alerts.hook_problems)
@@ -144,7 +167,11 @@ class AlertController:
     @property
     def problems(self) -> dict[str, str]:
         """What went wrong last with notifications and sounds, for the doctor; "" when nothing did."""
-        return {"notifications": self._notifier.last_error, "sound": self._player.last_error}
+        return {
+            "notifications": self._notifier.last_error,
+            "sound": self._player.last_error,
+            "push": self.push.problem,
+        }
 
     def announce_offline(self, stores: Stores) -> None:
         """What happened while no tray ran."""

@@ -104,6 +104,7 @@ def _alerts_state(alerts: AlertController) -> AlertsState:
         snoozed_until=alerts.snoozed_until,
         quiet_hours=alerts.quiet_hours,
         quiet_hours_on=alerts.quiet_hours_on,
+        sound_pack=alerts.sound_pack,
         deferred=alerts.deferred,
     )
 

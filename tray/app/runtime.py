@@ -278,6 +278,8 @@ class App:
             can_focus=self._session_focus.can_focus,
             look=self._look,
             is_headless=self._sessions.is_headless,
+            spawn=self._workers.spawn,
+            secrets=self._paths.state,
         )
         self._presence_files = PresenceFiles(
             lambda answer: self._look("", "", lambda found: answer(found.is_away)), self._alert_controller.after
@@ -431,6 +433,7 @@ class App:
         self._folder_watch.close()
         self._turn_end.close()
         self._stop_signal.close()
+        self._alert_controller.push.close()
         self._workers.join()
         self._background_processes.close()
         self._page.close()
@@ -513,6 +516,7 @@ class App:
         if self._catalog.configuration.problem not in ("", problem):
             self._alerts.config_broken(self._catalog.configuration.problem)
             log.warning("the configuration is broken: %s", sanitise(self._catalog.configuration.problem, 1000))
+        self._alert_controller.push.refresh()
         self._alerts.source_warnings(self._catalog.configuration.warnings)
         self._check_entries()
         with contextlib.suppress(OSError):  # the folder is gone, and cannot be made anew

@@ -87,6 +87,8 @@ class Alert:
     session: str = ""  # of the agent, to which *Go there* leads
     reply: bool = False  # to what the user has just done: it is shown at once, also in quiet hours
     apart: bool = False  # a summary never takes it in
+    event: str = ""  # the event that it is about
+    category: str = ""  # of a sound pack, whose sound is played instead of ours; "" = ours
     choices: tuple[str, ...] = ()  # the labels of the buttons with a form's answers
 
     def label(self, button: Button) -> str:
@@ -141,6 +143,35 @@ LABELS: Mapping[Button, str] = {
     Button.LEAVE: phrase("Leave it"),
     Button.GO: phrase("Go there"),
     Button.ANSWER: phrase("Answer…"),
+}
+
+# Those of sound packs for each class; the others have our own sounds with any pack.
+CATEGORIES: Mapping[AlertClass, str] = {
+    AlertClass.TURN_END: "task.complete",
+    AlertClass.SESSION_END: "session.end",
+    AlertClass.NEEDS_YOU: "input.required",
+    AlertClass.ASKED: "input.required",
+    AlertClass.APPROVAL_PENDING: "input.required",
+    AlertClass.HOOK_FAILED: "task.error",
+    AlertClass.HOOK_TIMED_OUT: "task.error",
+}
+FAILED_CATEGORY, LIMIT_CATEGORY = "task.error", "resource.limit"  # of a turn that did not end well
+
+# What people call them; the menu has a row for each that can be turned off.
+CLASS_NAMES: Mapping[str, str] = {
+    AlertClass.TURN_END: phrase("Turn ended"),
+    AlertClass.SESSION_END: phrase("Session ended"),
+    AlertClass.NEEDS_YOU: phrase("Agent needs you"),
+    AlertClass.ASKED: phrase("Asked"),
+    AlertClass.BLOCKED: phrase("Blocked"),
+    AlertClass.REWRITTEN: phrase("Rewritten"),
+    AlertClass.NOTE: phrase("Note from a hook"),
+    AlertClass.HOOK_FAILED: phrase("Hook failed"),
+    AlertClass.HOOK_TIMED_OUT: phrase("Hook timed out"),
+    AlertClass.APPROVAL_PENDING: phrase("Approval pending"),
+    AlertClass.CHANGED: phrase("Changed since approval"),
+    AlertClass.SWITCHED: phrase("Switched"),
+    AlertClass.INFORMATION: phrase("Information"),
 }
 
 # One and many, for a summary.
@@ -213,6 +244,7 @@ def make_alert(
         buttons=chosen if about else tuple(one for one in chosen if one is Button.SNOOZE),
         about=about,
         digest=digest,
+        category=CATEGORIES.get(cls, "") if rule.sound is None else "",
     )
 
 

@@ -40,6 +40,7 @@ CHECKS = (
     Check("icon", desktop_services.host),
     Check("notifications", desktop_services.notifications),
     Check("sound", desktop_services.sound),
+    Check("push", desktop_services.push),
     Check("background", desktop_services.background),
     Check("journal", installation.journal),
     Check("database", installation.database, is_own=True),

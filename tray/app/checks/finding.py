@@ -72,6 +72,10 @@ class Cause(enum.Enum):
     NOTIFICATIONS_NONE = enum.auto()
     NOTIFICATIONS_OK = enum.auto()
     PROGRAM_CHANGED = enum.auto()
+    PUSH_FAILED = enum.auto()
+    PUSH_LACKS = enum.auto()
+    PUSH_NO_IDLE = enum.auto()
+    PUSH_OK = enum.auto()
     RELAY_OK = enum.auto()
     RELAY_PLACE = enum.auto()
     RELAY_PORTABLE = enum.auto()
@@ -79,6 +83,7 @@ class Cause(enum.Enum):
     SOUND_MUTED = enum.auto()
     SOUND_NONE = enum.auto()
     SOUND_OK = enum.auto()
+    SOUND_PACK = enum.auto()
     SOURCE_WARNING = enum.auto()
     STARTUP_FILE = enum.auto()
     STARTUP_FILE_CHANGED = enum.auto()
@@ -226,6 +231,15 @@ EXPLANATIONS: Mapping[Cause, Explanation] = {
     Cause.PROGRAM_CHANGED: Explanation(
         "hook", BROKEN, "{text}", "tray's menu, Approvals; without an icon: hooktray open, or {approve}"
     ),
+    Cause.PUSH_FAILED: Explanation(
+        "push", ATTENTION, "{problem}", "see that its URL in hooktray.yaml is right and the service is there"
+    ),
+    Cause.PUSH_LACKS: Explanation("push", BROKEN, "needs Apprise, which is not installed", "{command}"),
+    Cause.PUSH_NO_IDLE: Explanation(
+        "push", ATTENTION, "nothing here says how long nobody used the desktop: only a locked screen counts as away",
+        "write `when: always`, if that is too little",
+    ),
+    Cause.PUSH_OK: Explanation("push", OK, "sends to {services}"),
     Cause.RELAY_OK: Explanation("relay", OK, "native"),
     Cause.RELAY_PLACE: Explanation(
         "relay", BROKEN, "{problem}", "`hooktray run` or `hooktray connect` puts it back; find out who changes it"
@@ -243,6 +257,7 @@ EXPLANATIONS: Mapping[Cause, Explanation] = {
         "sound", ATTENTION, "{problem}", "{remedy}",
     ),
     Cause.SOUND_OK: Explanation("sound", OK, "{text}"),
+    Cause.SOUND_PACK: Explanation("sound", OK, "{line}"),
     Cause.SOURCE_WARNING: Explanation("source", ATTENTION, "{problem}", "{remedy}"),
     Cause.STARTUP_FILE: Explanation(
         "environment", ATTENTION, "{path} runs at each `hooktray` command, and no package brought it", STARTUP_REMEDY

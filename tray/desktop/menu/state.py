@@ -105,6 +105,7 @@ class AlertsState:
     snoozed_until: float | None = None
     quiet_hours: str = ""  # the quiet hours, such as "22:00 to 07:00"; "" when none are set
     quiet_hours_on: bool = True
+    sound_pack: str = ""  # the sound pack with its licence; "" when there is none
     deferred: int = 0  # alerts that wait for a summary
 
 
