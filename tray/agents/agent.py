@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tray.model.decision import Answer, Decision, HookOutput, Result
+from tray.model.decision import Answer, Decision, HookOutput, Result, Rewrite
 from tray.model.event import Capability, Event, EventSpec, RelayRequest, Tool
+from tray.model.form import Answers, Form
 from tray.model.hook import Match
 
 if TYPE_CHECKING:  # a connector and a reader are imported when somebody connects or reads
@@ -181,6 +182,18 @@ class HookRules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FormFormat:
+    """An agent's own questions to its user, where an answer of ours can answer them.
+
+    `read` returns the form that an event puts to the user, if it puts one. `fill` returns its answers as the rewrite
+    that carries them.
+    """
+
+    read: Callable[[Event], Form | None]
+    fill: Callable[[Event, Answers], Rewrite]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProtectedFiles:
     """Files that an agent's tools may not change, because they decide which hooks run."""
 
@@ -249,6 +262,7 @@ class Agent(KnownAgent):
     older_tools: Mapping[str, str] = field(default_factory=dict)  # earlier names of tools, which matchers still take
     matcher_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # more names of a tool, by its own
     rules: HookRules = HookRules()
+    forms: FormFormat | None = None
     unconnected_events: frozenset[str] = frozenset()  # that `connect` writes no entry for
     trusts_each_entry: bool = False  # its user has to trust our entries again when they change, so all are written
     probe_event: str = ""  # the event of a probe; "" = any, because the payload names the event

@@ -67,6 +67,7 @@ from tray.desktop.menu import (
     Action,
     ConnectAll,
     LeaveEntries,
+    OpenPage,
     PutEntriesBack,
     Review,
     ReviewBatch,
@@ -96,6 +97,7 @@ from tray.notify.presence_gate import Attention
 from tray.paths import Paths
 from tray.text import sanitise
 from tray.threads import LoopThread, ShutdownState, StopSignal, ThrottledCall, WorkQueue, reduce_latency
+from tray.web.page import QUESTION
 
 REFRESH_SECONDS = 1.0  # seconds between two refreshes of the sources while events come in
 PINNED_AT_START = "noted at start"  # the channel of rows about programs of hooks that were approved before
@@ -204,6 +206,7 @@ class App:
             lambda: (self._presenter, self._menu_controller),
             sessions=lambda: self._sessions.sessions,
             go_to_session=self._session_focus.go,
+            questions=self._alert_controller.questions,
         )
 
     def _make_server(self, grace: float) -> None:
@@ -369,6 +372,7 @@ class App:
         self._alert_controller.show_batch = lambda: self._menu_controller.act(ReviewBatch())
         self._alert_controller.show_reason = lambda record: self._menu_controller.act(ShowReason(record))
         self._alert_controller.show_text = lambda name, text: self._opener.open(text_file(reviews, name, text))
+        self._alert_controller.show_form = lambda id: self._menu_controller.act(OpenPage(f"{QUESTION}{id}"))
         self._alert_controller.redraw = self._presenter.show
         self._presenter.pause_ended = self._changed  # the relay's guards count again
         self._alert_controller.put_back = lambda agent: self._menu_controller.act(PutEntriesBack(agent))

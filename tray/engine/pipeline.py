@@ -28,7 +28,14 @@ from tray.engine.reports import CallReport, CallReports
 from tray.engine.respond import Responder
 from tray.engine.scopes import SkillScopes
 from tray.engine.slash_command import CommandAnswers, answer_command, no_tray
-from tray.engine.user_questions import EngineResponse, QuestionResult, Resolution, UserQuestions, apply_result
+from tray.engine.user_questions import (
+    ASKING_KINDS,
+    EngineResponse,
+    QuestionResult,
+    Resolution,
+    UserQuestions,
+    apply_result,
+)
 from tray.execution.command import BackgroundProcesses, Hangup
 from tray.execution.hook_runs import HookRuns
 from tray.execution.process import CANCELLED
@@ -46,7 +53,7 @@ from tray.threads import ShutdownState
 if TYPE_CHECKING:  # reading YAML is none of the business of `once`
     from tray.settings import Llm
 
-ANCESTRY_KINDS = frozenset({EventKind.PERMISSION_REQUEST, EventKind.ROUND_END})  # may have an effect without any hook
+ANCESTRY_KINDS = ASKING_KINDS | {EventKind.ROUND_END}  # may have an effect without any hook
 
 log = logging.getLogger(__name__)
 
@@ -327,7 +334,7 @@ class Engine:
             if result.resolution is Resolution.QUIT:
                 hand_back()
                 return None
-            decided = self._limits.apply_cap(event, fit(event, apply_result(decision, result)))
+            decided = self._limits.apply_cap(event, fit(event, apply_result(event, decision, result)))
             return self._responder.respond(event, decided, started)
 
         left = started + spec(event.agent, event.name).deadline - time.monotonic()

@@ -150,6 +150,8 @@ def ending(record: Record) -> Ending:
         return Ending(_no_opinion(record))
     behind = list(_behind(record))
     reasons = [str(hook.get("reason", "")) for hook in behind] if label in ("deny", "ask") else []
+    if label == "rewrite" and not behind and record.reason:  # the user's own answers
+        return Ending(record.reason)
     reason = record.reason if not behind and label in ("deny", "ask") else _joined(reasons)
     return _ending(label, [str(hook.get("name", "")) for hook in behind], reason)
 

@@ -147,7 +147,7 @@ class AlertService:
         """A question is open; it stays on the screen until it is not."""
         self._questions[one.id] = one.event
         ours = self._rules(one.event.project)
-        asked = question(one.event, one.decision, one.id, ours, show_input=self._settings().show_input)
+        asked = question(one, ours, show_input=self._settings().show_input)
         self._announce(self._with_place(one.event, [asked]))
 
     def question_closed(self, one: UserQuestion, result: QuestionResult) -> None:
@@ -355,7 +355,7 @@ class AlertService:
         made = self._with_name(event, made)
         if not made or not event.session or event.url or not self._can_focus(event.agent, event.session):
             return list(made)
-        return [replace(one, agent=event.agent, session=event.session, buttons=_with_go(one.buttons)) for one in made]
+        return [replace(one, agent=event.agent, session=event.session, buttons=_with_go(one)) for one in made]
 
     def _with_name(self, event: Event, made: Sequence[Alert]) -> Sequence[Alert]:
         """The session's name in front, as a project may have several of them."""
@@ -385,6 +385,6 @@ def _remember(memory: dict[str, None], id: str) -> None:
         memory.pop(next(iter(memory)))
 
 
-def _with_go(buttons: tuple[Button, ...]) -> tuple[Button, ...]:
+def _with_go(alert: Alert) -> tuple[Button, ...]:
     """Behind the answers to a question: GNOME draws no more than three buttons."""
-    return (*buttons, Button.GO) if Button.ALLOW in buttons else (Button.GO, *buttons)
+    return (*alert.buttons, Button.GO) if alert.is_question else (Button.GO, *alert.buttons)
