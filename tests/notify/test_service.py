@@ -443,6 +443,16 @@ def test_a_session_is_called_by_its_name_where_it_ends_or_needs_its_user() -> No
     assert all(len(body) <= BODY_LIMIT for body in bodies)
 
 
+def test_a_name_that_stands_for_the_project_is_not_said_twice() -> None:
+    named = Announced()
+    ended = event(EventKind.TURN_END, cwd="", title="my-slug")
+    service = AlertService(named, Settings, session_name=lambda agent, session: "my-slug")
+    service.decided(ended, Decision(), record(ended))
+
+    assert named.alerts[0].title.endswith(" · my-slug")
+    assert named.alerts[0].body.startswith("Turn ended")
+
+
 def test_a_session_without_a_name_is_not_called_by_one() -> None:
     unnamed = Announced()
     ended = event(EventKind.TURN_END)

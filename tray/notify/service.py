@@ -358,11 +358,11 @@ class AlertService:
         return [replace(one, agent=event.agent, session=event.session, buttons=_with_go(one)) for one in made]
 
     def _with_name(self, event: Event, made: Sequence[Alert]) -> Sequence[Alert]:
-        """The session's name in front, as a project may have several of them."""
+        """The session's name in front, as a project may have several of them; not where the title has it already."""
         if not event.session or not any(one.cls in NAMED for one in made):
             return made
         name = sanitise(self._session_name(event.agent, event.session), NAME_LIMIT)
-        if not name:
+        if not name or name == sanitise(event.project, NAME_LIMIT):
             return made
         room = BODY_LIMIT - len(name) - 3
         return [
