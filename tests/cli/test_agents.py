@@ -37,7 +37,10 @@ def live(tmp_path: Path) -> Live:
 
 @pytest.fixture
 def running(tmp_path: Path) -> Iterator[Live]:
-    """A tray that lets no prompt and no tool through."""
+    """A tray that lets no prompt and no tool through, of somebody who has an agent of Kiro's to connect."""
+    own = tmp_path / ".kiro" / "agents" / "own.json"
+    own.parent.mkdir(parents=True)
+    own.write_text('{"name": "own", "tools": ["*"]}')
     rules = [
         {"event": event, "type": "rule", "decision": "deny", "reason": f"no {event}"}
         for event in ("prompt", "tool_before")
