@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from agents.hosts import taken
-from connect.sites import tree
+from connect.sites import own_agent_of_kiro, tree
 from connect.trays import approve_all, by_person, installed, started
 from desk import wait
 from live import PYTHON, Live
@@ -175,6 +175,7 @@ def test_a_tried_connection_of_each_agent_reaches_the_journal(running: Live, set
     switch = tmp_path / "workspace" / "config" / "agent.yaml"
     switch.parent.mkdir(parents=True)
     switch.write_text("shell_hooks: {enabled: true}\n")
+    own_agent_of_kiro(tmp_path)
     done = running.cli("connect", *connectors(), "--yes")
     assert done.returncode == 0, done.stderr.decode()
 
@@ -256,6 +257,7 @@ def test_the_doctor_says_what_keeps_an_event_from_arriving(live: Live, settings:
 
 @pytest.mark.parametrize("agent", [agent for agent in connectors() if agent != "claude-code"])
 def test_what_a_connected_agent_starts_refuses_in_its_own_words(running: Live, tmp_path: Path, agent: str) -> None:
+    own_agent_of_kiro(tmp_path)
     running.cli("connect", agent, "--yes", "--workspace", str(tmp_path / "w"))
     paths = locate(str(running.home))
     site = Site(paths=paths, relay=(), home=tmp_path, cwd=tmp_path, workspace=str(tmp_path / "w"))

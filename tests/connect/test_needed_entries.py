@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from connect.sites import Person, tree
+from connect.sites import Person, own_agent_of_kiro, tree
 
 from tray.agents.registry import AGENTS
 from tray.connect import connectors
@@ -16,7 +16,6 @@ from tray.engine.needed_events import needed_events
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
 ALL_AT_ONCE = ("opencode", "starchild")  # one plugin registers all events; it asks for trust at each change
-WITH_FILE = ("kiro",)  # those that have hooks only in a file which their user made
 CONNECTABLE = [agent for agent in connectors() if agent not in ALL_AT_ONCE]
 
 
@@ -31,10 +30,7 @@ def events(person: Person) -> set[str]:
 @pytest.mark.parametrize("agent", CONNECTABLE)
 def test_entries_are_those_that_are_needed_and_those_that_are_there(tmp_path: Path, agent: str) -> None:
     person = Person(tmp_path, agent)
-    if agent in WITH_FILE:
-        file = person.home / AGENTS[agent].settings_files[0]
-        file.parent.mkdir(parents=True)
-        file.write_text("{}\n")
+    own_agent_of_kiro(person.home)
     before = tree(person.home)
     every = [name for name in sorted(AGENTS[agent].events) if "<" not in name]
     every = [name for name in every if name not in AGENTS[agent].unconnected_events]
