@@ -96,7 +96,7 @@ def test_every_agent_and_event_is_in_the_table() -> None:
 
 
 def test_the_fidelity_table_is_what_the_dialects_say() -> None:
-    assert (ROOT / "docs" / "fidelity.md").read_text() == loaded("docs/fidelity.py").page()
+    assert (ROOT / "docs" / "generated" / "fidelity.md").read_text() == loaded("docs/fidelity.py").page()
 
 
 def test_every_place_in_find_a_change_exists() -> None:
