@@ -201,7 +201,9 @@ def test_the_schema_command_prints_a_schema(tmp_path: Path) -> None:
     assert "without_tray" in json.dumps(printed)
 
 
-GUIDE = (ROOT / "docs" / "writing-hooks.md").read_text()
+GUIDE = "\n".join(
+    (ROOT / "docs" / f"{page}.md").read_text() for page in ("writing-hooks", "hook-formats", "what-runs")
+)
 
 
 def test_the_guides_commands_are_taken_as_they_stand() -> None:
