@@ -1,4 +1,4 @@
-"""How far each module is run by its own tests: `tests/covered.py [pytest arguments]` writes docs/generated/coverage.md."""
+"""Writes docs/generated/coverage.md: how far its own tests run each module. `tests/covered.py [pytest arguments]`."""
 
 from __future__ import annotations
 
