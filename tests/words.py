@@ -37,7 +37,9 @@ def found(path: Path) -> Iterator[tuple[int, str, str]]:
     lines = text.splitlines()
     for habit, pattern in HABITS.items():
         for match in re.finditer(pattern, text, re.MULTILINE):
-            number = text.count("\n", 0, match.start() + 1) if match[0][0] == "\n" else text.count("\n", 0, match.start())
+            number = (
+                text.count("\n", 0, match.start() + 1) if match[0][0] == "\n" else text.count("\n", 0, match.start())
+            )
             yield number + 1, habit, lines[number].strip()
 
 
