@@ -21,7 +21,7 @@ class Failure(enum.StrEnum):
 
     ALLOW = "allow"
     EXPLICIT_ALLOW = "explicit allow"  # of our own gating hooks with `failure: allow`
-    DEFAULT = "default"  # of our own gating hooks: ask, or allow with a critical notification where the user cannot be asked
+    DEFAULT = "default"  # of our own gating hooks: ask, or allow with a critical notification if it cannot ask
     ASK = "ask"
     BLOCK = "block"
 

@@ -155,7 +155,7 @@ class OffsetMarks(Mapping[KeyPath, Mark]):
 
 
 class StrictReader(Generic[Place]):
-    """What both formats share: places, the number of nodes, numbers and the errors. A reader defines what a place is."""
+    """What both formats share: places, the number of nodes, numbers and errors. A reader defines what a place is."""
 
     def __init__(self, path: str, depth: int, top: Place) -> None:
         self._path = path

@@ -108,7 +108,7 @@ def judge(seen: list[int | PushStatus]) -> PushResult:
 
 @contextlib.contextmanager
 def _observed() -> Iterator[list[int | PushStatus]]:
-    """What becomes of each HTTP request meanwhile: Apprise only reports that something failed. Redirects are not followed."""
+    """The result of each HTTP request: Apprise only reports that something failed. Redirects are not followed."""
     import requests
 
     seen: list[int | PushStatus] = []
