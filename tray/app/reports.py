@@ -70,7 +70,7 @@ class Reports:
         return dict
 
     def _site(self, request: Mapping[str, Any]) -> Site:
-        """Where the command is. Whoever sends a request names these places: connectors only read bounded files."""
+        """Where the command is. The request names these places, so connectors only read bounded files."""
         return replace(
             site(self._paths, Path(request["cwd"])),
             home=Path(request["home"]),
