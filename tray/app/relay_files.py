@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 class RelayFiles:
-    """While `is_altered` (relay or table were changed by others), the table stays as it is until that is announced."""
+    """While `is_altered` (others changed relay or table), the table stays as it is until that is announced."""
 
     def __init__(self, paths: Paths, stores: Stores, catalog: HookCatalog, is_altered: Callable[[], bool]) -> None:
         self._paths = paths
