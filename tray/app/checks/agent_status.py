@@ -62,6 +62,15 @@ class AgentStatus:
         return None if not self.trust or self.trust.startswith(ASKS) else not self.trust.startswith(OFF)
 
     @property
+    def trust_word(self) -> str:
+        """For a table."""
+        if not self.connected:
+            return "-"
+        if self.trusted is None:
+            return self.trust.partition(":")[0] or "unknown"
+        return ("here" if self.trust == "trusted here" else "yes") if self.trusted else "no"
+
+    @property
     def stale(self) -> bool:
         """Whether our entries are not those that connecting would write now."""
         return any(one.cause in STALE for one in self.findings)
