@@ -115,7 +115,7 @@ Written by `PYTHONPATH=tests python -m agents.scorecard`, from the agents' table
 - **documented**: the agent's documentation or code says so; no program was run, but a stand-in made from just that.
 
 *deny*, *ask* and *rewrite input* are of the event before a tool, *rewrite output* of the one after it, *context* and
-*stop* of any event. What is "no" is refused instead, where the agent takes a refusal ([fidelity](../fidelity.md)).
+*stop* of any event. What is "no" is refused instead, where the agent takes a refusal ([fidelity](fidelity.md)).
 *needs you*: an event when the agent waits for its user. *questions*: the agent's own, answered from Hooktray.
 *trust*: what its user has to trust before it runs our entries. *timeouts*: how long it waits before a tool. Where
 that was run, a call whose hook takes longer goes on, and the journal has no verdict for it.
