@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hosts import antigravity as antigravity_host
+from hosts import cline as cline_host
 from hosts import codex as codex_host
 from hosts import cursor as cursor_host
 from hosts import gemini_cli as gemini_host
@@ -87,6 +88,14 @@ def claude(event: Event, answer: Answer) -> Taken:
         assert answer.stderr.strip()
         found.append(Verdict.DENY)
     return max(found, default=Verdict.ABSTAIN), stop
+
+
+def cline(event: Event, answer: Answer) -> Taken:
+    """By the stand-in; none of our answers has a part that it ignores."""
+    ended = Exit(code=answer.code, stdout=answer.stdout, stderr=answer.stderr)
+    report = cline_host.judge(event.name, event.body, ended)
+    assert report.warnings == []
+    return PERMISSIONS.get(report.verdict, Verdict.ABSTAIN), report.stop
 
 
 def codex(event: Event, answer: Answer) -> Taken:
@@ -188,6 +197,7 @@ def x_code(event: Event, answer: Answer) -> Taken:
 HOSTS = {
     "antigravity": antigravity,
     "claude-code": claude,
+    "cline": cline,
     "codex": codex,
     "copilot-cli": copilot_cli,
     "cursor": cursor,

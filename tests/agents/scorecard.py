@@ -51,6 +51,11 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "questions": ANSWERED,
         "session end": TURN,
     },
+    "cline": {
+        "context": "test_contexts_reach_the_model",
+        "trust": TRUSTS_ALL,
+        "timeouts": "",  # its limit is fixed, and longer than a test may take
+    },
     "codex": {
         "context": "test_contexts_reach_the_model_and_notes_are_taken",
         "needs you": TERMINAL,
@@ -93,6 +98,7 @@ OWN: Mapping[str, Mapping[str, str]] = {
 # What its user has to trust in the agent before it runs our entries.
 TRUSTED = {
     "claude-code": "folder",
+    "cline": "none",
     "codex": "each entry",
     "copilot-cli": "a project's folder",
     "cursor": "none",

@@ -258,6 +258,7 @@ def test_only_x_codes_rounds_are_no_ends_of_turns() -> None:
     assert ends == {
         "antigravity": ["Stop"],
         "claude-code": ["Stop"],
+        "cline": ["TaskComplete"],
         "codex": ["Stop"],
         "copilot-cli": ["Stop"],
         "cursor": ["stop"],

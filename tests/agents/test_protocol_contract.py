@@ -25,6 +25,7 @@ TIMEOUTS = {
     ("claude-code", "UserPromptSubmit"): 30,
     ("claude-code", "MessageDisplay"): 10,
     ("claude-code", "PermissionRequest"): 600,
+    ("cline", "PreToolUse"): 120,
     ("codex", "Interrupt"): 3,
     ("codex", "PreToolUse"): 600,
     ("codex", "SessionEnd"): 3,
@@ -55,6 +56,7 @@ TIMEOUTS = {
 COUNTS = {
     "antigravity": 5,
     "claude-code": 33,
+    "cline": 6,
     "codex": 12,
     "copilot-cli": 14,
     "cursor": 20,
@@ -88,6 +90,7 @@ OBSERVED = {
         "StopFailure",
         "WorktreeRemove",
     },
+    "cline": {"SessionShutdown", "TaskComplete", "TaskError", "TaskStart"},
     "codex": {"Interrupt", "SessionEnd"},
     "copilot-cli": {"ErrorOccurred", "PreCompact", "SessionEnd"},
     "cursor": {
@@ -197,7 +200,19 @@ def test_an_unknown_event_can_carry_nothing() -> None:
     assert (spec("foo", "Stop").kind, spec("foo", "Stop").can) == (EventKind.OTHER, Capability.NOTHING)
 
 
-PURE = {"__future__", "collections", "dataclasses", "enum", "functools", "json", "math", "re", "typing", "tray"}
+PURE = {
+    "__future__",
+    "collections",
+    "dataclasses",
+    "enum",
+    "functools",
+    "json",
+    "math",
+    "re",
+    "shlex",
+    "typing",
+    "tray",
+}
 FOLDER = Path(tray.agents.__file__).parent
 # What looks at or writes settings, files and folders, or logs; an agent's other modules are its protocol.
 SHARED = {

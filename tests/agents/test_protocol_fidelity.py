@@ -134,6 +134,12 @@ SAYING = {
         "note": ran(0, '{"systemMessage":"n"}'),
         "stop": ran(0, '{"continue":false}'),
     },
+    "cline": {
+        "deny": ran(0, '{"cancel":true}'),
+        "ask": ran(0, '{"review":true}'),
+        "note": ran(0, '{"systemMessage":"n"}'),
+        "stop": ran(0, '{"continue":false}'),
+    },
     "codex": {
         "deny": ran(2, err="no"),
         "note": ran(0, '{"systemMessage":"n"}'),
@@ -219,6 +225,7 @@ def test_of_an_event_that_its_agent_does_not_have_a_hook_can_say_this(dialect: s
 UNHEARD = {
     "antigravity": "ConfigChange",
     "claude-code": "post_llm_call",
+    "cline": "ConfigChange",
     "codex": "ConfigChange",
     "copilot-cli": "ConfigChange",
     "cursor": "ConfigChange",

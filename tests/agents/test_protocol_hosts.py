@@ -12,6 +12,7 @@ from every import every
 from hosts import (
     antigravity,
     claude_judge,
+    cline,
     codex,
     copilot_cli,
     cursor,
@@ -37,6 +38,7 @@ from tray.model.event import Capability, Event
 JUDGES: dict[str, Callable[[str, bytes, Exit], Report]] = {
     "antigravity": antigravity.judge,
     "claude-code": claude_judge.judge,
+    "cline": cline.judge,
     "codex": codex.judge,
     "copilot-cli": copilot_cli.judge,
     "cursor": cursor.judge,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from agents.hook_outputs import ran
 from agents.hosts import taken
 from agents.recordings import sampled
@@ -44,6 +46,9 @@ def refusal(dialect: str, row: FidelityRow) -> Result | None:
         can = "deny" in expressible(dialect, row.hook_event_names[dialect])
         word = "continue" if row.hook_event_names[dialect] == "Stop" else "deny"
         return ran(0, f'{{"decision":"{word}","reason":"no"}}') if can else None
+    if dialect == "cline":
+        can = "deny" in expressible(dialect, row.hook_event_names[dialect])
+        return ran(0, '{"cancel":true,"errorMessage":"no"}') if can else None
     if dialect in ("cursor", "kiro"):
         return ran(2, err="no") if "deny" in expressible(dialect, row.hook_event_names[dialect]) else None
     if dialect == "x-code" and row.hook_event_names[dialect] in HEARD_BY_X_CODE:
@@ -116,11 +121,12 @@ def test_a_hook_without_an_opinion_leaves_everything_as_it_was(dialect: str, row
 
 
 @every("row", REWRITTEN, ids=lambda row: row.agent)
-@every("dialect", ["claude-code", "copilot-cli", "cursor", "gemini-cli", "starchild", "x-code"])
+@every("dialect", ["claude-code", "cline", "copilot-cli", "cursor", "gemini-cli", "starchild", "x-code"])
 def test_a_new_command_reaches_every_agents_shell(dialect: str, row: FidelityRow) -> None:
     event = sampled(row.agent, row.event)
     said = {
         "claude-code": '{"updatedInput":{"command":"true"}}',
+        "cline": '{"overrideInput":{"commands":["true"]}}',
         "copilot-cli": '{"modifiedArgs":{"command":"true"}}',
         "cursor": '{"permission":"allow","updated_input":{"command":"true"}}',
         "gemini-cli": '{"hookSpecificOutput":{"tool_input":{"command":"true"}}}',
@@ -132,4 +138,4 @@ def test_a_new_command_reaches_every_agents_shell(dialect: str, row: FidelityRow
 
     assert hook_output.rewrite is not None
     assert hook_output.rewrite.target is Target.INPUT
-    assert b'"command":"true"' in answered(event, hook_output).stdout
+    assert re.search(rb'"command":"true"|"commands":\["true"\]', answered(event, hook_output).stdout)

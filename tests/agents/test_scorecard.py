@@ -10,6 +10,7 @@ import pytest
 from agents import scorecard
 from clients.claude_code import CLAUDE_CODE
 from clients.client import Can, Client
+from clients.cline import CLINE
 from clients.codex import CODEX
 from clients.copilot_cli import COPILOT_CLI
 from clients.gemini_cli import GEMINI_CLI
@@ -24,7 +25,7 @@ CLIENTS = Path(__file__).parents[1] / "clients"
 ROWS = {row["client"]: row for row in json.loads((CLIENTS / "packages.json").read_text(encoding="utf-8"))}
 NAMED = [(agent, ability) for agent in scorecard.OWN for ability in {**scorecard.SCENES, **scorecard.OWN[agent]}]
 NAMED = [(agent, ability) for agent, ability in NAMED if scorecard.client_test(agent, ability)]
-CLIENTS_RUN = (CLAUDE_CODE, CODEX, COPILOT_CLI, GEMINI_CLI, KIMI_CODE, OPENCODE, QWEN_CODE)
+CLIENTS_RUN = (CLAUDE_CODE, CLINE, CODEX, COPILOT_CLI, GEMINI_CLI, KIMI_CODE, OPENCODE, QWEN_CODE)
 
 
 def functions(*files: str) -> set[str]:

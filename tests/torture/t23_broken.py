@@ -37,6 +37,7 @@ BRACED = {"half JSON", "half a refusal", "not UTF-8"}
 NOTED = {
     "antigravity": set(),
     "claude-code": BRACED,
+    "cline": set(),
     "codex": BRACED,
     "copilot-cli": {*UNREADABLE},
     "cursor": set(),

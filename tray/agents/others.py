@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tray.text.words import word_set
 
-PROGRAMS = word_set("aider amp cline crush goose")
-VARIABLES = word_set("AI_AGENT AMP_THREAD_ID CLINE_ACTIVE GOOSE_TERMINAL")
+PROGRAMS = word_set("aider amp crush goose")
+VARIABLES = word_set("AI_AGENT AMP_THREAD_ID GOOSE_TERMINAL")
 # Windows in which agents run as well as the terminals of people: they are no agents, their extension hosts may be.
 EDITORS = word_set(
     "clion code code-insiders code-oss codium cursor emacs goland idea java nvim phpstorm pycharm rider rubymine "

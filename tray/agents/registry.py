@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 BUILT_IN: Mapping[str, str] = {  # by id: the module that has the agent's AGENT
     "antigravity": "tray.agents.google_antigravity",
     "claude-code": "tray.agents.claude_code",
+    "cline": "tray.agents.cline",
     "codex": "tray.agents.codex",
     "copilot-cli": "tray.agents.copilot_cli",
     "cursor": "tray.agents.cursor",

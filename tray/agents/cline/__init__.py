@@ -1,0 +1,51 @@
+"""Cline's command line: one executable for each of its hooks, in ~/.cline/hooks."""
+
+from __future__ import annotations
+
+import re
+
+from tray.agents.agent import ENVELOPE, Agent, Marks, NativeTool, Payload, ProtectedFiles
+from tray.agents.cline import protocol
+from tray.agents.cline.protocol import EVENTS, ID, NAME, SHELL
+from tray.agents.lazy import part
+from tray.model.event import Capability
+
+FILE = {"file_path": ("path",)}
+
+
+def _is_sender(payload: Payload) -> bool:
+    return {"hookName", "taskId", "workspaceRoots"} <= payload.keys()
+
+
+AGENT = Agent(
+    id=ID,
+    name=NAME,
+    events=EVENTS,
+    default_can=Capability.ASK | Capability.DENY,
+    extra_can={"PreToolUse": Capability.ASK},
+    protocol=protocol,
+    tools={
+        "Bash": NativeTool(SHELL),  # its list of commands is one command here
+        "Edit": NativeTool("editor", {**FILE, "old_string": ("old_text",), "new_string": ("new_text",)}),
+        "Grep": NativeTool("search_codebase", {"pattern": ("queries",)}),
+        "Read": NativeTool("read_files"),
+        "WebFetch": NativeTool("fetch_web_content"),
+    },
+    matcher_names={"apply_patch": ("Edit", "Write"), "editor": ("Write",)},  # they make files, too
+    marks=Marks(keys=("hookName",), is_sender=_is_sender, is_alike=_is_sender),
+    programs=frozenset({"cline"}),
+    variables=frozenset({"CLINE_ACTIVE"}),
+    starters=frozenset({"cline"}),
+    home_variable="CLINE_DIR",
+    envelope=ENVELOPE
+    | {"clineVersion", "hookName", "parent_agent_id", "sessionContext", "taskId", "userId", "workspaceInfo"}
+    | {"workspaceRoots"},
+    protected=(ProtectedFiles(kind=f"a hook of {NAME}", pattern=re.compile(r".*/\.cline(?:rules)?/hooks(?:/.*)?")),),
+    protected_in_home=(ProtectedFiles(kind=f"a hook of {NAME}", pattern=re.compile(r"/+hooks(?:/.*)?")),),
+    settings_files=(".cline/hooks/PreToolUse", ".clinerules/hooks/PreToolUse"),
+    path_words=("cline", "hooks"),
+    probe_event="TaskStart",
+    connector=part("tray.agents.cline.connector"),
+    reader=part("tray.agents.cline.source"),
+    import_hint="name their folder in `sources` of hooktray.yaml, and move them there",
+)
