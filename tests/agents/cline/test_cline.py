@@ -42,7 +42,7 @@ def person(tmp_path: Path) -> Person:
 
 
 def call(input: Any) -> Event:
-    payload = {"hookName": "tool_call", "taskId": "t", "workspaceRoots": ["/p"]}
+    payload: dict[str, Any] = {"hookName": "tool_call", "taskId": "t", "workspaceRoots": ["/p"]}
     payload |= {"tool_call": {"id": "c1", "name": "run_commands", "input": input}}
     return parse(RelayRequest(agent="cline", event="PreToolUse", id="1", body=json.dumps(payload).encode()))
 
