@@ -16,7 +16,7 @@ from tray.agents.x_code import hook_format, protocol
 from tray.lazy_pattern import lazy_pattern
 
 PLUGIN = "a plugin of X-Code"
-# Its documentation says `path`, its source `filePath`.
+# Its documentation has `path`, its source `filePath`.
 FILE = {"file_path": ("filePath", "path")}
 EDIT = {"old_string": ("oldString",), "new_string": ("newString",), "replace_all": ("replaceAll",)}
 GREP = {
