@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -11,6 +12,8 @@ RUN_ARGV = (["run"], ["run", "--headless"])
 
 def main() -> int:
     """Exit code: 0 ok, 1 the user's problem, 2 usage, 3 our bug; of `relay` and `once` the agent's own."""
+    if sys.platform == "win32":
+        _pipe_utf8()
     home, argv = _home(sys.argv[1:])
     if argv[:1] == ["relay"]:
         from tray.relay import main as relay
@@ -29,6 +32,13 @@ def main() -> int:
     from tray.cli import main as cli
 
     return cli()
+
+
+def _pipe_utf8() -> None:
+    """What reads our output expects UTF-8 on every system; the code page of a Windows has no Chinese name."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and not stream.isatty():
+            stream.reconfigure(encoding="utf-8", errors="replace")
 
 
 def _home(argv: list[str]) -> tuple[list[str], list[str]]:

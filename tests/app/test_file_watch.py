@@ -96,6 +96,24 @@ def test_what_is_no_longer_wanted_is_no_longer_told(watcher: Watcher, tmp_path: 
     assert watcher.settle() == before
 
 
+def test_where_the_system_reports_nothing_files_are_looked_at_again_and_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(file_watch.sys, "platform", "win32")
+    monkeypatch.setattr(file_watch, "LOOK_INTERVAL", 0.01)
+    watcher = Watcher()
+    file = tmp_path / "hooktray.yaml"
+    try:
+        for change in (lambda: file.write_text("hooks: []"), lambda: file.write_text("hooks: [1]"), file.unlink):
+            before = watcher.over(file) if not watcher.count else watcher.settle()
+            change()
+            wait(lambda: watcher.count > before, 20, "the change is reported")  # noqa: B023
+        assert watcher.settle() == watcher.settle()
+    finally:
+        watcher.watch.close()
+        watcher.loop.close()
+
+
 def test_where_the_system_reports_nothing_a_folder_is_looked_at_again_and_again(
     watcher: Watcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,7 +1,7 @@
-"""Reports changes to a few files as they happen, without polling: an idle tray stays asleep.
+"""Reports changes to a few files as they happen.
 
-Linux has inotify, which is watched by the event loop that is there anyway. Elsewhere nothing is reported, and the
-files are read when the menu opens, when an event comes in and when a command asks.
+Linux has inotify, which the event loop watches, so an idle tray sleeps. Elsewhere the files are looked at every
+`LOOK_INTERVAL` seconds.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 FOLDER_LIMIT = 256  # that are watched at most
 DEBOUNCE = 0.3  # seconds without an event before a folder is looked at, as a deletion takes its time
 MAX_DELAY = 1.0  # seconds after the first event, however many follow
-POLL_INTERVAL = 60.0  # seconds between two looks where the system reports nothing
+LOOK_INTERVAL = 2.0  # seconds between two looks at files where the system reports nothing
+POLL_INTERVAL = 60.0  # the same for a folder
 SETTLE_DELAY = 0.1  # seconds after the first event: an editor writes, renames and sets modes in one go
 # The masks of inotify(7) as numbers: the library is there on Linux only.
 CLOSE_WRITE, MOVED_FROM, MOVED_TO, CREATE, DELETE, ATTRIB = 0x8, 0x40, 0x80, 0x100, 0x200, 0x4
@@ -99,6 +100,8 @@ class FileWatch:
         self._awaited: frozenset[Path] = frozenset()  # folders that are not there
         self._waiting = False
         self._timer: asyncio.TimerHandle | None = None
+        self._next_look: asyncio.TimerHandle | None = None
+        self._states: dict[Path, tuple[int, ...]] = {}  # of the files, where the system reports nothing
         self._watches = _Watches(loop, self._read)
 
     def watch(self, files: Iterable[str | Path]) -> None:
@@ -126,15 +129,25 @@ class FileWatch:
     # ---- on the loop ----
 
     async def _end(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
+        for timer in (self._timer, self._next_look):
+            if timer is not None:
+                timer.cancel()
         self._watches.close()
 
     def _watch(self, wanted: frozenset[Path]) -> None:
+        self._files = wanted
         if self._watches.is_open:
-            self._files = wanted
             self._arm()
-            self._soon()  # it may have changed before the watch was there
+        else:
+            self._states = _states(wanted)
+            self._next_look = self._next_look or self._loop.call_later(LOOK_INTERVAL, self._look)
+        self._soon()  # it may have changed before the watch was there
+
+    def _look(self) -> None:
+        self._next_look = self._loop.call_later(LOOK_INTERVAL, self._look)
+        before, self._states = self._states, _states(self._files)
+        if self._states != before:
+            self._soon()
 
     def _arm(self) -> None:
         """Watches are on folders: a file that is replaced takes a watch of its own along with it.
@@ -273,6 +286,16 @@ class FolderWatch:
         if not self._is_reported:
             self._schedule(POLL_INTERVAL)
         self._changed()
+
+
+def _states(files: Iterable[Path]) -> dict[Path, tuple[int, ...]]:
+    """What a write changes of each file that is there."""
+    found = {}
+    for file in files:
+        with contextlib.suppress(OSError):
+            state = file.stat()
+            found[file] = (state.st_mtime_ns, state.st_size, state.st_ino)
+    return found
 
 
 def _places(file: Path) -> tuple[Path, ...]:

@@ -1,0 +1,196 @@
+"""A Windows as wine makes it: a screen with a tray, and Hooktray installed in a folder with a space and an `&`."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PureWindowsPath
+from types import TracebackType
+from typing import Any, Self
+
+from desk.menus import LEFT, RIGHT
+from desk.screen import Box, Screen
+from desk.wait import wait
+from PIL import Image
+from wine import prepare
+
+SIZE = (1024, 740)
+START = 300.0  # seconds that a program of Windows has on a busy machine
+TRAY = "Wine System Tray"
+OURS = "python.exe"  # the class of our windows
+PLACE = "Hook tray & more"
+INK, PAPER = 128, 200  # grey levels: what is darker is written, what is lighter is a menu's ground
+TEXT = (18, 20)  # pixels: left of a row's text, and right of it
+
+
+class Windows:
+    """Starts on entering; on leaving everything in the prefix ends."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.drive = folder / "prefix" / "drive_c"
+        self._homes = 0
+
+    def __enter__(self) -> Self:
+        shutil.copytree(prepare.CACHE / "prefix", self.folder / "prefix", symlinks=True)
+        self.python = prepare.installed(self.drive / PLACE)
+        read, write = os.pipe()
+        argv = ["Xvfb", "-displayfd", str(write), "-screen", "0", "1024x768x24", "-nolisten", "tcp"]
+        self._x_server = subprocess.Popen(argv, pass_fds=[write], stderr=subprocess.DEVNULL)
+        os.close(write)
+        with open(read) as number:
+            display = f":{number.readline().strip()}"
+        self.environment = {
+            **prepare.VARIABLES,
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.folder),
+            "WINEPREFIX": str(self.folder / "prefix"),
+            "WINEPATH": str(self.inside(self.python.parent)),  # put before the PATH of Windows
+            "DISPLAY": display,
+        }
+        self.screen = Screen(self.environment)
+        self._explorer = self.start(["explorer", f"/desktop=hook,{SIZE[0]}x{SIZE[1]}"])
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        subprocess.run(["wineserver", "-k", "-w"], env=self.environment, timeout=START, check=False)
+        self.screen.close()
+        self._x_server.terminate()
+        self._x_server.wait(30)
+
+    def inside(self, path: Path) -> PureWindowsPath:
+        """What Windows calls a place below its drive."""
+        return PureWindowsPath("C:\\", *path.relative_to(self.drive).parts)
+
+    def fresh_home(self) -> Path:
+        self._homes += 1
+        home = self.drive / "homes" / f"home {self._homes}"
+        home.mkdir(parents=True)
+        return home
+
+    # ---- programs; their streams are pipes, since a Python there cannot use files of this system
+
+    def start(self, argv: Sequence[str | Path | PureWindowsPath], **streams: Any) -> subprocess.Popen[bytes]:
+        streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT} | streams
+        return subprocess.Popen(["wine", *map(str, argv)], env=self.environment, cwd=self.drive, **streams)
+
+    def run(
+        self,
+        argv: Sequence[str | Path | PureWindowsPath],
+        input: bytes = b"",
+        environment: Mapping[str, str] | None = None,
+    ) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            ["wine", *map(str, argv)], env={**self.environment, **(environment or {})}, cwd=self.drive,
+            input=input, capture_output=True, timeout=START, check=False,
+        )  # fmt: skip
+
+    def registry(self, key: str, value: str) -> str:
+        """A value of the registry; "" without it."""
+        done = self.run(["reg", "query", key, "/v", value])
+        line = next((one for one in done.stdout.decode().splitlines() if value in one), "")
+        return line.split("REG_SZ")[-1].strip()
+
+    # ---- the screen
+
+    def icon(self) -> Box | None:
+        """Our icon in the tray; None without one. Each icon has a place, and ours is the only one."""
+        found = [box for box in self.screen.named("explorer.exe") if self._is_inked(box)]
+        return found[0] if found else None
+
+    def menus(self) -> list[Box]:
+        """The open menus, the first one first."""
+        return sorted(
+            (box for box in self.screen.named(OURS) if box.height > 10), key=lambda box: box.id
+        )
+
+    def choose(self, *numbers: int) -> None:
+        """Open the menu with the pointer, and press the row with this number in each of its levels."""
+        icon = wait(self.icon, START, "the icon is drawn")
+        for level, number in enumerate(numbers):
+            if level == 0:
+                self.screen.point(icon.x + 10, icon.y + icon.height // 2)
+                self.screen.press(RIGHT)
+            menu = wait(lambda: (self.menus() + [None] * 9)[level], START, f"level {level} of the menu")  # noqa: B023
+            rows = wait(lambda: self.rows(menu), START, "rows are drawn")  # noqa: B023
+            self.screen.point(menu.x + menu.width // 2, menu.y + rows[number])
+        self.screen.press(LEFT)
+        wait(lambda: not self.menus(), START, "the menu is closed")
+
+    def rows(self, menu: Box) -> list[int]:
+        """The middle of each row, from the menu's top; a line between rows is none."""
+        picture = self.screen.image(menu).convert("L").crop((TEXT[0], 2, menu.width - TEXT[1], menu.height - 2))
+        return [2 + (first + last) // 2 for first, last in _bands(picture)]
+
+    def _is_inked(self, box: Box) -> bool:
+        picture = self.screen.image(box).convert("L")
+        return box.height == 20 and picture.getextrema()[0] < PAPER
+
+
+def _bands(picture: Image.Image) -> Iterator[tuple[int, int]]:
+    """The runs of lines that have something written on them, and more than one line high."""
+    first = None
+    for y in range(picture.height + 1):
+        levels = picture.crop((0, y, picture.width, y + 1)).getextrema() if y < picture.height else (255, 255)
+        is_written = levels[1] - levels[0] > 255 - PAPER
+        if is_written and first is None:
+            first = y
+        if not is_written and first is not None:
+            if y - first > 2:
+                yield first, y
+            first = None
+
+
+class Tray:
+    """Hooktray with a home of its own on this Windows."""
+
+    def __init__(self, windows: Windows) -> None:
+        self.windows = windows
+        self.home = windows.fresh_home()
+        self.config = self.home / "config" / "hooktray.yaml"
+        self.config.parent.mkdir()
+
+    @property
+    def argv(self) -> list[str | PureWindowsPath]:
+        return [self.windows.inside(self.windows.python), "-m", "tray", "--home", self.windows.inside(self.home)]
+
+    def configure(self, settings: Mapping[str, Any], **files: str) -> None:
+        for name, text in files.items():
+            (self.config.parent / name.replace("_", ".")).write_text(text)
+        self.config.write_text(json.dumps(settings))
+
+    def cli(self, *words: str) -> str:
+        return self.windows.run([*self.argv, *words]).stdout.decode()
+
+    def json(self, *words: str) -> Any:
+        return json.loads(self.cli(*words, "--json"))
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[subprocess.Popen[bytes]]:
+        process = self.windows.start([*self.argv, "run"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait(self.windows.icon, START, "the icon is drawn")
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                self.quit()
+            process.wait(START)
+
+    def quit(self) -> None:
+        self.windows.choose(-1)
+
+    def relay(self, agent: str, event: str, payload: Mapping[str, Any]) -> dict[str, Any]:
+        """What the agent is answered; {} for silence."""
+        done = self.windows.run([self.relay_program, "--home", self.windows.inside(self.home), agent, event], json.dumps(payload).encode())
+        assert done.returncode == 0, done
+        return dict(json.loads(done.stdout)) if done.stdout.strip() else {}
+
+    @property
+    def relay_program(self) -> PureWindowsPath:
+        return self.windows.inside(self.windows.drive / PLACE / "site" / "tray" / "native" / "hooktray-relay.exe")
