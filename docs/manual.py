@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
-
-import typer.main
 
 from tray import __version__
 from tray.agents.registry import AGENTS
-from tray.cli import commands
-from tray.cli.completion import Shell, script
+from tray.cli.command_line import HELP, HELP_TEXT, Option, Parameter, parameters
+from tray.cli.commands import COMMANDS, GLOBAL, UserCommand
+from tray.cli.completion import SCRIPTS, Shell
 
 ROOT = Path(__file__).parent.parent
 COMPLETIONS = {
@@ -87,49 +85,34 @@ The commands ask.
 
 def page() -> str:
     """The manual page, in the language of man(7)."""
-    group: Any = typer.main.get_group(commands())
-    parts = [HEAD, ".SH OPTIONS\n", *map(_option, _options(group)), ".SH COMMANDS\n"]
-    parts += _commands(group)
+    parts = [HEAD, ".SH OPTIONS\n", _options(GLOBAL), _option(HELP, "", HELP_TEXT), ".SH COMMANDS\n"]
+    parts += map(_command, sorted(COMMANDS, key=lambda command: command.name))
     agents = ", ".join(f"\\fB{_plain(name)}\\fR" for name in sorted(AGENTS))
     return "".join([*parts, RELAY.replace("{agents}", agents), TAIL])
 
 
 def files() -> dict[Path, str]:
     """Everything that follows from the command line, by its place."""
-    scripts = {
-        ROOT / "installers" / "completions" / name: f"{script(shell)}\n" for shell, name in COMPLETIONS.items()
-    }
+    scripts = {ROOT / "installers" / "completions" / name: SCRIPTS[shell] for shell, name in COMPLETIONS.items()}
     return {ROOT / "docs" / "hooktray.1": page(), **scripts}
 
 
-def _commands(group: Any, before: str = "") -> Iterator[str]:
-    """Each command under its whole name; a group has nothing to say beside its own."""
-    for name, command in sorted(group.commands.items()):
-        if hasattr(command, "commands"):
-            yield from _commands(command, f"{before}{name} ")
-        else:
-            yield _command(f"{before}{name}", command)
+def _command(command: UserCommand) -> str:
+    taken = parameters(command.function())
+    words = [one.shown for one in taken if not isinstance(one.declared, Option)]
+    heading = f'.SS "{_plain(" ".join([command.name, *words]))}"\n'
+    return heading + _text(command.help) + _options(taken)
 
 
-def _command(name: str, command: Any) -> str:
-    words = [_argument(one) for one in command.params if one.param_type_name == "argument"]
-    heading = f'.SS "{_plain(" ".join([name, *words]))}"\n'
-    return heading + _text(command.help or "") + "".join(map(_option, _options(command)))
+def _options(taken: Iterable[Parameter]) -> str:
+    found = (one.declared for one in taken if isinstance(one.declared, Option))
+    return "".join(_option(one.flags, one.metavar, one.help) for one in found)
 
 
-def _argument(parameter: Any) -> str:
-    shown = parameter.metavar or str(parameter.name).upper()
-    return shown if parameter.required else f"[{shown}]{'...' if parameter.nargs == -1 else ''}"
-
-
-def _options(command: Any) -> Iterator[Any]:
-    return (one for one in command.params if one.param_type_name == "option" and not getattr(one, "hidden", False))
-
-
-def _option(option: Any) -> str:
-    names = ", ".join(f"\\fB{_plain(name)}\\fR" for name in option.opts)
-    value = "" if option.is_flag else f" \\fI{_plain(option.metavar or str(option.name).upper())}\\fR"
-    return f".TP\n{names}{value}\n{_text(option.help or '')}"
+def _option(flags: Iterable[str], metavar: str, help: str) -> str:
+    names = ", ".join(f"\\fB{_plain(flag)}\\fR" for flag in flags)
+    value = f" \\fI{_plain(metavar)}\\fR" if metavar else ""
+    return f".TP\n{names}{value}\n{_text(help)}"
 
 
 def _text(text: str) -> str:

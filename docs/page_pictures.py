@@ -22,8 +22,8 @@ from house import PRE_TOOL_USE, House  # noqa: E402
 from web.site import Site  # noqa: E402
 
 from tray.agents.registry import AGENTS  # noqa: E402
+from tray.approvals.review import hook_id  # noqa: E402
 from tray.model.decision import Record, Verdict  # noqa: E402
-from tray.web.review_diff import hook_id  # noqa: E402
 from tray.web.services import AgentConnection  # noqa: E402
 
 OUT = ROOT / "docs" / "page"

@@ -54,6 +54,7 @@ ELSEWHERE = {  # modules whose tests have another name, or are in another folder
     "cli/doctor.py": "app/test_checks",
     "cli/follow.py": "cli/test_history",
     "cli/requests.py": "ipc/test_terminal test_trouble",
+    "store/grants.py": "engine/test_granted_variables",
     "cli/views.py": "cli/test_history cli/test_agents test_trouble",
     "desktop/launcher.py": "desktop/test_opener web/test_browsers",
     "edit/backups.py": EDITING,

@@ -43,7 +43,6 @@ class House:
     decisions: list[tuple[Event, Decision, Record]] = field(default_factory=list)
     shown: list[tuple[str, str]] = field(default_factory=list)  # turns with the texts shown for them, "" at their end
     background: BackgroundProcesses = field(default_factory=BackgroundProcesses)
-    awaits_turn_end: bool = False  # the listener waits for the end of a turn
     listener_fails: bool = False  # the listener fails on decisions
     asked: list[UserQuestion] = field(default_factory=list)
     endings: list[QuestionResult] = field(default_factory=list)

@@ -16,7 +16,8 @@ from plain import Plain
 
 from tray import relay
 from tray.app import build_catalog, open_stores
-from tray.cli.views import hook_rows, log_row
+from tray.app.reports import hook_rows
+from tray.engine.log_rows import log_row
 from tray.errors import IpcError
 from tray.ipc.client import send_request
 from tray.paths import locate

@@ -11,13 +11,13 @@ import tomllib
 from pathlib import Path
 
 import pytest
-import typer.main
 from every import every
 from house import House
 
 from tray import settings
 from tray.agents.registry import AGENTS
-from tray.cli import commands
+from tray.cli.command_line import HELP, parameters
+from tray.cli.commands import COMMANDS, UserCommand, first_words
 from tray.sources import hooktray
 from tray.sources.configuration import parse
 
@@ -25,7 +25,6 @@ ROOT = Path(__file__).parent.parent
 FOLDERS = ("docs", "installers", "examples", "tests")
 PAGES = sorted([ROOT / "README.md", *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.md"))])
 PAGES.remove(ROOT / "docs" / "coverage.md")  # measured before a release: a module may go meanwhile
-COMMANDS = typer.main.get_group(commands()).commands
 OURS = re.compile(r"`((?:tray|tests|docs|icons|native|installers|examples|\.ci)/[\w./*-]*)")
 OUTSIDE = {"relay", "once"}  # not of the command line that people type
 GENERATED = re.compile(r"^(?:dist|tray/native)/|/pine\.py$")  # and the agent of docs/new-agent.md, which nobody has
@@ -65,6 +64,10 @@ def test_every_heading_that_a_link_of_a_page_names_is_there(page: Path) -> None:
     assert [link for link in links if link[1] not in anchors(page.parent / link[0] if link[0] else page)] == []
 
 
+def flags(command: UserCommand) -> list[str]:
+    return [flag for one in parameters(command.function()) for flag in one.declared.flags]
+
+
 def lines(page: Path) -> list[list[str]]:
     """Every command of ours that a page shows, as words; what stands behind a pipe or a comment is not its own."""
     text = page.read_text()
@@ -80,8 +83,8 @@ def test_every_command_and_option_that_a_page_shows_exists(page: Path) -> None:
     for verb, *words in lines(page):
         if verb in OUTSIDE or verb.startswith("-"):
             continue
-        assert verb in COMMANDS, f"{named(page)}: hooktray {verb}"
-        known = {word for one in COMMANDS[verb].params for word in one.opts} | {"--help", "-h"}
+        assert verb in dict(first_words()), f"{named(page)}: hooktray {verb}"
+        known = {*HELP, *(flag for one in COMMANDS if one.name.split()[0] == verb for flag in flags(one))}
         options = [word.strip("[]") for word in words if word.strip("[]").startswith("--")]
         assert [word for word in options if word not in known] == [], f"{named(page)}: hooktray {verb}"
 

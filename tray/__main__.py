@@ -27,6 +27,10 @@ def main() -> int:
         from tray.once import main as once
 
         return once([*home, *argv[1:]], environment)
+    if argv == ["push-send"]:
+        from tray.notify.push.sender import main as push
+
+        return push()
     if argv in RUN_ARGV:
         return _run(home, argv)
     from tray.cli import main as cli

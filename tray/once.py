@@ -106,8 +106,6 @@ class OneShotListener:
             one()
         self.write_rows()
 
-    awaits_turn_end = False
-
     def arrived(self, event: Event, *, answered: bool) -> None:
         """Ignored: without the tray there are no alerts."""
 

@@ -12,13 +12,13 @@ import msgspec
 from tray.addresses import endpoint
 from tray.errors import ConfigError
 from tray.strict import Document, nearest, suggest
-from tray.text import sanitise
+from tray.text import push_urls, sanitise
 
 T = TypeVar("T")
 
 Seconds = Annotated[float, msgspec.Meta(ge=0, le=86400)]
 
-CLASSES = (
+ClassName = Literal[
     "turn_end",
     "session_end",
     "needs_you",
@@ -32,7 +32,10 @@ CLASSES = (
     "changed",
     "switched",
     "information",
-)
+]
+CLASSES: tuple[ClassName, ...] = get_args(ClassName)
+PUSH_CLASSES: tuple[ClassName, ...] = ("needs_you", "asked", "turn_end")
+MAX_PUSH = 8  # addresses
 SOUNDS = ("alarm", "bell", "chime", "fall", "low", "tick")  # our own, in tray/notify/sounds
 
 
@@ -77,6 +80,15 @@ class QuietHours(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename
     days: list[Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]] = []  # [] = every day
 
 
+class PushTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where notifications are pushed to: a service by its Apprise URL, which is a secret, and which of them."""
+
+    url: str  # or the reference of one that the secret store keeps
+    when: Literal["away", "always"] = "away"
+    classes: list[ClassName] = msgspec.field(default_factory=lambda: list(PUSH_CLASSES))
+    show_input: bool = False  # the notification's text, too, which `show_input: false` above still hides
+
+
 class AskOnDesktop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whose questions are put to the user on the desktop, and how long they wait there."""
 
@@ -118,7 +130,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     notify_headless: bool = False
     while_looking: Literal["hold", "silent", "show"] = "hold"
     away_after: Annotated[float, msgspec.Meta(ge=0, le=1440)] = 5.0  # minutes; 0 = never
+    sound_pack: str = ""  # the folder of one; "" = our own sounds
+    speak: bool = False
     volume: Annotated[float, msgspec.Meta(ge=0, le=1)] = 1.0
+    push: list[PushTarget] = []
     ask_on_desktop: AskOnDesktop = AskOnDesktop()
     without_tray: Literal["once", "allow"] = "once"
     turn_quiet_seconds: Annotated[float, msgspec.Meta(ge=0.1, le=60)] = 3.0
@@ -148,6 +163,7 @@ def read(document: Document) -> Settings:
                 raise unknown_key(document, place, name, CLASSES)
     if settings.llm is not None:
         _check_url(document, settings.llm.base_url)
+    _check_push(document, settings.push)
     return settings
 
 
@@ -157,6 +173,19 @@ def _check_url(document: Document, url: str) -> None:
     except ValueError as error:
         hint = "write it like `base_url: https://llm.example.com/v1`"
         raise invalid_value(document, ("llm", "base_url"), str(error), hint) from None
+
+
+def _check_push(document: Document, targets: Sequence[PushTarget]) -> None:
+    """Their URLs are secrets, so no error shows one."""
+    if len(targets) > MAX_PUSH:
+        raise invalid_value(document, ("push",), f"there are {len(targets)}", f"keep at most {MAX_PUSH} of them")
+    for number, one in enumerate(targets):
+        if problem := push_urls.problem(one.url):
+            hint = "write it as Apprise does, `ntfy://topic`, or what `hooktray push add` printed"
+            raise invalid_value(document, ("push", number, "url"), problem, hint)
+        if push_urls.reference(one.url) in [push_urls.reference(other.url) for other in targets[:number]]:
+            hint = "keep one of them, with all of its classes"
+            raise invalid_value(document, ("push", number, "url"), "the same address is there already", hint)
 
 
 def convert(document: Document, at: tuple[Any, ...], value: Any, kind: type[T], extra: tuple[str, ...] = ()) -> T:
@@ -169,7 +198,8 @@ def convert(document: Document, at: tuple[Any, ...], value: Any, kind: type[T], 
 
 def unknown_key(document: Document, at: tuple[Any, ...], key: str, known: Any) -> ConfigError:
     """The error for a key nobody knows, with the nearest one that is known."""
-    what = f"{document.location((*at, key))}: {_dotted((*at, key))}: unknown key `{sanitise(key, 60)}`"
+    shown = (*at, push_urls.masked(key) if at[:1] == ("push",) else key)
+    what = f"{document.location((*at, key))}: {_dotted(shown)}: unknown key `{sanitise(str(shown[-1]), 60)}`"
     return ConfigError(what, hint=suggest(key, known))
 
 
@@ -189,6 +219,8 @@ def _explained(
     actual = value
     for step in inner:
         actual = actual[step] if isinstance(actual, (dict, list)) else actual
+    if inner[:1] == ("push",) and not {"when", "classes"}.intersection(inner):
+        actual = push_urls.hidden(actual)  # it may be, or hold, the URL
     expected = message.split(", got ")[0].replace("Expected", "expected")
     if "Invalid enum value" in message:
         words = get_args(_type(kind, inner))

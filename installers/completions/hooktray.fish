@@ -1,1 +1,12 @@
-complete --command hooktray --no-files --arguments "(env _HOOKTRAY_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=get-args _TYPER_COMPLETE_ARGS=(commandline -cp) hooktray)" --condition "env _HOOKTRAY_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=is-args _TYPER_COMPLETE_ARGS=(commandline -cp) hooktray"
+function __hooktray_complete
+    set -l before (commandline -opc)
+    set -l word (commandline -ct)
+    set -l found ($before[1] __complete "=$word" $before[2..] 2>/dev/null)
+    if set -q found[1]
+        printf '%s\n' $found
+    else
+        __fish_complete_path $word
+    end
+end
+
+complete --command hooktray --no-files --arguments '(__hooktray_complete)'

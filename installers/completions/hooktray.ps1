@@ -1,19 +1,10 @@
-Import-Module PSReadLine
-Set-PSReadLineKeyHandler -Chord Tab -Function MenuComplete
-$scriptblock = {
+Register-ArgumentCompleter -Native -CommandName hooktray -ScriptBlock {
     param($wordToComplete, $commandAst, $cursorPosition)
-    $Env:_HOOKTRAY_COMPLETE = "complete_powershell"
-    $Env:_TYPER_COMPLETE_ARGS = $commandAst.ToString()
-    $Env:_TYPER_COMPLETE_WORD_TO_COMPLETE = $wordToComplete
-    hooktray | ForEach-Object {
-        $commandArray = $_ -Split ":::"
-        $command = $commandArray[0]
-        $helpString = $commandArray[1]
-        [System.Management.Automation.CompletionResult]::new(
-            $command, $command, 'ParameterValue', $helpString)
+    $before = @($commandAst.CommandElements | Select-Object -Skip 1 |
+        Where-Object { $_.Extent.EndOffset -lt $cursorPosition } | ForEach-Object { $_.Extent.Text })
+    hooktray __complete "=$wordToComplete" @before 2>$null | ForEach-Object {
+        $word, $help = $_ -split "`t", 2
+        if (-not $help) { $help = $word }
+        [System.Management.Automation.CompletionResult]::new($word, $word, 'ParameterValue', $help)
     }
-    $Env:_HOOKTRAY_COMPLETE = ""
-    $Env:_TYPER_COMPLETE_ARGS = ""
-    $Env:_TYPER_COMPLETE_WORD_TO_COMPLETE = ""
 }
-Register-ArgumentCompleter -Native -CommandName hooktray -ScriptBlock $scriptblock

@@ -347,7 +347,6 @@ def test_a_package_that_claims_every_payload_gets_none_that_is_certainly_another
 def test_a_protocol_function_that_fails_raises_an_error_that_names_the_package(site: Path, failure: str) -> None:
     names = (
         "event_name",
-        "session",
         "tool",
         "parse",
         "render",
@@ -362,7 +361,6 @@ def test_a_protocol_function_that_fails_raises_an_error_that_names_the_package(s
     assert protocol.event_name({}) == ""
     assert protocol.neutral("done", b"").stdout == b""
     for call in (
-        lambda: protocol.session(request(), {}),
         lambda: protocol.tool("before_tool", {}),
         lambda: protocol.parse(request(), "before_tool", {}),
         lambda: protocol.sample("done"),

@@ -1,4 +1,4 @@
-"""Agents in the menu, on real files: nothing is written before it was shown, and then just that."""
+"""Agents in the menu, on real files: what is written is what was summed up, and nothing else."""
 
 from __future__ import annotations
 
@@ -117,44 +117,82 @@ def test_an_agent_of_a_package_has_a_row_that_names_the_package(
     assert len(rows) == len(BUILT_IN) + 1
 
 
-def test_an_agent_is_connected_and_disconnected_by_what_was_shown(agents: AgentsMenu, file: Path, desk: Desk) -> None:
-    assert row(agents).connect == ""
+def digest(agents: AgentsMenu, agent: str = "claude-code") -> str:
+    offered = row(agents, agent).connect
+    assert offered
+    return offered.digest
+
+
+def test_an_agent_is_connected_and_disconnected_by_what_was_summed_up(
+    agents: AgentsMenu, file: Path, desk: Desk
+) -> None:
+    shown = row(agents).connect
+    assert shown
+    assert shown.summary == "adds 1 entry for each of 14 events to ~/.claude/settings.json"
+    assert file.read_text() == TEXT
     agents.review("claude-code", connect=True)
-    shown = row(agents)
-    assert file.read_text() == TEXT
-    assert f"Claude Code, {shown.connect[:8]}" in desk.opened[0].read_text()
+    assert shown.difference in desk.opened[0].read_text()
 
-    assert agents.apply("claude-code", shown.connect).startswith("Claude Code is connected · never heard of")
+    assert agents.apply("claude-code", shown.digest).startswith("Claude Code is connected · never heard of")
 
-    assert (row(agents).connected, row(agents).connect) == (True, "")
-    agents.review("claude-code", connect=False)
-    assert agents.apply("claude-code", row(agents).disconnect) == "Claude Code is disconnected"
+    connected = row(agents)
+    assert (connected.connected, connected.connect) == (True, None)
+    assert connected.disconnect
+    assert connected.disconnect.summary == "takes 14 entries out of ~/.claude/settings.json"
+    assert agents.apply("claude-code", connected.disconnect.digest) == "Claude Code is disconnected"
     assert file.read_text() == TEXT
+
+
+def test_all_agents_that_were_found_are_connected_by_one_click(agents: AgentsMenu, file: Path, home: Path) -> None:
+    (home / ".codex").mkdir()
+    (home / ".qwen").mkdir()
+    (home / ".qwen" / "settings.json").write_text("{,}")
+    digests = (digest(agents), digest(agents, "codex"))
+
+    text = agents.connect_all(digests)
+
+    assert text.startswith("Connected: Claude Code, Codex · never heard of")
+    assert [one.agent for one in agents.rows() if one.connected] == ["claude-code", "codex"]
+    with pytest.raises(HooktrayError, match="not what was shown last"):
+        agents.connect_all(digests)
+
+
+def test_one_agent_whose_file_changed_keeps_no_other_from_being_connected(
+    agents: AgentsMenu, file: Path, home: Path
+) -> None:
+    (home / ".codex").mkdir()
+    digests = (digest(agents), digest(agents, "codex"))
+    file.write_text("{}")
+
+    with pytest.raises(HooktrayError, match="changed by somebody else") as caught:
+        agents.connect_all(digests)
+
+    assert caught.value.hint == "connected: Codex"
+    assert [one.agent for one in agents.rows() if one.connected] == ["codex"]
 
 
 def test_a_click_on_what_was_not_shown_last_writes_nothing(agents: AgentsMenu, file: Path) -> None:
-    agents.review("claude-code", connect=True)
-    old = row(agents).connect
+    old = digest(agents)
     file.write_text('{"model": "haiku"}\n')
-    agents.review("claude-code", connect=True)
+    agents.refresh()
 
     with pytest.raises(HooktrayError, match="not what was shown last"):
         agents.apply("claude-code", old)
     with pytest.raises(HooktrayError, match="not what was shown last"):
-        agents.apply("shelley", row(agents).connect)
+        agents.apply("shelley", digest(agents))
 
     assert file.read_text() == '{"model": "haiku"}\n'
 
 
 def test_a_file_that_changed_since_is_left_and_has_to_be_shown_again(agents: AgentsMenu, file: Path) -> None:
-    agents.review("claude-code", connect=True)
-    shown = row(agents).connect
+    shown = digest(agents)
     file.write_text("{}")
 
     with pytest.raises(HooktrayError, match="changed by somebody else"):
         agents.apply("claude-code", shown)
 
-    assert (file.read_text(), row(agents).connect) == ("{}", "")
+    assert file.read_text() == "{}"
+    assert digest(agents) != shown
 
 
 def test_what_cannot_be_read_is_told_in_its_row(agents: AgentsMenu, file: Path) -> None:
@@ -168,15 +206,14 @@ def test_what_cannot_be_read_is_told_in_its_row(agents: AgentsMenu, file: Path) 
 def test_where_nothing_is_to_be_written_nothing_waits_for_a_click(agents: AgentsMenu, file: Path, desk: Desk) -> None:
     agents.review("claude-code", connect=False)
 
-    assert row(agents).disconnect == ""
+    assert row(agents).disconnect is None
     assert desk.opened[0].read_text().startswith("Claude Code: there is nothing to write")
 
 
 def test_a_tried_agent_is_told_and_is_firing_until_its_lines_change(
     agents: AgentsMenu, file: Path, desk: Desk
 ) -> None:
-    agents.review("claude-code", connect=True)
-    agents.apply("claude-code", row(agents).connect)
+    agents.apply("claude-code", digest(agents))
 
     agents.probe("claude-code")
 

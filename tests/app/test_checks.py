@@ -213,7 +213,7 @@ def test_withheld_variables_that_a_script_names_are_told(house: House, monkeypat
     secret, injecting, tried = of(house, "guard")
 
     assert secret[1] == "its script names variables that are withheld: DEPLOY_TOKEN"
-    assert secret[2] == "if it shall have them: `env: [DEPLOY_TOKEN]`"
+    assert secret[2] == "if it shall have them: `hooktray approve --env DEPLOY_TOKEN guard`"
     assert injecting[1] == "its script names variables that no hook gets: PYTHONPATH"
     assert tried[0] == "ok"
 

@@ -56,7 +56,7 @@ def test_what_is_shown_is_written_and_taken_back(service: ConnectService, file: 
     preview = service.review("claude-code", connect=True)
     head, text = opened[0].read_text().split("\n\n", 1)
     assert text == preview.text
-    assert head.splitlines()[1].endswith(f"Settings, Agents, Claude Code, {preview.digest[:8]}")
+    assert head.splitlines()[1] == preview.summary
     assert preview.text.startswith(f"--- {file}\n+++ {file}\n@@")
     assert file.read_text() == TEXT
     service.apply(preview)
@@ -80,7 +80,7 @@ def test_all_agents_are_shown_with_what_connecting_them_would_write(
     service.show()
 
     text = opened[1].read_text()
-    assert "claude-code: installed, 32 events connected" in text
+    assert "claude-code: installed, 14 events connected" in text
     assert "would write" not in text
 
 

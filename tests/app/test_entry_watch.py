@@ -292,6 +292,28 @@ def test_nothing_is_announced_for_what_changes_no_entry_and_for_our_own_writes(t
     assert tampered.logged() == []
 
 
+COMPACT = {"name": "tidy", "event": "compact_before", "agent": "claude-code", "type": "rule", "decision": "deny"}
+
+
+def test_an_event_that_a_hook_needs_is_noticed_and_its_entry_added(tampered: Tampered) -> None:
+    assert "PreCompact" not in json.loads(tampered.settings.read_text())["hooks"]
+
+    tampered.live.config.write_text(json.dumps({"hooks": [COMPACT]}))
+
+    assert tampered.noticed("claude-code") == ["entry_wanted"]
+    change = tampered.changes()["claude-code"]
+    assert change["text"] == f"{tampered.settings} has no entry for PreCompact, which a hook needs"
+    assert change["is_guard"] is False
+    assert set(tampered.changes()) == {"claude-code"}
+    tampered.connect("claude-code")
+    tampered.well("claude-code")
+    assert "PreCompact" in json.loads(tampered.settings.read_text())["hooks"]
+
+    tampered.live.config.write_text("hooks: []\n")
+    tampered.connect("claude-code")
+    assert "PreCompact" in json.loads(tampered.settings.read_text())["hooks"], "an entry that is there stays"
+
+
 def test_the_same_change_is_announced_once_and_again_after_it_was_put_back(tampered: Tampered) -> None:
     for times in (1, 2):
         tampered.edit(tampered.settings, "del x['hooks']['Stop']")

@@ -89,12 +89,12 @@ def test_a_round_is_counted_from_its_arrival(recorder: Recorder, posted: list[Ca
     turns = TurnEndDetector(lambda: 60.0, ended.append)
     bus = EventBus(posted.append, recorder, turns)
 
-    assert not bus.awaits_turn_end
+    assert not turns.waiting
     bus.arrived(EVENT, answered=False)
-    assert bus.awaits_turn_end, "what comes next may say that the turn goes on"
+    assert turns.waiting
     bus.arrived(replace(EVENT, kind=EventKind.SESSION_END), answered=False)
 
-    assert not bus.awaits_turn_end
+    assert not turns.waiting
     assert [event.kind for event in ended] == [EventKind.TURN_END]
 
 

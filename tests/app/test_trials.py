@@ -16,7 +16,7 @@ from desk import wait
 from house import House
 
 from tray.app.checks.samples import sample_event
-from tray.app.trials import TrialFailure, Trials, run_trial
+from tray.app.trials import NOT_TRIED, TrialFailure, TrialResult, Trials, run_trial
 from tray.approvals.controls import Undo
 from tray.model.hook import ApprovalState, Match
 from tray.notify.alert import AlertClass, Button
@@ -37,6 +37,7 @@ class Bench(AlertBench):
             changed=lambda: None,
         )
         self.failures: list[TrialFailure] = []
+        self.trials = trials
         self.controls = house.controls(self.alerting.switched, trials.approved)
 
     def spawn(self, work: object) -> bool:
@@ -78,14 +79,14 @@ def test_a_hook_that_fails_on_the_test_event_is_shown_with_undo_which_takes_the_
 
     state = bench.approve("guard")
     shown, (failure,) = bench.last, bench.failures
-    health = bench.house.state("guard").health
+    problem = bench.house.state("guard").problem
     bench.alerting.press(shown, Button.UNDO)
 
     assert (shown.cls, shown.buttons) == (AlertClass.HOOK_FAILED, (Button.UNDO,))
     assert shown.body.startswith("guard is approved and failed its test run · ")
     assert cause in failure.cause
     assert remedy in failure.remedy
-    assert health == f"its test run failed: {failure.cause}"
+    assert problem == f"its test run failed: {failure.cause}; {failure.remedy}", "with the cure"
     assert (state, bench.house.state("guard").state) == (ApprovalState.APPROVED, ApprovalState.PENDING)
     assert bench.house.state("guard").health == ""
 
@@ -96,11 +97,11 @@ def test_a_test_run_that_the_end_of_the_tray_cancels_ends_and_counts_as_neither_
     script = 'cat >/dev/null; touch "$HOOK_SOURCE_DIR/started"; exec sleep 600'
     one = house.hook("guard", on="tool_before", script="exit 7", timeout=500.0)
     approved = house.stores.ledger.state.approved[one.key]
-    assert run_trial(house.paths, house.stores, approved), "it is known as broken"
+    assert run_trial(house.paths, house.stores, approved).failure, "it is known as broken"
     house.catalog.refresh()
     before = house.state("guard").health
     slow = house.hook("slow", on="tool_before", script=script, timeout=500.0)
-    found: list[TrialFailure | None] = []
+    found: list[TrialResult] = []
     ending, ours = socket.socketpair()
 
     def work() -> None:
@@ -113,7 +114,7 @@ def test_a_test_run_that_the_end_of_the_tray_cancels_ends_and_counts_as_neither_
         ours.close()
         thread.join(20)
 
-    assert found == [None]
+    assert found == [NOT_TRIED]
     assert (house.state("slow").health, house.state("guard").health) == ("", before)
     assert [row.hooks[0]["name"] for row in house.stores.journal.recent(10) if row.hooks] == ["guard"]
 
@@ -232,3 +233,57 @@ def test_a_hook_that_no_test_event_reaches_is_not_tried(bench: Bench) -> None:
     bench.approve("guard")
 
     assert bench.failures == []
+
+
+def test_whoever_waits_is_told_how_the_test_run_went(bench: Bench) -> None:
+    bench.house.hook("fine", on="tool_before", script="exit 0", approved=False)
+    bench.house.hook("broken", on="tool_before", script="exit 7", approved=False)
+    bench.house.hook("rule", on="tool_before", type="rule", decision="deny", approved=False)
+    for name in ("fine", "broken", "rule"):
+        bench.approve(name)
+
+    told = {name: bench.trials.describe(bench.house.state(name).key, 0) for name in ("fine", "broken", "rule")}
+
+    assert (told["fine"], told["rule"]) == ("Its test run went well", "")
+    first, cure, undo = told["broken"].splitlines()
+    assert first == "Its test run failed: exit 7"
+    assert cure.strip() == bench.failures[0].remedy
+    assert undo == "  Undo: hooktray revoke --last broken"
+
+
+def test_a_test_run_that_has_not_ended_is_said_to_go_on(house: House) -> None:
+    trials = Trials(
+        house.paths, house.stores, spawn=lambda work: True, failed=lambda failure, undo: None,
+        changed=lambda: None,
+    )  # fmt: skip
+    state = house.hook("guard", on="tool_before", script="exit 0", approved=False)
+    house.controls(approved=trials.approved).approve(state.key, state.digest, "tray")
+
+    assert trials.describe(state.key, 0) == "Its test run still goes on; `hooktray list` shows what comes of it"
+
+
+def test_a_script_without_its_mode_is_shown_with_chmod_and_undo(bench: Bench) -> None:
+    bench.house.script("guard.sh", "exit 0").chmod(0o644)
+    bench.house.hook("guard", on="tool_before", command="./guard.sh", approved=False)
+
+    bench.approve("guard")
+
+    (failure,) = bench.failures
+    assert failure.remedy == f"chmod +x {bench.house.paths.config.parent / 'guard.sh'}"
+    assert bench.last.buttons == (Button.UNDO,)
+    assert failure.remedy in bench.house.state("guard").problem
+
+
+def test_undo_takes_back_just_the_last_approval(bench: Bench) -> None:
+    bench.house.hook("guard", on="tool_before", script="echo first >&2; exit 2", approved=False)
+    bench.approve("guard")
+    bench.house.script("guard.sh", "exit 7")
+    bench.approve("guard")
+
+    bench.controls.undo_approval(bench.house.state("guard").key, "tray")
+
+    assert bench.house.state("guard").state is ApprovalState.CHANGED
+    answer = bench.house.tool("ls")
+    assert answer["hookSpecificOutput"]["permissionDecisionReason"].endswith(": first"), (
+        "what was approved before it runs"
+    )

@@ -13,6 +13,8 @@ from live import Live
 from plain import Plain
 
 from tray.app import welcome
+from tray.desktop.menu import MenuAgent, MenuPreview
+from tray.notify.alert import Button
 from tray.paths import locate
 from tray.sources.starter import STARTER_TEXT
 
@@ -81,8 +83,13 @@ def test_the_first_alert_is_shown_and_heard_once(tmp_path: Path) -> None:
     assert not welcome.create_config(paths)
     paths.config.unlink()
     assert not welcome.create_config(paths)
-    shown = welcome.alert(["shelley"])
-    assert (shown.sound, shown.notify, "found shelley" in shown.title + shown.body) == ("chime", True, True)
+    preview = MenuPreview(digest="1a2b", summary="adds 1 entry for each of 4 events to ~/.config/shelley/hooks")
+    shelley = MenuAgent(agent="shelley", name="Shelley", installed=True, connect=preview)
+    shown = welcome.alert([shelley])
+    assert (shown.sound, shown.notify) == ("chime", True)
+    assert f"Shelley: {preview.summary}" in shown.title + shown.body
+    assert (shown.buttons, shown.digest) == ((Button.CONNECT,), "1a2b")
+    assert welcome.alert([]).buttons == ()
 
 
 def test_who_had_a_file_before_is_not_welcomed(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def test_one_undo_takes_all_of_it_back(house: House) -> None:
     controls = house.controls(lambda what, way, undo: said.append((what, undo)))
     controls.approve_batch(controls.batch.digest, "tray")
     what, undo = said[0]
-    assert what == "2 hooks are approved again"
+    assert what == "2 hooks are approved"
     assert undo is not None
 
     undo()
@@ -161,3 +161,37 @@ def test_missing_decisions_are_named_before_the_hooks(house: House) -> None:
 
     assert not any("could not be read" in line for line in whole)
     assert any("could not be read" in line for line in summary_lines(house.consent.batch))
+
+
+def test_all_that_waits_of_a_source_is_one_batch_and_nothing_else_is(house: House) -> None:
+    house.hook("old", on="tool_before", script="exit 0")
+    house.hook("guard", on="tool_before", script="exit 0", approved=False)
+    house.hook("lost", on="tool_before", command="./nowhere.sh", approved=False)
+    house.hook("rule", on="tool_before", type="rule", decision="deny", reason="no", approved=False)
+    house.script("old.sh", "exit 1")
+    house.catalog.refresh()
+
+    (batch,) = house.consent.batches
+
+    assert [one.hook.name for one in batch.hooks] == ["old", "guard", "rule"]
+    assert summary_lines(batch) == (
+        f"3 hooks of {house.paths.config} wait for you.",
+        "1 of them was approved before it changed; its approved copy runs until you decide.",
+        "1 more waits and cannot be approved as it stands: `hooktray list` says why.",
+    )
+    house.consent.approve_batch(batch.digest, "test")
+    assert {one.hook.name: one.waiting for one in house.catalog.states} == {
+        "old": False, "guard": False, "lost": True, "rule": False,
+    }  # fmt: skip
+
+
+def test_a_batch_of_a_source_that_changed_since_it_was_shown_is_not_approved(house: House) -> None:
+    for name in ("guard", "second"):
+        house.hook(name, on="tool_before", script="exit 0", approved=False)
+    (shown,) = house.consent.batches
+    house.script("second.sh", "exit 2")
+
+    with pytest.raises(HooktrayError, match="not the ones that were shown"):
+        house.consent.approve_batch(shown.digest, "test")
+
+    assert house.stores.ledger.in_order() == ()

@@ -133,7 +133,7 @@ def test_the_review_shows_the_text_that_would_be_approved_and_what_changed(house
     text = review(state, house.stores.copies, {"MY_TOKEN": "x"})
 
     assert "echo after" in text
-    assert "-echo before" in text
+    assert "| -echo before" in text
     assert "echo later" not in text
     assert state.digest in text
 
@@ -146,9 +146,9 @@ def test_the_review_shows_what_changed_in_the_definition(house: House) -> None:
 
     text = review(house.state("guard"), house.stores.copies, {})
 
-    assert '-    "pattern": "rm"' in text
-    assert '+    "pattern": "never"' in text
-    assert '-  "failure": "block",' in text
+    assert "| -matcher: rm\n" in text
+    assert "| +matcher: never\n" in text
+    assert "| -failure: block\n" in text
 
 
 def test_the_review_names_variables_that_a_script_will_not_get(house: House) -> None:
@@ -273,7 +273,8 @@ def test_the_review_says_a_rules_verdict_in_a_word(house: House) -> None:
 
     text = review(house.state("no rm"), house.stores.copies, {})
 
-    assert '"verdict": "deny"' in text
+    assert "refuses it; starts no program" in text
+    assert '"decision": "deny"' in text, "what the user wrote"
 
 
 DENY = 'cat >/dev/null; echo \'{"decision": "block", "reason": "no"}\''

@@ -10,7 +10,7 @@ from house import House
 
 from tray.approvals.checks import blocking_problem_of, describe, problems
 from tray.approvals.inspection import inspect
-from tray.approvals.review import review
+from tray.approvals.review import SectionKind, sections
 from tray.model.hook import Command, Hook, Match, Source
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="scripts for a POSIX shell")
@@ -112,25 +112,20 @@ def test_review_lists_what_is_covered_and_why_and_what_is_data(house: House) -> 
         "guard", on="tool_before", script=text, command="./guard.sh --log=./audit.log ~/far.log", approved=False
     )
 
-    shown = review(house.state("guard"), house.stores.copies, {}).partition("Definition:")[0]
+    parts = sections(house.state("guard"), house.stores.copies, {})
+    (details,) = (part.lines for part in parts if part.kind is SectionKind.DETAILS)
 
-    assert shown.splitlines()[3:] == [
-        "Covered, and run as it is now:",
-        f"  {folder}/guard.sh: run by the command",
-        f"  {folder}/lib/words.sh: loaded by {folder}/guard.sh:3",
-        "",
-        "Data, not covered: the hook reads and writes your own files:",
-        "  --log=./audit.log",
-        "  ~/far.log",
-        "",
-        "Data beside the scripts, not covered: logs, and what a script writes:",
-        f"  {folder}/seen.txt",
-        "",
-        "Not covered, although code is loaded from there: it runs as it is at that moment:",
-        "  $HOME/more.sh",
-        "",
-        "After the approval it runs once on a test event, with HOOKTRAY_TEST=1; a failure is shown with Undo.",
-        "",
+    assert list(details)[: details.index("  PATH of the hook, unless a terminal with another one approves it:")] == [
+        "  Covered, and run as it is now:",
+        f"    {folder}/guard.sh: run by the command",
+        f"    {folder}/lib/words.sh: loaded by {folder}/guard.sh:3",
+        "  Data, not covered: the hook reads and writes your own files:",
+        "    --log=./audit.log",
+        "    ~/far.log",
+        "  Data beside the scripts, not covered: logs, and what a script writes:",
+        f"    {folder}/seen.txt",
+        "  Not covered, although code is loaded from there: it runs as it is at that moment:",
+        "    $HOME/more.sh",
     ]
 
 

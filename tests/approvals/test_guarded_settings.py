@@ -13,7 +13,8 @@ from tray.approvals import guarded_settings
 from tray.approvals.notification_settings import HELD_CLASSES
 from tray.notify.alert import DEFAULTS, AlertClass
 from tray.notify.rules import rules
-from tray.settings import AlertRule, AskOnDesktop, JournalLimits, QuietHours, Settings
+from tray.settings import AlertRule, AskOnDesktop, JournalLimits, PushTarget, QuietHours, Settings
+from tray.text import push_urls
 
 
 def exceptions(house: House) -> tuple[str, ...]:
@@ -80,6 +81,7 @@ def test_a_class_that_only_a_person_may_mute_stays_as_it_was_until_it_is_confirm
     [
         ({"quiet_hours": {"from": "22:00", "to": "07:00"}}, "quiet_hours", None),
         ({"volume": 0}, "volume", 1.0),
+        ({"sound_pack": "/packs/silence"}, "sound_pack", ""),
         ({"volume": 0.05}, "volume", 1.0),
         ({"journal": {"days": 1}}, "journal", JournalLimits()),
         ({"journal": {"rows": 100}}, "journal", JournalLimits()),
@@ -228,3 +230,50 @@ def test_the_classes_and_their_defaults_are_those_of_the_alerts() -> None:
         default = DEFAULTS[AlertClass(cls)]
 
         assert (default.notify, default.urgency.name.lower(), default.sound) == (True, urgency, sound)
+
+
+def push(url: str, **more: Any) -> dict[str, Any]:
+    return {"push": [{"url": url, **more}]}
+
+
+def pushed(house: House) -> list[PushTarget]:
+    return in_force(house).push
+
+
+def test_a_push_address_counts_once_confirmed_and_is_nowhere_to_be_read(house: House) -> None:
+    house.configure(push("ntfy://x9topic", classes=["turn_end"]))
+    before = pushed(house)
+    (setting,) = house.catalog.settings()
+    confirm(house)
+
+    assert before == []
+    assert setting.text == "push: ntfy://… when away (turn_end)"
+    assert [one.url for one in pushed(house)] == ["ntfy://x9topic"]
+    assert "x9topic" not in repr(house.stores.ledger.state)
+
+
+def test_an_edit_of_a_push_address_waits_and_the_confirmed_one_stays_by_its_reference(house: House) -> None:
+    house.configure(push("ntfy://x9topic"))
+    confirm(house)
+    house.configure(push("ntfy://attacker"))
+
+    assert [one.waiting for one in house.catalog.settings()] == [True]
+    assert [one.url for one in pushed(house)] == [push_urls.reference("ntfy://x9topic")]
+
+
+def test_a_reference_in_the_place_of_its_url_is_the_same_setting(house: House) -> None:
+    house.configure(push("ntfy://x9topic"))
+    confirm(house)
+    house.configure(push(push_urls.reference("ntfy://x9topic")))
+
+    assert house.catalog.settings()[0].confirmed
+    assert [one.url for one in pushed(house)] == [push_urls.reference("ntfy://x9topic")]
+
+
+@pytest.mark.parametrize("more", [{"when": "always"}, {"classes": ["blocked"]}, {"show_input": True}])
+def test_each_part_of_an_address_waits(house: House, more: dict[str, Any]) -> None:
+    house.configure(push("ntfy://x9topic"))
+    confirm(house)
+    house.configure(push("ntfy://x9topic", **more))
+
+    assert [one.waiting for one in house.catalog.settings()] == [True]

@@ -249,7 +249,7 @@ def test_review_shows_the_path_and_the_programs(house: House, own: Path) -> None
 
     text = review(state, house.stores.copies, {})
 
-    assert f"  {own}\n  /usr/bin\n  /bin\n" in text
+    assert f"    {own}\n    /usr/bin\n    /bin\n" in text
     assert f"mysh: {own / 'mysh'}, bound to its bytes" in text
 
 

@@ -77,7 +77,7 @@ def test_one_review_shows_what_changed_and_one_click_approves_it_again(old: Hous
     changed = CHANGED[version]
     assert [one.hook.name for one in batch.hooks] == changed
     assert summary_lines(batch)[0].startswith(f"{len(changed)} hook")
-    assert '-  "failure": "allow",\n+  "failure": "explicit allow",' in shown
+    assert "| -failure: allow\n| +failure: explicit allow" in shown
     assert ("REFUSED = 'loading'" in shown) == ("loading" in changed), "what is covered from now on is shown"
 
     old.consent.approve_batch(batch.digest, "tray")

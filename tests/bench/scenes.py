@@ -19,6 +19,7 @@ from bench.trays import CALL, OF_A_PERSON, PAYLOAD, RESULT, Bench, ideal
 from desk import Desk
 from desktop.focus.terminals import front, tmux, wait_active
 from headless import ENVIRONMENT
+from servers import WebServer
 
 from tray import relay_program
 from tray.desktop.focus import focus
@@ -37,6 +38,7 @@ NEEDS_YOU = {
 }
 GOING = 20  # clicks on *Go there*
 SHOWN = 4  # notifications: more in a minute would be put together
+PUSHED = 6
 INTERPRETERS = {".js": "node", ".mjs": "node", ".py": sys.executable, ".sh": "bash"}
 NODE = "const text = require('fs').readFileSync(0, 'utf8'); JSON.parse(text); console.log('{}')\n"
 
@@ -90,7 +92,7 @@ def nothing_matches(folder: Path, others: Sequence[Path] = ()) -> list[Row]:
 def otherwise(folder: Path) -> list[Row]:
     """The same 15 ms apart, from an agent with 80 variables more (10 KB), and in a session with a skill in force"""
     found = []
-    with tray(folder / "s", skill=True) as one:  # there no event takes the fast path
+    with tray(folder / "s", skill=True) as one:
         samples = {
             BASE: once(SHELL),
             "exec form, a skill": once(one.relay()),
@@ -293,6 +295,33 @@ def going_there(folder: Path) -> list[Row]:
         return [Row(name, times) for name, times in found.items()]
 
 
+def pushed(folder: Path) -> list[Row]:
+    """From an agent's event to a push service on this machine, while nobody is at the desktop"""
+    with contextlib.ExitStack() as ends:
+        try:
+            desk = ends.enter_context(Desk(folder / "d"))
+        except FileNotFoundError:  # no programs for a desktop here
+            return []
+        server = ends.enter_context(contextlib.closing(WebServer()))
+        one = ends.enter_context(tray(folder / "p", mode="down"))
+        one.house.configure({"push": [{"url": f"json://{server.place}"}], "away_after": 0.001})
+        (setting,) = one.house.catalog.settings()
+        one.house.consent.confirm(setting.key, setting.digest, "bench", accept=True)
+        desk.wait_item(desk.start([sys.executable, "-I", "-m", "tray", "--home", one.home, "run"]).pid)
+        numbers = iter(range(PUSHED + 1))
+
+        def push() -> float:
+            payload = NEEDS_YOU | {"session_id": f"s{next(numbers)}"}
+            before, started = len(server.asked), time.perf_counter()
+            desk.run(one.relay("Notification"), input=json.dumps(payload).encode())
+            while len(server.asked) == before:
+                time.sleep(0.0005)
+                assert time.perf_counter() - started < 30, "nothing is pushed"
+            return time.perf_counter() - started
+
+        return [Row(name, times) for name, times in in_turns({"an event that needs you": push}, PUSHED).items()]
+
+
 SCENES = (
     nothing_matches,
     otherwise,
@@ -305,5 +334,6 @@ SCENES = (
     journal,
     cold_start,
     until_shown,
+    pushed,
     going_there,
 )

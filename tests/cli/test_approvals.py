@@ -16,7 +16,7 @@ from house import PRE_TOOL_USE, House
 from tray.app import build_catalog, open_stores
 from tray.approvals.callers import origin
 from tray.approvals.consent import Consent
-from tray.cli import commands
+from tray.cli import run_command
 from tray.errors import HooktrayError
 from tray.model.decision import Answer
 from tray.model.event import RelayRequest
@@ -45,7 +45,7 @@ def exported(guarded: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def run(home: Path | None, *words: str) -> None:
-    commands()(["--home", str(home), "approvals", *words], standalone_mode=False)
+    run_command(["--home", str(home), "approvals", *words])
 
 
 def take(house: House, file: Path) -> None:

@@ -5,21 +5,19 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
-import typer.main
 from scripts import loaded
 
 from tray import __version__
-from tray.cli import commands
+from tray.cli.command_line import parameters
+from tray.cli.commands import COMMANDS, first_words
 
 ROOT = Path(__file__).parent.parent.parent
 PROGRAM = Path(sys.executable).with_name("hooktray")
-COMMANDS = sorted(typer.main.get_group(commands()).commands)
+WORDS = sorted(word for word, _ in first_words())
 
 
 @pytest.fixture(scope="module")
@@ -52,21 +50,62 @@ def completed(line: str) -> list[str]:
     return sorted(done.stdout.split())
 
 
-def leaves(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
-    """Every command by the words that one types."""
-    for name, command in group.commands.items():
-        if hasattr(command, "commands"):
-            yield from leaves(command, f"{before}{name} ")
-        else:
-            yield f"{before}{name}", command
-
-
 def test_bash_offers_every_command() -> None:
-    assert completed("hooktray ") == COMMANDS
+    assert completed("hooktray ") == WORDS
 
 
 def test_bash_offers_the_options_of_a_command() -> None:
     assert {"--json", "--limit", "--agent"} <= set(completed("hooktray log --"))
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("hooktray config ", ["check"]),
+        ("hooktray --home /nowhere completion ", ["bash", "fish", "powershell", "zsh"]),
+        ("hooktray passphrase f", ["forget"]),
+        ("hooktray log --agent ", []),  # the shell offers files
+        ("hooktray nothing ", []),
+        ("hooktray --v", ["--version"]),
+    ],
+)
+def test_bash_offers_what_may_stand_there(line: str, offered: list[str]) -> None:
+    assert completed(line) == offered
+
+
+ZSH = """
+compdef() { : }
+_describe() { print -l -- "${(@P)2}" }
+_files() { print files }
+source {script}
+words=({words}); CURRENT=$#words
+_hooktray
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [("hooktray log --lim", ["--limit:How many rows."]), ("hooktray log --agent ''", ["files"])],
+)
+def test_zsh_offers_words_with_what_they_mean(words: str, offered: list[str]) -> None:
+    script = ROOT / "installers" / "completions" / "_hooktray"
+
+    done = run("zsh", "-f", "-c", ZSH.replace("{script}", str(script)).replace("{words}", words))
+
+    assert (done.stdout.splitlines(), done.stderr) == (offered, "")
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [("hooktray pas", ["passphrase"]), ("hooktray log --lim", ["--limit"]), ("hooktray config ", ["check"])],
+)
+def test_fish_offers_words_with_what_they_mean(line: str, offered: list[str], tmp_path: Path) -> None:
+    script = ROOT / "installers" / "completions" / "hooktray.fish"
+
+    done = run("fish", "-N", "-c", f"source {script}; complete --do-complete '{line}'", HOME=str(tmp_path))
+
+    assert [shown.split("\t")[0] for shown in done.stdout.splitlines()] == offered
+    assert done.stderr == ""
 
 
 def test_completion_prints_what_packages_carry(manual: ModuleType) -> None:
@@ -92,10 +131,10 @@ def test_the_committed_pages_are_what_the_command_line_says(manual: ModuleType) 
 def test_the_manual_names_every_command_and_every_option(manual: ModuleType) -> None:
     page = manual.page().replace("\\-", "-")
 
-    for name, command in leaves(typer.main.get_group(commands())):
-        assert f'.SS "{name}' in page
-        options = [word for one in command.params if one.param_type_name == "option" for word in one.opts]
-        assert [word for word in options if word not in page] == []
+    for command in COMMANDS:
+        assert f'.SS "{command.name}' in page
+        flags = [flag for one in parameters(command.function()) for flag in one.declared.flags]
+        assert [flag for flag in flags if flag not in page] == []
 
 
 def test_man_shows_the_manual_without_a_complaint() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tray.cli import commands
+from tray.cli import run_command
 from tray.errors import ConfigError, HooktrayError
 
 HOOK = "- {event: turn_end, command: /bin/true}\n"
@@ -20,7 +20,7 @@ def check(folder: Path, text: str | None, *words: str) -> int:
     if text is not None:
         path.write_text(text)
     argv = ["--home", str(folder / "h"), "config", "check", str(path), *words]
-    return int(commands()(argv, standalone_mode=False) or 0)
+    return run_command(argv)
 
 
 def row(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:

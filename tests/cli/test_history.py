@@ -17,7 +17,7 @@ from house import House
 from live import PYTHON
 from plain import Plain
 
-from tray.cli import app, history, status, testing  # noqa: F401 - they add their commands
+from tray.cli import run_command
 from tray.cli.export import cell
 from tray.cli.filters import parse_since
 from tray.errors import HooktrayError
@@ -44,7 +44,7 @@ def lived(house: House) -> House:
 
 def said(house: House, capsys: pytest.CaptureFixture[str], *words: str) -> str:
     capsys.readouterr()
-    app(["--home", str(house.paths.home), *words], standalone_mode=False)
+    run_command(["--home", str(house.paths.home), *words])
     return capsys.readouterr().out
 
 
@@ -88,7 +88,7 @@ def test_log_shows_the_rows_that_fit_its_filters(
 )
 def test_words_that_mean_nothing_are_refused_with_their_cure(lived: House, words: list[str], message: str) -> None:
     with pytest.raises(HooktrayError) as caught:
-        app(["--home", str(lived.paths.home), *words], standalone_mode=False)
+        run_command(["--home", str(lived.paths.home), *words])
 
     assert message in str(caught.value)
 
@@ -275,7 +275,7 @@ def test_a_hook_cannot_replay(lived: House, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv(RUN_VARIABLE, "1")
 
     with pytest.raises(HooktrayError, match="a hook cannot replay"):
-        app(["--home", str(lived.paths.home), "replay", lived.last.id], standalone_mode=False)
+        run_command(["--home", str(lived.paths.home), "replay", lived.last.id])
 
 
 def test_a_payload_that_was_cut_is_not_decided_on(house: House) -> None:
@@ -283,4 +283,4 @@ def test_a_payload_that_was_cut_is_not_decided_on(house: House) -> None:
     house.stores.journal.close()
 
     with pytest.raises(HooktrayError, match="does not hold the whole payload"):
-        app(["--home", str(house.paths.home), "replay", house.last.id], standalone_mode=False)
+        run_command(["--home", str(house.paths.home), "replay", house.last.id])

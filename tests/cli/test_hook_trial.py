@@ -11,7 +11,6 @@ from typing import Any
 
 import psutil
 import pytest
-import typer
 from desk import wait
 from every import every
 from house import PRE_TOOL_USE, House
@@ -21,7 +20,8 @@ from relays import Recorder
 
 from tray import relay_program
 from tray.agents.registry import AGENTS
-from tray.cli import app, testing  # noqa: F401 - it adds its command
+from tray.cli import run_command
+from tray.cli.command_line import UsageError
 from tray.errors import HooktrayError
 from tray.ipc.server import DisconnectSignal, IpcServer
 from tray.model.decision import Answer
@@ -56,7 +56,7 @@ def quiet(tmp_path: Path) -> Iterator[Live]:
 
 def hooktray(home: Path, *words: str) -> int:
     """The command itself, in this process: its exit code."""
-    return int(app(["--home", str(home), "test", *words], standalone_mode=False) or 0)
+    return run_command(["--home", str(home), "test", *words])
 
 
 def payload(folder: Path, command: str) -> str:
@@ -315,5 +315,5 @@ def test_a_hook_cannot_try_hooks(guard: House, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_an_expectation_without_a_hook_is_a_wrong_use(tmp_path: Path) -> None:
-    with pytest.raises(typer.BadParameter, match="name it with --hook"):
+    with pytest.raises(UsageError, match="name it with --hook"):
         hooktray(tmp_path / "h", "PreToolUse", "--expect", "deny")

@@ -10,12 +10,12 @@ import pytest
 from house import House
 from terminal import Terminal
 
-from tray.cli import commands
+from tray.cli import run_command
 from tray.errors import HooktrayError
 
 
 def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    commands()(list(words), standalone_mode=False, prog_name="hooktray")
+    run_command(words)
     return capsys.readouterr().out
 
 
@@ -28,7 +28,7 @@ def test_help_lists_the_commands_and_explains_one(capsys: pytest.CaptureFixture[
 
 def test_help_for_no_command_names_the_nearest() -> None:
     with pytest.raises(HooktrayError, match="no command `pasue`") as caught:
-        commands()(["help", "pasue"], standalone_mode=False, prog_name="hooktray")
+        run_command(["help", "pasue"])
 
     assert "pause" in caught.value.hint
 

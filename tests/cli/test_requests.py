@@ -11,7 +11,7 @@ import pytest
 from live import Live
 from plain import Plain
 
-from tray.cli import commands
+from tray.cli import run_command
 from tray.errors import HooktrayError
 
 GATE = "To ask for approval: hooktray "
@@ -51,7 +51,7 @@ def live(tmp_path: Path) -> Iterator[Live]:
 
 
 def said(capsys: pytest.CaptureFixture[str], home: Path, *words: str) -> str:
-    commands()(["--home", str(home), *words], standalone_mode=False)
+    run_command(["--home", str(home), *words])
     return capsys.readouterr().out
 
 
@@ -90,4 +90,4 @@ def test_without_an_icon_the_way_to_the_page_is_told(live: Live, capsys: pytest.
 
 def test_a_word_that_means_nothing_is_still_refused(live: Live) -> None:
     with pytest.raises(HooktrayError, match="no hook is called"):
-        commands()(["--home", str(live.home), "approve", "slash/files", "nothing"], standalone_mode=False)
+        run_command(["--home", str(live.home), "approve", "slash/files", "nothing"])

@@ -7,7 +7,7 @@ import json
 import pytest
 from house import House
 
-from tray.cli import commands
+from tray.cli import run_command
 from tray.errors import HooktrayError
 
 WHY, REMEDY = "python -m runs what the agent's folder holds", "name the script, or write -I -m"
@@ -20,7 +20,7 @@ def refused(house: House) -> House:
 
 
 def hooktray(house: House, *words: str) -> None:
-    commands()(["--home", str(house.root / "home"), *words], standalone_mode=False)
+    run_command(["--home", str(house.root / "home"), *words])
 
 
 def test_a_refused_line_is_listed_with_its_cure(refused: House, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,10 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from rich.cells import cell_len
 from terminal import Terminal
 
-from tray.cli.tables import table
+from tray.cli.tables import table, text_width
 
 CODE = """
 from tray.cli.tables import print_line, table
@@ -35,7 +34,7 @@ def test_on_a_terminal_no_line_is_longer_than_it_is_wide(tmp_path: Path) -> None
     lines = drawn(tmp_path).text.splitlines()
 
     assert [line.split()[0] for line in lines] == ["id", "1", "2", "3"]
-    assert all(cell_len(line) <= 120 for line in lines)
+    assert all(text_width(line) <= 120 for line in lines)
     assert lines[1].endswith("…")
     assert lines[2].endswith("…")
 
@@ -63,3 +62,10 @@ def test_text_from_outside_is_one_cell_of_one_line(capsys: pytest.CaptureFixture
     table(("a", "b"), [("x\ty\nz\x1b[31m", "1")])
 
     assert capsys.readouterr().out == "a\tb\nx y z\t1\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"), [("abc", 3), ("中文", 4), ("e\u0301", 1), ("\uff21", 2), ("a\u200bb", 2), ("é…", 2)]
+)
+def test_wide_characters_take_two_columns_and_accents_none(text: str, columns: int) -> None:
+    assert text_width(text) == columns

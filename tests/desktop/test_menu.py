@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import replace
 from itertools import pairwise
@@ -10,23 +11,27 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from desktop.menu_parts import CLAUDE, LABEL_LIMIT, NOON, PENDING, RECORD, find, labels, walk
+from desktop.menu_parts import CLAUDE, LABEL_LIMIT, NOON, OFF, PENDING, RECORD, find, labels, walk
 from tray.desktop.menu import (
     Action,
     AlertsState,
     AnswerQuestion,
     Approval,
+    DismissRequest,
     GoToSession,
+    GrantRequest,
     ItemKind,
     MenuAgent,
     MenuHook,
     MenuOptions,
+    MenuPreview,
     MenuQuestion,
     MenuRequest,
     MenuState,
     OpenPage,
     PartialPause,
     QuitTray,
+    ResumeHooks,
     Review,
     RunDoctor,
     ShowAgents,
@@ -89,12 +94,25 @@ def test_a_problem_is_shown_without_folders_and_key_paths(problem: str, shown: s
 def test_the_first_row_says_what_is_not_as_usual() -> None:
     paused = MenuState(now=NOON, paused_until=NOON + 600, recent=(RECORD,), active_agents=1)
 
-    assert find(paused, "status").label == "Hooks are paused until 12:10"
-    assert find(replace(paused, enabled=False), "status").label == "Hooks are off"
-    assert find(replace(paused, paused_until=None, running="Linting"), "status").label == "Linting"
-    assert find(replace(paused, running="Linting"), "status").label == "Hooks are paused until 12:10"
-    assert find(MenuState(now=NOON), "status").label == "No event yet"
-    assert find(paused, "status").action is None
+    assert menu(paused)[0].label == "Hooks are paused until 12:10"
+    assert menu(replace(paused, enabled=False))[0].label == "Hooks are off"
+    assert menu(replace(paused, paused_until=None, running="Linting"))[0].label == "Linting"
+    assert menu(replace(paused, running="Linting"))[0].label == "Hooks are paused until 12:10"
+    assert menu(MenuState(now=NOON))[0].label == "No event yet"
+
+
+def test_the_first_row_has_what_ends_its_cause() -> None:
+    paused = MenuState(now=NOON, paused_until=NOON + 600)
+    asked = MenuState(now=NOON, requests=(OFF, replace(OFF, id="u1", is_undo=True)))
+
+    shown = [menu(state)[0] for state in (paused, replace(paused, enabled=False), asked)]
+
+    assert [(row.label, [child.action for child in row.children]) for row in shown[:2]] == [
+        ("Hooks are paused until 12:10", [ResumeHooks()]),
+        ("Hooks are off", [ToggleSwitch()]),
+    ]
+    assert (shown[2].label, len(shown[2].children)) == ("1 request waits for you", 1)
+    assert [row.action for row in shown[2].children[0].children] == [GrantRequest("q1"), DismissRequest("q1")]
 
 
 @pytest.mark.parametrize(
@@ -171,6 +189,7 @@ approvals = st.builds(
 questions = st.builds(MenuQuestion, id=texts, agent=texts, project=texts, subject=texts)
 requests = st.builds(MenuRequest, id=texts, summary=texts, requester=texts, is_undo=st.booleans())
 hooks = st.builds(MenuHook, key=texts, name=texts, event=texts, enabled=st.booleans())
+previews = st.builds(MenuPreview, digest=texts, summary=texts)
 pauses = st.builds(PartialPause, until=st.floats(), agent=texts, session=texts, project=texts)
 words = st.sampled_from(CLASSES) | texts
 states = st.builds(
@@ -200,8 +219,10 @@ states = st.builds(
             stale=st.booleans(),
             last_event=moments,
             advice=texts,
-            connect=texts,
-            disconnect=texts,
+            changed=texts,
+            is_wanted=st.booleans(),
+            connect=st.none() | previews,
+            disconnect=st.none() | previews,
         ),
         max_size=4,
     ).map(tuple),
@@ -253,6 +274,36 @@ def test_any_state_gives_a_sound_menu(state: MenuState, language: str, monkeypat
     for below in (rows, *(item.children for item in everything if item.children)):
         kinds = [ItemKind.SEPARATOR, *(item.kind for item in below), ItemKind.SEPARATOR]
         assert (ItemKind.SEPARATOR, ItemKind.SEPARATOR) not in pairwise(kinds)
+
+
+def test_every_row_makes_sense_when_it_is_read_aloud() -> None:
+    claude = replace(CLAUDE, connected=False, connect=MenuPreview(digest="1a", summary="adds 14 entries"))
+    codex = replace(claude, agent="codex", name="Codex")
+    changed = replace(CLAUDE, agent="x-code", changed="the entry for Stop is gone", changed_digest="d1")
+    state = MenuState(
+        now=NOON,
+        paused_until=NOON + 60,
+        partial_pauses=(PartialPause(until=NOON + 60, agent="codex"),),
+        recent=(RECORD, replace(RECORD, id="r2", verdict=Verdict.ABSTAIN, hooks=(), subject="")),
+        questions=(MenuQuestion(id="q", agent="x-code", project="api", subject="Bash · ls"),),
+        approvals=(PENDING, replace(PENDING, key="k2", missing=True, digest="")),
+        requests=(OFF, replace(OFF, id="u1", is_undo=True)),
+        sessions=(Session(agent="codex", session="s1", project="", state=SessionState.WAITING, since=NOON),),
+        hooks=(MenuHook(key="h", name="guard", event="tool_before"),),
+        agents=(claude, codex, changed),
+        alerts=AlertsState(snoozable=True, snoozed_until=NOON + 60, quiet_hours="22:00 to 07:00", deferred=2),
+        options=MenuOptions(page=True, doctor=True, at_login=True, has_passphrase=True),
+    )
+
+    rows = [row for each in (state, replace(state, paused_until=None)) for row in walk(menu(each)) if row.label]
+
+    for row in rows:
+        assert re.search(r"[^\W\d_]{2}", row.label), f"{row.id}: {row.label!r} has no word"
+        parts = row.label.split(" · ")  # a pause, as it is read
+        assert all(re.search(r"\w", part) for part in parts), f"{row.id}: {row.label!r} has a bare symbol"
+        assert not re.search(r"\(\s*\)|[→←▸▶✓✗●○■□⏸⏵…]\s|\s[·|/]$", row.label), f"{row.id}: {row.label!r}"
+        names = [child.label for child in row.children if child.action]
+        assert len(set(names)) == len(names), f"{row.id}: {names} are not told apart"
 
 
 WAITING = Session(agent="codex", session="s1", project="shop", state=SessionState.WAITING, since=NOON - 120)

@@ -8,11 +8,17 @@ import pytest
 
 from desktop.menu_parts import CLAUDE, NOON, find, labels
 from tray.desktop.menu import (
+    Action,
     ApplyConnection,
+    ConnectAll,
+    Item,
     ItemKind,
+    LeaveEntries,
     MenuAgent,
+    MenuPreview,
     MenuState,
     ProbeAgent,
+    PutEntriesBack,
     ReviewConnection,
     menu,
 )
@@ -41,45 +47,63 @@ def test_an_agent_is_told_in_the_words_of_agents(one: MenuAgent, shown: str) -> 
     assert labels(find(state, "settings/agents")) == [shown, "Show all"]
 
 
-def test_connecting_is_shown_first_and_what_was_shown_is_written_by_another_click() -> None:
-    fresh = replace(CLAUDE, connected=False)
-    shown = replace(fresh, connect="1a2b3c4d5e")
+ADDS = MenuPreview(digest="1a2b3c4d5e", summary="adds 1 entry for each of 14 events to ~/.claude/settings.json")
+TAKES = MenuPreview(digest="5e4d3c2b1a", summary="takes 14 entries out of ~/.claude/settings.json")
+FRESH = replace(CLAUDE, connected=False, connect=ADDS)
+CODEX = MenuAgent(agent="codex", name="Codex", installed=True, connect=replace(ADDS, digest="9f", summary="adds 12"))
 
-    rows = [
-        find(MenuState(now=NOON, active_agents=1, agents=(one,)), "settings/agents/claude-code")
-        for one in (fresh, shown)
-    ]
 
-    assert labels(rows[0]) == ["Connect Claude Code…"]
-    assert [(row.label, row.action) for row in rows[1].children] == [
-        ("Connect Claude Code…", ReviewConnection("claude-code", connect=True)),
-        ("Write what was shown: 1a2b3c4d", ApplyConnection("claude-code", "1a2b3c4d5e")),
+def rows(item: Item) -> list[tuple[str, Action | None]]:
+    return [(row.label, row.action) for row in item.children if row.kind is not ItemKind.SEPARATOR]
+
+
+def test_connecting_is_one_question_with_a_summary() -> None:
+    state = MenuState(now=NOON, active_agents=1, agents=(FRESH,))
+
+    assert labels(find(state, "settings/agents/claude-code")) == ["Connect Claude Code"]
+    assert rows(find(state, "settings/agents/claude-code/connect")) == [
+        ("adds 1 entry for each of 14 events to ~/.claude/settings.json", None),
+        ("Connect Claude Code", ApplyConnection("claude-code", "1a2b3c4d5e")),
+        ("Show the difference", ReviewConnection("claude-code", connect=True)),
     ]
 
 
 def test_a_connected_agent_is_disconnected_tried_and_connected_anew_where_its_lines_are_old() -> None:
-    one = replace(CLAUDE, stale=True, advice="its lines are old", disconnect="5e4d3c2b1a")
+    one = replace(CLAUDE, stale=True, advice="its lines are old", connect=ADDS, disconnect=TAKES)
+    state = MenuState(now=NOON, agents=(one,))
 
-    row = find(MenuState(now=NOON, agents=(one,)), "settings/agents/claude-code")
-
-    assert [(child.label, child.action) for child in row.children] == [
+    assert rows(find(state, "settings/agents/claude-code")) == [
         ("its lines are old", None),
-        ("Connect Claude Code anew…", ReviewConnection("claude-code", connect=True)),
-        ("Disconnect Claude Code…", ReviewConnection("claude-code", connect=False)),
-        ("Write what was shown: 5e4d3c2b", ApplyConnection("claude-code", "5e4d3c2b1a")),
+        ("Connect Claude Code anew", None),
+        ("Disconnect Claude Code", None),
         ("Try it", ProbeAgent("claude-code")),
     ]
-    assert "Connect Claude Code anew…" not in labels(
-        find(MenuState(now=NOON, agents=(CLAUDE,)), "settings/agents/claude-code")
-    )
+    assert rows(find(state, "settings/agents/claude-code/disconnect")) == [
+        ("takes 14 entries out of ~/.claude/settings.json", None),
+        ("Disconnect Claude Code", ApplyConnection("claude-code", "5e4d3c2b1a")),
+        ("Show the difference", ReviewConnection("claude-code", connect=False)),
+    ]
 
 
-def test_while_nothing_is_connected_the_first_row_offers_each_agent_that_was_found() -> None:
-    claude = replace(CLAUDE, connected=False)
-    gone = replace(claude, agent="shelley", name="Shelley", installed=False)
-    state = MenuState(now=NOON, agents=(claude, gone))
+def test_while_nothing_is_connected_the_first_row_connects_all_agents_by_one_click() -> None:
+    gone = MenuAgent(agent="shelley", name="Shelley")
+    state = MenuState(now=NOON, agents=(FRESH, CODEX, gone))
 
-    assert labels(find(state, "offer")) == ["Connect Claude Code…"]
+    assert rows(find(state, "offer")) == [
+        ("Claude Code: adds 1 entry for each of 14 events to ~/.claude/settings.json", None),
+        ("Codex: adds 12", None),
+        ("Connect all 2 agents", ConnectAll(("1a2b3c4d5e", "9f"))),
+        ("Connect Claude Code", None),
+        ("Connect Codex", None),
+    ]
+    assert rows(find(state, "offer/codex"))[1] == ("Connect Codex", ApplyConnection("codex", "9f"))
+
+
+def test_while_nothing_is_connected_the_first_row_offers_the_agent_that_was_found() -> None:
+    gone = MenuAgent(agent="shelley", name="Shelley")
+    state = MenuState(now=NOON, agents=(FRESH, gone))
+
+    assert rows(find(state, "offer"))[1] == ("Connect Claude Code", ApplyConnection("claude-code", "1a2b3c4d5e"))
     assert find(state, "offer").label == "No agent is connected"
     assert len([row for row in menu(state) if row.kind is not ItemKind.SEPARATOR]) == 10
     for other in (
@@ -88,6 +112,18 @@ def test_while_nothing_is_connected_the_first_row_offers_each_agent_that_was_fou
         replace(state, agents=(gone,)),
     ):
         assert find(other, "status").kind is ItemKind.LABEL
+
+
+def test_the_first_row_asks_whether_to_connect_events_that_a_hook_needs() -> None:
+    wanted = replace(CLAUDE, changed="no entry for PreCompact", changed_digest="d1", is_wanted=True)
+    state = MenuState(now=NOON, agents=(wanted,))
+
+    assert find(state, "wanted").label == "A hook needs more events of Claude Code"
+    assert rows(find(state, "wanted")) == [
+        ("no entry for PreCompact", None),
+        ("Connect Claude Code", PutEntriesBack("claude-code")),
+        ("Leave it", LeaveEntries("claude-code", "d1")),
+    ]
 
 
 def test_the_first_row_names_the_connected_agent_that_does_not_run_its_lines() -> None:

@@ -52,7 +52,7 @@ def choices(one: Approval) -> list[tuple[str, Action | None]]:
 def test_hooks_approved_before_are_reviewed_and_approved_in_one_row_above_their_own() -> None:
     batch = MenuBatch(number=2, digest="9f8e7d6c5b", label="Approve all 2 (9f8e7d6c)")
     other = replace(PENDING, key="hooktray:/h.yaml#new", name="new")
-    state = MenuState(now=NOON, approvals=(replace(PENDING, approved_before=True), other), batch=batch)
+    state = MenuState(now=NOON, approvals=(replace(PENDING, approved_before=True), other), batches=(batch,))
 
     assert labels(find(state, "approvals")) == [
         "2 hooks approved before, unchanged",
@@ -64,10 +64,20 @@ def test_hooks_approved_before_are_reviewed_and_approved_in_one_row_above_their_
         ApproveBatch("9f8e7d6c5b"),
     ]
     ids = [
-        find(replace(state, batch=one), "approvals/batch").children[1].id
+        find(replace(state, batches=(one,)), "approvals/batch").children[1].id
         for one in (batch, replace(batch, digest="1a"))
     ]
     assert len(set(ids)) == 2, "an old click cannot approve another batch"
+
+
+def test_all_that_waits_of_a_file_is_reviewed_and_approved_in_one_row() -> None:
+    batch = MenuBatch(number=3, digest="9f8e7d6c5b", label="Approve all 3 (9f8e7d6c)", source="/h/hooktray.yaml")
+    state = MenuState(now=NOON, approvals=(PENDING,), batches=(batch,))
+
+    row = find(state, "approvals").children[0]
+
+    assert row.label == "3 hooks of hooktray.yaml"
+    assert [one.action for one in row.children] == [ReviewBatch("9f8e7d6c5b"), ApproveBatch("9f8e7d6c5b")]
 
 
 def test_damage_of_the_database_is_the_first_row_and_opens_the_review() -> None:

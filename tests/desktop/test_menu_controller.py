@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -14,9 +14,11 @@ from tray.desktop.menu import (
     AlertsState,
     AnswerQuestion,
     ApplyConnection,
+    ConnectAll,
     EndSnooze,
     LeaveEntries,
     MenuAgent,
+    MenuPreview,
     MenuQuestion,
     OpenConfiguration,
     OpenPage,
@@ -57,7 +59,8 @@ class Others:
     # ---- agents
 
     def rows(self) -> tuple[MenuAgent, ...]:
-        return (MenuAgent(agent="shelley", name="Shelley", installed=True, connect="1a2b"),)
+        preview = MenuPreview(digest="1a2b", summary="adds 4 entries")
+        return (MenuAgent(agent="shelley", name="Shelley", installed=True, connect=preview),)
 
     def refresh(self) -> None:
         self.asked.append("look")
@@ -68,6 +71,10 @@ class Others:
     def apply(self, agent: str, digest: str) -> str:
         self.asked.append(("take", agent, digest))
         return "Shelley is connected"
+
+    def connect_all(self, digests: Collection[str]) -> str:
+        self.asked.append(("take all", *digests))
+        return "Connected: Shelley"
 
     def probe(self, agent: str) -> None:
         self.asked.append(("probe", agent))
@@ -185,6 +192,7 @@ def test_a_class_of_alerts_is_turned_off_and_on(hall: Hall) -> None:
         (ShowAgents(), "agents"),
         (ReviewConnection("shelley", connect=True), ("review", "shelley", True)),
         (ProbeAgent("shelley"), ("probe", "shelley")),
+        (ConnectAll(("1a2b", "3c4d")), ("take all", "1a2b", "3c4d")),
         (PutEntriesBack("shelley"), ("put back", "shelley")),
         (LeaveEntries("shelley", "1a2b"), ("leave", "shelley", "1a2b")),
         (RunDoctor(), "doctor"),
@@ -196,8 +204,8 @@ def test_what_others_supply_is_asked_of_them(hall: Hall, others: Others, action:
     assert others.asked == [asked]
 
 
-def test_what_was_shown_of_an_agent_is_written_by_a_click_of_its_own_and_told(hall: Hall, others: Others) -> None:
-    hall.click("Settings", "Agents", "Shelley", "Write what was shown: 1a2b")
+def test_what_was_summed_up_of_an_agent_is_written_by_a_click_and_told(hall: Hall, others: Others) -> None:
+    hall.click("Settings", "Agents", "Shelley", "Connect Shelley", "Connect Shelley")
 
     assert others.asked == [("take", "shelley", "1a2b")]
     assert hall.told == [("", "Shelley is connected")]

@@ -11,6 +11,7 @@ from tray.desktop.menu import (
     MenuOptions,
     MenuState,
     SetAlertClass,
+    SetVariable,
     StartAtLogin,
     SwitchHook,
     menu,
@@ -64,3 +65,16 @@ def test_what_was_revoked_or_denied_stands_among_the_hooks_and_has_no_tick(state
     (row,) = find(MenuState(now=NOON, hooks=hooks), "settings/hooks").children
 
     assert (row.label, row.action) == (f"guard · tool_before · {word}", None)
+
+
+def test_a_withheld_variable_is_ticked_while_it_is_let_through() -> None:
+    hooks = (MenuHook(key="hooktray:/h.yaml#guard", name="guard", event="tool_before", granted=("B_TOKEN",),
+                      asks_for=("A_TOKEN",)),)  # fmt: skip
+
+    rows = find(MenuState(now=NOON, hooks=hooks), "settings/variables").children
+
+    assert [(row.label, row.checked) for row in rows] == [("A_TOKEN for guard", False), ("B_TOKEN for guard", True)]
+    assert [row.action for row in rows] == [
+        SetVariable("hooktray:/h.yaml#guard", "A_TOKEN", True),
+        SetVariable("hooktray:/h.yaml#guard", "B_TOKEN", False),
+    ]

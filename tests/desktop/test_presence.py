@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from desk import Desk, wait
 
 from desktop.focus.terminals import LONG, Pane, child_pane, front, tmux
+from desktop.logind import logind
 from tray.desktop import presence
 from tray.model.place import Place
 from tray.notify.presence_gate import Attention
@@ -77,3 +80,28 @@ def test_nobody_is_there_when_no_key_was_pressed_for_so_long(desk: Desk) -> None
 def test_without_a_desktop_nothing_is_proved() -> None:
     assert presence.attention(Place(), 1.0, {}) == ELSEWHERE
     assert presence.attention(Place(window="7"), 1.0, {}) == ELSEWHERE
+
+
+def test_a_session_that_logind_says_is_locked_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a stand-in: no logind runs without systemd."""
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    with logind(tmp_path, environment) as stand_in:
+        monkeypatch.setenv("DBUS_SYSTEM_BUS_ADDRESS", stand_in.address)
+
+        def is_away() -> bool:
+            return presence.attention(Place(), 300.0, {}).is_away
+
+        without = is_away()
+        console = stand_in.add("c1", os.getuid(), "tty")
+        other = stand_in.add("c2", os.getuid() + 1, "wayland")
+        for path in (console, other):
+            stand_in.lock(path, True)
+        not_ours = is_away()
+        ours = stand_in.add("c3", os.getuid(), "wayland")
+        stand_in.lock(ours, False)
+        open_ = is_away()
+        stand_in.lock(ours, True)
+        locked = is_away()
+        stand_in.lock(ours, False)
+
+        assert (without, not_ours, open_, locked, is_away()) == (False, False, False, True, False)

@@ -1,9 +1,8 @@
-"""Connecting an agent with the pointer: what would be written is shown, and only another click writes it."""
+"""Connecting an agent with the pointer: a summary, the difference for who wants it, and one click that writes it."""
 
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,14 +33,16 @@ def test_an_agent_is_connected_and_disconnected_in_the_menu(
     desk.wait(lambda: live.menu()[0].label == "No agent is connected", 20, "the first row offers agents")
     assert len(live.menu()) == 11
 
-    live.click("No agent is connected", "Connect Claude Code…")
+    assert next(one.label for one in live.menu("No agent is connected")).startswith(
+        "adds 1 entry for each of 14 events"
+    )
+    live.click("No agent is connected", "Show the difference")
     desk.wait(opened.exists, 20, "the difference is opened")
     shown = Path(opened.read_text()).read_text()
     assert f"--- {settings}\n+++ {settings}\n" in shown
-    digest = re.findall("Claude Code, ([0-9a-f]{8})\n", shown)
     assert settings.read_text() == TEXT
 
-    live.click("Settings", "Agents", "Claude Code", f"Write what was shown: {digest[0]}")
+    live.click("No agent is connected", "Connect Claude Code")
     desk.wait(lambda: settings.read_text() != TEXT, 20, "the settings are written")
     desk.wait_notification(lambda one: one.body.startswith("Claude Code is connected"))
     desk.wait(lambda: "connected" in row(live), 20, "the row says so")
@@ -50,10 +51,7 @@ def test_an_agent_is_connected_and_disconnected_in_the_menu(
     live.wait_log(1)
     desk.wait(lambda: "last heard of" in row(live), 20, "the row knows of the event")
 
-    opened.unlink()
-    live.click("Settings", "Agents", "Claude Code", "Disconnect Claude Code…")
-    desk.wait(opened.exists, 20, "the difference is opened")
-    live.click("Settings", "Agents", "Claude Code", "Write what was shown")
+    live.click("Settings", "Agents", "Claude Code", "Disconnect Claude Code", "Disconnect Claude Code")
     desk.wait(lambda: settings.read_text() == TEXT, 20, "the old bytes are back")
 
 

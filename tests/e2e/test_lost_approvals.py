@@ -22,7 +22,7 @@ from torture.trays import RELAYS, Asked
 
 from tray.app import build_catalog, open_stores
 from tray.approvals.consent import Consent
-from tray.cli import commands
+from tray.cli import run_command
 from tray.edit.backups import Backups
 from tray.engine.lost_approvals import NAME
 from tray.paths import Paths
@@ -171,7 +171,7 @@ def test_what_connect_recorded_is_held_when_the_command_ends(tray: Tray, monkeyp
     for agent in ("codex", "qwen-code"):
         (tray.plain.folder / f".{agent.partition('-')[0]}").mkdir()
 
-        commands()(["--home", str(tray.live.home), "connect", agent, "--yes"], standalone_mode=False)
+        run_command(["--home", str(tray.live.home), "connect", agent, "--yes"])
         state_deleted(tray.paths.state)
 
         wait(partial(records.of_agent, agent), LONG, f"the record of {agent} is there again")

@@ -36,7 +36,7 @@ def test_review_shows_the_path_of_the_terminal_that_approved_and_the_hook_runs_w
     argv = [XTERM, "-l", "-lf", str(log), "-e", "/bin/sh", "-c", f"{command}; sleep 600"]
     desk.start(argv, env={"PATH": f"{tools}:{SYSTEM}"})
     asked = desk.wait(lambda: CHALLENGE.search(text_of(log)), SLOW, "the tray asks at the terminal")
-    assert f"  {tools}\n  /usr/local/bin\n" in review(live), "what the terminal names as the whole text"
+    assert f"    {tools}\n    /usr/local/bin\n" in review(live), "what the terminal names as the whole text"
     assert f"project-linter: {tools}/project-linter" in review(live)
     desk.run(["xdotool", "type", "--delay", "50", f"{asked[1]}\n"])
     desk.wait(lambda: live.states() == {"guard": "approved"}, SLOW, "it is approved")

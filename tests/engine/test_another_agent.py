@@ -46,7 +46,7 @@ def test_the_row_names_the_agent_and_holds_no_verdict_that_it_cannot_have_receiv
     assert (found.via_agent, found.answer["stdout"]) == ("claude-code", answer.stdout.decode())
 
 
-def test_neither_the_fast_path_nor_a_switch_that_is_off_nor_a_crowd_makes_a_difference(house: House) -> None:
+def test_neither_a_switch_that_is_off_nor_a_crowd_makes_a_difference(house: House) -> None:
     house.hook("guard", on="tool_before", script=DENY)
     one = before_tool("windsurf")
     request = house.relay_request("claude-code", one.payload, event="PreToolUse")

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import json
+import time
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 
 import pytest
+from desk.wait import wait
 from house import PRE_TOOL_USE, House
 
 from tray.agents.protocol import parse
 from tray.app import build_engine
 from tray.engine.plan import EventSearch, matches, plan
 from tray.engine.scopes import no_skills
+from tray.engine.user_questions import PendingQuestion
 from tray.model.decision import Answer, Verdict
 from tray.model.event import Event, RelayRequest
 from tray.store.ledger import Ledger, LedgerState
+from tray.store.sessions import SessionNote
 
 BODY = json.dumps(PRE_TOOL_USE).encode()
+AFTER = {**PRE_TOOL_USE, "hook_event_name": "PostToolUse", "tool_response": {"stdout": "x"}}
+SKILL = {**PRE_TOOL_USE, "tool_name": "Skill", "tool_input": {"skill": "lint"}}
 
 
 def request(agent: str = "claude-code", event: str = "PreToolUse", body: bytes = BODY) -> RelayRequest:
@@ -114,8 +121,6 @@ def test_an_event_is_judged_by_the_one_version_that_its_row_names(house: House) 
 class Startled:
     """Somebody of ours who fails on every event that comes in."""
 
-    awaits_turn_end = False
-
     def __init__(self, house: House) -> None:
         self._house = house
         self.decided, self.status_shown, self.status_hidden = house.decided, house.status_shown, house.status_hidden
@@ -147,3 +152,99 @@ def test_no_name_of_a_file_takes_a_guard_out_of_the_way(house: House, path: str)
     assert isinstance(answer, Answer)
     assert b'"deny"' in answer.stdout
     assert not house.last.problem
+
+
+@pytest.mark.parametrize("whom", [{}, {"agent": "claude-code"}, {"session": "s-1"}])
+def test_a_pause_is_what_the_row_of_a_paused_hook_names(house: House, whom: dict[str, str]) -> None:
+    house.hook("rule", on="tool_before", type="rule", decision="deny")
+    house.stores.switch.pause(time.time() + 60, channel="test", **whom)
+
+    assert house.engine.begin(request()) == Answer()
+    assert house.last.hooks[0]["gate"] == "paused"
+
+
+def test_while_hooks_are_off_agents_are_still_kept_from_our_own_files(house: House) -> None:
+    house.stores.switch.set_enabled(False, "test")
+    tool = {"tool_name": "Bash", "tool_input": {"command": "hooktray on; hooktray pause"}}
+
+    house.engine.begin(request(body=json.dumps(PRE_TOOL_USE | tool).encode()))
+
+    assert house.last.verdict is Verdict.DENY
+
+
+def test_while_a_question_is_open_the_end_of_its_call_is_heard_at_once(house: House) -> None:
+    house.asks = ("claude-code",)
+    house.hook("ask", on="PermissionRequest", type="rule", decision="ask", agent=["claude-code"])
+    payload = {**PRE_TOOL_USE, "hook_event_name": "PermissionRequest"}
+    pending = house.engine.begin(house.relay_request("claude-code", payload, event="PermissionRequest", id="a"))
+    pending = pending(None) if callable(pending) else pending
+    assert isinstance(pending, PendingQuestion)
+    assert pending.on_ready(lambda work: None)
+    left = Left()
+
+    house.engine.begin(house.relay_request("claude-code", AFTER, event="PostToolUse", id="b"), defer=left)
+
+    assert house.endings  # though nothing was done yet of what is left for afterwards
+    assert left
+
+
+def test_a_skill_is_in_force_before_its_call_is_answered(house: House) -> None:
+    left = Left()
+
+    house.engine.begin(request(body=json.dumps(SKILL).encode()), defer=left)
+
+    assert house.stores.sessions.marks("claude-code", "s-1") == {"skill:lint"}
+    assert left
+
+
+def test_what_a_hook_said_too_late_is_told_with_the_next_event_of_its_session(house: House) -> None:
+    house.stores.sessions.add_note("claude-code", "s-1", SessionNote(hook="slow", text="it was late"))
+
+    assert house.relay("claude-code", "PostToolUse", {**AFTER, "session_id": "another"}).stdout == b""
+    assert b"it was late" in house.relay("claude-code", "PostToolUse", AFTER).stdout
+
+
+def test_the_row_has_the_times_of_the_answer_and_not_those_of_its_writing(house: House) -> None:
+    left = Left()
+    begun = time.time()
+    house.engine.begin(request(), elapsed=5.0, defer=left)
+    answered = time.time()
+
+    wait(lambda: time.time() > answered + 0.1, what="some time has gone by")
+    left.pop()()
+    assert 0 <= house.last.ms / 1000 - 5.0 <= answered - begun + 0.01
+    assert begun - 0.01 <= house.last.at + 5.0 <= answered + 0.01
+
+
+def test_a_listener_that_fails_costs_no_row(house: House, caplog: pytest.LogCaptureFixture) -> None:
+    house.listener_fails = True
+
+    assert house.engine.begin(request()) == Answer()
+    assert "could not be written down" in caplog.text
+    wait(lambda: house.stores.journal.count() == 1, what="its row is there")
+
+
+def test_a_fault_of_self_protection_is_in_the_row_of_the_event(house: House) -> None:
+    def port() -> int:
+        raise RuntimeError("no port")
+
+    engine = build_engine(house.stores, house, house._spawn, house.background, llm=lambda: None, port=port)
+
+    assert engine.begin(request()) == Answer()
+    assert house.last.problem == "internal error: RuntimeError"
+
+
+@pytest.mark.parametrize("tool", ["Bash", "mcp__files__write"])
+def test_a_large_payload_is_copied_no_more_often_than_it_must_be(house: House, tool: str) -> None:
+    """To text, and from there to the argument; self-protection searches what is not a shell's in two copies more."""
+    content = "word " * 800_000
+    call = PRE_TOOL_USE | {"tool_name": tool, "tool_input": {"command": "make", "content": content}}
+    large = request(body=json.dumps(call).encode())
+    house.engine.begin(request())  # whatever is imported or cached at first
+
+    tracemalloc.start()
+    house.engine.begin(large, defer=Left())
+    copies = tracemalloc.get_traced_memory()[1] / len(content)
+    tracemalloc.stop()
+
+    assert copies < (2.1 if tool == "Bash" else 3.1)

@@ -23,7 +23,7 @@ from live import Live
 from plain import Plain
 
 from tray.app import open_stores
-from tray.cli.views import log_row
+from tray.engine.log_rows import log_row
 from tray.paths import locate
 
 REFUSED = {

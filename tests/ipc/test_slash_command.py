@@ -8,12 +8,13 @@ import pytest
 from house import House
 
 from tray.approvals.callers.person import Judgement
-from tray.approvals.catalog import HookState
 from tray.approvals.controls import Controls
+from tray.ipc.approval_requests import TerminalReviews
 from tray.ipc.connection import HandedTerminal
 from tray.ipc.requests import UserRequests
 from tray.ipc.server import PeerCredentials
 from tray.ipc.slash_command import HooksCommand
+from tray.ipc.terminal import Choice
 
 
 class Nobody:
@@ -25,18 +26,21 @@ class Nobody:
     def shares_files(self, pid: int) -> bool:
         return False
 
-    def confirm(self, pid: int, question: str) -> bool:
+    def confirm(self, pid: int, question: str, *, can_deny: bool = False) -> Choice:
         raise AssertionError("a prompt has no terminal")
 
-    def confirm_code_here(self, pid: int, handed: HandedTerminal, question: str) -> bool:
+    def confirm_code_here(self, pid: int, handed: HandedTerminal, question: str) -> Choice:
         raise AssertionError("a prompt has no terminal")
 
-    def confirm_passphrase(self, pid: int, handed: HandedTerminal, question: str) -> bool:
+    def confirm_passphrase(
+        self, pid: int, handed: HandedTerminal, question: str, *, can_deny: bool = False
+    ) -> Choice:
         raise AssertionError("a prompt has no terminal")
 
 
-def written(state: HookState) -> Path:
-    return Path(f"/reviews/{state.hook.name}.txt")
+@pytest.fixture
+def reviews(house: House) -> TerminalReviews:
+    return TerminalReviews(house.stores.copies, house.paths.state / "reviews")
 
 
 @pytest.fixture
@@ -45,9 +49,9 @@ def controls(house: House) -> Controls:
 
 
 @pytest.fixture
-def typed(controls: Controls) -> HooksCommand:
+def typed(controls: Controls, reviews: TerminalReviews) -> HooksCommand:
     return HooksCommand(
-        controls, UserRequests(controls, str, Nobody(), written, lambda: Path("/page")), lambda: "all is well"
+        controls, UserRequests(controls, str, Nobody(), reviews, lambda: Path("/page")), lambda: "all is well"
     )
 
 
@@ -85,10 +89,10 @@ def test_a_long_list_says_how_many_more_there_are(house: House, typed: HooksComm
 
 @pytest.mark.parametrize("op", ["approve", "deny"])
 def test_what_cannot_be_read_is_refused_with_its_cure_and_not_put_before_anybody(
-    house: House, controls: Controls, op: str
+    house: House, controls: Controls, reviews: TerminalReviews, op: str
 ) -> None:
     house.hook("lost", on="tool_before", command="python3 ./nowhere.py", approved=False)
-    requests = UserRequests(controls, str, Nobody(), written, lambda: Path("/page"))
+    requests = UserRequests(controls, str, Nobody(), reviews, lambda: Path("/page"))
 
     answer = requests.answer({"op": op, "hook": "lost"}, PeerCredentials(pid=1, uid=1))
 
@@ -97,10 +101,12 @@ def test_what_cannot_be_read_is_refused_with_its_cure_and_not_put_before_anybody
     assert controls.requests == ()
 
 
-def test_an_approval_is_taken_back_though_the_script_is_gone(house: House, controls: Controls) -> None:
+def test_an_approval_is_taken_back_though_the_script_is_gone(
+    house: House, controls: Controls, reviews: TerminalReviews
+) -> None:
     house.hook("guard", on="tool_before", script="exit 0")
     (house.paths.config.parent / "guard.sh").unlink()
-    requests = UserRequests(controls, str, Nobody(), written, lambda: Path("/page"))
+    requests = UserRequests(controls, str, Nobody(), reviews, lambda: Path("/page"))
 
     assert "asked" not in requests.enqueue({"op": "revoke", "hook": "guard"}, "somebody")
     assert [one.summary for one in controls.requests] == ["Revoke guard"]

@@ -115,13 +115,59 @@ def test_a_person_approves_at_a_terminal_where_there_is_no_icon(live: Live, pers
 
     shown = person.reads()
     assert "./guard.sh" in shown
-    assert "tool_before of every agent" in shown
+    assert "before each tool call" in shown
+    assert "| exit 0" in shown, "the whole script"
     person.types(_challenge(shown))
 
     assert person.said()[0] == 0
     assert live.states() == {"guard": "approved"}
     (approved,) = open_stores(locate(str(live.home)), migrate=False).ledger.in_order()
     assert approved.channel == TERMINAL
+
+
+def test_a_person_who_has_read_it_denies_at_the_same_question(live: Live, person: Person) -> None:
+    person.opens("approve", "guard")
+
+    found = re.search(r"to approve, (\w{6}) to deny", person.reads())
+    assert found
+    person.types(found[1])
+
+    code, said = person.said()
+    assert (code, said.startswith("Deny guard ")) == (0, True)
+    assert live.states() == {"guard": "denied"}
+
+
+def test_a_person_approves_all_hooks_of_the_file_and_is_told_of_a_test_run_that_failed(
+    live: Live, person: Person
+) -> None:
+    live.configure({"hooks": [*GUARD["hooks"], {"name": "broken", "event": "tool_before", "command": "./broken.sh"}]})
+    live.script("broken.sh", "exit 7")
+
+    person.opens("approve", "--source", str(locate(str(live.home)).config))
+    shown = person.reads()
+    assert "| exit 7" in shown
+    person.types(_challenge(shown))
+
+    code, said = person.said()
+    assert code == 0
+    assert "guard: Its test run went well" in said
+    assert "broken: Its test run failed: exit 7" in said
+    assert "Undo: hooktray revoke --last broken" in said
+    assert live.states() == {"guard": "approved", "broken": "approved"}
+
+
+def test_a_person_gives_a_hook_a_withheld_variable_with_its_approval(live: Live, person: Person) -> None:
+    person.opens("approve", "--env", "MY_TOKEN", "guard")
+    shown = person.reads()
+    assert "It gets MY_TOKEN of each agent's environment with that." in shown
+    person.types(_challenge(shown))
+
+    assert person.said()[0] == 0
+    (approved,) = open_stores(locate(str(live.home)), migrate=False).ledger.in_order()
+    assert (approved.hook.name, approved.granted) == ("guard", ("MY_TOKEN",))
+    asked = live.cli("revoke", "--env", "MY_TOKEN", "guard").stdout.decode()
+    assert "Withhold MY_TOKEN from guard: only a person can do that" in asked
+    assert "is given to no hook" in live.cli("approve", "--env", "LD_PRELOAD", "guard").stderr.decode()
 
 
 def test_a_person_approves_all_unchanged_hooks_at_a_terminal_where_there_is_no_icon(

@@ -40,7 +40,7 @@ def test_each_system_has_its_own_second_way() -> None:
     }
 
     assert names == {
-        "linux": ["D-Bus", "plyer"],
+        "linux": ["D-Bus", "notify-send"],
         "darwin": ["desktop-notifier", "osascript"],
         "win32": ["desktop-notifier", "balloon"],
     }

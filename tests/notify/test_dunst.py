@@ -17,7 +17,7 @@ from notify.parts import alert, wait
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
 from tray.notify.freedesktop import FreedesktopBackend
 from tray.notify.notifier import Delivery, NotificationBackend, NotifierChain
-from tray.notify.plyer_backend import PlyerBackend
+from tray.notify.notify_send import NotifySendBackend
 from tray.notify.policy import Alert
 
 pytestmark = pytest.mark.desktop
@@ -39,7 +39,7 @@ async def send(one: Alert, backend: NotificationBackend) -> Delivery:
 
 
 def test_dunst_shows_the_text_as_it_was_written_on_each_way(tmp_path: Path, bus: str) -> None:
-    backends: tuple[NotificationBackend, ...] = (FreedesktopBackend(), DesktopNotifierBackend(), PlyerBackend())
+    backends: tuple[NotificationBackend, ...] = (FreedesktopBackend(), DesktopNotifierBackend(), NotifySendBackend())
     text = "1 < 2 & <b>bold</b> \\o/ -x"
     environment = {
         **os.environ,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
@@ -15,13 +14,13 @@ from notify.parts import Recorder, alert, tell, until
 
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
 from tray.notify.notifier import Delivery, NotificationBackend, NotifierChain, ServerState
-from tray.notify.plyer_backend import PlyerBackend
+from tray.notify.notify_send import NotifySendBackend
 from tray.notify.policy import Alert, Urgency
 
 pytestmark = pytest.mark.desktop
 
 Do = Callable[[NotifierChain], Awaitable[None]]
-BACKENDS: list[type[DesktopNotifierBackend] | type[PlyerBackend]] = [DesktopNotifierBackend, PlyerBackend]
+BACKENDS: list[type[DesktopNotifierBackend] | type[NotifySendBackend]] = [DesktopNotifierBackend, NotifySendBackend]
 
 
 @pytest.fixture
@@ -65,12 +64,12 @@ def test_an_alert_arrives_with_its_text_and_urgency(server: Recorder) -> None:
     assert call["urgency"] == 2
 
 
-def test_plyer_delivers_through_notify_send(server: Recorder) -> None:
-    notifier = run(send(alert()), PlyerBackend())
+def test_notify_send_delivers(server: Recorder) -> None:
+    notifier = run(send(alert()), NotifySendBackend())
 
     (call,) = server.calls()
     assert (call["app"], call["title"], call["body"]) == ("Hooktray", "claude-code · shop", "Turn ended")
-    assert notifier.working == "plyer"
+    assert notifier.working == "notify-send"
 
 
 def test_an_alert_takes_the_place_of_the_earlier_one_with_its_key(server: Recorder) -> None:
@@ -176,9 +175,6 @@ def test_a_server_that_hangs_costs_its_time_limit_and_no_more(
 
     assert time.monotonic() - began < 20  # D-Bus itself would wait 25 seconds
     assert notifier.last_error == f"{backend().name}: no answer in 0.3 s"
-    for thread in threading.enumerate():
-        if thread.name == "hooktray-plyer":
-            assert thread.daemon
 
 
 def test_a_server_that_refuses_is_reported_with_its_reason(
@@ -260,11 +256,11 @@ class Broken:
 def test_the_way_that_works_is_asked_first_the_next_time(server: Recorder) -> None:
     broken = Broken()
 
-    notifier = run(send(alert(), alert(), alert()), broken, PlyerBackend())
+    notifier = run(send(alert(), alert(), alert()), broken, NotifySendBackend())
 
     assert broken.asked == 1
     assert len(server.calls()) == 3
-    assert notifier.working == "plyer"
+    assert notifier.working == "notify-send"
 
 
 def test_with_no_way_at_all_the_alert_fails() -> None:
@@ -275,6 +271,6 @@ def test_nothing_stays_open_after_sending_and_closing(server: Recorder) -> None:
     run(send(alert()), DesktopNotifierBackend())
     before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - counted, not read
 
-    run(send(alert()), DesktopNotifierBackend(), PlyerBackend())
+    run(send(alert()), DesktopNotifierBackend(), NotifySendBackend())
 
     assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import pytest
@@ -87,9 +88,32 @@ def test_of_two_requests_in_a_row_the_second_is_announced_once() -> None:
     assert len(patient.announced.alerts) == 1
 
 
-def test_a_usage_limit_is_called_by_its_name_with_the_time_of_its_end() -> None:
+@pytest.mark.parametrize("topic", ["rate_limit", "error"])
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("You've hit your session limit · resets 3pm", "You've hit your session limit · resets 3pm"),
+        ("AI usage limit reached|1749924000", "AI usage limit reached · resets 14 Jun 18:00"),
+        ("Quota exceeded. Try again at 10:00.", "Quota exceeded. Try again at 10:00."),
+    ],
+)
+def test_a_usage_limit_is_called_by_its_name_with_the_time_of_its_end(
+    monkeypatch: pytest.MonkeyPatch, topic: str, message: str, shown: str
+) -> None:
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
     limited = Quiet(Settings(), headless=False)
-    message = "You've hit your session limit · resets 3pm"
-    limited.decide(event(EventKind.TURN_FAILED, topic="rate_limit", message=message))
+    limited.decide(event(EventKind.TURN_FAILED, topic=topic, message=message))
+    (alert,) = limited.announced.alerts
 
-    assert limited.announced.alerts[0].body == f"Usage limit reached: {message}"
+    assert alert.body == f"Usage limit reached: {shown}"
+    assert alert.category == "resource.limit"
+
+
+def test_a_turn_that_failed_otherwise_is_no_limit() -> None:
+    failed = Quiet(Settings(), headless=False)
+    failed.decide(event(EventKind.TURN_FAILED, topic="server_error", message="The limits of my language"))
+    (alert,) = failed.announced.alerts
+
+    assert alert.body == "Turn failed: The limits of my language"
+    assert alert.category == "task.error"

@@ -185,8 +185,9 @@ def test_muted_means_silence_but_the_notification_comes(server: Recorder, record
 def test_the_loudest_alert_is_the_first_of_the_most_urgent_that_have_a_sound() -> None:
     critical = alert(urgency=Urgency.CRITICAL, sound="")
 
-    assert loudest((alert(sound="tick"), alert(sound="low"), critical)) == "tick"
-    assert loudest((critical,)) == ""
+    first = alert(sound="tick")
+    assert loudest((first, alert(sound="low"), critical)) is first
+    assert loudest((critical,)) is None
 
 
 def test_an_alert_arrives_within_a_tenth_of_a_second(server: Recorder, stage: Stage) -> None:

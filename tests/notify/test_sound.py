@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import array
 import itertools
+import json
 import logging
 import os
+import shutil
 import struct
 import wave
 from collections.abc import Iterator
@@ -180,6 +182,67 @@ def test_a_burst_of_the_same_sound_is_heard_once(recording: Recording, player: P
     recording.wait_end(length("chime") - 0.1)
 
     assert recording.seconds_heard < 1.1  # twice it would be 1.2
+
+
+@pytest.fixture
+def pack(tmp_path: Path) -> Path:
+    """A sound pack whose only sound is softer than ours."""
+    (tmp_path / "pack" / "sounds").mkdir(parents=True)
+    square(tmp_path / "pack" / "sounds" / "done.wav", 0.5)
+    sounds = {"sounds": [{"file": "sounds/done.wav", "label": "Done"}]}
+    names = {"cesp_version": "1.0", "name": "p", "display_name": "P", "version": "1.0.0"}
+    manifest = {**names, "categories": {"task.complete": sounds}}
+    (tmp_path / "pack" / "openpeon.json").write_text(json.dumps(manifest))
+    return tmp_path / "pack"
+
+
+@pytest.mark.parametrize(("category", "peak"), [("task.complete", 0.27), ("task.error", 0.5), ("", 0.5)])
+def test_a_pack_plays_its_sound_and_for_what_it_lacks_ours_is_played(
+    recording: Recording, pack: Path, category: str, peak: float
+) -> None:
+    with closing(Player(pack=lambda: str(pack))) as player:
+        player.play("chime", category)
+        recording.wait_end(0.4)
+
+        assert recording.peak == pytest.approx(peak, abs=0.1)
+        assert player.last_error == ""
+
+
+def test_for_an_odd_file_of_a_pack_our_sound_is_played_and_the_file_named(recording: Recording, pack: Path) -> None:
+    (pack / "sounds" / "done.wav").write_text("no sound")
+    with closing(Player(pack=lambda: str(pack))) as player:
+        player.play("chime", "task.complete")
+        recording.wait_end(0.4)
+
+        assert recording.peak == pytest.approx(0.5, abs=0.1)
+        wait(lambda: "sounds/done.wav" in player.last_error, "the file is named")
+
+
+@pytest.mark.parametrize("voice", ["spd-say", "espeak-ng"])
+def test_a_line_is_spoken_by_a_real_voice(
+    recording: Recording, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, voice: str
+) -> None:
+    """With that voice only; speech-dispatcher's server ends with its home."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / voice).symlink_to(str(shutil.which(voice)))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    with closing(Player(speaks=lambda: True)) as player:
+        player.play("tick", "", "Turn ended, shop")
+        recording.wait_end(length("tick") + 0.5)
+
+        assert player.last_error == ""
+
+
+def test_without_a_voice_what_to_install_is_said_and_the_sound_is_heard(
+    recording: Recording, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with closing(Player(speaks=lambda: True)) as player:
+        player.play("chime", "", "Turn ended")
+        wait(lambda: player.last_error, "an error")
+
+        assert "install speech-dispatcher or espeak-ng" in player.last_error
+        assert recording.seconds_heard > 0.3
 
 
 def test_the_volume_is_heeded_by_every_player() -> None:

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 from every import every
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tray.model.decision import Verdict
 from tray.model.event import Event, EventKind, Tool
@@ -343,3 +345,45 @@ def test_no_line_takes_longer_than_its_length_explains(piece: str) -> None:
         return min(times)
 
     assert seconds(64_000) < 100 * max(seconds(4_000), 0.0005)  # sixteen times as long
+
+
+ATTEMPTS = [
+    "hooktray off",
+    "hooktray pause 30m",
+    "rm -rf ~/.config/hooktray",
+    "echo {} >~/.claude/settings.json",
+    "ls",
+]
+NOISE = ["", "'", '"', "\\\n", "+", "''", " ", "\N{KELVIN SIGN}"]
+
+
+@st.composite
+def hidden(draw: st.DrawFn) -> str:
+    """An attempt with a sign put in somewhere, which a shell may or may not take away again."""
+    text = draw(st.sampled_from(ATTEMPTS))
+    place = draw(st.integers(0, len(text)))
+    return text[:place] + draw(st.sampled_from(NOISE)) + text[place:]
+
+
+KEYS = st.sampled_from(["command", "file_path", "path", "code", "args"])
+inputs = st.dictionaries(KEYS, hidden() | st.lists(hidden(), max_size=2) | st.integers(), min_size=1, max_size=2)
+TOOLS = st.sampled_from(["Bash", "Read", "Write", "Edit", "Skill", "mcp__shell__run", "bash", "write_file", "Task"])
+
+
+@given(agent=st.sampled_from(["claude-code", "starchild"]), tool=TOOLS, input=inputs)
+def test_no_call_is_passed_over_that_deserves_a_word(agent: str, tool: str, input: dict[str, Any]) -> None:
+    protection = Protection(protected_paths=ProtectedPaths(own=("/home/u/.config/hooktray",), home="/home/u"))
+    call = Tool(name=tool, input=input)
+    one = Event(id="0", agent=agent, name="", kind=EventKind.TOOL_BEFORE, cwd="/home/u", tool=call)
+
+    if not protection.applies(agent, call, one.cwd):
+        assert protection._findings(one, call) == []
+
+
+def test_of_a_shells_call_only_its_command_is_searched() -> None:
+    """However large its other arguments are, they cost nothing."""
+    protection = Protection(protected_paths=PLACES)
+
+    assert not protection.applies("claude-code", Tool(name="Bash", input={"command": "make", "content": "hooktray"}))
+    assert protection.applies("claude-code", Tool(name="Bash", input={"command": "hooktray", "content": ""}))
+    assert protection.applies("claude-code", Tool(name="mcp__a__b", input={"command": "make", "content": "hooktray"}))

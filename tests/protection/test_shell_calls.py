@@ -13,6 +13,7 @@ from protection.test_self_protection import PLACES, event, verdict
 from tray.model.decision import Verdict
 from tray.protection.protected_paths import ProtectedPaths
 from tray.protection.self_protection import Protection
+from tray.shell.split import WRAPPERS
 
 # To switch off, end or remove us: each is denied or asked about.
 CALLS = [
@@ -723,6 +724,12 @@ ORDINARY_TOOLS: list[tuple[str, dict[str, Any]]] = [
 def test_a_forbidden_command_is_caught_however_it_is_written() -> None:
     assert [line for line in CALLS if verdict(event("Bash", {"command": line})) < Verdict.ASK] == []
     assert len(CALLS) > 250
+
+
+@every("wrapper", sorted(WRAPPERS))
+def test_no_program_that_runs_another_hides_a_forbidden_command(wrapper: str) -> None:
+    """Whatever is added to the one table of them is judged here."""
+    assert verdict(event("Bash", {"command": f"{wrapper} hooktray off"})) in (Verdict.ASK, Verdict.DENY)
 
 
 @every("spelling", SPELLINGS)

@@ -222,7 +222,7 @@ def test_the_starter_says_of_those_settings_that_they_wait_which_do() -> None:
     loose = {
         "ask_on_desktop": {"agents": ["x-code"]}, "without_tray": "allow",
         "protection": {"allow": ["hooktray pause"]},
-        "llm": {"base_url": "https://llm.example.com", "model": "small"},
+        "llm": {"base_url": "https://llm.example.com", "model": "small"}, "push": [{"url": "ntfy://topic"}],
     }  # fmt: skip
     waiting = guarded_settings(parse(json.dumps(loose), "/c/hooktray.yaml").settings, LedgerState())
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from house import House
 
-from tray.app.page_settings import choices, choose
+from tray.app.page_settings import choices, choose, offers
 from tray.app.web import build_replay
 from tray.approvals.callers.click_check import ClickRejection
 from tray.desktop.menu import AlertsState
@@ -60,7 +60,13 @@ class RecordingAgents:
         self.done.append(("review", agent))
 
     def apply(self, agent: str, digest: str) -> str:
-        self.done.append(("apply", agent))
+        self.done.append(("apply", agent, digest))
+        self.found = ()
+        return "done"
+
+    def connect_all(self, digests: Collection[str]) -> str:
+        self.done.append(("connect all", *digests))
+        self.found = ()
         return "done"
 
     def probe(self, agent: str) -> None:
@@ -109,6 +115,7 @@ class Site:
             change_setting=lambda id, on: choose(self.presenter, self.menu, id, on),
             confirm_browser=self._confirm_browser,
             connections=lambda: self.connections,
+            offers=lambda: offers(self.presenter),
             sessions=lambda: self.sessions,
             go_to_session=lambda agent, session: self.went.append((agent, session)),
         )

@@ -7,9 +7,10 @@ import re
 import pytest
 from web.site import Site, status, token
 
+from tray.approvals.review import hook_id
 from tray.model.hook import ApprovalState
 from tray.store.earlier_approvals import EarlierApprovals
-from tray.web.review_diff import hook_id
+from tray.store.trial_results import TrialResults
 
 
 @pytest.fixture
@@ -173,3 +174,74 @@ def test_hooks_approved_before_are_shown_whole_and_approved_by_one_confirmation(
 def one_row(site: Site) -> int:
     """The number of the ledger's last row."""
     return site.house.stores.ledger.state.version
+
+
+def test_what_is_read_is_denied_from_the_same_page(entered: Site) -> None:
+    asked = question(entered, "approve").decode()
+    approve, deny = re.findall(r'name="token" value="([^"]+)"', asked)
+    assert approve != deny
+
+    answer = entered.post("/confirm", f"token={deny}")
+
+    assert status(answer) == 303
+    assert entered.house.state("guard").state is ApprovalState.DENIED
+
+
+def test_all_hooks_of_a_file_are_approved_after_one_review(entered: Site) -> None:
+    house = entered.house
+    house.hook("second", on="tool_before", script="echo second", approved=False)
+    listed = entered.get("/hooks").decode()
+    assert f"2 hooks of {house.paths.config} wait for you." in listed
+    (place,) = re.findall(r'href="(/confirm/batch\?of=\w+)"', listed)
+
+    asked = entered.get(place)
+    answer = entered.post("/confirm", f"token={token(asked)}")
+
+    assert b"exit 0" in asked
+    assert b"echo second" in asked
+    assert status(answer) == 303
+    assert {one.hook.name for one in house.stores.ledger.in_order()} == {"guard", "second"}
+    assert status(entered.get(place)) == 404
+
+
+def test_a_variable_is_let_through_and_withheld_again(site: Site) -> None:
+    house = site.house
+    house.hook("guard", on="tool_before", script="echo $MY_TOKEN")
+    site.enter()
+    page = f"/hooks/{hook_id(house.state('guard').key)}"
+    of = f"of={hook_id(house.state('guard').key)}"
+    assert b"The hook names it and does not get it." in site.get(page)
+
+    asked = site.get(f"/confirm/grant?{of}&variable=MY_TOKEN")
+    given = site.post("/confirm", f"token={token(asked)}")
+
+    assert status(given) == 303
+    assert house.stores.ledger.in_order()[0].granted == ("MY_TOKEN",)
+    assert b"You let it through." in site.get(page)
+    site.post("/confirm", f"token={token(site.get(f'/confirm/withhold?{of}&variable=MY_TOKEN'))}")
+    assert house.stores.ledger.in_order()[0].granted == ()
+
+
+@pytest.mark.parametrize("path", ["grant?variable=LD_PRELOAD", "grant?variable=a%20b", "withhold?variable=MY_TOKEN"])
+def test_a_variable_that_cannot_be_let_through_has_no_confirmation(site: Site, path: str) -> None:
+    site.house.hook("guard", on="tool_before", script="exit 0")
+    site.enter()
+
+    answer = site.get(f"/confirm/{path}&of={hook_id(site.house.state('guard').key)}")
+
+    assert b'name="token"' not in answer
+
+
+def test_an_approval_whose_test_run_failed_is_undone_on_the_hooks_page(site: Site) -> None:
+    house = site.house
+    house.hook("guard", on="tool_before", script="exit 7")
+    one = house.stores.ledger.in_order()[0]
+    TrialResults(house.paths.state).record(one.hook.key, one.digest, "exit 7", "chmod +x guard.sh")
+    site.enter()
+    page = site.get(f"/hooks/{hook_id(one.hook.key)}")
+    assert b"its test run failed: exit 7; chmod +x guard.sh" in page
+    assert b"Undo the approval" in page
+
+    site.post("/confirm", f"token={token(question(site, 'undo'))}")
+
+    assert house.state("guard").state is ApprovalState.PENDING

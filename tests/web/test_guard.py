@@ -17,7 +17,7 @@ from web.site import FORM, ROW, Site, status, token
 from web.variants import LEGAL, PageCaller, variants
 
 from tray.approvals.callers.click_check import ClickObjection, ClickRejection
-from tray.web.review_diff import hook_id
+from tray.approvals.review import hook_id
 
 MARKER = "only-for-its-owner"
 

@@ -83,7 +83,7 @@ def test_a_link_that_does_not_work_says_which_of_the_causes_it_was(
 def test_a_link_of_yesterday_says_that_it_is_too_old_and_so_does_its_file(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tray.web.server.LINK_LIFETIME", 0.0)  # nobody waits a minute for this
+    monkeypatch.setattr("tray.web.page.LINK_LIFETIME", 0.0)  # nobody waits a minute for this
     with closing(Site(house)) as site:
         site.page.open()
         read = threading.Event()
@@ -96,6 +96,16 @@ def test_a_link_of_yesterday_says_that_it_is_too_old_and_so_does_its_file(
         wait(lambda: "<h1>This link is too old</h1>" in file.read_text(), 20, "the file says so")
         assert token not in file.read_text()
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_a_link_for_a_browser_elsewhere_is_written_and_nothing_is_opened(site: Site) -> None:
+    file, port = site.page.write_link()
+
+    assert (site.opened, stat.S_IMODE(file.stat().st_mode), port) == ([], 0o600, site.page.port)
+    token = found(file).partition("#")[2]
+    site.port = port
+    assert enter(site, token) == 204
+    assert not file.exists()
 
 
 def test_a_second_browser_with_the_same_link_is_shown_why_and_what_to_do(site: Site, chromium: Chromium) -> None:
@@ -174,10 +184,30 @@ def test_without_a_passphrase_a_browser_that_is_not_known_is_told_how_to_set_one
     site.enter()
     site.finding = ClickRejection(ClickObjection.NOT_A_BROWSER, "zen (7) is not a browser that your system installed")
 
-    answer = site.post("/do", "act=resume")
+    answer = site.post("/replay", "id=x")
 
     assert status(answer) == 403
     assert b"hooktray passphrase" in answer
+
+
+@pytest.mark.parametrize("secret", ["", SECRET])
+def test_any_browser_of_a_person_switches_on_and_resumes_and_an_agents_does_not(site: Site, secret: str) -> None:
+    if secret:
+        site.house.passphrase.set(secret, "page")
+    site.enter()
+    site.finding = ClickRejection(ClickObjection.NOT_A_BROWSER, "zen (7) is not a browser that your system installed")
+    site.controls.set_enabled(False, "tray")
+    site.controls.pause(600, "tray")
+
+    answers = [status(site.post("/do", f"act={act}")) for act in ("on", "resume", "off", "")]
+
+    assert answers[:2] == [303, 303]
+    assert 303 not in answers[2:]
+    assert (site.controls.state.enabled, site.controls.state.paused_until) == (True, None)
+    site.controls.set_enabled(False, "tray")
+    site.finding = ClickRejection(ClickObjection.AGENT, "python3 (7) belongs to an agent or a hook")
+    assert status(site.post("/do", "act=on")) == 403
+    assert not site.controls.state.enabled
 
 
 @pytest.mark.parametrize("token", ["", "x", "x" * 43, 1, None, ["x"], {"token": 1}])

@@ -15,7 +15,7 @@ from live import PROGRAM, Live
 from plain import Plain
 from web.site import found
 
-from tray.web.review_diff import hook_id
+from tray.approvals.review import hook_id
 
 HOOKS = {"hooks": [{"name": "guard", "event": "tool_before", "command": "./guard.sh"}]}
 GUARD = 'grep -q mkfs && echo \'{"decision": "block", "reason": "no mkfs"}\'; exit 0'

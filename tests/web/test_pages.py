@@ -16,10 +16,10 @@ from web.site import ROW, Site, status
 
 from tray.agents.packages import PackagedAgents
 from tray.agents.registry import AGENTS
-from tray.desktop.menu.state import MenuAgent
+from tray.approvals.review import hook_id
+from tray.desktop.menu.state import MenuAgent, MenuPreview
 from tray.model.decision import Record, Verdict
 from tray.model.hook import ApprovalState
-from tray.web.review_diff import hook_id
 from tray.web.services import AgentConnection
 
 DENYING = 'grep -q mkfs && echo \'{"decision": "block", "reason": "no mkfs"}\'; exit 0'
@@ -126,6 +126,7 @@ def test_a_changed_hook_is_approved_with_its_diff_and_revoked(site: Site, page: 
 
     assert "exit 0" in page.run("document.querySelector('.diff del').innerText")
     assert "no mkfs" in page.run("document.querySelector('.diff ins').innerText")
+    assert '"command": "./guard.sh"' in page.run("document.querySelector('.declared').innerText")
     assert "no mkfs" in page.run("document.querySelector('.whole').innerText")
     page.follow(".confirm button", "Approve")
 
@@ -149,7 +150,8 @@ def test_an_edited_verdict_is_a_word_in_the_difference_and_the_definition(site: 
 
     shown = html.unescape(site.get(f"/hooks/{hook_id(approved.key)}").decode())
 
-    assert re.findall(r'"verdict": "?(\w+)', shown) == ["deny", "ask", "ask"]
+    assert re.findall(r"decision: (\w+)", shown) == ["deny", "ask"]
+    assert '"decision": "ask"' in shown, "the definition, as it is written"
 
 
 def test_a_hook_is_denied_by_keyboard_alone(site: Site, page: Page) -> None:
@@ -239,6 +241,34 @@ def test_changed_entries_of_an_agent_are_shown_with_what_can_be_done(
     page.click(f"section.panel button[id*='/{button}']")
 
     wait(lambda: site.agents.done == [done], 20, "what the button says is done")
+
+
+ADDS = MenuPreview(
+    digest="1a2b", summary="adds 1 entry for each of 14 events to ~/.claude/settings.json", difference="+line"
+)
+
+
+@pytest.mark.parametrize(
+    ("button", "done"),
+    [("/write/1a2b", ("apply", "claude-code", "1a2b")), ("/connect_all/", ("connect all", "1a2b", "9f"))],
+)
+def test_agents_that_were_found_are_connected_by_a_button_below_a_summary(
+    site: Site, page: Page, button: str, done: tuple[str, ...]
+) -> None:
+    claude = MenuAgent(agent="claude-code", name="Claude Code", installed=True, connect=ADDS)
+    codex = MenuAgent(agent="codex", name="Codex", installed=True, connect=replace(ADDS, digest="9f"))
+    site.agents.found = (claude, codex)
+    page.go(address(site, "/agents"))
+
+    assert page.run("document.querySelector('section.panel h2').innerText") == "Connect all 2 agents"
+    assert "adds 1 entry for each of 14 events to ~/.claude/settings.json" in page.text()
+    page.run("document.querySelector('section.panel details').open = true")
+    assert "+line" in page.text()
+    page.click(f"section.panel button[id*='{button}']")
+
+    wait(lambda: site.agents.done == [done], 20, "what the button says is done")
+    wait(lambda: page.run("document.querySelector('section.panel') === null"), 20, "nothing is offered any more")
+    assert page.run("document.querySelector('h1').innerText") == "Agents"
 
 
 def test_an_agent_without_support_is_shown_as_one_that_is_not_guarded(site: Site, page: Page) -> None:

@@ -10,7 +10,7 @@ from house import House
 from web.browsing import kept
 from web.site import Site
 
-from tray.web.review_diff import hook_id
+from tray.approvals.review import hook_id
 
 PAGES = ("/", "/?hook=nobody", "/sessions", "/hooks", "/statistics", "/agents", "/switch", "/confirm/off", "/nowhere")
 FOREIGN = re.compile(r"<(code|bdi|pre|script|style)\b.*?</\1>", re.DOTALL)  # what is no sentence of ours

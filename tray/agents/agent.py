@@ -30,16 +30,15 @@ class AgentProtocol(Protocol):
     """An agent's wire format: bytes to values and back, pure. A module or an object with these functions.
 
     For the agent: `event_name` returns the agent's own name for the payload's event ("" when the payload has none),
-    `session` its session, `tool` its tool call, if any. `parse` reads a request, and `render` writes a fitted
-    decision. `neutral` is the answer when no hook had an opinion or Hooktray failed. `rewrite_problem` returns why
-    the agent cannot take this rewrite although its event takes rewrites of that kind ("" when it can).
+    `tool` its tool call, if any. `parse` reads a request, and `render` writes a fitted decision. `neutral` is the
+    answer when no hook had an opinion or Hooktray failed. `rewrite_problem` returns why the agent cannot take this
+    rewrite although its event takes rewrites of that kind ("" when it can).
     For a hook that was written for this agent, and for any agent's event: `hook_event_name` is the event's name for
     the hook, `stdin` and `environment` are its input, and `read` reads the result of its process.
     `sample` returns a synthetic payload. It raises KeyError for an event without one.
     """
 
     def event_name(self, payload: Payload) -> str: ...
-    def session(self, request: RelayRequest, payload: Payload) -> str: ...
     def tool(self, name: str, payload: Payload) -> Tool | None: ...
     def parse(self, request: RelayRequest, name: str, payload: Payload) -> Event: ...
     def render(self, event: Event, decision: Decision) -> Answer: ...
@@ -249,6 +248,7 @@ class Agent(KnownAgent):
     matcher_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # more names of a tool, by its own
     rules: HookRules = HookRules()
     unconnected_events: frozenset[str] = frozenset()  # that `connect` writes no entry for
+    trusts_each_entry: bool = False  # its user has to trust our entries again when they change, so all are written
     probe_event: str = ""  # the event of a probe; "" = any, because the payload names the event
     connector: Callable[[], Connector] | None = None
     reader: Callable[[], HookReader] | None = None

@@ -99,6 +99,7 @@ AGENT: Mapping[str, Check] = {
     "tools": _mapping(_is_native_tool, "a mapping of canonical names to NativeTool"),
     "older_tools": _mapping(_is_text, "a mapping of texts to texts"),
     "rules": _instance(HookRules),
+    "trusts_each_entry": FLAG,
     "unconnected_events": SET,
     "probe_event": TEXT,
     "connector": _optional(FUNCTION),

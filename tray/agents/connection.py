@@ -33,6 +33,11 @@ class Site:
     scope: str = "user"  # of Claude Code; "" = wherever our entries are
     workspace: str = ""  # of Starchild
     now: str = ""  # ISO 8601
+    needed: Mapping[str, frozenset[str]] | None = None  # events that need an entry, by agent; None = all
+
+    def needs(self, agent: str, event: str) -> bool:
+        """Whether `connect` adds an entry for this event; an entry that is there stays in any case."""
+        return self.needed is None or event in self.needed.get(agent, ())
 
     @property
     def backups(self) -> Backups:

@@ -111,9 +111,6 @@ class GuardedProtocol:
     def event_name(self, payload: Payload) -> str:
         return self._guard.get("", "event_name", self._protocol.event_name, payload)
 
-    def session(self, request: RelayRequest, payload: Payload) -> str:
-        return self._guard.call(str, "session", self._protocol.session, request, payload)
-
     def tool(self, name: str, payload: Payload) -> Tool | None:
         found: object = self._guard.call(object, "tool", self._protocol.tool, name, payload)
         return None if found is None else self._guard.call(Tool, "tool", lambda: found)

@@ -10,11 +10,10 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from operator import attrgetter
 
 from tray.agents.agent import Agent
-from tray.model.value import value
 from tray.text import sanitise
 
 GROUP = "hooktray.agents"
@@ -25,7 +24,7 @@ SIZE_LIMIT = 1 << 20  # bytes of a metadata file that are read
 SHOWN = 200  # characters of a package's text that are shown
 
 
-@value(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentEntryPoint:
     """An agent as a package declares it."""
 
@@ -39,7 +38,7 @@ class AgentEntryPoint:
         return sanitise(f"{self.distribution} {self.version}", SHOWN)
 
 
-@value(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BrokenAgent:
     """An agent that cannot be used: its package, the problem, and the remedy."""
 
@@ -53,7 +52,7 @@ class BrokenAgent:
         return f"the package {self.package} brings an agent that cannot be used: {self.problem}"
 
 
-@value(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PackagedAgents:
     """The usable agents of packages by id, in alphabetical order, the package of each, and the unusable agents."""
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from tray.agents import wire
@@ -30,10 +31,9 @@ from tray.agents.registry import AGENTS, UNKNOWN, UNSUPPORTED
 from tray.errors import AgentError
 from tray.model.decision import EMPTY_ANSWER, Answer, SkipReason
 from tray.model.event import TEST_VARIABLE
-from tray.model.value import value
 
 
-@value(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RecognisedCaller:
     """A caller that is not the agent in the command. Its own protocol answers if `skip_reason` is None."""
 
@@ -46,7 +46,7 @@ class RecognisedCaller:
     cwd: str = ""
 
 
-@value(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MarkTable:
     """The agents by the keys of their payloads, and by the names of their transcripts."""
 

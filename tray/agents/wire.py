@@ -45,7 +45,7 @@ def loads(raw: bytes) -> Any:
         value, end = _SCAN(text, 0) if text[:1] == "{" and len(raw) < LARGE_PAYLOAD else (None, -1)
         if end != len(text):  # as a rule it is one object and nothing else; the library's own way is a detour then
             value = (_LARGE if _is_large(raw) else _STRICT).decode(text)
-        if raw.count(b"{") + raw.count(b"[") > DEPTH_LIMIT and not is_shallow(value):
+        if _has_many_brackets(raw) and not is_shallow(value):
             raise ValueError(TOO_DEEP)
         return value
     except UnicodeDecodeError as error:
@@ -98,6 +98,17 @@ _SCAN = _STRICT.scan_once  # type: ignore[attr-defined]
 def _is_large(raw: bytes) -> bool:
     """Whether it is worth reading without a look at each integer: none of them can be too long."""
     return len(raw) >= LARGE_PAYLOAD and not _DIGITS.search(raw[::SAMPLE_STEP])
+
+
+def _has_many_brackets(raw: bytes) -> bool:
+    """Whether it could be too deep. To look for each bracket is many times faster than to count them in megabytes."""
+    found = 0
+    for bracket in (b"{", b"["):
+        at = raw.find(bracket)
+        while at >= 0 and found <= DEPTH_LIMIT:
+            found += 1
+            at = raw.find(bracket, at + 1)
+    return found > DEPTH_LIMIT
 
 
 def is_shallow(value: Any) -> bool:

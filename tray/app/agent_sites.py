@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tray.agents import relay_command
 from tray.agents.connection import Site
 from tray.agents.registry import UNSUPPORTED
+from tray.app import build_catalog, open_stores
 from tray.app.checks.agent_status import AgentStatus, IsRecorded, agent_statuses
 from tray.connect import connectors
+from tray.engine.needed_events import needed_events
 from tray.errors import HooktrayError
 from tray.model.decision import SkipReason
 from tray.model.event import PROBE_PREFIX
+from tray.model.hook import ApprovalState, Hook
 from tray.paths import Paths
 from tray.store.journal import Journal
+
+if TYPE_CHECKING:
+    from tray.approvals.catalog import HookCatalog
 
 ROW_LIMIT = 100  # of one agent, among which our own events may be
 RECENT_SECONDS = 7 * 86400.0  # seconds for which an agent without support is shown after its last event
@@ -39,7 +46,31 @@ class UnsupportedAgent:
         return f"{what} (last event {time.strftime('%Y-%m-%d %H:%M', time.localtime(self.last_event))})"
 
 
-def site(paths: Paths, cwd: Path | None = None, *, scope: str = "", workspace: str = "") -> Site:
+def hooks_in_question(catalog: HookCatalog) -> list[Hook]:
+    """The hooks that run, and those that wait for approval: agents have to report the events of all of them."""
+    proposed = [one.hook for one in catalog.states if one.waiting or one.state is ApprovalState.APPROVED]
+    return [*proposed, *(one.hook for one in catalog.approved)]
+
+
+def read_hooks(paths: Paths) -> list[Hook]:
+    """The same for a command, which has no catalog."""
+    stores = open_stores(paths, migrate=not paths.database.exists())
+    try:
+        catalog = build_catalog(paths, stores)
+        catalog.refresh()
+        return hooks_in_question(catalog)
+    finally:
+        stores.journal.close()
+
+
+def site(
+    paths: Paths,
+    cwd: Path | None = None,
+    *,
+    scope: str = "",
+    workspace: str = "",
+    hooks: Iterable[Hook] = (),
+) -> Site:
     """Everything that connectors look at, every scope of their settings unless one is named."""
     paths.prepare()
     return Site(
@@ -51,12 +82,16 @@ def site(paths: Paths, cwd: Path | None = None, *, scope: str = "", workspace: s
         scope=scope,
         workspace=workspace,
         now=time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime()),
+        needed=needed_events(hooks),
     )
 
 
-def reading_site(paths: Paths) -> Site:
+def reading_site(paths: Paths, hooks: Iterable[Hook] = ()) -> Site:
     """Where the files of the user's agents are, seen from the home. It makes no folder and starts no process."""
-    return Site(paths=paths, relay=(), home=Path.home(), cwd=Path.home(), environment=os.environ, scope="")
+    return Site(
+        paths=paths, relay=(), home=Path.home(), cwd=Path.home(), environment=os.environ, scope="",
+        needed=needed_events(hooks),
+    )  # fmt: skip
 
 
 def last_events(journal: Journal) -> Callable[[str], float | None]:
@@ -85,9 +120,9 @@ def unsupported_agents(journal: Journal) -> list[UnsupportedAgent]:
     return found
 
 
-def agent_states(paths: Paths, journal: Journal) -> list[AgentStatus]:
+def agent_states(paths: Paths, journal: Journal, hooks: Iterable[Hook]) -> list[AgentStatus]:
     """The state of each agent's connection; nothing is sent."""
-    return agent_statuses(site(paths), last_events(journal))
+    return agent_statuses(site(paths, hooks=hooks), last_events(journal))
 
 
 def connectable_agents(paths: Paths) -> list[str]:

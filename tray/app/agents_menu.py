@@ -1,17 +1,18 @@
-"""Agents for the menu: the state of each, the preview that was shown, and the click that writes it."""
+"""Agents for the menu and the page: the state of each, what connecting would write, and the click that writes it."""
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from tray.agents.registry import AGENTS
 from tray.app.checks.agent_status import AgentStatus
 from tray.app.connecting import ConnectPreview, ConnectService
 from tray.app.entry_watch import EntryWatch
-from tray.desktop.menu import MenuAgent
+from tray.desktop.menu import MenuAgent, MenuPreview
 from tray.errors import HooktrayError
 from tray.language import say
 
@@ -52,6 +53,11 @@ class AgentsMenu:
             self.refresh()
         return tuple(self._row(one) for one in self._statuses)
 
+    def read_offered(self) -> tuple[MenuAgent, ...]:
+        """The agents that are here and not connected, read at once, with what connecting them would write."""
+        self._read()
+        return tuple(self._row(one) for one in self._statuses if one.installed and not one.connected)
+
     def refresh(self) -> None:
         if self._is_refreshing:
             return
@@ -60,23 +66,53 @@ class AgentsMenu:
             self._is_refreshing = False
 
     def review(self, agent: str, *, connect: bool) -> None:
-        """Shown, and kept for the click that writes it."""
-        preview = self._connecting.review(agent, connect=connect)
-        self._previews.pop((agent, connect), None)
-        if not preview.is_empty:
-            self._previews[agent, connect] = preview
+        """Open the difference, and keep it for the click that writes it."""
+        self._keep(self._connecting.review(agent, connect=connect))
 
     def apply(self, agent: str, digest: str) -> str:
+        preview = self._write(agent, digest)
+        self._read()
+        text = say("{agent} is connected") if preview.connect else say("{agent} is disconnected")
+        return " · ".join((text.format(agent=AGENTS[agent].name), *self._advice(agent)))
+
+    def connect_all(self, digests: Collection[str]) -> str:
+        """Each by itself: what is wrong with one agent's files does not keep the others waiting."""
+        offered = [one for one in self._previews.values() if one.connect and one.digest in digests]
+        if len(offered) != len(digests):
+            raise _not_shown()
+        done, errors = [], list[HooktrayError]()
+        for preview in offered:
+            try:
+                done.append(self._write(preview.agent, preview.digest).agent)
+            except HooktrayError as error:
+                errors.append(error)
+        self._read()
+        names = ", ".join(AGENTS[agent].name for agent in done)
+        if errors:
+            left = "; ".join(error.message for error in errors)
+            hint = say("connected: {names}", names=names) if names else errors[0].hint
+            raise HooktrayError(left, hint=hint)
+        advice = dict.fromkeys(text for agent in done for text in self._advice(agent))
+        return " · ".join((say("Connected: {names}", names=names), *advice))
+
+    def connect_found(self) -> str:
+        """Connect every agent that is offered, as its summary says it."""
+        return self.connect_all([one.digest for one in self._previews.values() if one.connect])
+
+    def _write(self, agent: str, digest: str) -> ConnectPreview:
         previews = (one for (name, _), one in self._previews.items() if name == agent)
         preview = next((one for one in previews if one.digest == digest), None)
         if preview is None:
-            raise HooktrayError(say("this is not what was shown last"), hint=say("open the menu once more"))
+            raise _not_shown()
         self._forget(agent)
         self._connecting.apply(preview)
         log.info("%s %s: %s", "connected" if preview.connect else "disconnected", agent, digest)
-        self._statuses = tuple(self._connecting.states())
-        text = say("{agent} is connected") if preview.connect else say("{agent} is disconnected")
-        return " · ".join((text.format(agent=AGENTS[agent].name), *self._advice(agent)))
+        return preview
+
+    def _keep(self, preview: ConnectPreview) -> None:
+        self._previews.pop((preview.agent, preview.connect), None)
+        if not preview.is_empty:
+            self._previews[preview.agent, preview.connect] = preview
 
     def probe(self, agent: str) -> None:
         self._spawn(lambda: self._probe(agent))
@@ -97,13 +133,25 @@ class AgentsMenu:
         return self._entries
 
     def _load(self) -> None:
+        before = self._statuses, self._previews
         try:
-            states = tuple(self._connecting.states())
+            self._read()
         finally:
             self._is_refreshing = False
-        if states != self._statuses:
-            self._statuses = states
+        if (self._statuses, self._previews) != before:
             self._changed()
+
+    def _read(self) -> None:
+        """The state of each agent, and what connecting or disconnecting it would write."""
+        statuses = tuple(self._connecting.states())
+        previews = {}
+        for one in statuses:
+            for connect in _choices(one):
+                with contextlib.suppress(HooktrayError):  # the row has what is wrong with its files
+                    preview = self._connecting.preview(one.agent, connect=connect)
+                    if not preview.is_empty:
+                        previews[one.agent, connect] = preview
+        self._statuses, self._previews = statuses, previews
 
     def _probe(self, agent: str) -> None:
         one = self._connecting.probe(agent)
@@ -120,9 +168,6 @@ class AgentsMenu:
         probed = self._probed.get(one.agent)
         is_same = probed and _facts(probed) == _facts(one) and probed.stale == one.stale
         change = self._entries.change(one.agent) if self._entries else None
-        digests = {
-            connect: preview.digest for (name, connect), preview in self._previews.items() if name == one.agent
-        }
         return MenuAgent(
             agent=one.agent,
             name=AGENTS[one.agent].name,
@@ -136,9 +181,14 @@ class AgentsMenu:
             changed=change.text if change else "",
             changed_digest=change.digest if change else "",
             advice=one.problem or next(iter(one.advice), "") if one.connected or one.problem else "",
-            connect=digests.get(True, ""),
-            disconnect=digests.get(False, ""),
+            is_wanted=change is not None and change.is_wanted,
+            connect=self._menu_preview(one.agent, connect=True),
+            disconnect=self._menu_preview(one.agent, connect=False),
         )
+
+    def _menu_preview(self, agent: str, *, connect: bool) -> MenuPreview | None:
+        one = self._previews.get((agent, connect))
+        return MenuPreview(digest=one.digest, summary=one.summary, difference=one.text) if one else None
 
     def _advice(self, agent: str) -> tuple[str, ...]:
         """What is to be done next, when the agent is connected."""
@@ -148,6 +198,16 @@ class AgentsMenu:
         self._probed.pop(agent, None)
         for connect in (True, False):
             self._previews.pop((agent, connect), None)
+
+
+def _choices(one: AgentStatus) -> tuple[bool, ...]:
+    """Whether it can be connected, and disconnected."""
+    connect = (True,) if one.installed and (not one.connected or one.stale) else ()
+    return (*connect, False) if one.connected else connect
+
+
+def _not_shown() -> HooktrayError:
+    return HooktrayError(say("this is not what was shown last"), hint=say("open the menu once more"))
 
 
 def _facts(one: AgentStatus) -> AgentStatus:

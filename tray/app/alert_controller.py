@@ -7,7 +7,6 @@ import contextlib
 import itertools
 import sys
 import time
-import webbrowser
 from collections.abc import Callable, Collection
 from pathlib import Path
 
@@ -21,14 +20,16 @@ from tray.errors import HooktrayError
 from tray.language import say
 from tray.model.decision import Decision, Record
 from tray.model.event import Event
-from tray.notify.alert import Alert, Button
+from tray.notify.alert import ALL_AGENTS, Alert, Button
 from tray.notify.balloon import BalloonBackend
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
 from tray.notify.freedesktop import FreedesktopBackend, OnPress
 from tray.notify.notifier import NotificationBackend, NotifierChain
+from tray.notify.notify_send import NotifySendBackend
 from tray.notify.osascript import OsascriptBackend
-from tray.notify.plyer_backend import PlyerBackend
 from tray.notify.presence_gate import Look, PresenceGate, prove_nothing
+from tray.notify.push.push_queue import PushQueue
+from tray.notify.push.sender_process import PushProcesses
 from tray.notify.quiet_hours import quiet_until
 from tray.notify.send_queue import NotificationQueue
 from tray.notify.service import AlertService
@@ -66,8 +67,12 @@ class AlertController:
         can_focus: Callable[[str, str], bool] = lambda agent, session: False,
         look: Look = prove_nothing,
         is_headless: Callable[[str, str], bool] = lambda agent, session: False,
+        spawn: Callable[[Callable[[], object]], bool] = lambda work: False,
+        secrets: Path = Path(),
     ) -> None:
-        """`keep_snooze` gets each change of `snoozed_until`, which an earlier tray left."""
+        """`keep_snooze` gets each change of `snoozed_until`, which an earlier tray left. `secrets` is the folder of
+        the URLs of push services; `spawn` runs what sends to them.
+        """
         self._tampering: set[str] = set()
         self._loop = loop
         self._post = post
@@ -86,8 +91,12 @@ class AlertController:
         self.show_text: Callable[[str, str], None] = lambda name, text: None
         self.put_back: Callable[[str], None] = lambda agent: None
         self.leave: Callable[[str, str], None] = lambda agent, digest: None
+        self.connect_all: Callable[[tuple[str, ...]], None] = lambda digests: None
+        self.show_agents: Callable[[], None] = lambda: None
         self.redraw: Callable[[], None] = lambda: None
-        self._player = Player(volume=lambda: settings().volume)
+        self._player = Player(
+            volume=lambda: settings().volume, pack=lambda: settings().sound_pack, speaks=lambda: settings().speak
+        )
         self._notifier = NotifierChain(backends(self._pressed, trusts, show_balloon, rejected=rejected))
         self._queue = NotificationQueue(loop, self._notifier, self._player, muted=muted, on_delivery=on_delivery)
         throttle = Throttle(
@@ -99,8 +108,18 @@ class AlertController:
         self._gate = PresenceGate(
             self._throttled, look, self.after, mode=lambda: settings().while_looking, on_delivery=on_delivery
         )
+        self.push = PushQueue(
+            self._gate,
+            settings,
+            is_away=lambda answer: look("", "", lambda found: answer(found.is_away)),
+            is_quiet=lambda: throttle.quiet_until() is not None,
+            later=self.after,
+            spawn=spawn,
+            folder=secrets,
+            processes=PushProcesses(),
+        )
         self.alerts = AlertService(
-            self._gate, settings, is_first=is_first, can_focus=can_focus, is_headless=is_headless, later=self.after
+            self.push, settings, is_first=is_first, can_focus=can_focus, is_headless=is_headless, later=self.after
         )
         self.questions = UserQuestions(
             # A question that cannot be seen helps nobody.
@@ -136,6 +155,11 @@ class AlertController:
         return self._quiet_on
 
     @property
+    def sound_pack(self) -> str:
+        """The sound pack with its licence; "" without one, or where it cannot be read."""
+        return self._player.pack_line
+
+    @property
     def failing_hooks(self) -> frozenset[str]:
         """The hooks that failed when they last ran."""
         return frozenset(one.hook for one in self.alerts.hook_problems)
@@ -143,7 +167,11 @@ class AlertController:
     @property
     def problems(self) -> dict[str, str]:
         """What went wrong last with notifications and sounds, for the doctor; "" when nothing did."""
-        return {"notifications": self._notifier.last_error, "sound": self._player.last_error}
+        return {
+            "notifications": self._notifier.last_error,
+            "sound": self._player.last_error,
+            "push": self.push.problem,
+        }
 
     def announce_offline(self, stores: Stores) -> None:
         """What happened while no tray ran."""
@@ -213,9 +241,15 @@ class AlertController:
                 self._undo(alert.about)
             case Button.PUT_BACK:
                 self.put_back(alert.about)
+            case Button.CONNECT if alert.about == ALL_AGENTS:
+                self.connect_all(tuple(alert.digest.split()))
+            case Button.CONNECT:
+                self.put_back(alert.about)
             case Button.LEAVE:
                 self.leave(alert.about, alert.digest)
-            case _ if Button.PUT_BACK in alert.buttons:
+            case _ if alert.about == ALL_AGENTS:
+                self.show_agents()
+            case _ if Button.LEAVE in alert.buttons:
                 self.show_text(f"entries-{alert.about}", f"{alert.title}\n{alert.body}\n")
             case _ if Button.UNDO in alert.buttons:
                 self.show_reason("")
@@ -224,6 +258,8 @@ class AlertController:
             case Button.REVIEW:
                 self.show_review(alert.about, alert.digest)
             case _ if button is Button.DEFAULT and alert.url:
+                import webbrowser  # for a click, long after the start
+
                 webbrowser.open(alert.url)
             case Button.DEFAULT if Button.GO in alert.buttons:
                 self.go_to_session(alert.agent, alert.session)
@@ -315,7 +351,7 @@ def backends(
 ) -> tuple[NotificationBackend, ...]:
     """In the order in which they are tried."""
     if platform == "linux":
-        return (FreedesktopBackend(pressed, trusts, rejected), PlyerBackend())
+        return (FreedesktopBackend(pressed, trusts, rejected), NotifySendBackend())
     second = OsascriptBackend() if platform == "darwin" else BalloonBackend(show_balloon)
     return (DesktopNotifierBackend(pressed), second)
 

@@ -1,10 +1,10 @@
-"""Connecting agents from menu or page: the state of each, and a preview that is shown before it is written."""
+"""Connecting agents from menu or page: the state of each, and a preview of which the summary is shown first."""
 
 from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,18 +15,21 @@ from tray.app.agent_sites import site
 from tray.app.checks.agent_status import AgentStatus, IsRecorded, LastEvent, agent_status, agent_statuses
 from tray.connect import apply_connect, apply_disconnect, connectors, forget
 from tray.connect.hook_import import import_reminder
+from tray.connect.summary import summary
 from tray.edit.diff import diff
 from tray.language import say
+from tray.model.hook import Hook
 from tray.paths import Paths
 from tray.text import printable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectPreview:
-    """What connecting or disconnecting one agent would write, as it is shown; exactly `plan` is applied."""
+    """What connecting or disconnecting one agent would write: in a line and in full; `plan` is applied."""
 
     agent: str
     connect: bool
+    summary: str
     text: str
     plan: Plan
 
@@ -53,7 +56,10 @@ class ConnectService:
         open_file: Callable[[Path], None],
         is_recorded: IsRecorded,
         keep_records: Callable[[], None] = lambda: None,
+        hooks: Callable[[], Iterable[Hook]] = tuple,
     ) -> None:
+        """`hooks` are those whose events the agents have to report."""
+        self._hooks = hooks
         self._keep_records = keep_records
         self._paths = paths
         self._last_event = last_event
@@ -73,7 +79,9 @@ class ConnectService:
         plan = connector.connect(self._site()) if connect else connector.disconnect(self._site())
         if not connect and (reminder := import_reminder(self._site(), agent)):
             plan = replace(plan, notes=(*plan.notes, reminder))
-        return ConnectPreview(agent=agent, connect=connect, text=_text(plan), plan=plan)
+        return ConnectPreview(
+            agent=agent, connect=connect, summary=summary(agent, plan, Path.home()), text=_text(plan), plan=plan
+        )
 
     def review(self, agent: str, *, connect: bool) -> ConnectPreview:
         """The preview, opened in the user's own viewer."""
@@ -125,7 +133,7 @@ class ConnectService:
         self._open_file(path)
 
     def _site(self) -> Site:
-        return site(self._paths, Path.home())
+        return site(self._paths, Path.home(), hooks=self._hooks())
 
 
 def _head(preview: ConnectPreview) -> str:
@@ -137,10 +145,8 @@ def _head(preview: ConnectPreview) -> str:
         if preview.connect
         else say("What disconnecting {agent} would write:")
     )
-    how = say(
-        "To write it: the tray's menu, Settings, Agents, {agent}, {digest}", agent=name, digest=preview.digest[:8]
-    )
-    return f"{text.format(agent=name)}\n{how}"
+    how = say("To write it: the tray's menu, Settings, Agents, {agent}", agent=name)
+    return f"{text.format(agent=name)}\n{preview.summary}\n{how}"
 
 
 def _text(plan: Plan) -> str:

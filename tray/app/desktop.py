@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from tray.app import Stores
-from tray.app.agent_sites import last_events, recorded_sessions
+from tray.app.agent_sites import hooks_in_question, last_events, recorded_sessions
 from tray.app.agents_menu import AgentsMenu
 from tray.app.alert_controller import AlertController
 from tray.app.connecting import ConnectService
@@ -47,11 +47,16 @@ def build_desktop(
     keep_records: Callable[[], None],
     sessions: Callable[[], tuple[Session, ...]],
     go_to_session: Callable[[str, str], None],
-) -> tuple[Presenter, MenuController]:
+) -> tuple[Presenter, MenuController, AgentsMenu]:
     """What the user sees, and what a click does. What else the menu needs is added to `services`."""
     agents = AgentsMenu(
         ConnectService(
-            paths, last_events(stores.journal), open_file, recorded_sessions(stores.journal), keep_records
+            paths,
+            last_events(stores.journal),
+            open_file,
+            recorded_sessions(stores.journal),
+            keep_records,
+            lambda: hooks_in_question(catalog),
         ),
         spawn=spawn,
         changed=lambda: post(presenter.show),
@@ -95,7 +100,7 @@ def build_desktop(
         open_file=open_file,
         services=services,
     )
-    return presenter, controller
+    return presenter, controller, agents
 
 
 def _alerts_state(alerts: AlertController) -> AlertsState:
@@ -104,6 +109,7 @@ def _alerts_state(alerts: AlertController) -> AlertsState:
         snoozed_until=alerts.snoozed_until,
         quiet_hours=alerts.quiet_hours,
         quiet_hours_on=alerts.quiet_hours_on,
+        sound_pack=alerts.sound_pack,
         deferred=alerts.deferred,
     )
 

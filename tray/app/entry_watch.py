@@ -52,6 +52,11 @@ class EntryChange:
         return " · ".join(dict.fromkeys(one.message for one in self.findings))
 
     @property
+    def is_wanted(self) -> bool:
+        """Whether our entries are as `connect` wrote them, and hooks need more of them."""
+        return all(one.cause is Cause.ENTRY_WANTED for one in self.findings)
+
+    @property
     def remedies(self) -> str:
         """What a person has to do in the agent itself; "" when putting the entries back is enough."""
         switched = (one.remedy for one in self.findings if one.cause is Cause.ENTRY_SWITCHED_OFF)
@@ -67,7 +72,7 @@ class EntryChange:
 class ChangeAnnouncer(Protocol):
     """What this needs of the alert service."""
 
-    def entries_changed(self, agent: str, text: str, digest: str, *, critical: bool) -> str: ...
+    def entries_changed(self, agent: str, text: str, digest: str, *, critical: bool, wanted: bool) -> str: ...
     def withdraw(self, key: str) -> None: ...
 
 
@@ -97,6 +102,7 @@ class EntryWatch:
         self._watch = watch
         self._changed = changed
         self._stamps: frozenset[Stamp] | None = None
+        self._needed: Mapping[str, frozenset[str]] | None = None  # events, when the files were read
         self._files: tuple[Path, ...] = ()
         self._found: dict[str, EntryChange] = {}
         self._seen: dict[str, tuple[str, float]] = {}  # digests that were seen once, and when
@@ -115,7 +121,7 @@ class EntryWatch:
         """Read the files if any of them has changed; announce what is new, and withdraw what is well again."""
         site = self._look_at()
         stamps = _stamps((*self._files, *_records(site)))
-        if stamps == self._stamps and not self._seen:
+        if (stamps, site.needed) == (self._stamps, self._needed) and not self._seen:
             return
         with lock_connections(site, timeout=0) as is_free:
             if not is_free:
@@ -123,6 +129,7 @@ class EntryWatch:
                 return
             self._files = tuple(file for agent in connectors() for file in watched_files(site, agent))
             self._stamps = _stamps((*self._files, *_records(site)))  # before the files are read: they may change now
+            self._needed = site.needed
             found = {agent: self._look(site, agent) for agent in connectors()}
         self._watch((*self._files, site.paths.state / LOCK))
         self._found = {agent: one for agent, one in found.items() if one}
@@ -136,6 +143,8 @@ class EntryWatch:
         name = AGENTS[agent].name
         if change is None:
             return say("{agent}: its entries are as Hooktray wrote them", agent=name)
+        if change.is_wanted:
+            return self._add_wanted(site, agent)
         for file in dict.fromkeys(str(one.values["file"]) for one in change.findings if "file" in one.values):
             plan = plan_for(site, agent, Path(file))
             if plan is None:
@@ -148,6 +157,14 @@ class EntryWatch:
         if left := self._found.get(agent):
             raise HooktrayError(left.text, hint=left.remedies or say("look at `hooktray doctor`"))
         return say("{agent}: its entries are back", agent=name)
+
+    def _add_wanted(self, site: Site, agent: str) -> str:
+        """Add the entries that hooks need, in every file that has entries of ours."""
+        apply_connect(site, agent, connectors()[agent].connect(site))
+        log.info("%s: added the entries that hooks need", agent)
+        self._stamps = None
+        self.check()
+        return say("{agent} reports all events that your hooks need", agent=AGENTS[agent].name)
 
     def leave(self, agent: str, digest: str, channel: str) -> str:
         """A person leaves this state of the files as it is. Raises HooktrayError when they have changed again."""
@@ -168,9 +185,8 @@ class EntryWatch:
         if not findings:
             self._note_running(agent)
             return None
-        return EntryChange(
-            agent=agent, findings=findings, digest=fingerprint(findings), is_guard=self._is_guard(agent, findings)
-        )
+        change = EntryChange(agent=agent, findings=findings, digest=fingerprint(findings), is_guard=False)
+        return change if change.is_wanted else replace(change, is_guard=self._is_guard(agent, findings))
 
     def _judge(self, agent: str, change: EntryChange | None) -> None:
         if change is None:
@@ -190,7 +206,9 @@ class EntryWatch:
         self._seen.pop(agent, None)
         log.warning("%s: %s", agent, change.text)
         text = " · ".join(filter(None, (change.text, change.remedies)))
-        key = self._alerts.entries_changed(agent, text, change.digest, critical=change.is_guard)
+        key = self._alerts.entries_changed(
+            agent, text, change.digest, critical=change.is_guard, wanted=change.is_wanted
+        )
         self._announced[agent] = (change.digest, key)
 
     def _is_unconfirmed(self, change: EntryChange) -> bool:

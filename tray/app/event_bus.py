@@ -42,11 +42,6 @@ class EventBus:
         self.on_arrival: Callable[[Event], None]
         self.on_decision: Callable[[Event, Decision, Record], None]
 
-    @property
-    def awaits_turn_end(self) -> bool:
-        """Whether a round may yet turn out not to have been its turn's last."""
-        return self._turns.waiting
-
     def arrived(self, event: Event, *, answered: bool) -> None:
         """Rounds and what follows them are counted from here, not from the end of their hooks."""
         self._turns.observe(event)

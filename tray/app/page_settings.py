@@ -5,18 +5,33 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from tray.desktop.menu import Item, ItemKind, OpenPage, SwitchHook, menu
+from tray.desktop.menu import ApplyConnection, ConnectAll, Item, ItemKind, OpenPage, SetVariable, SwitchHook, menu
 from tray.desktop.menu_controller import MenuController
 from tray.desktop.presenter import Presenter
-from tray.web.services import PageSetting
+from tray.web.services import ConnectOffer, PageSetting
 
 SUBMENUS = ("alerts", "settings")  # submenus; for all else that the menu has, the page has pages
-EXCLUDED = (SwitchHook, OpenPage)  # a hook is switched on its own page, and asks first
+EXCLUDED = (SwitchHook, SetVariable, OpenPage)  # a hook is switched on its own page, and asks first
 
 
 def choices(presenter: Presenter) -> tuple[PageSetting, ...]:
     """As they are now. On the presenter's thread."""
     return tuple(filter(None, map(_choice, _submenus(presenter))))
+
+
+def offers(presenter: Presenter) -> tuple[ConnectOffer, ...]:
+    """What connecting each agent that was found would write, with the row that does it. On the presenter's thread."""
+    state = presenter.state(time.time())
+    rows = {row.action: row for row in _rows(_submenus(presenter)) if row.action}
+    found = []
+    for one in state.agents:
+        if one.connect and (row := rows.get(ApplyConnection(one.agent, one.connect.digest))):
+            preview = one.connect
+            found.append(
+                ConnectOffer(id=row.id, text=row.label, summary=preview.summary, difference=preview.difference)
+            )
+    every = next((row for action, row in rows.items() if isinstance(action, ConnectAll)), None)
+    return (*([ConnectOffer(id=every.id, text=every.label)] if every else []), *found)
 
 
 def choose(presenter: Presenter, controller: MenuController, id: str, on: bool | None) -> bool:

@@ -12,7 +12,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 
 from tray.app import (
@@ -27,7 +26,12 @@ from tray.app import (
     welcome,
 )
 from tray.app.activation import inherited_socket
-from tray.app.agent_sites import connectable_agents, connected_agents, reading_site, site
+from tray.app.agent_sites import (
+    connected_agents,
+    hooks_in_question,
+    reading_site,
+    site,
+)
 from tray.app.alert_controller import AlertController, text_file
 from tray.app.checks.live import LiveDoctor, runtime_health
 from tray.app.click_trust import ClickTrust
@@ -40,6 +44,7 @@ from tray.app.file_watch import FileWatch, FolderWatch
 from tray.app.presence_files import PresenceFiles
 from tray.app.relay_files import RelayFiles
 from tray.app.relay_watch import RelayWatch
+from tray.app.reports import Reports
 from tray.app.service import TrayService
 from tray.app.session_focus import SessionFocus
 from tray.app.session_tracker import SessionTracker, dropped_place
@@ -51,15 +56,22 @@ from tray.app.trials import Trials
 from tray.app.web import build_page
 from tray.app.worker_pool import WorkerPool
 from tray.approvals import guarded_settings
-from tray.approvals.batch import write_batch
 from tray.approvals.callers.known_agents import KnownAgents
 from tray.approvals.consent import Consent
 from tray.approvals.controls import Controls
 from tray.approvals.passphrase import Passphrase
-from tray.approvals.review import write_review
 from tray.desktop.autostart import service_manager
 from tray.desktop.icon import Icon, choose_icon, show_balloon
-from tray.desktop.menu import Action, LeaveEntries, PutEntriesBack, Review, ReviewBatch, ShowReason
+from tray.desktop.menu import (
+    Action,
+    ConnectAll,
+    LeaveEntries,
+    PutEntriesBack,
+    Review,
+    ReviewBatch,
+    ShowAgents,
+    ShowReason,
+)
 from tray.desktop.opener import Opener
 from tray.desktop.presence import attention
 from tray.engine.turn_end import TurnEndDetector
@@ -67,6 +79,7 @@ from tray.errors import StoreError
 from tray.execution.command import BackgroundProcesses
 from tray.execution.file_limit import raise_limit
 from tray.execution.orphans import become_subreaper
+from tray.ipc.approval_requests import TerminalReviews
 from tray.ipc.passphrase_change import PassphraseChange
 from tray.ipc.requests import UserRequests
 from tray.ipc.server import IpcServer
@@ -194,20 +207,19 @@ class App:
 
     def _make_server(self, grace: float) -> None:
         self._terminals = TerminalPrompt(self._click_trust.has_agent_ancestor, self._controls.passphrase)
-        folder = self._paths.state / "reviews"
-        reviews = partial(write_review, copies=self._stores.copies, environment=os.environ, folder=folder)
         requests = UserRequests(
             self._controls,
             self._icon_name,
             self._terminals,
-            reviews,
+            TerminalReviews(self._stores.copies, self._paths.state / "reviews"),
             self._page.open,
             self._health,
             self._click_trust.may_open_page,
-            lambda batch: write_batch(batch, (), self._stores.copies, os.environ, folder),
             lambda words: self._session_focus.go_now(self._sessions.find(words)),
             PassphraseChange(self._terminals, self._controls, self._heard_from_agents),
             self._keep_records,
+            self._page.write_link,
+            Reports(self._paths, self._stores, self._catalog).make,
         )
         self._hooks_command = HooksCommand(self._controls, requests, self._doctor.summary)
         self._server = IpcServer(self._paths.socket, TrayService(self._engine, requests, self._saw_relay))
@@ -276,6 +288,8 @@ class App:
             can_focus=self._session_focus.can_focus,
             look=self._look,
             is_headless=self._sessions.is_headless,
+            spawn=self._workers.spawn,
+            secrets=self._paths.state,
         )
         self._presence_files = PresenceFiles(
             lambda answer: self._look("", "", lambda found: answer(found.is_away)), self._alert_controller.after
@@ -318,6 +332,7 @@ class App:
             announce=self._alert_controller.switched,
             redraw=self._changed,
             approved=trials.approved,
+            describe_trial=trials.describe,
         )
 
     def _make_desktop(self, *, headless: bool) -> None:
@@ -326,7 +341,7 @@ class App:
             self._stores, self._controls, reviews, self._alerts, self._opener.open
         )
         self._make_entry_watch()
-        self._presenter, self._menu_controller = build_desktop(
+        self._presenter, self._menu_controller, self._agents_menu = build_desktop(
             self._paths,
             self._stores,
             self._catalog,
@@ -356,6 +371,8 @@ class App:
         self._presenter.pause_ended = self._changed  # the relay's guards count again
         self._alert_controller.put_back = lambda agent: self._menu_controller.act(PutEntriesBack(agent))
         self._alert_controller.leave = lambda agent, digest: self._menu_controller.act(LeaveEntries(agent, digest))
+        self._alert_controller.connect_all = lambda digests: self._menu_controller.act(ConnectAll(digests))
+        self._alert_controller.show_agents = lambda: self._menu_controller.act(ShowAgents())
         self._icon: Icon = choose_icon(
             self._loop.loop,
             self._act,
@@ -369,8 +386,8 @@ class App:
     def _make_entry_watch(self) -> None:
         self._settings_watch = FileWatch(self._loop.loop, lambda: self._work.post(self._check_entries))
         self._entry_watch = EntryWatch(
-            partial(reading_site, self._paths),
-            lambda: site(self._paths, Path.home()),
+            lambda: reading_site(self._paths, hooks_in_question(self._catalog)),
+            lambda: site(self._paths, Path.home(), hooks=hooks_in_question(self._catalog)),
             self._stores.ledger,
             self._alerts,
             recheck=self._settings_watch.schedule,
@@ -428,6 +445,7 @@ class App:
         self._folder_watch.close()
         self._turn_end.close()
         self._stop_signal.close()
+        self._alert_controller.push.close()
         self._workers.join()
         self._background_processes.close()
         self._page.close()
@@ -510,6 +528,7 @@ class App:
         if self._catalog.configuration.problem not in ("", problem):
             self._alerts.config_broken(self._catalog.configuration.problem)
             log.warning("the configuration is broken: %s", sanitise(self._catalog.configuration.problem, 1000))
+        self._alert_controller.push.refresh()
         self._alerts.source_warnings(self._catalog.configuration.warnings)
         self._check_entries()
         with contextlib.suppress(OSError):  # the folder is gone, and cannot be made anew
@@ -575,8 +594,8 @@ class App:
         self._work.post(lambda: self._opener.open(path))
 
     def _welcome(self) -> None:
-        found = connectable_agents(self._paths)
-        self._echo(welcome.text(self._paths, found))
+        found = self._agents_menu.read_offered()
+        self._echo(welcome.text(self._paths, [one.agent for one in found]))
         self._alert_controller.announce(welcome.alert(found))
 
     def _changed(self) -> None:

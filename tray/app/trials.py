@@ -6,10 +6,13 @@ waits for it.
 
 from __future__ import annotations
 
+import enum
 import logging
 import os
 import re
+import shlex
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -46,6 +49,8 @@ LIST_FILE_REMEDY = phrase("name the missing file under `files:`, or install the 
 SHOW_REMEDY = phrase("`{command}` shows all of it")
 UNDO_REMEDY = phrase("`hooktray import-hooks {agent} --undo` puts it back into the agent's settings")
 
+REMEMBERED = 64  # results of trials
+
 log = logging.getLogger(__name__)
 
 
@@ -60,6 +65,24 @@ class TrialFailure:
     hook: str
     cause: str
     remedy: str
+
+
+class TrialState(enum.Enum):
+    """How far the trial of an approval has come."""
+
+    NONE = "none"  # there is none
+    RUNNING = "running"
+    PASSED = "passed"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialResult:
+    state: TrialState
+    failure: TrialFailure | None = None
+
+
+NOT_TRIED = TrialResult(state=TrialState.NONE)
 
 
 class Trials:
@@ -80,6 +103,8 @@ class Trials:
     ) -> None:
         self._paths, self._stores, self._stop_signal = paths, stores, stop_signal
         self._spawn, self._failed, self._changed = spawn, failed, changed
+        self._results: dict[str, TrialResult] = {}  # by key, of the last approvals
+        self._ended = threading.Condition()
 
     def approved(self, state: HookState, undo: Undo) -> None:
         """A hook was just approved, as `state` describes it from before; returns at once."""
@@ -88,42 +113,76 @@ class Trials:
             return
         if state.approved:
             self._stores.copies.carry_over(state.approved, one.digest)
+        self._set(one, TrialResult(state=TrialState.RUNNING))
         if not self._spawn(lambda: self._try(one, undo)):
+            self._set(one, NOT_TRIED)
             log.warning("%s was not tried after its approval: too much runs at the same time", one.hook.name)
 
+    def describe(self, key: str, timeout: float) -> str:
+        """How the trial of a hook that was just approved went, for the person who waits for it; "" without one."""
+        with self._ended:
+            self._ended.wait_for(lambda: self._result(key).state is not TrialState.RUNNING, timeout)
+            result = self._result(key)
+        if result.failure is None:
+            return say(DESCRIPTIONS[result.state]) if result.state in DESCRIPTIONS else ""
+        lines = (
+            say("Its test run failed: {cause}", cause=result.failure.cause),
+            result.failure.remedy,
+            say("Undo: {command}", command=f"hooktray revoke --last {shlex.quote(result.failure.hook)}"),
+        )
+        return "\n  ".join(lines)
+
+    def _result(self, key: str) -> TrialResult:
+        return self._results.get(key, NOT_TRIED)
+
+    def _set(self, one: ApprovedHook, result: TrialResult) -> None:
+        with self._ended:
+            self._results.pop(one.hook.key, None)
+            self._results = dict([*self._results.items(), (one.hook.key, result)][-REMEMBERED:])
+            self._ended.notify_all()
+
     def _try(self, one: ApprovedHook, undo: Undo) -> None:
-        failure = run_trial(self._paths, self._stores, one, self._stop_signal)
+        result = NOT_TRIED
+        try:
+            result = run_trial(self._paths, self._stores, one, self._stop_signal)
+        finally:
+            self._set(one, result)
         if self._stores.ledger.state.approved.get(one.hook.key) != one:
             return  # it was taken back or approved anew meanwhile
-        if failure:
-            self._failed(failure, undo)
+        if result.failure:
+            self._failed(result.failure, undo)
         self._changed()
 
 
-def run_trial(
-    paths: Paths, stores: Stores, one: ApprovedHook, stop_signal: Hangup | None = None
-) -> TrialFailure | None:
-    """Run an approved hook once on a test event and record that; None when it works, or is not to be tried.
+DESCRIPTIONS = {
+    TrialState.PASSED: phrase("Its test run went well"),
+    TrialState.RUNNING: phrase("Its test run still goes on; `hooktray list` shows what comes of it"),
+}
+
+
+def run_trial(paths: Paths, stores: Stores, one: ApprovedHook, stop_signal: Hangup | None = None) -> TrialResult:
+    """Run an approved hook once on a test event and record that, unless it is not to be tried.
 
     HTTP and prompt hooks are sent nothing, and rules need no trial. A run that the end of the tray cancels shows
     nothing and records nothing.
     """
     if not isinstance(one.hook.action, Command) or not one.hook.enabled:
-        return None
+        return NOT_TRIED
     with tempfile.TemporaryDirectory(prefix="trial-", dir=paths.state) as folder:
         event = sample_event(one, environment=dict(os.environ), cwd=folder)
         if event is None:
             log.info("%s is not tried: no test event meets its matchers", one.hook.name)
-            return None
+            return NOT_TRIED
         try:
             failure = _outcome(stores, one, replace(event, id=os.urandom(16).hex()), stop_signal)
         except TrialCancelledError:
-            return None
+            return NOT_TRIED
     try:
-        TrialResults(paths.state).record(one.hook.key, one.digest, failure.cause if failure else "")
+        cause, remedy = (failure.cause, failure.remedy) if failure else ("", "")
+        TrialResults(paths.state).record(one.hook.key, one.digest, cause, remedy)
     except OSError as error:  # the user is notified of the failure all the same
         log.warning("the result of the trial of %s was not written down: %s", one.hook.name, error)
-    return failure
+    return TrialResult(state=TrialState.FAILED if failure else TrialState.PASSED, failure=failure)
 
 
 def _outcome(stores: Stores, one: ApprovedHook, event: Event, stop_signal: Hangup | None) -> TrialFailure | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from tray.app import Stores, build_engine, confirmed_llm
-from tray.app.page_settings import choices, choose
+from tray.app.page_settings import choices, choose, offers
 from tray.approvals.callers.click_check import ClickRejection
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.controls import Controls
@@ -62,7 +62,8 @@ def build_page(
         replay=build_replay(paths, stores, catalog, stop_signal),
         settings=lambda: _run_on(work, lambda: choices(menu()[0])) or (),
         change_setting=lambda id, on: bool(_run_on(work, lambda: choose(*menu(), id, on))),
-        connections=lambda: page_agents(paths, stores),
+        connections=lambda: page_agents(paths, stores, catalog),
+        offers=lambda: _run_on(work, lambda: offers(menu()[0])) or (),
         sessions=sessions,
         go_to_session=go_to_session,
     )
@@ -81,9 +82,10 @@ def build_replay(
     return lambda record: compare(engine, record, dict(os.environ))
 
 
-def page_agents(paths: Paths, stores: Stores) -> dict[str, AgentConnection]:
+def page_agents(paths: Paths, stores: Stores, catalog: HookCatalog) -> dict[str, AgentConnection]:
     """The state of each agent's connection; nothing is sent."""
-    from tray.app.agent_sites import agent_states  # not needed to start
+    from tray.app.agent_sites import agent_states, hooks_in_question  # not needed to start
+    from tray.app.checks.finding import Cause
 
     return {
         one.agent: AgentConnection(
@@ -91,8 +93,9 @@ def page_agents(paths: Paths, stores: Stores) -> dict[str, AgentConnection]:
             connected=one.connected,
             advice=one.advice,
             changed=tuple(finding.message for finding in one.changed),
+            is_wanted=bool(one.changed) and all(finding.cause is Cause.ENTRY_WANTED for finding in one.changed),
         )
-        for one in agent_states(paths, stores.journal)
+        for one in agent_states(paths, stores.journal, hooks_in_question(catalog))
     }
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from tray.desktop.menu import MenuAgent
 from tray.language import say
-from tray.notify.alert import Alert
+from tray.notify.alert import ALL_AGENTS, Alert, Button
 from tray.notify.policy import information
 from tray.paths import Paths
 from tray.sources import configuration
@@ -24,15 +25,17 @@ def create_config(paths: Paths) -> bool:
     return True
 
 
-def alert(found: Sequence[str]) -> Alert:
-    """What is to be seen and heard if alerts work here."""
+def alert(found: Sequence[MenuAgent]) -> Alert:
+    """What is to be seen and heard if alerts work here; its button connects all agents that were found."""
     message = " · ".join((say("Hooktray is here"), _next(found), say("this is what an alert looks and sounds like")))
-    return replace(information(message, {}), sound=SOUND, notify=True)
+    digests = [one.connect.digest for one in found if one.connect]
+    shown = replace(information(message, {}), sound=SOUND, notify=True)
+    return replace(shown, about=ALL_AGENTS, digest=" ".join(digests), buttons=(Button.CONNECT,)) if digests else shown
 
 
 def text(paths: Paths, found: Sequence[str]) -> str:
     """For the terminal."""
-    connect = "hooktray connect, or the menu's first row   (each shows what it would write, and asks)"
+    connect = "hooktray connect, the menu's first row or the page   (one question, with what it writes)"
     lines = [
         "Welcome to Hooktray. Nothing is connected or approved yet.",
         f"  your hooks and settings  {paths.config}",
@@ -47,7 +50,8 @@ def text(paths: Paths, found: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def _next(found: Sequence[str]) -> str:
+def _next(found: Sequence[MenuAgent]) -> str:
     if not found:
         return say("no agent was found; `hooktray connect AGENT` connects one")
-    return say("found {agents}; the menu's first row or `hooktray connect` connects them", agents=", ".join(found))
+    each = "; ".join(f"{one.name}: {one.connect.summary}" for one in found if one.connect)
+    return say("*Connect*, or the menu's first row: {what}", what=each)

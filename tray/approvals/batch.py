@@ -1,7 +1,8 @@
-"""Hooks that wait although a person changed nothing: one review shows them, one click approves them.
+"""Hooks that one review shows together and one click approves: all of a source, or those that nobody changed.
 
-They were approved before with the same content, in a damaged or lost database or on the machine of an import, which
-approves nothing here. Or an earlier Hooktray approved them, whose copies run until then (upgrades.py).
+The latter wait although a person changed nothing. They were approved before with the same content, in a damaged or
+lost database or on the machine of an import, which approves nothing here. Or an earlier Hooktray approved them, whose
+copies run until then (upgrades.py).
 """
 
 from __future__ import annotations
@@ -12,15 +13,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tray.approvals.catalog import HookCatalog, HookState
-from tray.approvals.review import review
+from tray.approvals.catalog import REMOVED, HookCatalog, HookState
+from tray.approvals.review import LIMIT, review
 from tray.language import count, say
 from tray.model.hook import ApprovalState
 from tray.store.copies import Copies
 from tray.store.earlier_approvals import EarlierApprovals
 from tray.store.ledger import LedgerState
 
-FILE_NAME = "approved-before"
+FILE_NAME, SOURCE_FILE_NAME = "approved-before", "of-one-source"
 SEPARATOR = "=" * 80
 DIGEST_DIGITS = 8  # digits of the digest that people see
 
@@ -32,6 +33,8 @@ class ApprovalBatch:
     hooks: tuple[HookState, ...] = ()
     digest: str = ""
     partial: bool = False  # not all of the earlier decisions could be read
+    source: str = ""  # the file whose waiting hooks these are; "" when they were approved before
+    unreadable: int = 0  # hooks of that file that wait, too, and cannot be approved as they stand
 
     @property
     def upgrades(self) -> int:
@@ -40,6 +43,9 @@ class ApprovalBatch:
 
     def __bool__(self) -> bool:
         return bool(self.hooks)
+
+
+NO_BATCH = ApprovalBatch()
 
 
 def find_batch(catalog: HookCatalog, ledger_state: LedgerState) -> ApprovalBatch:
@@ -52,12 +58,26 @@ def find_batch(catalog: HookCatalog, ledger_state: LedgerState) -> ApprovalBatch
         *_unchanged(catalog.states, ledger_state, catalog.earlier),
         *(one for one in catalog.states if one.is_upgrade and one.state is ApprovalState.CHANGED),
     )
-    if not hooks:
-        return ApprovalBatch()
+    return ApprovalBatch(hooks=hooks, digest=_digest(hooks), partial=catalog.earlier.partial) if hooks else NO_BATCH
+
+
+def source_batches(states: Sequence[HookState]) -> tuple[ApprovalBatch, ...]:
+    """For each source the hooks that wait; what is no longer declared is decided by itself."""
+    groups: dict[str, list[HookState]] = {}
+    for one in states:
+        if one.waiting and one.digest != REMOVED:
+            groups.setdefault(one.hook.source.path, []).append(one)
+    return tuple(_source_batch(source, waiting) for source, waiting in groups.items())
+
+
+def _source_batch(source: str, waiting: Sequence[HookState]) -> ApprovalBatch:
+    hooks = tuple(one for one in waiting if one.digest)
+    return ApprovalBatch(hooks=hooks, digest=_digest(hooks), source=source, unreadable=len(waiting) - len(hooks))
+
+
+def _digest(hooks: Sequence[HookState]) -> str:
     content = json.dumps([(one.key, one.digest) for one in hooks])
-    return ApprovalBatch(
-        hooks=hooks, digest=hashlib.sha256(content.encode()).hexdigest(), partial=catalog.earlier.partial
-    )
+    return hashlib.sha256(content.encode()).hexdigest()
 
 
 def _unchanged(
@@ -72,6 +92,8 @@ def _unchanged(
 
 def summary_lines(batch: ApprovalBatch) -> tuple[str, ...]:
     """What a person should know before reading the hooks, in short sentences."""
+    if batch.source:
+        return _source_lines(batch)
     lines = []
     if number := len(batch.hooks) - batch.upgrades:
         lines += [
@@ -98,15 +120,44 @@ def summary_lines(batch: ApprovalBatch) -> tuple[str, ...]:
     return tuple(lines)
 
 
+def _source_lines(batch: ApprovalBatch) -> tuple[str, ...]:
+    lines = [
+        count(
+            "{n} hook of {source} waits for you.", "{n} hooks of {source} wait for you.",
+            len(batch.hooks), source=batch.source,
+        )
+    ]  # fmt: skip
+    if changed := sum(1 for one in batch.hooks if one.approved):
+        lines.append(
+            count(
+                "{n} of them was approved before it changed; its approved copy runs until you decide.",
+                "{n} of them were approved before they changed; their approved copies run until you decide.",
+                changed,
+            )
+        )
+    if batch.unreadable:
+        lines.append(
+            count(
+                "{n} more waits and cannot be approved as it stands: `hooktray list` says why.",
+                "{n} more wait and cannot be approved as they stand: `hooktray list` says why.",
+                batch.unreadable,
+            )
+        )
+    return tuple(lines)
+
+
 def button_label(batch: ApprovalBatch) -> str:
     """The label of the row or button that approves them."""
     return say("Approve all {n} ({digest})", n=len(batch.hooks), digest=batch.digest[:DIGEST_DIGITS])
 
 
-def render_batch(batch: ApprovalBatch, copies: Copies, environment: Mapping[str, str]) -> str:
-    """Every hook of the batch with its whole content, one after the other."""
+def render_batch(
+    batch: ApprovalBatch, copies: Copies, environment: Mapping[str, str], file_limit: int = LIMIT
+) -> str:
+    """Every hook of the batch with its whole content, one after the other; each shows an equal part of the limit."""
     number = len(batch.hooks)
-    reviews = (f"[{at}/{number}] {review(one, copies, environment)}" for at, one in enumerate(batch.hooks, 1))
+    limit = file_limit // max(number, 1)
+    reviews = (f"[{at}/{number}] {review(one, copies, environment, limit)}" for at, one in enumerate(batch.hooks, 1))
     return f"\n{SEPARATOR}\n\n".join(reviews)
 
 
@@ -123,6 +174,7 @@ def write_batch(
         ]
         lines += [SEPARATOR, "", render_batch(batch, copies, environment)]
     folder.mkdir(mode=0o700, exist_ok=True)
-    path = folder / (f"{FILE_NAME}-{batch.digest[:DIGEST_DIGITS]}.txt" if batch else f"{FILE_NAME}.txt")
+    name = SOURCE_FILE_NAME if batch.source else FILE_NAME
+    path = folder / (f"{name}-{batch.digest[:DIGEST_DIGITS]}.txt" if batch else f"{name}.txt")
     path.write_text("\n".join(lines).strip("\n") + "\n", encoding="utf-8")
     return path

@@ -16,12 +16,14 @@ from tray.approvals.inspection import Inspection, Stamp, file_stamps, inspect
 from tray.approvals.program_pins import ProgramChecker, ProgramNames, program_names, propose
 from tray.approvals.programs import MissingError
 from tray.approvals.search_path import SearchPath
+from tray.approvals.variables import asked_for
 from tray.errors import HooktrayError
 from tray.model.hook import ApprovalState, Command, Hook
 from tray.settings import Settings
 from tray.sources.configuration import Configuration, file_stamp
 from tray.store.copies import Bundle, Copies, DamagedError
 from tray.store.earlier_approvals import EarlierApprovals
+from tray.store.grants import grants_of
 from tray.store.ledger import ApprovedHook, Ledger, LedgerState
 from tray.store.pins import Pins
 from tray.store.trial_results import TrialResults
@@ -43,7 +45,10 @@ class HookState:
     inspection: Inspection | None = None  # of what is proposed; None where that cannot be read
     pins: Pins | None = None  # how it would find its programs
     health: str = ""  # what a person should know; "" when all is well
-    remedy: str = ""  # what to do about that, where it keeps the hook from being approved
+    remedy: str = ""  # what to do about that
+    failed_trial: bool = False  # the approved copy failed on the test event after its approval
+    granted: tuple[str, ...] = ()  # withheld variables that a person lets through to it
+    asks_for: tuple[str, ...] = ()  # those that it names and does not get
     missing: bool = False  # its program or script is not there
     is_upgrade: bool = (
         False  # it waits only because a later Hooktray covers other files or reads `failure:` otherwise
@@ -121,6 +126,11 @@ class HookCatalog:
             self._new |= {
                 one.key: one.digest for one in self.states if one.waiting and (one.key, one.digest) not in before
             }
+
+    @property
+    def approved(self) -> tuple[ApprovedHook, ...]:
+        """Everything that is in force, in order; one that changed since may differ from what is proposed."""
+        return self._ledger.state.ordered
 
     @property
     def is_current(self) -> bool:
@@ -263,6 +273,9 @@ class HookCatalog:
         bundle = inspection.bundle
         if approved and changed_programs.is_only_programs(self._copies, bundle, approved):
             bundle = replace(bundle, pinned=self._copies.check(in_force).pinned)
+        health = self._damage(in_force) or _health(hook, bundle, in_force, ledger_state)
+        granted = grants_of(hook.key, ledger_state.settings, ledger_state.setting_texts)
+        trial = self._trials.failures().get((hook.key, in_force)) if in_force and not health else None
         return HookState(
             key=hook.key,
             hook=hook,
@@ -273,11 +286,12 @@ class HookCatalog:
             covered=bundle.covered,
             inspection=inspection,
             pins=self._proposed_pins(inspection),
+            granted=granted,
+            asks_for=asked_for(hook, bundle.contents.values(), os.environ, granted),
             is_upgrade=approved is not None and upgrades.is_only_upgrade(self._copies, bundle, approved),
-            health=self._damage(in_force)
-            or _health(hook, bundle, in_force, ledger_state)
-            or self._trial_failure(hook, in_force)
-            or _first_problem(inspection),
+            health=health or (f"its test run failed: {trial[0]}" if trial else _first_problem(inspection)),
+            remedy=trial[1] if trial else "",
+            failed_trial=trial is not None,
         )
 
     def _proposed_pins(self, inspection: Inspection) -> Pins | None:
@@ -305,10 +319,6 @@ class HookCatalog:
         except DamagedError as damage:
             return damage.message
         return ""
-
-    def _trial_failure(self, hook: Hook, in_force: str) -> str:
-        cause = self._trials.failures().get((hook.key, in_force), "") if in_force else ""
-        return f"its test run failed: {cause}" if cause else ""
 
     def _inspect(self, hook: Hook) -> Inspection | HooktrayError:
         """The hook's bytes as they are now, kept as a copy, so that what is reviewed is what gets approved."""

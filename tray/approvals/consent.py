@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
-from tray.approvals.batch import ApprovalBatch, find_batch
+from tray.approvals.batch import ApprovalBatch, find_batch, source_batches
 from tray.approvals.catalog import REMOVED, HookCatalog, HookState
 from tray.approvals.program_pins import opened
+from tray.approvals.variables import require_grantable
 from tray.errors import HooktrayError
 from tray.language import phrase, say
+from tray.store.grants import grants_definition, grants_key
 from tray.store.ledger import Ledger, LedgerAction
 from tray.store.pins import PROGRAM, PROGRAMS_OF, Pins
 
@@ -26,7 +28,7 @@ class PendingRequest:
     id: str
     summary: str
     requester: str
-    grant: Callable[[], None]
+    grant: Callable[[], object]
     word: str = ""  # by which `hooktray approve` finds it
     is_undo: bool = False  # it was done, and to grant it is to undo it
 
@@ -66,11 +68,20 @@ class Consent:
         """The hooks that wait although the same content was approved before."""
         return find_batch(self._catalog, self._ledger.state)
 
+    @property
+    def batches(self) -> tuple[ApprovalBatch, ...]:
+        """All that can be approved together: what was approved before, then each source with other hooks."""
+        before = self.batch
+        keys = {one.key for one in before.hooks}
+        sources = source_batches(self._catalog.states)
+        others = (batch for batch in sources if any(one.key not in keys for one in batch.hooks))
+        return (*((before,) if before else ()), *others)
+
     def approve_batch(self, digest: str, channel: str) -> tuple[tuple[HookState, int], ...]:
         """Approve all hooks of exactly the batch that was shown; returns each with the number of its ledger row."""
         self._catalog.refresh()
-        found = self.batch
-        if not found or found.digest != digest:
+        found = next((one for one in self.batches if one.digest == digest), None)
+        if found is None:
             raise HooktrayError(
                 say("these hooks are not the ones that were shown: one of them changed or was decided since"),
                 hint=say("open the menu and review them again"),
@@ -109,14 +120,39 @@ class Consent:
 
     def revoke(self, key: str, channel: str) -> HookState:
         """Take the approval back: nothing of this hook runs from here on."""
-        state = next((one for one in self._catalog.states if one.key == key and one.approved), None)
-        if state is None:
-            raise HooktrayError(say("this hook is not approved"), hint=say(LIST_HINT))
+        state = self._approved(key)
         self._ledger.append(
             LedgerAction.REVOKE, key, state.approved, definition="", position=state.position, channel=channel
         )  # fmt: skip
         self._catalog.refresh()
         return state
+
+    def grant(self, key: str, names: Iterable[str], channel: str) -> HookState:
+        """Let these withheld variables through to an approved hook, besides those that it has."""
+        state = self._approved(key)
+        wanted = require_grantable(state.hook, names)
+        self._write_grants(state, {*state.granted, *wanted}, channel)
+        return state
+
+    def withhold(self, key: str, names: Iterable[str], channel: str) -> HookState:
+        """Take variables back that were let through."""
+        state = self._approved(key)
+        self._write_grants(state, {*state.granted} - {*names}, channel)
+        return state
+
+    def _approved(self, key: str) -> HookState:
+        self._catalog.refresh()
+        state = next((one for one in self._catalog.states if one.key == key and one.approved), None)
+        if state is None:
+            raise HooktrayError(say("this hook is not approved"), hint=say(LIST_HINT))
+        return state
+
+    def _write_grants(self, state: HookState, names: Collection[str], channel: str) -> None:
+        definition, digest = grants_definition(names)
+        action = LedgerAction.APPROVE if names else LedgerAction.REVOKE
+        key = grants_key(state.key)
+        self._ledger.append(action, key, digest, definition=definition, position=(0, 0), channel=channel)
+        self._catalog.refresh()
 
     def confirm(self, key: str, digest: str, channel: str, *, accept: bool) -> None:
         """Confirm or turn down a setting that loosens a gate."""
@@ -124,7 +160,9 @@ class Consent:
         action = LedgerAction.APPROVE if accept else LedgerAction.DENY
         self._ledger.append(action, key, digest, definition=next(known, ""), position=(0, 0), channel=channel)
 
-    def add_request(self, summary: str, requester: str, grant: Callable[[], None], word: str = "") -> PendingRequest:
+    def add_request(
+        self, summary: str, requester: str, grant: Callable[[], object], word: str = ""
+    ) -> PendingRequest:
         """Put a request before the user; the same words asked twice are one request."""
         with self._lock:
             known = next((one for one in self.requests if one.summary == summary and not one.is_undo), None)
@@ -158,6 +196,15 @@ class Consent:
         if not self._ledger.undo(version, channel):
             raise HooktrayError(say("it has been decided anew since"), hint=say(LIST_HINT))
         self._catalog.refresh()
+
+    def undo_approval(self, key: str, channel: str) -> HookState:
+        """Take the last approval of a hook back, and no other: what was approved before it is in force again."""
+        state = next((one for one in self._catalog.states if one.key == key), None)
+        version = self._ledger.last_approval(key)
+        if state is None or version is None:
+            raise HooktrayError(say("no approval of it came last"), hint=say(LIST_HINT))
+        self.undo(version, channel)
+        return state
 
     def resolve(self, id: str, *, accept: bool) -> PendingRequest | None:
         """Grant or dismiss a request; None when it is no longer there."""

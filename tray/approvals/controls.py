@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -34,7 +34,8 @@ Undo = Callable[[], object]
 class Controls:
     """Does what was decided, then announces it: `announce` raises the alert, `redraw` redraws the tray.
 
-    `approved` gets each hook that was approved, as it was before, with what takes the approval back.
+    `approved` gets each hook that was approved, as it was before, with what takes the approval back;
+    `describe_trial` waits so many seconds for the end of the test run that follows, by the hook's key.
 
     What loosens a gate or takes something away comes with its undo.
     """
@@ -49,6 +50,7 @@ class Controls:
         announce: Callable[[str, str, Undo | None], None],
         redraw: Callable[[], None],
         approved: Callable[[HookState, Undo], None] = lambda state, undo: None,
+        describe_trial: Callable[[str, float], str] = lambda key, timeout: "",
     ) -> None:
         self._switch = switch
         self._consent = consent
@@ -57,6 +59,7 @@ class Controls:
         self._announce_change = announce
         self._redraw = redraw
         self._approved = approved
+        self.describe_trial = describe_trial  # how the test run after an approval went, once it has ended
 
     @property
     def requests(self) -> tuple[PendingRequest, ...]:
@@ -134,8 +137,11 @@ class Controls:
         self._switch.mute(not self._switch.state().muted)
         self._redraw()
 
-    def approve(self, key: str, digest: str, channel: str, path: str = "") -> None:
-        """Approve a hook's exact bytes, or confirm a setting. `path` is the PATH of the terminal that approves."""
+    def approve(self, key: str, digest: str, channel: str, path: str = "", env: Sequence[str] = ()) -> None:
+        """Approve a hook's exact bytes, or confirm a setting. `path` is the PATH of the terminal that approves.
+
+        `env` are withheld variables that it is given with that.
+        """
         if key.startswith("setting:"):
             self._consent.confirm(key, digest, channel, accept=True)
             text = say("{setting} is confirmed", setting=key.removeprefix("setting:"))
@@ -144,7 +150,12 @@ class Controls:
         state = self._consent.approve(key, digest, channel, path)
         name = state.hook.name
         text = say("{name} is revoked", name=name) if digest == REMOVED else say("{name} is approved", name=name)
-        undo = self._undo_last()
+        versions = [self._consent.version]
+        if env:
+            self._consent.grant(key, env, channel)
+            versions = [self._consent.version, *versions]
+            text = say("{name} is approved and gets {variables}", name=name, variables=", ".join(env))
+        undo = partial(self._undo_all, versions)
         self._announce(text, channel, undo)
         if digest != REMOVED:
             self._approved(state, self._tracked_undo(text, "", undo))
@@ -153,10 +164,14 @@ class Controls:
     def batch(self) -> ApprovalBatch:
         return self._consent.batch
 
+    @property
+    def batches(self) -> tuple[ApprovalBatch, ...]:
+        return self._consent.batches
+
     def approve_batch(self, digest: str, channel: str) -> None:
-        """Approve the hooks that were approved before with the same content; one Undo takes back all of them."""
+        """Approve together the hooks of the batch that was shown; one Undo takes back all of them."""
         approved = self._consent.approve_batch(digest, channel)
-        done = count("{n} hook is approved again", "{n} hooks are approved again", len(approved))
+        done = count("{n} hook is approved", "{n} hooks are approved", len(approved))
         self._announce(done, channel, lambda: self._undo_all([version for _, version in approved]))
         for state, version in approved:
             text = say("{name} is approved", name=state.hook.name)
@@ -173,6 +188,28 @@ class Controls:
     def revoke(self, key: str, channel: str) -> None:
         state = self._consent.revoke(key, channel)
         self._announce(say("{name} is revoked", name=state.hook.name), channel, self._undo_last())
+
+    def grant(self, key: str, names: Iterable[str], channel: str) -> None:
+        """Let withheld variables through to an approved hook, which is tried once more."""
+        names = tuple(names)
+        state = self._consent.grant(key, names, channel)
+        text = say("{name} gets {variables}", name=state.hook.name, variables=", ".join(names))
+        undo = self._undo_last()
+        self._announce(text, channel, undo)
+        if state.digest == state.approved:
+            self._approved(replace(state, approved=""), self._tracked_undo(text, "", undo))
+
+    def withhold(self, key: str, names: Iterable[str], channel: str) -> None:
+        """Take variables back that were let through to a hook."""
+        names = tuple(names)
+        name = self._consent.withhold(key, names, channel).hook.name
+        text = say("{name} no longer gets {variables}", name=name, variables=", ".join(names))
+        self._announce(text, channel, self._undo_last())
+
+    def undo_approval(self, key: str, channel: str) -> None:
+        """Take back just the last approval of a hook."""
+        name = self._consent.undo_approval(key, channel).hook.name
+        self._announce(say("The last approval of {name} is taken back", name=name), channel, self._undo_last())
 
     def set_passphrase(self, text: str, channel: str) -> None:
         """Put a passphrase in force; the one before is replaced."""
@@ -191,7 +228,7 @@ class Controls:
     def passphrase(self) -> Passphrase:
         return self._passphrase
 
-    def add_request(self, summary: str, requester: str, grant: Callable[[], None], word: str = "") -> None:
+    def add_request(self, summary: str, requester: str, grant: Callable[[], object], word: str = "") -> None:
         self._consent.add_request(summary, requester, grant, word)
         self._redraw()
 

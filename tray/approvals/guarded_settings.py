@@ -4,7 +4,7 @@ that reduce notifications, and that send data out (decision 39)."""
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,13 +18,15 @@ from tray.approvals.notification_settings import (
     reductions,
     with_notifications,
 )
-from tray.settings import Llm, Settings
+from tray.settings import Llm, PushTarget, Settings
 from tray.store.ledger import Ledger, LedgerAction, LedgerState
 from tray.store.pins import PROGRAM
+from tray.text import push_urls
 
+PUSH = "push"
 DATA_KEYS = (
     "fleet",
-    "push",
+    PUSH,
     "remote",
 )  # of hooktray.yaml, as far as there are such; they send data out
 INPUT = "show_input"
@@ -69,7 +71,10 @@ def guarded_settings(settings: Settings, ledger_state: LedgerState) -> tuple[Gua
         *_setting_texts(settings),
         *((f"ask_on_desktop {agent}", f"ask_on_desktop: off for {agent}", "") for agent in removed),
     )
-    found = (_setting(key, text, _digest(text), definition, ledger_state) for key, text, definition in texts)
+    found = (
+        _setting(key, text, _digest(_basis(key, text, definition)), definition, ledger_state)
+        for key, text, definition in texts
+    )
     return (*found, *_notifications(settings, ledger_state), *_input(settings, ledger_state))
 
 
@@ -186,17 +191,18 @@ def _confirmed_notifications(ledger_state: LedgerState) -> NotificationSettings:
 
 def _data_keys(settings: Settings, ledger_state: LedgerState) -> list[str]:
     """Those that the file sets and nobody has confirmed as they are."""
-    texts = {key: text for key, text, _ in _setting_texts(settings) if key in DATA_KEYS}
-    return [key for key, text in texts.items() if ledger_state.settings.get(f"setting:{key}") != _digest(text)]
+    bases = {key: _basis(key, *more) for key, *more in _setting_texts(settings) if key in DATA_KEYS}
+    return [key for key, basis in bases.items() if ledger_state.settings.get(f"setting:{key}") != _digest(basis)]
 
 
 def _last_confirmed(key: str, ledger_state: LedgerState) -> Any:
     field = next(one for one in msgspec.structs.fields(Settings) if one.name == key)
+    usual = getattr(Settings(), key)
     text = ledger_state.setting_texts.get(f"setting:{key}", "") if f"setting:{key}" in ledger_state.settings else ""
     try:
-        return msgspec.json.decode(text, type=field.type) if text else field.default
+        return msgspec.json.decode(text, type=field.type) if text else usual
     except msgspec.DecodeError:
-        return field.default
+        return usual
 
 
 def _setting_texts(settings: Settings) -> Iterator[tuple[str, str, str]]:
@@ -211,9 +217,28 @@ def _setting_texts(settings: Settings) -> Iterator[tuple[str, str, str]]:
         yield "llm", text, msgspec.json.encode(settings.llm).decode()
     for field in msgspec.structs.fields(Settings):
         value = getattr(settings, field.name)
-        if field.name in DATA_KEYS and value != field.default:
+        if field.name == PUSH:
+            if value:
+                yield PUSH, f"{PUSH}: {', '.join(map(_push_text, value))}", _push_definition(value)
+        elif field.name in DATA_KEYS and value != field.default:
             definition = msgspec.json.encode(value).decode()
             yield field.name, f"{field.name}: {definition}", definition
+
+
+def _basis(key: str, text: str, definition: str) -> str:
+    """What is confirmed: the text that is shown, except of URLs that are not shown."""
+    return definition if key == PUSH else text
+
+
+def _push_text(target: PushTarget) -> str:
+    text = ", with its text" if target.show_input else ""
+    return f"{push_urls.label(target.url)} when {target.when} ({' '.join(target.classes)}{text})"
+
+
+def _push_definition(targets: Sequence[PushTarget]) -> str:
+    """The secret store has the URLs: the ledger only gets their references."""
+    kept = [msgspec.structs.replace(one, url=push_urls.reference(one.url)) for one in targets]
+    return msgspec.json.encode(kept, order="deterministic").decode()
 
 
 def _setting(name: str, text: str, digest: str, definition: str, ledger_state: LedgerState) -> GuardedSetting:

@@ -42,6 +42,7 @@ class NotificationSettings(msgspec.Struct, frozen=True, kw_only=True):
     projects: dict[str, Rules] = {}
     quiet_hours: QuietHours | None = None
     volume: float = 1.0
+    sound_pack: str = ""
     question_seconds: float = 60.0
     journal: JournalLimits = JournalLimits()
 
@@ -57,6 +58,7 @@ def notification_settings(settings: Settings) -> NotificationSettings:
         projects={name: rules for name, rules in projects.items() if rules},
         quiet_hours=settings.quiet_hours,
         volume=settings.volume,
+        sound_pack=settings.sound_pack,
         question_seconds=settings.ask_on_desktop.seconds,
         journal=settings.journal,
     )
@@ -81,6 +83,7 @@ def with_notifications(settings: Settings, part: NotificationSettings) -> Settin
         },
         quiet_hours=part.quiet_hours,
         volume=part.volume,
+        sound_pack=part.sound_pack,
         ask_on_desktop=msgspec.structs.replace(settings.ask_on_desktop, seconds=part.question_seconds),
         journal=part.journal,
     )
@@ -105,6 +108,7 @@ def loudest(new: NotificationSettings, old: NotificationSettings) -> Notificatio
         projects={name: rules for name, rules in scopes.items() if rules},
         quiet_hours=old.quiet_hours if _adds_quiet_time(new.quiet_hours, old.quiet_hours) else new.quiet_hours,
         volume=old.volume if _is_softer(new.volume, old.volume) else new.volume,
+        sound_pack=old.sound_pack if _is_other_pack(new, old) else new.sound_pack,
         question_seconds=old.question_seconds if shorter else new.question_seconds,
         journal=JournalLimits(**limits),
     )
@@ -123,6 +127,8 @@ def _reductions(new: NotificationSettings, old: NotificationSettings) -> Iterato
         yield f"quiet_hours {new.quiet_hours.begin}-{new.quiet_hours.end}{days}"
     if _is_softer(new.volume, old.volume):
         yield f"volume {new.volume:g}"
+    if _is_other_pack(new, old):
+        yield f"sound_pack {sanitise(new.sound_pack, 120)}"
     if new.question_seconds < old.question_seconds:
         yield f"ask_on_desktop.seconds {new.question_seconds:g}"
     for key in JournalLimits.__struct_fields__:
@@ -173,6 +179,11 @@ def _is_quieter(new: str, old: str) -> bool:
 
 def _is_softer(new: float, old: float) -> bool:
     return new < min(old, AUDIBLE)
+
+
+def _is_other_pack(new: NotificationSettings, old: NotificationSettings) -> bool:
+    """Nobody can tell what it sounds like; our own sounds are never less."""
+    return new.sound_pack not in ("", old.sound_pack)
 
 
 def _adds_quiet_time(new: QuietHours | None, old: QuietHours | None) -> bool:

@@ -17,12 +17,7 @@ from tray.protection.file_effects import READERS, WRITERS
 from tray.shell import split
 from tray.text.words import word_set
 
-# They run the command that their own words end with.
-WRAPPERS = word_set(
-    "busybox chroot chronic command doas env exec ionice nice nohup setsid stdbuf sudo time timeout toybox unbuffer "
-    "xargs xvfb-run"
-)
-WRAPPERS_WITH_ARGUMENT = word_set("flock setpriv systemd-run")  # the same, behind a word of their own
+WRAPPERS_WITH_ARGUMENT = word_set("flock setpriv systemd-run")  # they run the command behind a word of their own
 FIND_ACTIONS = word_set("-exec -execdir -ok -okdir")  # of find
 EVALUATORS = word_set("eval trap")
 SOURCE_COMMANDS = word_set(". source")
@@ -109,7 +104,7 @@ def program_positions(argv: Sequence[str], at: int) -> Iterator[tuple[int, bool]
         return
     yield at, False
     name, found = PurePath(argv[at]).name, parse_invocation(argv[at:])
-    if name in WRAPPERS | WRAPPERS_WITH_ARGUMENT:
+    if name in split.WRAPPERS | WRAPPERS_WITH_ARGUMENT:
         for position in _wrapped_positions(argv, at + 1, skip=name in WRAPPERS_WITH_ARGUMENT):
             yield from program_positions(argv, position)
     elif name == "find":

@@ -1,25 +1,28 @@
-"""What a person reads before approving: the definition, each covered file in full, and what changed."""
+"""What a person reads before approving: what was declared, each covered file, what changed, and what it may do."""
 
 from __future__ import annotations
 
-import difflib
-import json
+import contextlib
+import enum
+import hashlib
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from tray.approvals import startup_files
 from tray.approvals.catalog import REMOVED, HookState
 from tray.approvals.checks import describe, problems
+from tray.approvals.definition import definition_rows
 from tray.approvals.dependencies import Inclusion
 from tray.approvals.dependencies.analysis import InclusionKind
 from tray.approvals.inspection import Inspection
 from tray.approvals.program_pins import program_names
+from tray.approvals.review_facts import facts
 from tray.approvals.shell_hooks import uncovered_words
-from tray.execution.environment import clean, mentioned_in
-from tray.language import phrase, say
-from tray.model.decision import Verdict
-from tray.model.hook import Action, Command, Hook, Http, Prompt, Rule
+from tray.approvals.variables import asked_for, grant_command
+from tray.language import count, phrase, say
+from tray.model.hook import Action, Command, Http, Prompt, Rule
 from tray.store.copies import Copies, DamagedError
 from tray.store.pins import Pins
 from tray.text import first_line, printable
@@ -34,12 +37,48 @@ INCLUSION_TEXTS = {
     InclusionKind.RUN: phrase("run by the command"),
 }
 LIMIT = 4_000_000  # characters: what is approved is shown whole
+TERMINAL_LIMIT = 40_000  # characters of files that a terminal shows; the rest is in the text that it names
+GUTTER = "| "  # before each line that somebody else wrote: it cannot pass for one of ours
 
 
-def review(state: HookState, copies: Copies, environment: Mapping[str, str]) -> str:
-    """The full text of one proposal, out of the copy that an approval of it would put in force."""
-    lines = [*_lines(state, copies), *_withheld(state, copies, environment)]
-    return printable("\n".join(lines), LIMIT) + "\n"
+class SectionKind(enum.Enum):
+    """What a part of a review shows."""
+
+    DECLARED = "declared"  # what the user wrote, or the definition in rows
+    CHANGES = "changes"
+    FILE = "file"
+    DETAILS = "details"
+    FACTS = "facts"  # `rows`: one line each, with its label
+    PROBLEMS = "problems"
+
+
+FOREIGN = frozenset({SectionKind.CHANGES, SectionKind.DECLARED, SectionKind.FILE})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One part of a review. Page, terminal and text file show the same ones in the same order."""
+
+    kind: SectionKind
+    title: str = ""
+    lines: tuple[str, ...] = ()
+    rows: tuple[tuple[str, str], ...] = ()
+
+
+def hook_id(key: str) -> str:
+    """A hook's name in an address of the page: its key may hold anything, this holds hex digits."""
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def sections(state: HookState, copies: Copies, environment: Mapping[str, str]) -> tuple[Section, ...]:
+    """All of one proposal, out of the copy that an approval of it would put in force."""
+    return tuple(_sections(state, copies, environment))
+
+
+def review(state: HookState, copies: Copies, environment: Mapping[str, str], file_limit: int = LIMIT) -> str:
+    """The same as a text; what is beyond so many characters of files is left out, and counted."""
+    title = say("{name}, declared in {source}", name=state.hook.name, source=state.hook.source)
+    return printable("\n".join([title, *_text_lines(sections(state, copies, environment), file_limit)]), LIMIT) + "\n"
 
 
 def write_review(state: HookState, copies: Copies, environment: Mapping[str, str], folder: Path) -> Path:
@@ -61,34 +100,91 @@ def describe_action(action: Action) -> str:
     return action.line
 
 
-def format_definition(definition: str) -> list[str]:
-    """The definition in words: a rule's verdict is kept as a number, which says nothing to a reader."""
-    document = json.loads(definition)
-    if document.get("kind") == Rule.__name__:
-        document["action"]["verdict"] = Verdict(document["action"]["verdict"]).word
-    return json.dumps(document, indent=2, ensure_ascii=False).splitlines()
-
-
-def _lines(state: HookState, copies: Copies) -> Iterator[str]:
-    hook = state.hook
-    yield say("{name}, declared in {source}", name=hook.name, source=hook.source)
-    yield say("Digest of what would be approved: {digest}", digest=state.digest)
-    if state.digest == REMOVED:
-        yield say("This hook is no longer declared. Approving that revokes it; until then its approved copy runs.")
-        return
-    yield ""
-    yield from _findings(state, copies)
-    before = _approved_definition(state, copies)
-    now = format_definition(hook.definition)
-    if before and before != now:
-        yield say("What changed in the definition since it was approved:")
-        yield from difflib.unified_diff(before, now, "approved", "now", lineterm="")
+def _text_lines(parts: tuple[Section, ...], file_limit: int) -> Iterator[str]:
+    for part in parts:
         yield ""
-    yield say("Definition:")
-    yield from now
-    yield ""
-    yield from _programs(state)
-    yield from _files(state, copies)
+        if part.title:
+            yield part.title
+        if part.kind is SectionKind.FACTS:
+            width = max((len(label) for label, _ in part.rows), default=0)
+            yield from (f"  {label:<{width}}  {text}" for label, text in part.rows)
+            continue
+        shown = list(part.lines)
+        if part.kind is SectionKind.FILE:
+            shown = list(_within(part.lines, file_limit))
+            file_limit -= sum(map(len, shown))
+        gutter = GUTTER if part.kind in FOREIGN else ""
+        yield from (f"{gutter}{line}" for line in shown)
+        if more := len(part.lines) - len(shown):
+            yield count("… and {n} more line", "… and {n} more lines", more)
+
+
+def _within(lines: tuple[str, ...], limit: int) -> Iterator[str]:
+    """The first lines that together have no more characters than this."""
+    for line in lines:
+        limit -= len(line)
+        if limit < 0:
+            return
+        yield line
+
+
+def _sections(state: HookState, copies: Copies, environment: Mapping[str, str]) -> Iterator[Section]:
+    if state.digest == REMOVED:
+        gone = say("This hook is no longer declared. Approving that revokes it; until then its approved copy runs.")
+        yield Section(kind=SectionKind.PROBLEMS, lines=(gone,))
+        return
+    text = state.hook.source.text
+    declared = text.splitlines() if text else definition_rows(state.hook.definition)
+    yield Section(kind=SectionKind.DECLARED, lines=tuple(declared))
+    yield from _definition_changes(state, copies)
+    for path in state.covered:
+        now = _text(copies.path(state.digest, path))
+        yield Section(kind=SectionKind.FILE, title=f"{path}:", lines=tuple(now))
+        yield from _changes(path, now, state, copies)
+    yield from _removed_files(state, copies)
+    if details := tuple(_details(state, copies)):
+        yield Section(kind=SectionKind.DETAILS, title=say("Details:"), lines=details)
+    yield Section(kind=SectionKind.FACTS, rows=(*facts(state), (say("Digest"), state.digest)))
+    found = [*_problems(state), *_withheld(state, copies, environment)]
+    if found:
+        yield Section(kind=SectionKind.PROBLEMS, title=say("Before you approve it:"), lines=tuple(found))
+
+
+def _problems(state: HookState) -> Iterator[str]:
+    """What the inspection of the files found wrong, before anything of the hook has run."""
+    if state.inspection is not None:
+        yield from (f"  {describe(problem)}" for problem in problems(state.inspection))
+
+
+def _definition_changes(state: HookState, copies: Copies) -> Iterator[Section]:
+    before, now = _approved_definition(state, copies), definition_rows(state.hook.definition)
+    if before and before != now:
+        title = say("What changed in the definition since it was approved:")
+        yield Section(kind=SectionKind.CHANGES, title=title, lines=_diff(before, now))
+
+
+def _details(state: HookState, copies: Copies) -> Iterator[str]:
+    """Why each file is covered, what is not, and how programs are found."""
+    inspection = state.inspection
+    if inspection is None:
+        return
+    if inspection.dependencies.files:
+        yield f"  {say('Covered, and run as it is now:')}"
+        yield from (
+            f"    {path}: {_inclusion_text(reason)}" for path, reason in sorted(inspection.dependencies.files.items())
+        )
+    for title, names in _uncovered_data(inspection, copies.written_files(state.approved) if state.approved else ()):
+        yield f"  {title}"
+        yield from (f"    {name}" for name in names)
+    action = state.hook.action
+    if isinstance(action, Command) and action.shell:
+        yield f"  {say('A shell runs this line as it stands, with the copies in place of the files above.')}"
+        if names := uncovered_words(state.hook, action):
+            text = say(
+                "Not covered, as the shell finds or makes it when the hook runs: {names}", names=", ".join(names)
+            )
+            yield f"  {text}"
+    yield from (f"  {line}" for line in _programs(state))
 
 
 def _programs(state: HookState) -> Iterator[str]:
@@ -97,67 +193,24 @@ def _programs(state: HookState) -> Iterator[str]:
         return
     yield say("PATH of the hook, unless a terminal with another one approves it:")
     yield from (f"  {folder}" for folder in state.pins.path.split(os.pathsep))
-    yield ""
     if state.pins.programs:
         yield say("Programs, as they are found on that PATH:")
         yield from (
             f"  {name}: {_program_text(state.pins, path)}" for name, path in sorted(state.pins.programs.items())
         )
-        yield ""
     missing = [name for name in program_names(state.inspection).required if name not in state.pins.programs]
     if missing:
         yield say("Not found on that PATH: {names}", names=", ".join(missing))
-        yield ""
     files = startup_files.start_up_files(state.inspection, state.pins)
     if files:
         yield say("Not covered, although it can change what the programs do:")
         yield from (f"  {one.path}: {say(one.reason, program=one.program)}" for one in files)
-        yield ""
 
 
 def _program_text(pins: Pins, path: str) -> str:
     if path in pins.approved:
         return say("{path}, bound to its bytes: when they change, you are asked once for all hooks", path=path)
     return path
-
-
-def _files(state: HookState, copies: Copies) -> Iterator[str]:
-    if not state.covered:
-        yield say("No file is covered: only the definition above is approved.")
-    for path in state.covered:
-        now = _text(copies.path(state.digest, path))
-        yield f"--- {path}"
-        yield from now
-        yield from _changes(path, now, state, copies)
-    yield ""
-    yield from _uncovered(state.hook)
-    yield say(
-        "Not covered: programs of the system, and what these scripts load without naming it; `files:` adds files."
-    )
-
-
-def _findings(state: HookState, copies: Copies) -> Iterator[str]:
-    """What the inspection of the files found, before anything of the hook has run."""
-    inspection = state.inspection
-    if inspection is None:
-        return
-    found = problems(inspection)
-    if found:
-        yield say("Found wrong, before anything of it has run:")
-        yield from (f"  {describe(problem)}" for problem in found)
-        yield ""
-    if inspection.dependencies.files:
-        yield say("Covered, and run as it is now:")
-        yield from (
-            f"  {path}: {_inclusion_text(reason)}" for path, reason in sorted(inspection.dependencies.files.items())
-        )
-        yield ""
-    for title, names in _uncovered_data(inspection, copies.written_files(state.approved) if state.approved else ()):
-        yield title
-        yield from (f"  {name}" for name in names)
-        yield ""
-    yield _trial_text(state.hook)
-    yield ""
 
 
 def _uncovered_data(inspection: Inspection, beside: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -182,61 +235,50 @@ def _inclusion_text(reason: Inclusion) -> str:
     return say(INCLUSION_TEXTS[reason.kind], script=location)
 
 
-def _trial_text(hook: Hook) -> str:
-    """What an approval starts by itself."""
-    if isinstance(hook.action, Command):
-        return say(
-            "After the approval it runs once on a test event, with HOOKTRAY_TEST=1; a failure is shown with Undo."
-        )
-    if isinstance(hook.action, Rule):
-        return say("A rule starts no program: it has no test run.")
-    return say("After the approval nothing is sent: this hook has no test run.")
-
-
-def _uncovered(hook: Hook) -> Iterator[str]:
-    if not isinstance(hook.action, Command) or not hook.action.shell:
-        return
-    yield say("A shell runs this line as it stands, with the copies in place of the files above.")
-    names = uncovered_words(hook, hook.action)
-    if names:
-        yield say("Not covered, as the shell finds or makes it when the hook runs: {names}", names=", ".join(names))
-
-
-def _changes(path: str, now: list[str], state: HookState, copies: Copies) -> Iterator[str]:
+def _changes(path: str, now: list[str], state: HookState, copies: Copies) -> Iterator[Section]:
     if not state.approved or state.approved == state.digest:
         return
+    title = say("What changed in {path} since it was approved:", path=path)
     try:
         copies.check(state.approved)
+        lines = _diff(_text(copies.path(state.approved, path)), now)
     except DamagedError as damage:
-        yield damage.message
+        lines = (damage.message,)
+    if lines:
+        yield Section(kind=SectionKind.CHANGES, title=title, lines=lines)
+
+
+def _diff(before: list[str], now: list[str]) -> tuple[str, ...]:
+    import difflib  # imported when something has changed
+
+    return tuple(difflib.unified_diff(before, now, "approved", "now", lineterm=""))
+
+
+def _removed_files(state: HookState, copies: Copies) -> Iterator[Section]:
+    """The files of the approved copy that are no longer covered."""
+    if not state.approved or state.approved == state.digest:
         return
-    before = _text(copies.path(state.approved, path))
-    yield ""
-    yield say("What changed in {path} since it was approved:", path=path)
-    yield from difflib.unified_diff(before, now, "approved", "now", lineterm="")
+    with contextlib.suppress(DamagedError):
+        for path in sorted(copies.check(state.approved).files.keys() - {*state.covered}):
+            yield Section(kind=SectionKind.CHANGES, title=say("No longer part of it: {path}", path=path))
 
 
 def _approved_definition(state: HookState, copies: Copies) -> list[str]:
     if not state.approved:
         return []
     try:
-        return format_definition(copies.check(state.approved).definition)
+        return definition_rows(copies.check(state.approved).definition)
     except DamagedError:
         return []
 
 
 def _withheld(state: HookState, copies: Copies, environment: Mapping[str, str]) -> Iterator[str]:
-    """The variables that the scripts mention and will not get."""
-    if state.digest == REMOVED:
-        return
-    names = clean(environment, wanted=state.hook.env, extra={}).withheld
-    texts = b"\n".join(_bytes(copies.path(state.digest, path)) for path in state.covered)
-    mentioned = mentioned_in(texts, names)
-    if mentioned:
-        yield say(
-            "Withheld, although a script speaks of them: {names}. `env:` in the hook lets one through.",
-            names=", ".join(mentioned),
-        )
+    """The variables that it names and will not get."""
+    contents = (_bytes(copies.path(state.digest, path)) for path in state.covered)
+    names = asked_for(state.hook, contents, environment, state.granted)
+    for name in dict.fromkeys((*state.asks_for, *names)):
+        command = grant_command((name,), state.hook.name)
+        yield "  " + say("{name} is withheld from it: `{command}` lets it through", name=name, command=command)
 
 
 def _bytes(path: Path) -> bytes:

@@ -11,10 +11,8 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from tray.cli import Json, app
-from tray.cli.views import print_agents, print_packages
+from tray.cli import is_confirmed
+from tray.cli.command_line import Argument, Json, Option
 from tray.errors import HooktrayError
 from tray.paths import Paths
 from tray.text import printable
@@ -22,38 +20,34 @@ from tray.text import printable
 if TYPE_CHECKING:
     from tray.agents.connection import Plan, Site
 
-Agents = Annotated[list[str] | None, typer.Argument(metavar="AGENT", help="Which agents; none: ask for each.")]
+Agents = Annotated[list[str] | None, Argument(metavar="AGENT", help="Which agents; none: ask for each.")]
 Scope = Annotated[
     str,
-    typer.Option(
+    Option(
         "--scope",
         metavar="user|project|local",
         help="Whose settings: of Claude Code any of them, of Copilot CLI the user's or the project's. Default: the "
         "user's, and those of other folders that lead here.",
     ),
 ]
-Workspace = Annotated[
-    str, typer.Option("--workspace", metavar="DIR", help="Starchild's; default: here, else ~/workspace.")
-]
-DryRun = Annotated[bool, typer.Option("--dry-run", metavar="", help="Only show what would be written.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Write without asking.")]
+Workspace = Annotated[str, Option("--workspace", metavar="DIR", help="Starchild's; default: here, else ~/workspace.")]
+DryRun = Annotated[bool, Option("--dry-run", help="Only show what would be written.")]
+Yes = Annotated[bool, Option("--yes", "-y", help="Write without asking.")]
 
 
-@app.command()
 def connect(
-    context: typer.Context,
+    paths: Paths,
     agents: Agents = None,
     scope: Scope = "",
     workspace: Workspace = "",
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> None:
-    """Have agents tell Hooktray of every event: writes our entry into their settings."""
     from tray.app import installed_relay
     from tray.connect import apply_connect, connectors
     from tray.store.db import open_db
 
-    site = agent_site(context, scope, workspace)
+    site = agent_site(paths, scope, workspace)
     names = _check_agents(agents) or [name for name, one in connectors().items() if one.is_installed(site)]
     if not names:
         raise HooktrayError("no agent was found here", hint=f"name one: {', '.join(connectors())}")
@@ -72,20 +66,18 @@ def connect(
     _each(names, one)
 
 
-@app.command()
 def disconnect(
-    context: typer.Context,
+    paths: Paths,
     agents: Agents = None,
     scope: Scope = "",
     workspace: Workspace = "",
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> None:
-    """Take our entries out of agents' settings again; untouched files get their old bytes back."""
     from tray.app import installed_relay
     from tray.connect import apply_disconnect, connectors, hook_import
 
-    site = agent_site(context, scope, workspace)
+    site = agent_site(paths, scope, workspace)
     names = _check_agents(agents) or [name for name in connectors() if _is_connected(site, name)]
     if not names:
         print("No agent is connected.")
@@ -104,25 +96,21 @@ def disconnect(
     _each(names, one)
 
 
-AgentName = Annotated[str, typer.Argument(metavar="AGENT", help="Whose hooks.")]
+AgentName = Annotated[str, Argument(metavar="AGENT", help="Whose hooks.")]
 
 
-@app.command()
 def import_hooks(
-    context: typer.Context,
+    paths: Paths,
     agent: AgentName,
-    undo: Annotated[
-        bool, typer.Option("--undo", metavar="", help="Put imported hooks back into the agent's settings.")
-    ] = False,
+    undo: Annotated[bool, Option("--undo", help="Put imported hooks back into the agent's settings.")] = False,
     workspace: Workspace = "",
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> None:
-    """Move your own hooks of an agent out of its settings and below Hooktray; they wait for your approval."""
     from tray.approvals.checks import blocking_problem_of
     from tray.connect import apply_connect, apply_disconnect, hook_import
 
-    site = agent_site(context, "user", workspace)
+    site = agent_site(paths, "user", workspace)
     name = _check_agents([agent])[0]
     if undo:
         plan = hook_import.undo_import(site, name)
@@ -134,22 +122,19 @@ def import_hooks(
         try_imported(site, name)
 
 
-@app.command(name="agents")
 def list_agents(
-    context: typer.Context,
+    paths: Paths,
     as_json: Json = False,
-    trial: Annotated[
-        bool, typer.Option("--try", metavar="", help="Send an event of ours through each agent's own line.")
-    ] = False,
+    trial: Annotated[bool, Option("--try", help="Send an event of ours through each agent's own line.")] = False,
     workspace: Workspace = "",
 ) -> None:
-    """How each agent stands: installed, connected, trusted, firing, last heard of, and what to do."""
     from tray.agents.registry import AGENTS
     from tray.app import open_stores
     from tray.app.agent_sites import last_events, recorded_sessions, unsupported_agents
     from tray.app.checks.agent_status import agent_statuses
+    from tray.cli.views import print_agents, print_packages
 
-    site = agent_site(context, workspace=workspace)
+    site = agent_site(paths, workspace=workspace)
     journal = open_stores(site.paths, migrate=not site.paths.database.exists()).journal
     is_recorded = recorded_sessions(journal) if trial else None
     found, foreign = agent_statuses(site, last_events(journal), is_recorded), unsupported_agents(journal)
@@ -166,12 +151,11 @@ def list_agents(
     print_packages(AGENTS)
 
 
-def agent_site(context: typer.Context, scope: str = "", workspace: str = "") -> Site:
+def agent_site(paths: Paths, scope: str = "", workspace: str = "") -> Site:
     """Everything that connectors look at; `agents` gives no scope and so finds all."""
     from tray.app import agent_sites
 
-    paths: Paths = context.obj
-    return agent_sites.site(paths, scope=scope, workspace=workspace)
+    return agent_sites.site(paths, scope=scope, workspace=workspace, hooks=agent_sites.read_hooks(paths))
 
 
 def _is_connected(site: Site, agent: str) -> bool:
@@ -244,7 +228,9 @@ def try_imported(site: Site, agent: str) -> None:
             one for one in found.states if imported_from(one.hook) == agent and one.state is ApprovalState.APPROVED
         ]
         failures = [
-            failure for one in ours if (failure := run_trial(site.paths, kept, kept.ledger.state.approved[one.key]))
+            failure
+            for one in ours
+            if (failure := run_trial(site.paths, kept, kept.ledger.state.approved[one.key]).failure)
         ]
     finally:
         kept.journal.close()
@@ -296,4 +282,4 @@ def _is_confirmed(name: str, plan: Plan) -> bool:
     first = plan.changes[0]
     where = str(first.display_path or first.path) if len(plan.changes) == 1 else f"{len(plan.changes)} files"
     print(printable(f"{name}: this is all that changes, in {where}."))
-    return typer.confirm(f"Write this for {name}?")
+    return is_confirmed(f"Write this for {name}?")

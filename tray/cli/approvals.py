@@ -9,31 +9,26 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from tray.cli import Json, app, prepared_paths
 from tray.cli.agents import refuse_agents
+from tray.cli.command_line import Argument, Json
 from tray.errors import HooktrayError
 from tray.language import count, say
+from tray.paths import Paths
 
 if TYPE_CHECKING:
     from tray.app import Stores
     from tray.approvals.catalog import HookCatalog
     from tray.store.approval_file import Export
 
-approvals = typer.Typer(help="What you approved, as a file.", no_args_is_help=True)
-app.add_typer(approvals, name="approvals")
-
-File = Annotated[Path, typer.Argument(metavar="FILE", help="The file.")]
+File = Annotated[Path, Argument(metavar="FILE", help="The file.")]
 
 
-@approvals.command(name="export")
-def export_file(context: typer.Context, file: File) -> None:
-    """Write every approval in force into a new file: definition, digest, time, way, and the bytes of its files."""
+def export_file(paths: Paths, file: File) -> None:
     from tray.app import open_stores
     from tray.store.approval_file import render
 
-    stores = open_stores(prepared_paths(context), migrate=False)
+    paths.prepare()
+    stores = open_stores(paths, migrate=False)
     try:
         exports = list(_exports(stores))
     finally:
@@ -63,16 +58,14 @@ def _exports(stores: Stores) -> Iterator[Export]:
         yield of_bundle(one, stores.copies.bundle(one.digest))
 
 
-@approvals.command(name="import")
-def import_file(context: typer.Context, file: File, as_json: Json = False) -> None:
-    """Take approvals from a file as proposals: nothing runs before you have approved them in one review."""
+def import_file(paths: Paths, file: File, as_json: Json = False) -> None:
     from tray.app import build_catalog, open_stores
     from tray.store.approval_file import parse, read
     from tray.store.earlier_approvals import import_approvals
 
     refuse_agents("approvals import")
     exports = parse(read(file), str(file), str(Path.home()))
-    paths = prepared_paths(context)
+    paths.prepare()
     stores = open_stores(paths, migrate=not paths.database.exists())
     try:
         import_approvals(paths.database, exports)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from typing import Annotated
 
-import typer
-
-from tray.cli import Json, app
+from tray.cli.command_line import Argument, Json
 from tray.errors import HooktrayError
 from tray.language import phrase, say
+from tray.paths import Paths
 
 STATE_TEXTS = {
     "on": phrase("Hooktray starts when you log in"),
@@ -18,13 +17,11 @@ STATE_TEXTS = {
 }
 
 
-@app.command()
 def autostart(
-    context: typer.Context,
-    wanted: Annotated[str, typer.Argument(metavar="on|off|status", help="What to do.")] = "status",
+    paths: Paths,
+    wanted: Annotated[str, Argument(metavar="on|off|status", help="What to do.")] = "status",
     as_json: Json = False,
 ) -> None:
-    """Start the tray when you log in and, with systemd, at the first event of an agent; or not."""
     from tray.cli.status import tray_health
     from tray.desktop.autostart import autostart as login
 
@@ -32,7 +29,7 @@ def autostart(
         raise HooktrayError(
             say("`{word}` is neither on, off nor status", word=wanted), hint="write on, off or status"
         )
-    entries = login(context.obj, is_running=lambda: tray_health(context.obj) is not None)
+    entries = login(paths, is_running=lambda: tray_health(paths) is not None)
     if wanted != "status":
         entries.turn(wanted == "on")
     state = entries.state().value

@@ -1,4 +1,4 @@
-"""`hooktray config check`: whether a file is valid, and what is wrong where."""
+"""The commands about places and settings: paths, schema, config check."""
 
 from __future__ import annotations
 
@@ -7,29 +7,21 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from tray.cli import Json, app
+from tray.cli.command_line import Argument, Json
 from tray.errors import ConfigError, HooktrayError
 from tray.paths import Paths
 
 if TYPE_CHECKING:
     from tray.model.hook import Hook
 
-config = typer.Typer(help="The settings file.", no_args_is_help=True)
-app.add_typer(config, name="config")
 
-
-@config.command()
 def check(
-    context: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="Which file; default: the one in use.")] = "",
+    paths: Paths,
+    file: Annotated[str, Argument(metavar="FILE", help="Which file; default: the one in use.")] = "",
     as_json: Json = False,
-) -> None:
-    """Read a hooktray.yaml and say what is wrong, with line, column and the nearest valid word."""
+) -> int:
     from tray.sources.configuration import parse
 
-    paths: Paths = context.obj
     path = Path(file) if file else paths.config
     try:
         configuration = parse(path.read_bytes(), str(path))
@@ -42,16 +34,35 @@ def check(
     except ConfigError as error:
         if as_json:
             print(json.dumps({"file": str(path), "good": False, "problem": str(error), "warnings": []}))
-            raise typer.Exit(1) from None
+            return 1
         raise
     warnings = (*configuration.warnings, *_approval_problems(configuration.hooks))
     if as_json:
         row = {"file": str(path), "good": True, "problem": None, "warnings": warnings}
         print(json.dumps(row, ensure_ascii=False))
-        return
+        return 0
     for warning in warnings:
         print(f"Warning: {warning}")
     print(f"{path}: good, {len(configuration.hooks)} {'hook' if len(configuration.hooks) == 1 else 'hooks'}.")
+    return 0
+
+
+def show_paths(paths: Paths, as_json: Json = False) -> None:
+    rows = {
+        "config": str(paths.config),
+        "state": str(paths.state),
+        "logs": str(paths.logs),
+        "socket": str(paths.socket),
+        "database": str(paths.database),
+        "relay": str(paths.relay),
+    }
+    print(json.dumps(rows) if as_json else "\n".join(f"{name:9} {path}" for name, path in rows.items()))
+
+
+def schema(paths: Paths) -> None:
+    from tray.sources import schema as json_schema
+
+    print(json_schema.text(), end="")
 
 
 def _approval_problems(hooks: Sequence[Hook]) -> Iterator[str]:

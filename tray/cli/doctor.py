@@ -6,29 +6,22 @@ import json
 import sys
 from typing import Annotated
 
-import typer
-
-from tray.cli import Json, app, prepared_paths
+from tray.cli.command_line import Json, Option
+from tray.paths import Paths
 from tray.text import printable
 
 
-@app.command()
 def doctor(
-    context: typer.Context,
+    paths: Paths,
     as_json: Json = False,
-    static: Annotated[
-        bool, typer.Option("--static", metavar="", help="Only look: run no hook, send no event.")
-    ] = False,
-    bundle: Annotated[
-        str, typer.Option("--bundle", metavar="FILE", help="Write a redacted text for a bug report.")
-    ] = "",
-) -> None:
-    """Try every approved hook and every connected agent; exit 1 when something is broken."""
+    static: Annotated[bool, Option("--static", help="Only look: run no hook, send no event.")] = False,
+    bundle: Annotated[str, Option("--bundle", metavar="FILE", help="Write a redacted text for a bug report.")] = "",
+) -> int:
     from tray.app.checks.checklist import render, run_checks
     from tray.app.checks.finding import Health
     from tray.cli.status import tray_health
 
-    paths = prepared_paths(context)
+    paths.prepare()
     results = []
     for one in run_checks(paths, tray_health(paths), static=static):
         results.append(one)
@@ -41,5 +34,4 @@ def doctor(
         print(f"{bundle} is written: read it before you send it.", file=sys.stderr)
     elif not as_json:
         print(printable(render(results)))
-    if any(one.health is Health.BROKEN for one in results):
-        raise typer.Exit(1)
+    return int(any(one.health is Health.BROKEN for one in results))

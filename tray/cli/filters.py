@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
+from tray.cli.command_line import Option
 from tray.errors import HooktrayError
 from tray.model.decision import Verdict
-from tray.strict import nearest, suggest
 
 if TYPE_CHECKING:
     from tray.store.journal import Journal
@@ -20,62 +18,37 @@ if TYPE_CHECKING:
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 LABELS = {"failed": "trouble", "rewritten": "rewrite"}  # what `log` shows besides verdicts
+VERDICTS = [*(one.word for one in Verdict), *LABELS]
 
-Agent = Annotated[str, typer.Option("--agent", metavar="AGENT", help="Only of this agent.")]
-Project = Annotated[str, typer.Option("--project", metavar="PROJECT", help="Only of this project.")]
-Session = Annotated[str, typer.Option("--session", metavar="SESSION", help="Only of this session.")]
-Event = Annotated[str, typer.Option("--event", metavar="EVENT", help="Only this event, by either of its names.")]
+Agent = Annotated[str, Option("--agent", metavar="AGENT", help="Only of this agent.")]
+Project = Annotated[str, Option("--project", metavar="PROJECT", help="Only of this project.")]
+Session = Annotated[str, Option("--session", metavar="SESSION", help="Only of this session.")]
+Event = Annotated[str, Option("--event", metavar="EVENT", help="Only this event, by either of its names.")]
 VerdictName = Annotated[
-    str, typer.Option("--verdict", metavar="VERDICT", help="Only abstain, allow, ask, deny, rewritten or failed.")
+    str, Option("--verdict", metavar="VERDICT", help="Only abstain, allow, ask, deny, rewritten or failed.")
 ]
-Hook = Annotated[str, typer.Option("--hook", metavar="HOOK", help="Only where this hook was asked.")]
+Hook = Annotated[str, Option("--hook", metavar="HOOK", help="Only where this hook was asked.")]
 Text = Annotated[
-    str, typer.Option("--text", metavar="TEXT", help="Only where this stands in payload, reason, outputs or answer.")
+    str, Option("--text", metavar="TEXT", help="Only where this stands in payload, reason, outputs or answer.")
 ]
 Since = Annotated[
     str,
-    typer.Option("--since", metavar="SINCE", help="Only since then: 30m, 2h, 7d, 2026-05-01 or 2026-05-01T14:00."),
+    Option("--since", metavar="SINCE", help="Only since then: 30m, 2h, 7d, 2026-05-01 or 2026-05-01T14:00."),
 ]
 
 
-def filters(
-    *,
-    agent: str,
-    project: str,
-    session: str,
-    event: str,
-    verdict: str,
-    hook: str,
-    text: str,
-    since: str,
-    journal: Journal,
-    hooks: Callable[[], Collection[str]],
+def parse_filters(
+    *, agent: str, project: str, session: str, event: str, verdict: str, hook: str, text: str, since: str
 ) -> dict[str, Any]:
-    """What Journal.recent takes. Raises HooktrayError with the nearest valid word.
-
-    What is no longer there may still be in the `journal`; `hooks` are the declared ones.
-    """
-    from tray.agents.registry import AGENTS, UNKNOWN, UNSUPPORTED
-    from tray.model.event import EventKind
-
-    if agent and agent not in AGENTS and not journal.recent(1, brief=True, agent=agent):
-        agents = (*AGENTS, *UNSUPPORTED, UNKNOWN)
-        if agent not in agents:
-            raise HooktrayError(f"--agent {agent}: unknown agent", hint=suggest(agent, agents))
-    words = [*(one.word for one in Verdict), *LABELS]
-    if verdict and verdict not in words:
-        raise HooktrayError(f"--verdict {verdict}: there is no such verdict", hint=suggest(verdict, words))
-    if event:
-        native = {name for known in AGENTS.values() for name in known.events}
-        _check_known("event", event, {*(kind.value for kind in EventKind), *native}, journal)
-    if hook:
-        _check_known("hook", hook, hooks(), journal)
+    """What a command wants of the journal, for `query`. Raises HooktrayError with the nearest valid word."""
+    if verdict and verdict not in VERDICTS:
+        raise HooktrayError(f"--verdict {verdict}: there is no such verdict", hint=_suggest(verdict, VERDICTS))
     return {
         "agent": agent,
         "project": project,
         "session": session,
         "event": event,
-        "verdict": Verdict[verdict.upper()] if verdict and verdict not in LABELS else None,
+        "verdict": "" if verdict in LABELS else verdict,
         "label": LABELS.get(verdict, ""),
         "hook": hook,
         "text": text,
@@ -83,10 +56,48 @@ def filters(
     }
 
 
-def _check_known(name: str, word: str, known: Collection[str], journal: Journal) -> None:
-    filters: dict[str, Any] = {name: word}
-    if word in known or journal.recent(1, brief=True, **filters):
+def check_names(wanted: Mapping[str, Any], journal: Journal, hooks: Callable[[], Collection[str]]) -> None:
+    """Raises HooktrayError for a name that nobody knows, with the nearest one.
+
+    What is no longer there may still be in the `journal`; `hooks` are the declared ones.
+    """
+    agent, event, hook = (wanted[name] for name in ("agent", "event", "hook"))
+    if agent and not journal.recent(1, brief=True, agent=agent):
+        _check_agent(agent)
+    if event and not journal.recent(1, brief=True, event=event):
+        _check_known("event", event, _events())
+    if hook and not journal.recent(1, brief=True, hook=hook):
+        _check_known("hook", hook, hooks())
+
+
+def _check_agent(agent: str) -> None:
+    from tray.agents.registry import AGENTS, UNKNOWN, UNSUPPORTED
+
+    agents = (*AGENTS, *UNSUPPORTED, UNKNOWN)
+    if agent not in agents:
+        raise HooktrayError(f"--agent {agent}: unknown agent", hint=_suggest(agent, agents))
+
+
+def _events() -> set[str]:
+    """Every event by both of its names."""
+    from tray.agents.registry import AGENTS
+    from tray.model.event import EventKind
+
+    native = {name for known in AGENTS.values() for name in known.events}
+    return {*(kind.value for kind in EventKind), *native}
+
+
+def _suggest(word: str, known: Collection[str]) -> str:
+    from tray.strict import suggest
+
+    return suggest(word, known)
+
+
+def _check_known(name: str, word: str, known: Collection[str]) -> None:
+    if word in known:
         return
+    from tray.strict import nearest
+
     near = nearest(word, known)
     hint = f"did you mean `{near}`?" if near else "`hooktray log` shows the latest, `hooktray list` the hooks"
     raise HooktrayError(f"--{name} {word}: the journal holds no such {name}", hint=hint)

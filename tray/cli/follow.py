@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import time
 from collections import deque
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tray.cli.views import log_row, print_log_line
+from tray.cli.views import print_log_line
+from tray.engine.log_rows import log_entry, log_row, query
 from tray.model.decision import Record
 from tray.sources.configuration import file_stamp
 from tray.store.journal import Journal
@@ -17,19 +19,20 @@ MAX_SHOWN = 1000  # rows that are known to have been shown
 POLL_INTERVAL = 0.25  # seconds between two checks of the files; the database is read only when one has changed
 
 
-def follow(journal: Journal, database: Path, wanted: dict[str, Any], limit: int, *, as_json: bool) -> None:
+def follow(journal: Journal, database: Path, wanted: Mapping[str, Any], limit: int, *, as_json: bool) -> None:
     """The latest rows and then each new one, oldest first, until the user ends it."""
+    fitting = query(wanted)
     before = file_states(database)
     last = _newest(journal, "")
     shown: deque[str] = deque(maxlen=MAX_SHOWN)
-    _show(journal.recent(limit, **wanted), shown, as_json=as_json)
+    _show(journal.recent(limit, **fitting), shown, as_json=as_json)
     while True:
         time.sleep(POLL_INTERVAL)
         now = file_states(database)
         if now == before:
             continue
         before, after, last = now, last, _newest(journal, last)
-        _show(list(journal.iterate(after=after, **wanted)), shown, as_json=as_json)
+        _show(list(journal.iterate(after=after, **fitting)), shown, as_json=as_json)
 
 
 def _newest(journal: Journal, otherwise: str) -> str:
@@ -49,4 +52,4 @@ def _show(records: list[Record], shown: deque[str], *, as_json: bool) -> None:
         if as_json:
             print(json.dumps(log_row(record), ensure_ascii=False), flush=True)
         else:
-            print_log_line(record)
+            print_log_line(log_entry(record))

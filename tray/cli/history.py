@@ -4,30 +4,41 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from tray.cli import Json, app, prepared_paths
-from tray.cli.filters import Agent, Event, Hook, Project, Session, Since, Text, VerdictName, filters
+from tray.cli.command_line import Argument, Json, Option, UsageError
+from tray.cli.filters import (
+    Agent,
+    Event,
+    Hook,
+    Project,
+    Session,
+    Since,
+    Text,
+    VerdictName,
+    check_names,
+    parse_filters,
+)
 from tray.errors import HooktrayError
+from tray.paths import Paths
 
 if TYPE_CHECKING:
     from tray.model.decision import Record
+    from tray.store.db import Database
     from tray.store.journal import Journal
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="The id of a row of `hooktray log`, or its beginning.")]
+MAX_ASKED = 1000  # rows that the tray is asked for: it serves agents meanwhile
+
+Id = Annotated[str, Argument(metavar="ID", help="The id of a row of `hooktray log`, or its beginning.")]
 
 
-@app.command()
 def log(
-    context: typer.Context,
+    paths: Paths,
     as_json: Json = False,
-    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", min=1, max=10000, help="How many rows.")] = 20,
-    follow: Annotated[
-        bool, typer.Option("--follow", "-f", metavar="", help="Go on with what comes in, oldest first.")
-    ] = False,
+    limit: Annotated[int, Option("--limit", "-n", metavar="N", minimum=1, maximum=10000, help="How many rows.")] = 20,
+    follow: Annotated[bool, Option("--follow", "-f", help="Go on with what comes in, oldest first.")] = False,
     agent: Agent = "",
     project: Project = "",
     session: Session = "",
@@ -37,48 +48,47 @@ def log(
     text: Text = "",
     since: Since = "",
 ) -> None:
-    """The latest decisions, newest first."""
-    from tray.cli.views import log_row, print_log
+    from tray.cli.tray_reports import ask_report
+    from tray.cli.views import print_log
 
-    journal = _journal(context)
-    wanted = filters(
-        agent=agent, project=project, session=session, event=event, verdict=verdict, hook=hook, text=text,
-        since=since, journal=journal, hooks=lambda: _hook_names(context),
-    )  # fmt: skip
+    wanted = parse_filters(
+        agent=agent, project=project, session=session, event=event, verdict=verdict, hook=hook, text=text, since=since
+    )
     if follow:
         from tray.cli.follow import follow as follow_journal
 
-        follow_journal(journal, prepared_paths(context).database, wanted, limit, as_json=as_json)
+        follow_journal(_checked_journal(paths, wanted), paths.database, wanted, limit, as_json=as_json)
         return
-    records = journal.recent(limit, brief=True, **wanted)
-    if as_json:
-        for record in records:
-            print(json.dumps(log_row(record), ensure_ascii=False))
+    asked = ask_report(paths, "log", limit=limit, wanted=wanted) if limit <= MAX_ASKED else {}
+    entries = asked.get("entries") or _read_log(paths, limit, wanted)  # an empty log may be that of a misspelt name
+    if not as_json:
+        print_log(entries, filtered=any(value != "" for value in wanted.values()))
         return
-    print_log(records, filtered=any(value not in ("", None) for value in wanted.values()))
+    for entry in entries:
+        print(json.dumps(entry["row"], ensure_ascii=False))
 
 
-@app.command()
-def why(context: typer.Context, decision: Id, as_json: Json = False) -> None:
-    """A readable account of one decision."""
+def _read_log(paths: Paths, limit: int, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
+    from tray.engine.log_rows import log_report, query
+
+    return log_report(_checked_journal(paths, wanted), limit, query(wanted))
+
+
+def why(paths: Paths, decision: Id, as_json: Json = False) -> None:
     from tray.cli.why import report, why_row
 
-    record = _record(_journal(context), decision)
+    record = _record(_journal(paths), decision)
     print(json.dumps(why_row(record)) if as_json else report(record))
 
 
-@app.command()
-def stats(context: typer.Context, as_json: Json = False, since: Since = "7d") -> None:
-    """How often each hook ran, failed and how long it took; what each agent was answered."""
-    from tray.app import open_stores
+def stats(paths: Paths, as_json: Json = False, since: Since = "7d") -> None:
     from tray.cli.filters import parse_since
     from tray.cli.stats import print_stats, stats_rows
     from tray.store.stats import Statistics
 
-    paths = prepared_paths(context)
-    stores = open_stores(paths, migrate=not paths.database.exists())
+    database, journal = _open(paths)
     begin = parse_since(since)
-    rows = stats_rows(Statistics(stores.database), begin, stores.journal.dropped)
+    rows = stats_rows(Statistics(database), begin, journal.dropped)
     if as_json:
         for row in rows:
             print(json.dumps(row))
@@ -86,12 +96,11 @@ def stats(context: typer.Context, as_json: Json = False, since: Since = "7d") ->
     print_stats(rows, begin)
 
 
-@app.command()
 def export(
-    context: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="Where to; - is stdout.")] = "-",
+    paths: Paths,
+    file: Annotated[str, Argument(metavar="FILE", help="Where to; - is stdout.")] = "-",
     form: Annotated[
-        str, typer.Option("--format", metavar="FORMAT", help="jsonl or csv; default: by the file's name.")
+        str, Option("--format", metavar="FORMAT", help="jsonl or csv; default: by the file's name.")
     ] = "",
     agent: Agent = "",
     project: Project = "",
@@ -101,20 +110,18 @@ def export(
     hook: Hook = "",
     text: Text = "",
     since: Since = "",
-    as_json: Annotated[bool, typer.Option("--json", metavar="", help="The same as --format jsonl.")] = False,
+    as_json: Annotated[bool, Option("--json", help="The same as --format jsonl.")] = False,
 ) -> None:
-    """All decisions, newest first, as JSON Lines or as CSV; redacted, as they are kept."""
     from tray.cli.export import FORMATS, write
+    from tray.engine.log_rows import query
 
     form = "jsonl" if as_json else form or ("csv" if file.lower().endswith(".csv") else "jsonl")
     if form not in FORMATS:
         raise HooktrayError(f"--format {form}: there is no such format", hint="write jsonl or csv")
-    journal = _journal(context)
-    wanted = filters(
-        agent=agent, project=project, session=session, event=event, verdict=verdict, hook=hook, text=text,
-        since=since, journal=journal, hooks=lambda: _hook_names(context),
-    )  # fmt: skip
-    records = journal.iterate(**wanted)
+    wanted = parse_filters(
+        agent=agent, project=project, session=session, event=event, verdict=verdict, hook=hook, text=text, since=since
+    )
+    records = _checked_journal(paths, wanted).iterate(**query(wanted))
     if file == "-":
         write(records, form, sys.stdout)
         return
@@ -130,38 +137,50 @@ def export(
     print(f"{number} decisions written to {file}.", file=sys.stderr)
 
 
-@app.command()
 def replay(
-    context: typer.Context,
+    paths: Paths,
     decision: Id,
-    hook: Annotated[str, typer.Option("--hook", metavar="HOOK", help="Ask this approved hook alone.")] = "",
+    hook: Annotated[str, Option("--hook", metavar="HOOK", help="Ask this approved hook alone.")] = "",
     against: Annotated[
         str,
-        typer.Option("--against", metavar="FILE", help="With --hook: run this file, not its copy."),
+        Option("--against", metavar="FILE", help="With --hook: run this file, not its copy."),
     ] = "",
     as_json: Json = False,
 ) -> None:
-    """What would happen now, were this event to come again. Nothing is sent, approved or written down."""
     if against and not hook:
-        raise typer.BadParameter("--against says which file to run for a hook: name the hook with --hook")
+        raise UsageError("--against says which file to run for a hook: name the hook with --hook")
     from tray.cli.replay import replay as run_replay
 
-    record = _record(_journal(context), decision)
-    run_replay(prepared_paths(context), record, hook=hook, against=against, as_json=as_json)
+    record = _record(_journal(paths), decision)
+    run_replay(paths, record, hook=hook, against=against, as_json=as_json)
 
 
-def _journal(context: typer.Context) -> Journal:
-    from tray.app import open_stores
+def _checked_journal(paths: Paths, wanted: Mapping[str, Any]) -> Journal:
+    """The journal, once the names in `wanted` are known ones."""
+    journal = _journal(paths)
+    check_names(wanted, journal, lambda: _hook_names(paths))
+    return journal
 
-    paths = prepared_paths(context)
-    return open_stores(paths, migrate=not paths.database.exists()).journal
+
+def _journal(paths: Paths) -> Journal:
+    return _open(paths)[1]
 
 
-def _hook_names(context: typer.Context) -> set[str]:
+def _open(paths: Paths) -> tuple[Database, Journal]:
+    """The journal by itself: the other stores take longer to import than it takes to read."""
+    from tray.store.db import open_db
+    from tray.store.journal import Journal
+
+    paths.prepare()
+    database = open_db(paths.database, migrate=not paths.database.exists())
+    return database, Journal(database)
+
+
+def _hook_names(paths: Paths) -> set[str]:
     """The names of all hooks that sources or the ledger know."""
     from tray.app import build_catalog, open_stores
 
-    paths = prepared_paths(context)
+    paths.prepare()
     catalog = build_catalog(paths, open_stores(paths, migrate=False))
     catalog.refresh()
     return {one.hook.name for one in catalog.states}

@@ -7,8 +7,6 @@ import os
 import sys
 from typing import Any
 
-import typer
-
 from tray.app import Stores, build_catalog, build_engine, confirmed_llm, open_stores
 from tray.app.agent_sites import working_folder
 from tray.app.checks import remedies
@@ -25,7 +23,7 @@ APPROVE = "approve it first: the tray's menu, Approvals, or `hooktray open`; onl
 REMEDIES = {"skipped": "`hooktray status` and `hooktray list` say what keeps hooks from running"}
 
 
-def run_trial(paths: Paths, agent: str, name: str, body: bytes, *, hook: str, expect: str, as_json: bool) -> None:
+def run_trial(paths: Paths, agent: str, name: str, body: bytes, *, hook: str, expect: str, as_json: bool) -> int:
     """Run it and show what came out; exit 1 when something else was expected."""
     if expect and expect not in trial.RESULTS:
         raise HooktrayError(f"unknown verdict `{expect}`", hint=suggest(expect, trial.RESULTS))
@@ -47,11 +45,21 @@ def run_trial(paths: Paths, agent: str, name: str, body: bytes, *, hook: str, ex
         print(f"hooktray: {row['cause']}: the hook did not run\n  {REMEDIES[tried.result]}", file=sys.stderr)
     if expect and expect != tried.result:
         print(f"hooktray: expected {expect}, got {tried.result}", file=sys.stderr)
-        raise typer.Exit(1)
+        return 1
+    return 0
 
 
 def approved_hook(paths: Paths, stores: Stores, word: str) -> ApprovedHook:
     """The hook in force that this word means. Raises HooktrayError, with what to do first."""
+    one = hook_state(paths, stores, word)
+    approved = stores.ledger.state.approved.get(one.key)
+    if approved is None:
+        raise _not_approved(one)
+    return approved
+
+
+def hook_state(paths: Paths, stores: Stores, word: str) -> HookState:
+    """The declared hook that this word means. Raises HooktrayError."""
     catalog = build_catalog(paths, stores)
     catalog.refresh()
     matches = catalog.find(word)
@@ -61,10 +69,7 @@ def approved_hook(paths: Paths, stores: Stores, word: str) -> ApprovedHook:
         raise HooktrayError(f"no hook is called `{word}`", hint=hint)
     if len(matches) > 1:
         raise HooktrayError(f"`{word}` may mean: {', '.join(one.key for one in matches)}", hint="write one of these")
-    approved = stores.ledger.state.approved.get(matches[0].key)
-    if approved is None:
-        raise _not_approved(matches[0])
-    return approved
+    return matches[0]
 
 
 def _not_approved(one: HookState) -> HooktrayError:

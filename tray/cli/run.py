@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from tray.cli.command_line import Option
+from tray.paths import Paths
 
-from tray.cli import app, prepared_paths
 
-
-@app.command()
 def run(
-    context: typer.Context,
-    headless: Annotated[bool, typer.Option("--headless", metavar="", help="Show no icon.")] = False,
-) -> None:
-    """Start the tray; a second start says so and ends."""
+    paths: Paths,
+    headless: Annotated[bool, Option("--headless", help="Show no icon.")] = False,
+) -> int:
     from tray.app.start import start
 
-    code = start(prepared_paths(context), headless=headless)
-    if code:
-        raise typer.Exit(code)
+    paths.prepare()
+    return start(paths, headless=headless)

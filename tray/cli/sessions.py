@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from tray.cli import Json, app, prepared_paths
+from tray.cli.command_line import Json, Option
+from tray.paths import Paths
 
 if TYPE_CHECKING:
     from tray.model.session import Session
@@ -20,20 +19,16 @@ if TYPE_CHECKING:
 POLL_INTERVAL = 0.25  # seconds between two looks at the files; the database is read only when one has changed
 
 
-@app.command(name="sessions")
 def show_sessions(
-    context: typer.Context,
+    paths: Paths,
     as_json: Json = False,
-    follow: Annotated[
-        bool, typer.Option("--follow", "-f", metavar="", help="Go on with each session that changes.")
-    ] = False,
+    follow: Annotated[bool, Option("--follow", "-f", help="Go on with each session that changes.")] = False,
 ) -> None:
-    """Every session of your agents: what waits for you first."""
     from tray.cli.tables import table
     from tray.store.db import open_db
     from tray.store.session_rows import SessionRows
 
-    paths = prepared_paths(context)
+    paths.prepare()
     rows = SessionRows(open_db(paths.database, migrate=not paths.database.exists()))
     shown = session_rows(rows)
     if as_json or follow:

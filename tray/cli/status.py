@@ -1,119 +1,52 @@
-"""The commands that only read: status, list, paths, schema. They work whether the tray runs or not."""
+"""`hooktray status` and `hooktray list`. They work whether the tray runs or not."""
 
 from __future__ import annotations
 
 import json
-import time
-from dataclasses import asdict
 from typing import Any
 
-import typer
-
-from tray.cli import Json, app, prepared_paths
-from tray.cli.views import hook_rows, print_hooks, print_status, print_waiting
+from tray.cli.command_line import Json
+from tray.cli.tray_reports import ask_report
+from tray.cli.views import print_hooks, print_status
 from tray.errors import IpcError, StoreError
 from tray.paths import Paths
-from tray.store.db import Database
 
 
-@app.command()
-def status(context: typer.Context, as_json: Json = False) -> None:
-    """Whether hooks run, and what waits for you."""
-    from tray.app import build_catalog, open_stores, unjudged_calls
-    from tray.app.agent_sites import agent_states, unsupported_agents
-    from tray.app.checks.checklist import broken_hooks
+def status(paths: Paths, as_json: Json = False) -> None:
+    paths.prepare()
+    report = ask_report(paths, "status") or _read_status(paths)
+    print(json.dumps(report["row"])) if as_json else print_status(report)
 
-    paths = prepared_paths(context)
+
+def _read_status(paths: Paths) -> Any:
+    from tray.app import build_catalog, open_stores
+    from tray.app.agent_sites import site
+    from tray.app.reports import status_report
+
     try:
         stores = open_stores(paths, migrate=not paths.database.exists())
     except StoreError as error:  # the running tray may know why
         reported = [problem["text"] for problem in (tray_health(paths) or {}).get("problems", ())]
         raise StoreError(error.message, hint="\n  ".join([*reported, error.hint])) from error
-    catalog = build_catalog(paths, stores)
-    catalog.refresh()
-    state = stores.switch.state()
-    paused = state.paused_until if state.paused_until and state.paused_until > time.time() else None
-    waiting = [one for one in catalog.states if one.waiting and one.digest]
-    settings = sum(setting.waiting for setting in catalog.settings())
-    health = tray_health(paths)
-    losses = tuple(filter(None, (damage_notice(stores.database), stores.ledger.state.tampered)))
-    problems = (catalog.configuration.problem, *losses, *catalog.configuration.warnings)
-    row = {
-        "enabled": state.enabled,
-        "paused_until": paused,
-        "running": health is not None,
-        "pending": len(waiting) + settings + (health or {}).get("requests", 0),
-        "dropped": stores.journal.dropped,
-        "unjudged": unjudged_calls.number(paths),
-        "icon": (health or {}).get("icon") or None,
-        "pauses": [asdict(one) for one in state.pauses],
-        "trouble": len(broken_hooks(paths, stores, catalog) | {*(health or {}).get("troubled", ())}),
-        "agents": [
-            {
-                "agent": one.agent,
-                "connected": one.connected,
-                "last_event": one.last_event,
-                "remedy": one.advice[0] if one.stale and one.advice else "",
-            }
-            for one in agent_states(paths, stores.journal)
-            if one.installed or one.last_event
-        ],
-        "problems": (health or {}).get("problems", []),
-        "unsupported": [asdict(one) for one in unsupported_agents(stores.journal)],
-        "problem": "\n".join(filter(None, problems)) or None,
-    }
-    print(json.dumps(row)) if as_json else print_status(row, catalog.configuration, losses)
+    return status_report(stores, build_catalog(paths, stores), tray_health(paths), site(paths))
 
 
-@app.command(name="list")
-def list_hooks(context: typer.Context, as_json: Json = False) -> None:
-    """Every hook: where it is declared, and where it stands."""
-    from tray.app import build_catalog, open_stores
-
-    paths = prepared_paths(context)
-    stores = open_stores(paths, migrate=not paths.database.exists())
-    catalog = build_catalog(paths, stores)
-    catalog.refresh()
-    rows = hook_rows(catalog)
-    if as_json:
-        _json_lines(rows)
+def list_hooks(paths: Paths, as_json: Json = False) -> None:
+    paths.prepare()
+    report = ask_report(paths, "list") or _read_list(paths)
+    if not as_json:
+        print_hooks(report, paths)
         return
-    print_hooks(rows, stores.switch.state().enabled, paths, catalog.configuration)
-    if loss := damage_notice(stores.database) or stores.ledger.state.tampered:
-        print(loss)
-    print_waiting(catalog)
+    for row in report["rows"]:
+        print(json.dumps(row, ensure_ascii=False))
 
 
-@app.command()
-def paths(context: typer.Context, as_json: Json = False) -> None:
-    """Where everything is."""
-    found: Paths = context.obj
-    rows = {
-        "config": str(found.config),
-        "state": str(found.state),
-        "logs": str(found.logs),
-        "socket": str(found.socket),
-        "database": str(found.database),
-        "relay": str(found.relay),
-    }
-    print(json.dumps(rows) if as_json else "\n".join(f"{name:9} {path}" for name, path in rows.items()))
+def _read_list(paths: Paths) -> Any:
+    from tray.app import build_catalog, open_stores
+    from tray.app.reports import list_report
 
-
-@app.command()
-def schema() -> None:
-    """The JSON Schema of hooktray.yaml."""
-    from tray.sources import schema as json_schema
-
-    print(json_schema.text(), end="")
-
-
-def damage_notice(database: Database) -> str:
-    """The damage of the database that no person has seen yet; "" for none."""
-    file = database.damage()
-    if file is None:
-        return ""
-    what = f"the database was damaged and set aside as {file}" if file else "the database was lost"
-    return f"{what}: all approvals are gone\n  approve the hooks again: tray's menu, Approvals, or `hooktray open`"
+    stores = open_stores(paths, migrate=not paths.database.exists())
+    return list_report(stores, build_catalog(paths, stores))
 
 
 def tray_health(paths: Paths) -> Any:
@@ -124,8 +57,3 @@ def tray_health(paths: Paths) -> Any:
         return send_request(paths.socket, {"op": "health"})
     except IpcError:
         return None
-
-
-def _json_lines(rows: list[dict[str, Any]]) -> None:
-    for row in rows:
-        print(json.dumps(row, ensure_ascii=False))

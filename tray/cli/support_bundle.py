@@ -18,6 +18,7 @@ from tray.app.checks.finding import Finding
 from tray.errors import HooktrayError
 from tray.paths import Paths
 from tray.text import printable, redact
+from tray.text.push_urls import masked_settings
 
 LOG_LINES = 200  # of the end of the log
 FILE_LIMIT = 256 * 1024  # bytes that are read of settings and log
@@ -55,7 +56,7 @@ def _sections(paths: Paths, results: Sequence[Finding]) -> Iterator[tuple[str, s
     packages = sorted({f"{one.name} {one.version}" for one in distributions()}, key=str.lower)
     yield "Packages", "\n".join(packages)
     yield "Paths", "\n".join(f"{name}: {path}" for name, path in (("config", paths.config), ("state", paths.state)))
-    yield "Settings", _end(paths.config, FILE_LIMIT)
+    yield "Settings", masked_settings(_end(paths.config, FILE_LIMIT))
     yield "Doctor", render(list(results))
     yield "Log", "\n".join(_end(paths.logs / "hooktray.log", FILE_LIMIT).splitlines()[-LOG_LINES:])
 

@@ -9,46 +9,42 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from tray.agents.registry import CANONICAL
-from tray.cli import Json, app, prepared_paths
+from tray.cli.command_line import Argument, Json, Option, UsageError
 from tray.errors import HooktrayError
 from tray.paths import Paths
 from tray.strict import suggest
 
 
-@app.command()
 def test(
-    context: typer.Context,
+    paths: Paths,
     event: Annotated[
-        str, typer.Argument(metavar="EVENT", help="The event, as the agent calls it or by its canonical name.")
+        str, Argument(metavar="EVENT", help="The event, as the agent calls it or by its canonical name.")
     ],
-    agent: Annotated[str, typer.Option("--agent", metavar="AGENT", help="Whose event.")] = CANONICAL,
-    show: Annotated[
-        bool, typer.Option("--print", metavar="", help="Print the payload, and do nothing else.")
-    ] = False,
-    payload: Annotated[str, typer.Option("--payload", metavar="FILE", help="Send this file; - is stdin.")] = "",
-    hook: Annotated[str, typer.Option("--hook", metavar="HOOK", help="Ask this approved hook alone.")] = "",
+    agent: Annotated[str, Option("--agent", metavar="AGENT", help="Whose event.")] = CANONICAL,
+    show: Annotated[bool, Option("--print", help="Print the payload, and do nothing else.")] = False,
+    payload: Annotated[str, Option("--payload", metavar="FILE", help="Send this file; - is stdin.")] = "",
+    hook: Annotated[str, Option("--hook", metavar="HOOK", help="Ask this approved hook alone.")] = "",
     expect: Annotated[
-        str, typer.Option("--expect", metavar="VERDICT", help="allow, ask, deny, abstain or failed; else exit 1.")
+        str, Option("--expect", metavar="VERDICT", help="allow, ask, deny, abstain or failed; else exit 1.")
     ] = "",
     as_json: Json = False,
-) -> None:
-    """Send a synthetic event through relay, tray and hooks, and show what the agent would be told."""
+) -> int:
     if expect and not hook:
-        raise typer.BadParameter("--expect says what one hook shall answer: name it with --hook")
+        raise UsageError("--expect says what one hook shall answer: name it with --hook")
     name = _event_name(agent, event)
     body = _body(payload) if payload else _sample(agent, name)
     if show:
         sys.stdout.buffer.write(body)
         sys.stdout.flush()
-    elif hook:
+        return 0
+    paths.prepare()
+    if hook:
         from tray.cli.hook_trial import run_trial
 
-        run_trial(prepared_paths(context), agent, name, body, hook=hook, expect=expect, as_json=as_json)
-    else:
-        _relay(prepared_paths(context), agent, name, body, as_json=as_json)
+        return run_trial(paths, agent, name, body, hook=hook, expect=expect, as_json=as_json)
+    _relay(paths, agent, name, body, as_json=as_json)
+    return 0
 
 
 def _relay(paths: Paths, agent: str, name: str, body: bytes, *, as_json: bool) -> None:

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import os
-import shlex
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tray.approvals.catalog import command_or_url
-from tray.approvals.review import describe_action
 from tray.cli.tables import CELL_LIMIT, print_line, table
-from tray.engine.sentence import sentence
-from tray.model.decision import Record
-from tray.model.hook import ApprovalState
 from tray.text import printable, sanitise
 
 if TYPE_CHECKING:
     from tray.agents.registry import SupportedAgents
     from tray.app.agent_sites import UnsupportedAgent
     from tray.app.checks.agent_status import AgentStatus
-    from tray.approvals.catalog import HookCatalog, HookState
     from tray.paths import Paths
-    from tray.sources.configuration import Configuration
 
 LOG_HEADS = ("id", "time", "agent", "project", "verdict", "what happened")
 LOG_WORDS = {"rewrite": "rewritten", "trouble": "failed"}  # labels that are no verdicts; the others are
@@ -45,57 +37,8 @@ STATE_STYLES = {
 }
 
 
-def hook_rows(catalog: HookCatalog) -> list[dict[str, Any]]:
-    """One row per hook, in order."""
-    return [
-        {
-            "name": one.hook.name,
-            "event": one.hook.match.event,
-            "agents": list(one.hook.match.agents),
-            "source": str(one.hook.source),
-            "state": one.state.value,
-            "enabled": one.hook.enabled,
-            "health": one.health or "ok",
-            "remedy": one.remedy or None,
-            "runs": describe_action(one.hook.action),
-            "digest": one.digest,
-            "approved": one.approved or None,
-        }
-        for one in catalog.states
-    ]
-
-
-def log_row(record: Record) -> dict[str, Any]:
-    return {
-        "id": record.id,
-        "at": record.at,
-        "agent": record.agent,
-        "session": record.session,
-        "project": record.project,
-        "event": record.event,
-        "kind": record.kind,
-        "tool": record.tool,
-        "subject": record.subject,
-        "verdict": record.verdict.word,
-        "reason": record.reason,
-        "ms": record.ms,
-        "rewrites": list(record.rewrites),
-        "hooks": [dict(hook) for hook in record.hooks],
-        "notes": list(record.notes),
-        "adjustments": list(record.adjustments),
-        "problem": record.problem,
-        "masked": record.masked,
-        "cwd": record.cwd,
-        "ledger": record.ledger,
-        "wait_ms": record.wait_ms,
-        "hooks_ms": record.hooks_ms,
-        "offline": record.offline,
-        "test": record.test,
-        "alerted": record.alerted,
-    }
-
-
-def print_status(row: Mapping[str, Any], configuration: Configuration, losses: Sequence[str] = ()) -> None:
+def print_status(report: Mapping[str, Any]) -> None:
+    row = report["row"]
     state = "on" if row["enabled"] else "off"
     if row["enabled"] and row["paused_until"]:
         state = f"paused until {clock(row['paused_until'])}"
@@ -103,7 +46,7 @@ def print_status(row: Mapping[str, Any], configuration: Configuration, losses: S
     print(f"The tray is {'running' if row['running'] else 'not running; `hooktray run` starts it'}.")
     for problem in row["problems"]:
         print(f"{clock(problem['at'])}: {printable(problem['text'])}")
-    for loss in losses:
+    for loss in report["losses"]:
         print(printable(loss))
     if row["unjudged"]:
         print(f"{row['unjudged']} guarded calls went on while nothing could judge them: `hooktray doctor` says more.")
@@ -125,9 +68,9 @@ def print_status(row: Mapping[str, Any], configuration: Configuration, losses: S
     for one in row["unsupported"]:
         last = clock(one["last_event"])
         print(f"{one['agent']}: not supported yet, its tool calls are not guarded; last heard of {last}.")
-    if configuration.problem:
-        print(f"The configuration is broken, the last good one is in force:\n{printable(configuration.problem)}")
-    _print_warnings(configuration)
+    if report["problem"]:
+        print(f"The configuration is broken, the last good one is in force:\n{printable(report['problem'])}")
+    _print_warnings(report)
 
 
 def _where_to_decide(row: Mapping[str, Any]) -> str:
@@ -137,11 +80,17 @@ def _where_to_decide(row: Mapping[str, Any]) -> str:
     return "open the tray's menu, Approvals, or run `hooktray open`" if row["icon"] else "`hooktray open` shows them"
 
 
-def print_hooks(rows: Sequence[Mapping[str, Any]], enabled: bool, paths: Paths, configuration: Configuration) -> None:
-    print(f"Hooks are {'on' if enabled else 'off'} · {paths.config}")
-    if configuration.problem:
-        print(f"Broken, the last good one is in force: {printable(configuration.problem)}")
-    _print_warnings(configuration)
+def print_hooks(report: Mapping[str, Any], paths: Paths) -> None:
+    print(f"Hooks are {'on' if report['enabled'] else 'off'} · {paths.config}")
+    if report["problem"]:
+        print(f"Broken, the last good one is in force: {printable(report['problem'])}")
+    _print_warnings(report)
+    _print_table(report["rows"], paths)
+    for line in filter(None, (report["loss"], *report["waiting"])):
+        print(line)
+
+
+def _print_table(rows: Sequence[Mapping[str, Any]], paths: Paths) -> None:
     if not rows:
         print("No hooks yet. Add one under `hooks:` in that file.")
         return
@@ -152,56 +101,27 @@ def print_hooks(rows: Sequence[Mapping[str, Any]], enabled: bool, paths: Paths, 
     table(("hook", "event", "runs", "state", "source"), cells, [STATE_STYLES.get(row["state"], "") for row in rows])
 
 
-def print_waiting(catalog: HookCatalog) -> None:
-    """The line to paste for each hook and each setting that waits."""
-    for one in catalog.states:
-        if one.state is ApprovalState.PENDING and one.digest:
-            name = shlex.quote(_hook_name(one, catalog))
-            print(f"To ask for approval: hooktray approve {one.hook.match.event} {name}")
-    for setting in catalog.settings():
-        if setting.waiting:
-            print(
-                f"`{sanitise(setting.text, 300)}` counts once it is confirmed. To ask for that: "
-                f"hooktray approve {shlex.quote(setting.key.removeprefix('setting:'))}"
-            )
-
-
-def _hook_name(one: HookState, catalog: HookCatalog) -> str:
-    """What names only this hook: its command or URL, else its name. A foreign one may hold control characters."""
-    words = (command_or_url(one.hook), one.hook.name, one.digest[:12])
-    usable = (word for word in words if word and _is_plain(word) and _is_unambiguous(word, one, catalog))
-    return next(usable, sanitise(one.key, 300))
-
-
-def _is_plain(word: str) -> bool:
-    return sanitise(word, 300) == word and not word.startswith("-")
-
-
-def _is_unambiguous(word: str, one: HookState, catalog: HookCatalog) -> bool:
-    return [other for other in catalog.find(word) if other.hook.match.event == one.hook.match.event] == [one]
-
-
-def _print_warnings(configuration: Configuration) -> None:
-    for warning in configuration.warnings:
+def _print_warnings(report: Mapping[str, Any]) -> None:
+    for warning in report["warnings"]:
         print(f"Warning: {printable(warning)}")
 
 
-def print_log(records: Sequence[Record], *, filtered: bool) -> None:
-    if not records:
+def print_log(entries: Sequence[Mapping[str, Any]], *, filtered: bool) -> None:
+    if not entries:
         print("No decision matches." if filtered else "No decisions yet.")
         return
-    table(LOG_HEADS, [_log_cells(record) for record in records], [LOG_STYLES[record.label] for record in records])
+    table(LOG_HEADS, [_log_cells(one) for one in entries], [LOG_STYLES[one["label"]] for one in entries])
 
 
-def print_log_line(record: Record) -> None:
+def print_log_line(entry: Mapping[str, Any]) -> None:
     """One row on one line, for following."""
-    print_line([sanitise(cell, CELL_LIMIT) for cell in _log_cells(record)], LOG_STYLES[record.label])
+    print_line([sanitise(cell, CELL_LIMIT) for cell in _log_cells(entry)], LOG_STYLES[entry["label"]])
 
 
-def _log_cells(record: Record) -> tuple[str, ...]:
-    label = LOG_WORDS.get(record.label, record.label)
-    word = f"{label} (test)" if record.test else label
-    return record.id[:8], clock(record.at), record.agent, record.project, word, sentence(record, CELL_LIMIT)
+def _log_cells(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    row, label = entry["row"], LOG_WORDS.get(entry["label"], entry["label"])
+    word = f"{label} (test)" if row["test"] else label
+    return row["id"][:8], clock(row["at"]), row["agent"], row["project"], word, entry["sentence"]
 
 
 def print_agents(statuses: Sequence[AgentStatus], foreign: Sequence[UnsupportedAgent]) -> None:

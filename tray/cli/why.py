@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tray.cli.views import clock, log_row
+from tray.cli.views import clock
+from tray.engine.log_rows import log_row
 from tray.engine.sentence import SKIP_TEXTS, sentence
 from tray.model.decision import Record
 from tray.text import printable

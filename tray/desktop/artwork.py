@@ -6,8 +6,10 @@ import enum
 import math
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from PIL import Image, ImageDraw
+if TYPE_CHECKING:  # a tray without an icon draws nothing, and the first answer of any other need not wait for Pillow
+    from PIL import Image, ImageDraw
 
 Point = tuple[float, float]
 
@@ -98,6 +100,8 @@ def colour(state: IconState, dark: bool | None = None) -> str:
 
 def draw(state: IconState, size: int, *, dark: bool | None = None) -> Image.Image:
     """The picture at one size, transparent around the ink."""
+    from PIL import Image, ImageDraw
+
     factor = max(1, CANVAS_SIZE // size)
     mask = Image.new("L", (size * factor, size * factor), 0)
     pen = ImageDraw.Draw(mask)
@@ -110,6 +114,8 @@ def draw(state: IconState, size: int, *, dark: bool | None = None) -> Image.Imag
 
 def on_tile(state: IconState, size: int) -> Image.Image:
     """The picture on a dark ground of its own, for trays that know no transparency."""
+    from PIL import Image
+
     tile = Image.new("RGBA", (size, size), TILE)
     return Image.alpha_composite(tile, draw(state, size, dark=True)).convert("RGB")
 

@@ -7,9 +7,10 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from tray.approvals.batch import write_batch
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.controls import Controls
-from tray.approvals.review import write_review
+from tray.approvals.review import hook_id, write_review
 from tray.desktop import menu
 from tray.desktop.menu_services import MenuServices
 from tray.desktop.presenter import Presenter
@@ -84,12 +85,14 @@ class MenuController:
                 controls.deny(key, digest, CHANNEL)
             case menu.Revoke(key):
                 controls.revoke(key, CHANNEL)
+            case menu.SetVariable(key, variable, on):
+                (controls.grant if on else controls.withhold)(key, (variable,), CHANNEL)
             case menu.GrantRequest(request):
                 controls.resolve(request, accept=True)
             case menu.DismissRequest(request):
                 controls.resolve(request, accept=False)
-            case menu.ReviewBatch():
-                self._services.review_batch()
+            case menu.ReviewBatch(digest):
+                self._review_batch(digest)
                 self._presenter.show()
             case menu.ApproveBatch(digest):
                 controls.approve_batch(digest, CHANNEL)
@@ -137,6 +140,8 @@ class MenuController:
                 agents.review(agent, connect=connect)
             case menu.ApplyConnection(agent, digest):
                 self._inform("", agents.apply(agent, digest))
+            case menu.ConnectAll(digests):
+                self._inform("", agents.connect_all(digests))
             case menu.ProbeAgent(agent):
                 agents.probe(agent)
             case menu.PutEntriesBack(agent):
@@ -180,14 +185,31 @@ class MenuController:
         if not digest:
             self._inform(state.hook.name, state.problem)
             return
-        self._open_file(write_review(state, self._copies, os.environ, self._reviews))
+        if not self._open_page(f"confirm/approve?of={hook_id(key)}"):
+            self._open_file(write_review(state, self._copies, os.environ, self._reviews))
+
+    def _review_batch(self, digest: str) -> None:
+        if not digest:
+            self._services.review_batch()
+            return
+        batch = next((one for one in self._controls.batches if one.digest == digest), None)
+        if batch is None:
+            raise HooktrayError(say("these hooks changed again"), hint=say("open the menu once more"))
+        if not self._open_page(f"confirm/batch?of={digest[:16]}"):
+            self._open_file(write_batch(batch, (), self._copies, os.environ, self._reviews))
+
+    def _open_page(self, place: str) -> bool:
+        """Where a person can read and decide in one; False where no page can be had."""
+        if self._services.open_decision:
+            with contextlib.suppress(HooktrayError):
+                self._services.open_decision(place)
+                return True
+        return False
 
     def _reason(self, record_id: str) -> None:
         """On its own page; where none can be had, in an alert."""
-        if self._services.open_decision:
-            with contextlib.suppress(HooktrayError):
-                self._services.open_decision(record_id)
-                return
+        if self._open_page(record_id):
+            return
         record = next((one for one in self._presenter.recent if one.id == record_id), None)
         if record is None:
             return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -20,14 +20,16 @@ class Login(Protocol):
 class AgentActions(Protocol):
     """The state of agents, and connecting them. Raises HooktrayError for what cannot be done.
 
-    `refresh` reads `rows` again. `apply` writes the preview that `review` showed, found by its digest, and returns
-    what was done. `put_back` writes our entries again, and `leave` accepts the state with this digest.
+    `refresh` reads `rows` again, with their previews. `apply` writes the preview with this digest, and returns what
+    was done; `connect_all` does that for several agents. `review` shows a preview in full. `put_back` writes our
+    entries again, or adds those that hooks need, and `leave` accepts the state with this digest.
     """
 
     def refresh(self) -> None: ...
     def rows(self) -> tuple[MenuAgent, ...]: ...
     def review(self, agent: str, *, connect: bool) -> None: ...
     def apply(self, agent: str, digest: str) -> str: ...
+    def connect_all(self, digests: Collection[str]) -> str: ...
     def probe(self, agent: str) -> None: ...
     def put_back(self, agent: str) -> str: ...
     def leave(self, agent: str, digest: str) -> str: ...

@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from tray.desktop.focus import hyprland, kitty, konsole, kwin, niri, session_bus, sway, tmux
 from tray.desktop.focus.windows_of import FocusError
@@ -28,6 +29,8 @@ FOCUSED_PIDS: tuple[Callable[[Mapping[str, str]], int | None], ...] = (
     niri.focused_pid,
     kwin.focused_pid,
 )
+
+LOGIND = "org.freedesktop.login1"
 
 log = logging.getLogger(__name__)
 
@@ -162,9 +165,13 @@ def _apple_idle() -> float | None:
 
 
 def is_locked(environment: Mapping[str, str]) -> bool:
-    """Whether the screen is certainly locked: its screen saver says so."""
-    if sys.platform != "linux" or not environment.get("DBUS_SESSION_BUS_ADDRESS"):
+    """Whether the screen is certainly locked: its screen saver says so, or the desktop has told logind."""
+    if sys.platform != "linux":
         return False
+    return (bool(environment.get("DBUS_SESSION_BUS_ADDRESS")) and _saver_is_active()) or _logind_is_locked()
+
+
+def _saver_is_active() -> bool:
     for name, path in (
         ("org.freedesktop.ScreenSaver", "/ScreenSaver"),
         ("org.gnome.ScreenSaver", "/org/gnome/ScreenSaver"),
@@ -173,3 +180,22 @@ def is_locked(environment: Mapping[str, str]) -> bool:
             if session_bus.call(name, path, name, "GetActive")[0] is True:
                 return True
     return False
+
+
+def _logind_is_locked() -> bool:
+    """Every graphical session of the user's is; a tray that systemd started is in none itself.
+
+    Only `LockedHint` is a proof: the signal `Lock` asks somebody to lock, and nobody has to say when it is over.
+    """
+    with contextlib.suppress(session_bus.BusCallError):
+        sessions = session_bus.call_system(LOGIND, "/org/freedesktop/login1", f"{LOGIND}.Manager", "ListSessions")[0]
+        found = [_logind_session(path) for _, uid, _, _, path in sessions if uid == os.getuid()]
+        graphical = [one for one in found if one.get("Type") in ("x11", "wayland")]
+        return bool(graphical) and all(one.get("LockedHint") is True for one in graphical)
+    return False
+
+
+def _logind_session(path: str) -> dict[str, Any]:
+    words = [f"{LOGIND}.Session"]
+    found = session_bus.call_system(LOGIND, path, "org.freedesktop.DBus.Properties", "GetAll", "s", words)[0]
+    return {name: one.value for name, one in found.items()}

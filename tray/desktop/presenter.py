@@ -95,7 +95,7 @@ class Presenter:
             sessions=services.sessions(),
             questions=services.questions(),
             approvals=tuple(self._approvals(batch)),
-            batch=_batch(batch),
+            batches=tuple(_batches(self._controls.batches)),
             requests=tuple(
                 menu.MenuRequest(id=one.id, summary=one.summary, requester=one.requester, is_undo=one.is_undo)
                 for one in self._controls.requests
@@ -129,7 +129,8 @@ class Presenter:
             if one.approved or one.state in (ApprovalState.DENIED, ApprovalState.REVOKED):
                 yield menu.MenuHook(
                     key=one.key, name=one.hook.name, event=one.hook.match.event, enabled=one.key not in off,
-                    state=one.state,
+                    state=one.state, granted=one.granted if one.approved else (),
+                    asks_for=one.asks_for if one.approved else (),
                 )  # fmt: skip
 
     def _approvals(self, batch: ApprovalBatch) -> Iterable[menu.Approval]:
@@ -156,8 +157,11 @@ class Presenter:
             self._resume.start()
 
 
-def _batch(batch: ApprovalBatch) -> menu.MenuBatch | None:
-    return menu.MenuBatch(number=len(batch.hooks), digest=batch.digest, label=button_label(batch)) if batch else None
+def _batches(batches: Iterable[ApprovalBatch]) -> Iterable[menu.MenuBatch]:
+    """One hook of a source is approved by its own row."""
+    for one in batches:
+        if len(one.hooks) > 1 or not one.source:
+            yield menu.MenuBatch(number=len(one.hooks), digest=one.digest, label=button_label(one), source=one.source)
 
 
 def _approval(one: HookState, before: bool) -> menu.Approval:

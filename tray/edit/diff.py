@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Sequence
 
@@ -22,6 +21,8 @@ DiffPart = tuple[int, str, str]  # where it begins, what is removed and what is 
 
 def diff(change: FileChange) -> str:
     """Exact to the byte where the text is UTF-8: what is added or removed is shown whole, whatever is around it."""
+    import difflib  # not needed until somebody looks
+
     name = str(change.display_path or change.path)
     old, new = _lines(change.before), _lines(change.after)
     same = _common(old, new)
@@ -80,6 +81,8 @@ def _parts(old: str, new: str) -> list[DiffPart]:
     at = sum(map(len, TOKEN.findall(old)[:same]))
     if max(len(one), len(other)) > TOKEN_LIMIT:
         return [(at, "".join(one), "".join(other))]
+    import difflib
+
     parts = []
     for kind, begin, stop, first, last in difflib.SequenceMatcher(None, one, other).get_opcodes():
         if kind != "equal":

@@ -46,10 +46,6 @@ class AsyncOutput:
         """Whether nothing at all is remembered of any session: then nothing waits."""
         return self._sessions.empty
 
-    def may_have(self, agent: str, session: str) -> bool:
-        """Whether anything may wait for this session."""
-        return self._sessions.has_entries(agent, session)
-
     def take(self, event: Event) -> list[Outcome]:
         """What waits for this session, as outcomes of the hooks that printed it. It is never for a subagent."""
         if self.is_empty:

@@ -21,6 +21,7 @@ from tray.engine.serial import cancelled_after_deny, ready
 from tray.engine.status_message import show_status
 from tray.errors import HooktrayError
 from tray.execution.command import BackgroundProcesses, Hangup
+from tray.execution.environment import add_withheld, clean
 from tray.execution.hook_runs import HookPlace, HookRuns
 from tray.execution.process import CANCELLED, CLOSED, Job
 from tray.execution.request_job import AnyJob, run_jobs
@@ -188,7 +189,11 @@ class HookExecutor:
             if result.cause == CANCELLED:
                 outcomes.append(Outcome(hook=hook.name, status=Status.SKIPPED, cause=CANCELLED, ms=result.ms))
                 continue
-            outcomes.append(self._parse(event, hook, result))
+            outcome = self._parse(event, hook, result)
+            if outcome.status is Status.FAILED and result.stderr:
+                withheld = clean(event.environment, wanted=hooks[index].env, extra={}).withheld
+                outcome = replace(outcome, cause=add_withheld(outcome.cause, result.stderr, withheld))
+            outcomes.append(outcome)
         return outcomes
 
     def _parse(self, event: Event, hook: Hook, result: Result) -> Outcome:

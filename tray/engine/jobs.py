@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,7 +40,7 @@ class JobBuilder:
 
     def build(self, event: Event, approved: ApprovedHook, start_gate: StartGate) -> AnyJob:
         """The process, request or question of this hook. Raises HooktrayError when it cannot be."""
-        hook = approved.hook
+        hook = replace(approved.hook, env=approved.env) if approved.granted else approved.hook
         if hook.dialect not in AGENTS:
             raise HooktrayError(f"it is written for {hook.dialect}, an agent that is not known here any more")
         action = hook.action
@@ -48,10 +49,10 @@ class JobBuilder:
         if isinstance(action, Prompt):
             return _question(event, hook, action, self._llm(), start_gate)
         assert isinstance(action, Command)
-        return self._job(event, approved, action, start_gate)
+        return self._job(event, hook, approved, action, start_gate)
 
-    def _job(self, event: Event, approved: ApprovedHook, command: Command, start_gate: StartGate) -> Job:
-        hook, digest, pins = approved.hook, approved.digest, approved.pins
+    def _job(self, event: Event, hook: Hook, approved: ApprovedHook, command: Command, start_gate: StartGate) -> Job:
+        digest, pins = approved.digest, approved.pins
         known = AGENTS[hook.dialect]
         own = {"HOOK_SOURCE_DIR": command.folder, "PYTHONDONTWRITEBYTECODE": "1"}  # nothing joins the approved copy
         if USER_PACKAGES not in hook.env:

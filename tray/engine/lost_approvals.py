@@ -24,10 +24,6 @@ class LostApprovals:
     def __init__(self, load: Callable[[], Sequence[Guard]] = tuple) -> None:
         self._load = load
 
-    def may_guard(self, agent: str, event: str) -> bool:
-        found = self._load()  # asked at each event; almost always none
-        return bool(found) and any((guard.agent, guard.event) == (agent, event) for guard in found)
-
     def judge(self, event: Event) -> Outcome | None:
         """The outcome for this event; None when no lost approval guards it.
 

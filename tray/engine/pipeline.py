@@ -17,7 +17,6 @@ from tray.approvals.command_resolver import CommandResolver
 from tray.engine.async_output import AsyncOutput
 from tray.engine.duplicates import split_async
 from tray.engine.execute import HookExecutor
-from tray.engine.fast_path import FastPath
 from tray.engine.gates import MAX_DEPTH, apply_switch, may_block
 from tray.engine.jobs import JobBuilder
 from tray.engine.limits import TurnLimits
@@ -108,14 +107,6 @@ class Engine:
             reports=self._reports,
             offline=offline,
         )
-        self._fast_path = FastPath(
-            switch=switch,
-            protection=self._protection,
-            async_output=self._async_output,
-            questions=self._questions,
-            listener=listener,
-            lost=self._lost,
-        )
         self._ancestry = HookAncestry(os.getpid())
         self._listener = listener
         self._spawn = spawn
@@ -138,10 +129,6 @@ class Engine:
         request, payload, caller = _recognise(request)
         if caller is not None:
             return self._responder.respond_unsupported(request, caller, payload, ledger.version, started, defer)
-        fast_path = self._fast_path.check(request, ledger, payload)
-        if fast_path.fast:
-            journalled = None if fast_path.gate is None else self._gated(ledger, fast_path.gate)
-            return self._responder.respond_fast(request, payload, ledger.version, started, defer, journalled)
         event = parse_event(request, ledger.version, payload)
         first = self._reports.earlier(event)
         if first is not None:

@@ -7,19 +7,18 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 
 from tray.agents.agent import Payload
 from tray.agents.protocol import neutral, render, unanswered
 from tray.agents.recognition import RecognisedCaller
 from tray.engine.limits import TurnLimits
-from tray.engine.parse_event import foreign_event, parse_event
+from tray.engine.parse_event import foreign_event
 from tray.engine.ports import FREQUENT_KINDS, Defer, EngineListener, RecordSink, run_now
 from tray.engine.record import make_record, with_times
 from tray.engine.reports import CallReports
 from tray.engine.scopes import SkillScopes
 from tray.errors import AgentError
-from tray.model.decision import EMPTY_ANSWER, NO_OPINION, Answer, Decision, Outcome, Verdict
+from tray.model.decision import EMPTY_ANSWER, Answer, Decision, Outcome, Verdict
 from tray.model.event import Event, RelayRequest
 
 HANDED_BACK = "the tray quit before the hooks had ended and gave no answer: the relay asks the one-shot engine"
@@ -63,9 +62,7 @@ class Responder:
         answer, decision = self._render(event, decision)
         self._reports.decided(event, decision)
         commit = decision.verdict > Verdict.ALLOW or decision.stop is not None or decision.rewrite is not None
-        name = f"{event.name} of {event.agent}"
-        journalled = journalled or (lambda _: decision)
-        record_event = self._recorder(name, lambda: event, journalled, answer, started, commit=commit)
+        record_event = self._recorder(event, journalled or (lambda _: decision), answer, started, commit=commit)
         self._limits.end(event, decision)
         self._scopes.update(event, decision)
         if commit:
@@ -109,22 +106,6 @@ class Responder:
         except Exception:  # our bookkeeping; the relay falls back in any case
             log.exception("%s of %s could not be written down", event.name, event.agent)
 
-    def respond_fast(
-        self,
-        request: RelayRequest,
-        payload: Payload | None,
-        ledger: int,
-        started: float,
-        defer: Defer,
-        journalled: Callable[[Event], Decision] | None,
-    ) -> Answer:
-        """The same on the fast path: what exactly the event was is worked out once the answer has left."""
-        answer = neutral(request.agent, request.event, request.body)
-        name = f"{request.event} of {request.agent}"
-        event = partial(parse_event, request, ledger, payload)
-        defer(self._recorder(name, event, journalled or (lambda _: NO_OPINION), answer, started, commit=False))
-        return answer
-
     def respond_unsupported(
         self,
         request: RelayRequest,
@@ -137,15 +118,12 @@ class Responder:
         """Give an agent whose protocol is not here its own neutral answer, and write the reason into the row."""
         event = foreign_event(request, caller, ledger, payload or {})
         decision = Decision(reason=caller.skip_reason or "")
-        name = f"{event.name} of {event.agent}"
-        record_event = self._recorder(name, lambda: event, lambda _: decision, caller.answer, started, commit=False)
-        defer(record_event, soon=True)
+        defer(self._recorder(event, lambda _: decision, caller.answer, started, commit=False), soon=True)
         return caller.answer
 
     def _recorder(
         self,
-        name: str,
-        event: Callable[[], Event],
+        event: Event,
         journalled: Callable[[Event], Decision],
         answer: Answer,
         started: float,
@@ -158,13 +136,12 @@ class Responder:
 
         def record_event() -> None:
             try:
-                decided = event()
-                decision = journalled(decided)
-                record = make_record(decided, decision, answer, at=at, ms=ms, offline=self._offline)
+                decision = journalled(event)
+                record = make_record(event, decision, answer, at=at, ms=ms, offline=self._offline)
                 record = with_times(record, decision, started)
                 self._records.append(record, commit=commit)
-                self._listener.decided(decided, decision, record)
+                self._listener.decided(event, decision, record)
             except Exception:  # our bookkeeping; the answer stands
-                log.exception("%s could not be written down", name)
+                log.exception("%s of %s could not be written down", event.name, event.agent)
 
         return record_event

@@ -121,11 +121,6 @@ class UserQuestions:
         self._open: dict[str, tuple[UserQuestion, Callable[[QuestionResult], None]]] = {}
 
     @property
-    def pending(self) -> bool:
-        """Whether any is open, without waiting for those who open and end them."""
-        return bool(self._open)
-
-    @property
     def open(self) -> tuple[UserQuestion, ...]:
         """Oldest first."""
         with self._lock:

@@ -58,6 +58,7 @@ HARMLESS = frozenset({"OLDPWD", "PWD", "SSH_AUTH_SOCK"})  # look like secrets, a
 FUNCTION = "() {"  # how old shells pass functions on
 USERINFO = re.compile(r"://[^/\s:@]*:[^/\s@]+@")  # a URL with a password in it
 NAMES = 1024  # names of variables that are remembered
+WITHHELD = re.compile(r"; (\w+(?:, \w+)*) is withheld from it")
 WORD = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -78,7 +79,7 @@ def clean(
     for name, value in agent_environment.items():
         if not name or "=" in name or "\0" in name + value:
             continue  # no process can be started with such a one
-        secret = _is_secret(name) or ("://" in value and USERINFO.search(value) is not None)
+        secret = is_secret(name) or ("://" in value and USERINFO.search(value) is not None)
         if is_injection(name) or value.startswith(FUNCTION) or (secret and name not in wanted):
             withheld.append(name)
         else:
@@ -93,6 +94,18 @@ def mentioned_in(script: bytes, withheld: Collection[str]) -> tuple[str, ...]:
     return tuple(sorted(name for name in withheld if name.encode(errors="surrogateescape") in words))
 
 
+def add_withheld(cause: str, stderr: bytes, withheld: Collection[str]) -> str:
+    """The cause of a failure, with the withheld variables that the hook named in what it wrote."""
+    named = [name for name in mentioned_in(stderr, withheld) if not is_injection(name)]
+    return f"{cause}; {', '.join(named)} is withheld from it" if named else cause
+
+
+def withheld_in(cause: str) -> tuple[str, ...]:
+    """The variables that such a cause names."""
+    found = WITHHELD.search(cause)
+    return tuple(found[1].split(", ")) if found else ()
+
+
 # The names hardly change from event to event, and what they mean never does.
 @lru_cache(maxsize=NAMES)
 def is_injection(name: str) -> bool:
@@ -102,7 +115,7 @@ def is_injection(name: str) -> bool:
 
 
 @lru_cache(maxsize=NAMES)
-def _is_secret(name: str) -> bool:
+def is_secret(name: str) -> bool:
     """Whether a variable of this name looks like a secret, or says through which host the traffic goes."""
     upper = name.upper()
     if upper in HARMLESS:

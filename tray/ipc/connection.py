@@ -18,7 +18,7 @@ from tray.ipc.sockets import PeerCredentials, loopback_pid
 from tray.model.decision import Answer
 from tray.model.event import PAYLOAD_LIMIT, RelayRequest
 
-CHUNK = 256 * 1024
+CHUNK = 64 * 1024  # bytes of one read: room for more than 128 KB comes from the system each time, which costs more
 FIRST_READ = 32 * 1024  # bytes that are read at first: most frames fit, and room for more costs the system more
 STALL_TIMEOUT = 10.0  # seconds without progress until a caller is given up
 FRAME_TIMEOUT = 60.0  # seconds that a whole frame may take, however steadily it drips in

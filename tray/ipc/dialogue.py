@@ -17,6 +17,7 @@ from tray.ipc import frames
 from tray.language import say
 
 POLL_INTERVAL = 0.2  # seconds between two looks at the caller, while a question is open
+WRITE_TIMEOUT = 2.0  # seconds
 LINE_LIMIT = 1024  # bytes of what is typed
 DEVICE_NUMBER = 0x80045432  # TIOCGDEV: which terminal it is, whatever its name
 
@@ -26,7 +27,8 @@ class Dialogue(Protocol):
 
     place: str
 
-    def write(self, text: str) -> None: ...
+    def write(self, text: str) -> bool:
+        """Whether all of it was taken."""
 
     def read(self, *, secret: bool = False) -> str:
         """The line that was typed, with its end; without one when nobody typed it in time, or has left."""
@@ -44,17 +46,19 @@ class TerminalDialogue:
         self._wakes = wakes
         self._timeout = timeout
 
-    def write(self, text: str) -> None:
-        """Write for at most two seconds: a terminal that takes nothing is not waited for."""
+    def write(self, text: str) -> bool:
+        """A terminal that takes nothing for two seconds is not waited for."""
         data = text.replace("\n", "\r\n").encode()
-        until = time.monotonic() + 2
+        until = time.monotonic() + WRITE_TIMEOUT
         while data and time.monotonic() < until:
             try:
                 data = data[os.write(self._terminal, data) :]
+                until = time.monotonic() + WRITE_TIMEOUT
             except BlockingIOError:
                 select.select([], [self._terminal], [], POLL_INTERVAL)
             except OSError:
-                return
+                break
+        return not data
 
     def read(self, *, secret: bool = False) -> str:
         """What was typed before does not count."""
@@ -91,9 +95,10 @@ class RemoteDialogue:
         self._connection = connection
         self._connection.settimeout(timeout)
 
-    def write(self, text: str) -> None:
+    def write(self, text: str) -> bool:
         data = text.encode()
         self._connection.sendall(frames.TERMINAL_WRITE + struct.pack(">I", len(data)) + data)
+        return True
 
     def read(self, *, secret: bool = False) -> str:
         self._connection.sendall(frames.TERMINAL_SECRET if secret else frames.TERMINAL_LINE)

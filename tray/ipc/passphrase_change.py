@@ -10,7 +10,7 @@ from tray.approvals.passphrase import MIN_LENGTH, TOO_SHORT, generate
 from tray.errors import HooktrayError
 from tray.ipc.connection import HandedTerminal
 from tray.ipc.dialogue import Dialogue
-from tray.ipc.terminal import TerminalPrompt, ask_code
+from tray.ipc.terminal import Choice, TerminalPrompt, ask_code
 from tray.language import phrase, say
 
 TYPING_TIMEOUT = 180.0  # seconds for a line: a new passphrase is written down first
@@ -58,7 +58,8 @@ class PassphraseChange:
                 return PASSPHRASE
             why = say(NOTHING_CHANGED)
             raise HooktrayError(why, hint=say("a forgotten one is replaced in the tray's menu or on the page"))
-        if judgement.proof is Proof.CLICK and not ask_code(person, say("Hooktray: set a passphrase?")):
+        asks = judgement.proof is Proof.CLICK
+        if asks and ask_code(person, say("Hooktray: set a passphrase?")) is not Choice.YES:
             raise HooktrayError(say(NOTHING_CHANGED), hint=say("type the letters that were shown"))
         return TERMINAL
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import enum
 import os
 import secrets
 import sys
@@ -29,6 +30,15 @@ CONFIRM_TIMEOUT = 60.0  # seconds for an answer
 MAX_QUESTIONS = 16  # that are open at once: each holds a thread
 CODE_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"  # none that looks like another
 CODE_LENGTH = 6
+QUESTION_LIMIT = 1_000_000  # characters: whoever asks has cut it to what a terminal can show
+
+
+class Choice(enum.Enum):
+    """What a person chose at a terminal."""
+
+    NOTHING = "nothing"
+    YES = "yes"
+    NO = "no"  # to turn down what is asked for, where that can be chosen
 
 
 class TerminalPrompt:
@@ -60,35 +70,51 @@ class TerminalPrompt:
         """Whether the caller's folders are those that the tray sees under the same names."""
         return shares_files(pid)
 
-    def confirm(self, pid: int, question: str) -> bool:
-        """Whether the person there typed the code. Raises HooktrayError when nobody could be asked."""
+    def confirm(self, pid: int, question: str, *, can_deny: bool = False) -> Choice:
+        """What the person there chose by typing a code. Raises HooktrayError when nobody could be asked."""
         since = start_time(pid)
         facts = caller_facts(pid, self._is_untrusted)
         if not since or facts.terminal is None or judge_terminal(facts).proof is not Proof.CLICK:
-            return False
+            return Choice.NOTHING
         place = f"terminal {controlling_device(pid)}"
         with self._only_one(place), open_terminal(facts.terminal.path) as terminal:
             is_there = self._presence(pid, since)
-            is_right = ask_code(TerminalDialogue(terminal, is_there, self._timeout, place=place), question)
-        return is_right and start_time(pid) == since and self.judge(pid).proof is Proof.CLICK
+            person = TerminalDialogue(terminal, is_there, self._timeout, place=place)
+            choice = ask_code(person, question, can_deny=can_deny)
+        is_same = start_time(pid) == since and self.judge(pid).proof is Proof.CLICK
+        return choice if is_same else Choice.NOTHING
 
-    def confirm_code_here(self, pid: int, handed: HandedTerminal, question: str) -> bool:
+    def confirm_code_here(self, pid: int, handed: HandedTerminal, question: str) -> Choice:
         """The same at whatever terminal the command hands over: what tightens needs no more."""
         with self.dialogue(pid, handed) as person:
             return ask_code(person, question)
 
-    def confirm_passphrase(self, pid: int, handed: HandedTerminal, question: str) -> bool:
-        """Whether the person at the terminal that the command hands over typed the passphrase."""
+    def confirm_passphrase(
+        self, pid: int, handed: HandedTerminal, question: str, *, can_deny: bool = False
+    ) -> Choice:
+        """What the person at the terminal that the command hands over chose: the passphrase is yes, a code no."""
         with self.dialogue(pid, handed) as person:
-            person.write(f"{printable(question)}\n\n")
-            is_right = self.ask_passphrase(person, say("Your Hooktray passphrase (it is not shown):"))
-        return is_right and self.judge(pid).proof is not Proof.REFUSED
+            _write_question(person, question)
+            code = _new_code() if can_deny else ""
+            if code:
+                person.write(say("Type {letters} to deny it.", letters=code) + "\n")
+            person.write(f"{say('Your Hooktray passphrase (it is not shown):')} ")
+            typed = person.read(secret=True)
+            choice = self._choice(typed, code, person.place)
+        return choice if self.judge(pid).proof is not Proof.REFUSED else Choice.NOTHING
+
+    def _choice(self, typed: str, code: str, place: str) -> Choice:
+        if code and _is_code(typed, code):
+            return Choice.NO
+        return Choice.YES if self._is_passphrase(typed, place) else Choice.NOTHING
 
     def ask_passphrase(self, person: Dialogue, prompt: str) -> bool:
         """One try. Nothing typed is none."""
         person.write(f"{prompt} ")
-        typed = person.read(secret=True)
-        return bool(typed.strip()) and typed.endswith(("\n", "\r")) and self._passphrase.check(typed, person.place)
+        return self._is_passphrase(person.read(secret=True), person.place)
+
+    def _is_passphrase(self, typed: str, place: str) -> bool:
+        return bool(typed.strip()) and typed.endswith(("\n", "\r")) and self._passphrase.check(typed, place)
 
     @contextlib.contextmanager
     def dialogue(self, pid: int, handed: HandedTerminal, timeout: float = 0) -> Iterator[Dialogue]:
@@ -141,9 +167,34 @@ class TerminalPrompt:
                 self._asked.discard(place)
 
 
-def ask_code(person: Dialogue, question: str) -> bool:
-    """A new code each time."""
-    code = "".join(secrets.choice(CODE_ALPHABET) for _ in range(CODE_LENGTH))
-    wanted = say("Type {letters} to do it; anything else leaves all as it is:", letters=code)
-    person.write(f"{printable(question)}\n\n{wanted} ")
-    return secrets.compare_digest(person.read().strip().encode(), code.encode())
+def ask_code(person: Dialogue, question: str, *, can_deny: bool = False) -> Choice:
+    """New codes each time."""
+    yes, no = _new_code(), _new_code() if can_deny else ""
+    _write_question(person, question)
+    wanted = say("Type {letters} to do it; anything else leaves all as it is:", letters=yes)
+    if can_deny:
+        wanted = say(
+            "Type {letters} to approve, {others} to deny; anything else leaves all as it is:", letters=yes, others=no
+        )
+    person.write(f"{wanted} ")
+    typed = person.read()
+    if _is_code(typed, yes):
+        return Choice.YES
+    return Choice.NO if no and _is_code(typed, no) else Choice.NOTHING
+
+
+def _write_question(person: Dialogue, question: str) -> None:
+    """Raises HooktrayError unless all of it was written: nobody shall decide about a part."""
+    if not person.write(f"{printable(question, QUESTION_LIMIT)}\n\n"):
+        raise HooktrayError(
+            say("the terminal did not take the whole text, nothing was changed"),
+            hint=say("ask once more, or decide in the tray's menu or on the page"),
+        )
+
+
+def _new_code() -> str:
+    return "".join(secrets.choice(CODE_ALPHABET) for _ in range(CODE_LENGTH))
+
+
+def _is_code(typed: str, code: str) -> bool:
+    return secrets.compare_digest(typed.strip().encode(), code.encode())

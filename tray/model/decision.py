@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
-
-from tray.model.value import value
 
 
 class Verdict(enum.IntEnum):
@@ -61,7 +59,7 @@ class Target(enum.StrEnum):
     ANSWER = "answer"  # what the agent asked its hooks for: a worktree's path, a form's answers
 
 
-@value(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rewrite:
     """A whole replacement, never a patch: `value` is what the agent shall use instead."""
 
@@ -69,7 +67,7 @@ class Rewrite:
     value: Any
 
 
-@value(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """What a hook's process left behind, before anyone gives it a meaning.
 
@@ -91,7 +89,7 @@ class Result:
         return self.code is not None or self.ms > 0
 
 
-@value(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HookOutput:
     """The output of one hook, parsed in its own dialect. `problem` set = the hook failed, and nothing else counts."""
 
@@ -112,7 +110,7 @@ class HookOutput:
 NO_OUTPUT = HookOutput()
 
 
-@value(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """One hook's turn for one event."""
 
@@ -127,7 +125,7 @@ class Outcome:
     let_through: bool = False  # it failed, nobody could be asked, and that was its only objection
 
 
-@value(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
     """The one merged answer for an event. `adjustments` says what became stricter, was dropped or conflicted."""
 
@@ -158,7 +156,7 @@ class Decision:
 NO_OPINION = Decision()  # nobody had an opinion
 
 
-@value(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """What the relay writes: the agent's own stdout, stderr and exit code."""
 
@@ -170,7 +168,7 @@ class Answer:
 EMPTY_ANSWER = Answer()
 
 
-@value(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """One row of the journal, already redacted: event, decision and answer."""
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
 from tray.model.decision import SkipReason
-from tray.model.value import value
 
 PAYLOAD_LIMIT = 16 * 1024 * 1024  # bytes; a larger payload is a cause of failure, never cut short
 PROBE_PREFIX = "hooktray-probe-"  # how the sessions of our own events begin
@@ -90,7 +89,7 @@ class Capability(enum.Flag):
     REWRITE_ANSWER = enum.auto()
 
 
-@value(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EventSpec:
     """One native event of one agent: its kind, its abilities and the agent's own time limit."""
 
@@ -113,7 +112,7 @@ class EventSpec:
         return self.timeout - max(0.25, min(0.1 * self.timeout, 2.0))
 
 
-@value(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RelayRequest:
     """One request of a relay: agent and event, its working directory, and the payload's exact bytes."""
 
@@ -129,7 +128,7 @@ class RelayRequest:
     via_agent: str = ""  # the agent in the command, when another one ran it
 
 
-@value(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentEvents:
     """The events of one agent, for the readers of its hooks."""
 
@@ -138,7 +137,7 @@ class AgentEvents:
     spec: Callable[[str], EventSpec | None]  # None: the agent has no such event
 
 
-@value(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
     """A tool call in the agent's own names and argument keys."""
 
@@ -149,7 +148,7 @@ class Tool:
     failed: bool = False
 
 
-@value(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
     """One thing that happened in an agent's life, in canonical words. `payload` and `body` are untouched."""
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tray.model.event import EventKind
 from tray.model.hook import Failure
-from tray.model.value import value
 
 GATING_KINDS = frozenset({EventKind.PERMISSION_REQUEST, EventKind.TOOL_BEFORE})  # a failed hook there is no allow
 
 
-@value(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Guard:
     """One agent's event that approved hooks guard. All names are the agent's own.
 

@@ -6,7 +6,7 @@ import enum
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from tray.model.decision import Verdict
@@ -52,6 +52,7 @@ class Source:
     kind: str  # "hooktray", or the agent whose format it is in
     path: str
     line: int = 0
+    text: str = field(default="", compare=False, repr=False)  # the entry as it is written there
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}" if self.line else self.path

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple
-
-from tray.model.value import value
 
 
 class ProcessId(NamedTuple):
@@ -17,7 +15,7 @@ class ProcessId(NamedTuple):
     started: float  # seconds since the epoch
 
 
-@value(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """A field that is empty is not known. Everything but `processes` comes from the agent's environment.
 
@@ -42,6 +40,8 @@ class Place:
     window: str = ""  # of X11, in decimal digits
     processes: tuple[ProcessId, ...] = ()  # the agent's, then those above it, nearest first
 
+
+NO_PLACE = Place()
 
 _PATH = r"(/[^,\x00-\x1f\x7f]{1,106})"
 _NUMBER = r"(\d{1,9})"

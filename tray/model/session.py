@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from tray.language import phrase
-from tray.model.place import Place
-from tray.model.value import value
+from tray.model.place import NO_PLACE, Place
 
 
 class SessionState(enum.StrEnum):
@@ -27,7 +27,7 @@ STATE_WORDS: Mapping[SessionState, str] = {
 }
 
 
-@value(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
     """One session as people see it; `name` is the agent's own title, else the branch and the first prompt's words."""
 
@@ -39,7 +39,7 @@ class Session:
     since: float = 0.0  # when it came into this state
     machine: str = ""  # "" = this one
     ended: bool = False
-    place: Place = Place()
+    place: Place = NO_PLACE
 
 
 def by_urgency(session: Session) -> tuple[int, float]:

@@ -53,12 +53,14 @@ class Button(enum.StrEnum):
     SNOOZE = "snooze"
     UNDO = "undo"
     PUT_BACK = "put_back"  # our entries in an agent's settings
+    CONNECT = "connect"  # an agent, or the events of it that hooks need
     LEAVE = "leave"  # them as they are
     GO = "go"  # to the terminal of the session
 
 
 # They count only from a process that no agent and no hook has started.
-GRANTS = frozenset({Button.ALLOW, Button.LEAVE, Button.UNDO})
+GRANTS = frozenset({Button.ALLOW, Button.CONNECT, Button.LEAVE, Button.UNDO})
+ALL_AGENTS = "all agents"  # what *Connect* is about when it is not one agent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +84,8 @@ class Alert:
     session: str = ""  # of the agent, to which *Go there* leads
     reply: bool = False  # to what the user has just done: it is shown at once, also in quiet hours
     apart: bool = False  # a summary never takes it in
+    event: str = ""  # the event that it is about
+    category: str = ""  # of a sound pack, whose sound is played instead of ours; "" = ours
 
 
 Rules = Mapping[str, AlertRule]
@@ -125,7 +129,37 @@ LABELS: Mapping[Button, str] = {
     Button.UNDO: phrase("Undo"),
     Button.PUT_BACK: phrase("Put it back"),
     Button.LEAVE: phrase("Leave it"),
+    Button.CONNECT: phrase("Connect"),
     Button.GO: phrase("Go there"),
+}
+
+# Those of sound packs for each class; the others have our own sounds with any pack.
+CATEGORIES: Mapping[AlertClass, str] = {
+    AlertClass.TURN_END: "task.complete",
+    AlertClass.SESSION_END: "session.end",
+    AlertClass.NEEDS_YOU: "input.required",
+    AlertClass.ASKED: "input.required",
+    AlertClass.APPROVAL_PENDING: "input.required",
+    AlertClass.HOOK_FAILED: "task.error",
+    AlertClass.HOOK_TIMED_OUT: "task.error",
+}
+FAILED_CATEGORY, LIMIT_CATEGORY = "task.error", "resource.limit"  # of a turn that did not end well
+
+# What people call them; the menu has a row for each that can be turned off.
+CLASS_NAMES: Mapping[str, str] = {
+    AlertClass.TURN_END: phrase("Turn ended"),
+    AlertClass.SESSION_END: phrase("Session ended"),
+    AlertClass.NEEDS_YOU: phrase("Agent needs you"),
+    AlertClass.ASKED: phrase("Asked"),
+    AlertClass.BLOCKED: phrase("Blocked"),
+    AlertClass.REWRITTEN: phrase("Rewritten"),
+    AlertClass.NOTE: phrase("Note from a hook"),
+    AlertClass.HOOK_FAILED: phrase("Hook failed"),
+    AlertClass.HOOK_TIMED_OUT: phrase("Hook timed out"),
+    AlertClass.APPROVAL_PENDING: phrase("Approval pending"),
+    AlertClass.CHANGED: phrase("Changed since approval"),
+    AlertClass.SWITCHED: phrase("Switched"),
+    AlertClass.INFORMATION: phrase("Information"),
 }
 
 # One and many, for a summary.
@@ -198,6 +232,7 @@ def make_alert(
         buttons=chosen if about else tuple(one for one in chosen if one is Button.SNOOZE),
         about=about,
         digest=digest,
+        category=CATEGORIES.get(cls, "") if rule.sound is None else "",
     )
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tray.notify.alert import Alert
+from tray.notify.alert import APP, Alert
 from tray.notify.notifier import NotifierError, ServerState
-from tray.notify.plyer_backend import render
+
+WIDTH_LIMITS = (63, 255)  # UTF-16 units that Windows takes for title and text
 
 
 class BalloonBackend:
@@ -18,7 +19,7 @@ class BalloonBackend:
         self._show = show
 
     async def send(self, alert: Alert) -> None:
-        title, text = render(alert, markup=False, platform="win32")
+        title, text = render(alert)
         if not self._show(title, text or " "):  # without a text Windows shows nothing
             raise NotifierError("there is no tray icon at which it could be shown")
 
@@ -30,3 +31,12 @@ class BalloonBackend:
 
     async def close(self) -> None:
         """Nothing is kept open."""
+
+
+def render(alert: Alert) -> tuple[str, str]:
+    """Title and text as the structure of Windows holds them."""
+    return _cut(alert.title or APP, WIDTH_LIMITS[0]), _cut(alert.body, WIDTH_LIMITS[1])
+
+
+def _cut(text: str, units: int) -> str:
+    return text.encode("utf-16-le")[: 2 * units].decode("utf-16-le", errors="ignore")

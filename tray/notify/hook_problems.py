@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from tray.approvals.variables import grant_command
+from tray.execution.environment import withheld_in
 from tray.language import phrase, say
 from tray.model.decision import Gate, Outcome, Status
 from tray.notify.alert import BODY_LIMIT, AlertClass
@@ -73,15 +75,16 @@ def find_problem(outcome: Outcome) -> HookProblem | None:
     if kind is None:
         return None
     special = (remedy for word, remedy in SPECIAL_REMEDIES if word in cause)
-    remedy = "" if outcome.gate is Gate.LOOP_CAP else next(special, REMEDIES[kind])
+    remedy = "" if outcome.gate is Gate.LOOP_CAP else say(next(special, REMEDIES[kind]))
+    if names := withheld_in(cause):
+        remedy = say("`{command}` lets it through", command=grant_command(names, outcome.hook))
     return HookProblem(hook=outcome.hook, kind=kind, cause=cause, remedy=remedy, let_through=outcome.let_through)
 
 
 def describe(one: HookProblem) -> str:
     """`hook: cause · remedy`; the cause is cut before the remedy is."""
-    remedy = say(one.remedy) if one.remedy else ""
-    room = BODY_LIMIT - (len(remedy) + 3 if remedy else 0)
-    return " · ".join(filter(None, (sanitise(f"{one.hook}: {without_folders(one.cause)}", room), remedy)))
+    room = BODY_LIMIT - (len(one.remedy) + 3 if one.remedy else 0)
+    return " · ".join(filter(None, (sanitise(f"{one.hook}: {without_folders(one.cause)}", room), one.remedy)))
 
 
 def without_folders(text: str) -> str:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import shutil
-
 from tray.notify.alert import APP, Alert
-from tray.notify.notifier import NotifierError, ServerState
+from tray.notify.notifier import ServerState
+from tray.notify.program import run_program
 
 # The words travel in argv and never in the script's text: there is nothing to break out of.
 SCRIPT = (
@@ -23,22 +20,7 @@ class OsascriptBackend:
     name = "osascript"
 
     async def send(self, alert: Alert) -> None:
-        program = shutil.which("osascript")
-        if program is None:
-            raise NotifierError("osascript is not there")
-        quiet = asyncio.subprocess.DEVNULL
-        process = await asyncio.create_subprocess_exec(
-            *arguments(program, alert), stdin=quiet, stdout=quiet, stderr=asyncio.subprocess.PIPE
-        )
-        try:
-            _, error = await process.communicate()
-        except BaseException:  # also when the time is up
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
-            raise
-        if process.returncode:
-            raise NotifierError(error.decode("utf-8", "replace").strip() or f"exit {process.returncode}")
+        await run_program("osascript", arguments(alert))
 
     async def withdraw(self, key: str) -> None:
         """It has no handle on the alerts that it showed."""
@@ -50,10 +32,10 @@ class OsascriptBackend:
         """Nothing is kept open."""
 
 
-def arguments(program: str, alert: Alert) -> list[str]:
-    """The whole command line."""
+def arguments(alert: Alert) -> list[str]:
+    """The words after the program."""
     lines = [word for line in SCRIPT for word in ("-e", line)]
-    return [program, *lines, *(_argument(text) for text in (alert.title or APP, alert.body or " "))]
+    return [*lines, *(_argument(text) for text in (alert.title or APP, alert.body or " "))]
 
 
 def _argument(text: str) -> str:

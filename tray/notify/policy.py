@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -25,6 +26,8 @@ from tray.notify.alert import (
     BODY_LIMIT,
     CHANNELS,
     DEFAULTS,
+    FAILED_CATEGORY,
+    LIMIT_CATEGORY,
     NO_RULES,
     UNDOABLE,
     Alert,
@@ -77,6 +80,11 @@ TOPICS: Mapping[str, AlertClass] = {
     "auth_success": AlertClass.INFORMATION,
 }
 USAGE_LIMIT = "rate_limit"  # why a turn failed; the message then says when it ends
+# Agents that give no such reason have it in their message.
+_LIMIT = re.compile(
+    r"\b(?:usage|session|weekly|rate)\slimit\b|\bhit\syour\s[\w -]{,20}limit\b|\bquota\sexceeded\b", re.I
+)
+_RESET = re.compile(r"\|(\d{10})\b")  # how some say when it ends: seconds since 1970
 IDLE = "idle_prompt"  # follows every turn that nobody answers, so it must not stay on the screen
 
 _ENDS = frozenset({EventKind.TURN_END, EventKind.COMPLETION_CLAIM, EventKind.TURN_FAILED})
@@ -161,8 +169,8 @@ def _kind(event: Event, decision: Decision, show_input: bool) -> Iterable[AlertT
             if not stop_denied(decision):
                 yield AlertClass.TURN_END, _with_text(say("Turn ended"), event.message), None
         case EventKind.TURN_FAILED:
-            if event.topic == USAGE_LIMIT:
-                yield AlertClass.TURN_END, _with_text(say("Usage limit reached"), event.message), None
+            if _is_usage_limit(event):
+                yield AlertClass.TURN_END, _with_text(say("Usage limit reached"), _with_reset(event.message)), None
             else:
                 yield AlertClass.TURN_END, _with_text(say("Turn failed"), event.message or event.topic), None
         case EventKind.SESSION_END:
@@ -204,6 +212,19 @@ def _changes(event: Event, decision: Decision, show_input: bool) -> Iterable[Ale
 def _with_text(title: str, text: str) -> str:
     line = first_line(text, BODY_LIMIT)
     return f"{title}: {line}" if line else title
+
+
+def _is_usage_limit(event: Event) -> bool:
+    return event.topic == USAGE_LIMIT or bool(_LIMIT.search(first_line(event.message, BODY_LIMIT)))
+
+
+def _with_reset(message: str) -> str:
+    """The agent's words about when the limit ends; seconds since 1970 as a time of the user's clock."""
+    return _RESET.sub(lambda found: f" · {say('resets {time}', time=_clock(int(found[1])))}", message)
+
+
+def _clock(at: int) -> str:
+    return time.strftime("%d %b %H:%M", time.localtime(at))
 
 
 def _sentence(event: Event, decision: Decision, show_input: bool, record: Record | None) -> str:
@@ -316,18 +337,20 @@ def alarm(title: str, text: str, *, about: str = "") -> Alert:
 
 
 def entries_changed(
-    agent: str, name: str, text: str, digest: str, rules: Rules = NO_RULES, *, critical: bool
+    agent: str, name: str, text: str, digest: str, rules: Rules = NO_RULES, *, critical: bool, wanted: bool = False
 ) -> Alert:
     """Our entries in an agent's settings are not those that `connect` wrote; `name` is what people call the agent.
 
-    No rule of the user's makes it quieter if guards stopped guarding.
+    No rule of the user's makes it quieter if guards stopped guarding. `wanted`: they are, but hooks need more.
     """
     title = say("{agent} no longer asks Hooktray as before", agent=name)
+    if wanted:
+        title = say("A hook needs more events of {agent}", agent=name)
     key = "|".join((APP, agent, "entries"))
     made = make_alert(
         AlertClass.INFORMATION, title, text, key, NO_RULES if critical else rules,
         urgency=Urgency.CRITICAL if critical else Urgency.NORMAL, about=agent, digest=digest,
-        buttons=(Button.PUT_BACK, Button.LEAVE),
+        buttons=(Button.CONNECT if wanted else Button.PUT_BACK, Button.LEAVE),
     )  # fmt: skip
     return replace(made, sound=ALARM) if critical else made
 
@@ -343,7 +366,10 @@ def _event_alert(event: Event, cls: AlertClass, body: str, rules: Rules, urgency
     one = event.id if cls is AlertClass.BLOCKED else ""
     key = "|".join((event.agent, event.session or event.cwd, cls, one))
     url = event.url if len(event.url) <= URL_LIMIT and _WEB.fullmatch(event.url) else ""
-    return make_alert(cls, title, body, key, rules, urgency=urgency, url=url, project=event.project, about=event.id)
+    made = make_alert(cls, title, body, key, rules, urgency=urgency, url=url, project=event.project, about=event.id)
+    if event.kind is EventKind.TURN_FAILED and cls is AlertClass.TURN_END and made.category:
+        made = replace(made, category=LIMIT_CATEGORY if _is_usage_limit(event) else FAILED_CATEGORY)
+    return replace(made, event=event.id)
 
 
 def _problem_alert(event: Event, one: HookProblem, rules: Rules) -> Alert:
@@ -363,7 +389,7 @@ def _let_through(event: Event, one: HookProblem) -> Alert:
     )
     body = f"{text} · {sanitise(without_folders(one.cause), DETAIL)}"
     alert = _event_alert(event, one.cls, body, NO_RULES, Urgency.CRITICAL)
-    return replace(alert, sound=ALARM, key="|".join((APP, one.hook, one.cls)))
+    return replace(alert, sound=ALARM, category="", key="|".join((APP, one.hook, one.cls)))
 
 
 def _own_alert(

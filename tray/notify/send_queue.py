@@ -11,6 +11,8 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import replace
 from typing import Protocol
 
+from tray.language import say
+from tray.notify.alert import CLASS_NAMES
 from tray.notify.notifier import Delivery, ServerState
 from tray.notify.policy import Alert
 
@@ -34,7 +36,7 @@ class NotificationSender(Protocol):
 class SoundOutput(Protocol):
     """What the queue needs of a Player."""
 
-    def play(self, name: str) -> None: ...
+    def play(self, name: str, category: str = "", line: str = "") -> None: ...
 
 
 class NotificationQueue:
@@ -114,8 +116,9 @@ class NotificationQueue:
         if not state.may_interrupt:
             return
         ours = tuple(alert for alert in alerts if not (state.sounds and alert.sound_name and alert.notify))
-        if ours == alerts:  # else the server sounds already
-            self._player.play(loudest(ours))
+        one = loudest(ours)
+        if one is not None and ours == alerts:  # else the server sounds already
+            self._player.play(one.sound, one.category, spoken_line(one))
 
     async def _drain(self) -> None:
         try:
@@ -154,7 +157,11 @@ class NotificationQueue:
             self._on_delivery(known, delivery.value)
 
 
-def loudest(alerts: tuple[Alert, ...]) -> str:
-    """The sound of the most urgent alert that has one; of equals the first."""
-    sounding = [alert for alert in alerts if alert.sound]
-    return max(sounding, key=lambda alert: alert.urgency).sound if sounding else ""
+def loudest(alerts: tuple[Alert, ...]) -> Alert | None:
+    """The most urgent alert that has a sound; of equals the first."""
+    return max((alert for alert in alerts if alert.sound), key=lambda alert: alert.urgency, default=None)
+
+
+def spoken_line(alert: Alert) -> str:
+    """Class and project; nothing that an agent said."""
+    return ", ".join(filter(None, (say(CLASS_NAMES[alert.cls]), alert.project)))

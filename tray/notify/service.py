@@ -243,9 +243,10 @@ class AlertService:
         self._announce([alert])
         return alert.key
 
-    def entries_changed(self, agent: str, text: str, digest: str, *, critical: bool) -> str:
+    def entries_changed(self, agent: str, text: str, digest: str, *, critical: bool, wanted: bool = False) -> str:
         """Announce that an agent no longer asks Hooktray as `connect` wrote; returns the alert's key."""
-        alert = entries_changed(agent, display_name(agent), text, digest, self._rules(), critical=critical)
+        name = display_name(agent)
+        alert = entries_changed(agent, name, text, digest, self._rules(), critical=critical, wanted=wanted)
         self._announce([alert])
         return alert.key
 

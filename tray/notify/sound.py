@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import array
-import difflib
 import logging
+import random
 import shutil
 import subprocess
 import sys
@@ -14,7 +14,12 @@ import time
 import wave
 from collections import deque
 from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+from tray.errors import ConfigError
+from tray.notify import speech
+from tray.sources.sound_pack import load, read_pack
 
 SOUNDS = Path(__file__).parent / "sounds"
 QUEUE_LIMIT = 3  # sounds in the queue; older ones make room
@@ -33,6 +38,15 @@ PLAYERS = {"linux": ("pw-play", "paplay", "aplay"), "darwin": ("afplay",)}
 log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class Sounding:
+    """What is to be heard: one of our sounds or a file, of a sound pack that of a category instead, and a line."""
+
+    name: str
+    category: str = ""
+    line: str = ""
+
+
 class SoundError(Exception):
     """A sound was not played, and why."""
 
@@ -45,28 +59,46 @@ class Player:
         folder: Path = SOUNDS,
         volume: Callable[[], float] = lambda: 1.0,
         clock: Callable[[], float] = time.monotonic,
+        pack: Callable[[], str] = lambda: "",
+        speaks: Callable[[], bool] = lambda: False,
     ) -> None:
+        """`pack` is the path of a sound pack; `speaks`: whether lines are spoken, too."""
         self.last_error = ""
+        self._pack = pack
+        self._speaks = speaks
+        self._last_from_pack = ""
+        self._known_pack = ("", "")
         self._volume = volume
         self._clock = clock
         self._last_played: dict[str, float] = {}
         self._folder = folder
-        self._queue: deque[str] = deque(maxlen=QUEUE_LIMIT)
+        self._queue: deque[Sounding] = deque(maxlen=QUEUE_LIMIT)
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._halt = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
         self._logged: set[str] = set()
 
-    def play(self, name: str) -> None:
-        """Queue one of our sounds, or the absolute path of a file; "" is silence."""
+    def play(self, name: str, category: str = "", line: str = "") -> None:
+        """Queue one of our sounds, or the absolute path of a file; "" is silence, whatever the others are."""
         with self._changed:
             if not name or self._halt.is_set() or not self._is_due(name):
                 return
-            self._queue.append(name)
+            self._queue.append(Sounding(name, category, line))
             self._changed.notify()
             if self._thread is None:
                 self._start()
+
+    @property
+    def pack_line(self) -> str:
+        """What the sound pack is; read once for each path."""
+        path = self._pack()
+        if path != self._known_pack[0]:
+            try:
+                self._known_pack = (path, read_pack(path).line if path else "")
+            except ConfigError:
+                return ""  # it may come
+        return self._known_pack[1]
 
     def close(self) -> None:
         """Stop at once, also in the middle of a sound."""
@@ -100,18 +132,54 @@ class Player:
             self._thread = thread
 
     def _run(self) -> None:
-        while name := self._next():
-            try:
-                self._sound(find(name, self._folder))
-            except SoundError as error:
-                self._fail(str(error))
+        while one := self._next():
+            problems = []
+            for step in (self._sound_of_pack, self._own_sound, self._speak):
+                try:
+                    one = step(one)
+                except SoundError as error:
+                    problems.append(str(error))
+            if problems:
+                self._fail(problems[0])
             else:
                 self.last_error = ""
 
-    def _next(self) -> str:
+    def _next(self) -> Sounding | None:
         with self._changed:
             self._changed.wait_for(lambda: self._queue or self._halt.is_set())
-            return "" if self._halt.is_set() else self._queue.popleft()
+            return None if self._halt.is_set() else self._queue.popleft()
+
+    def _sound_of_pack(self, one: Sounding) -> Sounding:
+        """Play the pack's sound, if it has one of this category; then our own is not played."""
+        path = self._pack() if one.category else ""
+        if not path:
+            return one
+        try:
+            pack = read_pack(path)
+            sounds = [sound for sound in pack.sounds.get(one.category, ()) if sound.file != self._last_from_pack]
+            sounds = sounds or list(pack.sounds.get(one.category, ()))
+            if not sounds:
+                return one
+            chosen = random.choice(sounds)
+            load(pack, chosen)
+        except ConfigError as error:
+            raise SoundError(error.message) from error
+        self._sound(pack.folder / chosen.file)
+        self._last_from_pack = chosen.file
+        return replace(one, name="")
+
+    def _own_sound(self, one: Sounding) -> Sounding:
+        if one.name:
+            self._sound(find(one.name, self._folder))
+        return one
+
+    def _speak(self, one: Sounding) -> Sounding:
+        volume = min(max(self._volume(), 0.0), 1.0)
+        if one.line and volume and self._speaks() and not self._halt.is_set():
+            voices = speech.voices(one.line, volume)
+            if not any(self._spawn(list(argv), text) for argv, text in voices):
+                raise SoundError(speech.MISSING if not voices else "the system's voice failed")
+        return one
 
     def _sound(self, path: Path) -> None:
         volume = min(max(self._volume(), 0.0), 1.0)
@@ -131,17 +199,18 @@ class Player:
         found = (name for name in PLAYERS.get(sys.platform, ()) if shutil.which(name))
         return any(self._spawn([*command(name, volume), str(path)]) for name in found)
 
-    def _spawn(self, argv: list[str]) -> bool:
+    def _spawn(self, argv: list[str], text: str = "") -> bool:
         quiet = subprocess.DEVNULL
         with self._changed:
             if self._halt.is_set():
                 return True
             try:
-                self._process = subprocess.Popen(argv, stdin=quiet, stdout=quiet, stderr=quiet)
+                self._process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet)
             except OSError:
                 return False
         try:
-            return self._process.wait(MAX_SECONDS) == 0 or self._halt.is_set()
+            self._process.communicate(text.encode(), timeout=MAX_SECONDS)
+            return self._process.returncode == 0 or self._halt.is_set()
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
@@ -179,6 +248,8 @@ def find(name: str, folder: Path = SOUNDS) -> Path:
     if not path.is_absolute():
         names = sorted(sound.stem for sound in folder.glob("*.wav"))
         if name not in names:
+            import difflib  # for a mistake only
+
             near = difflib.get_close_matches(name, names, 1)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
             raise SoundError(f"no sound is called {name!r}: {hint}")

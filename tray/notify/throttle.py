@@ -141,6 +141,7 @@ class Throttle:
             urgency=most.urgency,
             sound=loud.sound if loud else "",
             sound_name=loud.sound_name if loud else "",
+            category=loud.category if loud else "",
             notify=True,
             key=f"{APP}|summary|{self._summaries}",
         )

@@ -209,11 +209,11 @@ def _judged_text(agent: str, name: str, tool: Tool) -> str:
 
 
 def _text(input: Mapping[str, Any]) -> str:
-    """Every text in it as one; of most calls an argument is one text and nothing else."""
+    """Every text in it as one, without a border, as none would count; of most calls an argument is one text."""
     try:
-        return "\n".join((*input, *input.values()))
+        return "".join((*input, *input.values()))
     except TypeError:
-        return "\n".join(_texts(input))
+        return "".join(_texts(input))
 
 
 def _texts(value: object) -> list[str]:

@@ -22,17 +22,13 @@ from tray.protection.file_effects import (
     patched_files,
 )
 from tray.protection.protected_paths import ProtectedPaths, glob_matches
-from tray.shell.split import TOO_LONG, HereDocument, ShellWord, parse, substitutions
+from tray.shell.split import KEYWORDS, TOO_LONG, WRAPPERS, HereDocument, ShellWord, parse, substitutions
 from tray.text.words import word_set
 
 DEPTH = 5
 
 
 PROTECTED_VERBS = word_set("approve connect deny disconnect import-hooks off pause revoke")
-WRAPPERS = word_set(
-    "! builtin command do doas elif else env exec if ionice nice nohup setsid stdbuf sudo then time timeout until "
-    "while {"
-)
 ALLOWED_VERBS = word_set(
     "agents check config doctor export help list log on paths replay schema stats status test why"
 )
@@ -40,6 +36,8 @@ SHELLS = word_set(
     "ash at bash batch crontab dash eval expect fish gnome-terminal ksh parallel screen script sh socat source ssh "
     "su systemd-run tmux unbuffer watch xargs xdotool xterm ydotool zsh ."
 )
+# What is looked through for the program that a command is about.
+PASSED_OVER = (WRAPPERS - SHELLS) | KEYWORDS | {"builtin"}
 PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
 INTERPRETERS = word_set("lua node perl php ruby")
 # With one of these their other arguments are text.
@@ -190,7 +188,7 @@ def _program(texts: Sequence[str]) -> str:
         if (
             (place > 1 and texts[place - 2 : place] == ["exec", "-a"])  # the name that it gives itself
             or re.match(r"[A-Za-z_]\w*=", text)
-            or name in WRAPPERS
+            or name in PASSED_OVER
             or text.startswith("-")
             or re.fullmatch(r"[\d.]+[smh]?", text)
         ):

@@ -118,7 +118,12 @@ class SourceReader:
         inactive: str = "",
     ) -> None:
         mark = self.document.marks.get(at)
-        source = Source(kind=self.agent, path=self.document.path, line=mark.line if mark else 0)
+        source = Source(
+            kind=self.agent,
+            path=self.document.path,
+            line=mark.line if mark else 0,
+            text=self.document.excerpt(at),
+        )
         self._hooks.append(
             Hook(
                 name=(name or default_name(match, action))[:NAME_LIMIT],

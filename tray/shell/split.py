@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 
+from tray.text.words import word_set
+
 _PLACEHOLDER = re.compile(r"\$\{(env:)?(\w+)\}")  # of hook formats
 _BLANK = re.compile(r"(?:[ \t\r]|\\\n)+|#[^\n]*")
 _OPERATOR = re.compile(r"\n|;+&?|&&|\|\||&>>?|<<<|<<-?|[<>]&|<>|>>|>\||\|&|\$\(|[&|()<>`]")
@@ -21,7 +23,13 @@ _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _ESCAPED = re.compile(r"\\(?:(?P<octal>[0-7]{1,3})|x(?P<hex>[0-9A-Fa-f]{1,2})|u(?P<u>[0-9A-Fa-f]{1,4})|.)", re.DOTALL)
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _PREFIX = re.compile(r"(?:-{1,2}[\w-]+=)?")
-_KEYWORDS = {"!", "{", "command", "do", "elif", "else", "exec", "if", "nohup", "then", "time", "until", "while"}
+KEYWORDS = word_set("! { do elif else if then until while")  # a command follows
+# Programs and built-ins of the shell that run the command in their arguments.
+WRAPPERS = word_set(
+    "busybox chroot chronic command doas env exec ionice nice nohup setsid stdbuf sudo time timeout toybox unbuffer "
+    "xargs xvfb-run"
+)
+_BEFORE_COMMAND = KEYWORDS | word_set("command exec nohup time")  # mostly without options of their own
 _HERE_OPERATORS = {"<<", "<<-"}  # a text follows on the next lines, up to a mark
 # The command goes on behind the word of these.
 _REDIRECTS = {">", ">>", ">|", "&>", "&>>", ">&", "<>", "<", "<&", "<<<", *_HERE_OPERATORS}
@@ -191,7 +199,7 @@ class _Reader:
         raw = self._line[start : self._at]
         text, is_literal = _value(raw, self._placeholders)
         can_be_command = self._at_command and not self._redirect
-        is_command = can_be_command and not _ASSIGNMENT.match(text) and text not in _KEYWORDS
+        is_command = can_be_command and not _ASSIGNMENT.match(text) and text not in _BEFORE_COMMAND
         operator, self._redirect = self._redirect, ""
         self._at_command = self._at_command and not is_command
         return ShellWord(

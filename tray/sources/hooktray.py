@@ -91,7 +91,7 @@ def _hook(document: Document, index: int, value: Any, background_seconds: float)
     action = _action(document, at, entry)
     return Hook(
         name=entry.name or _name(entry, action),
-        source=Source(kind="hooktray", path=document.path, line=_line(document, at)),
+        source=Source(kind="hooktray", path=document.path, line=_line(document, at), text=document.excerpt(at)),
         match=_match(document, at, entry),
         action=action,
         dialect=entry.dialect,

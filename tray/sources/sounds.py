@@ -7,19 +7,23 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from tray.errors import ConfigError
 from tray.settings import SOUNDS, AlertRule, Settings, invalid_value
+from tray.sources import sound_pack
 from tray.strict import Document, nearest
 
 KeyPath = tuple[Any, ...]
 
 NONE = ("", "none")  # how a user writes "no sound"
 THEMES = "/usr/local/share:/usr/share"
+PROBLEMS_SHOWN = 3  # sounds of a pack that are named
 ENDINGS = ("oga", "ogg", "wav", "disabled")
 
 
 def check(document: Document, settings: Settings, environment: Mapping[str, str]) -> tuple[str, ...]:
     """One warning for each name that would play no sound."""
-    return tuple(
+    pack = (str(invalid_value(document, ("sound_pack",), *found)) for found in _pack_problems(settings.sound_pack))
+    return *pack, *(
         str(invalid_value(document, (*at, key), what, remedy))
         for at, rule in _rules(settings)
         for key, (what, remedy) in (
@@ -30,10 +34,26 @@ def check(document: Document, settings: Settings, environment: Mapping[str, str]
     )
 
 
+def _pack_problems(path: str) -> Iterator[tuple[str, str]]:
+    """Each with its remedy."""
+    if not path:
+        return
+    try:
+        pack = sound_pack.read_pack(path)
+    except ConfigError as error:
+        yield error.message, error.hint
+        return
+    found = list(sound_pack.problems(pack))
+    yield from ((what, "our own sound is played instead; correct the pack") for what in found[:PROBLEMS_SHOWN])
+    if len(found) > PROBLEMS_SHOWN:
+        yield f"{len(found) - PROBLEMS_SHOWN} more of its sounds cannot be played", "use another pack"
+
+
 def files(settings: Settings) -> tuple[str, ...]:
     """The user's own files, watched: a missing one may be added later."""
     sounds = (Path(rule.sound).expanduser() for _, rule in _rules(settings) if rule.sound)
-    return tuple(str(path) for path in sounds if path.is_absolute())
+    pack = (Path(settings.sound_pack).expanduser(),) if settings.sound_pack else ()
+    return tuple(str(path) for path in (*sounds, *pack) if path.is_absolute())
 
 
 def _rules(settings: Settings) -> Iterator[tuple[KeyPath, AlertRule]]:

@@ -49,6 +49,13 @@ STARTER_TEXT = """\
 # while_looking: hold
 # away_after: 5
 ##
+## Notifications to your phone or chat. Needs hooktray[push], and counts only once you confirmed it; docs/push.md.
+# push: []
+##
+## The folder of a sound pack, which waits for your confirmation; and whether lines are spoken after a sound.
+# sound_pack: ""
+# speak: false
+##
 ## How loud sounds are, from 0 to 1.
 # volume: 1.0
 ##

@@ -16,6 +16,7 @@ from tray.errors import StoreError
 from tray.model.hook import Hook, Match, Rule, restore
 from tray.store.checkpoint import LEDGER, read_checkpoint, write_checkpoint
 from tray.store.db import Database
+from tray.store.grants import grants_key, grants_of
 from tray.store.pins import Pins, pins_of
 
 MAX_CACHED = 256  # of events whose hooks are remembered; names come from outside
@@ -39,6 +40,12 @@ class ApprovedHook:
     at: float
     channel: str
     pins: Pins | None = None  # None: approved before there were any
+    granted: tuple[str, ...] = ()  # withheld variables that a person lets through to it, besides its own `env:`
+
+    @property
+    def env(self) -> tuple[str, ...]:
+        """The withheld variables that it gets."""
+        return tuple(dict.fromkeys((*self.hook.env, *self.granted)))
 
 
 # What hooks match, each with the indexes in `ordered` of the hooks that match it.
@@ -165,6 +172,12 @@ class Ledger:
 
     def _counting(self, rows: list[Row]) -> list[Row]:
         return _checkpointed_rows(_verified_rows(rows)[0], self._checkpoint)[0]
+
+    def last_approval(self, key: str) -> int | None:
+        """The number of the row that put the hook in force as it is now; None when another decision came last."""
+        with self._database.connect() as connection:
+            rows = [one for one in _without_undone(_rows(connection)) if one[3] == key]
+        return rows[-1][0] if rows and rows[-1][2] == LedgerAction.APPROVE else None
 
     def undo(self, version: int, channel: str) -> bool:
         """Take one row back, if it is still the last one about its hook; the row itself stays to be read."""
@@ -328,6 +341,7 @@ def fold(rows: Sequence[Row], order: Mapping[str, tuple[int, int]], broken: str)
         revoked.pop(key, None)
         if action == LedgerAction.REVOKE:
             revoked[key] = digest
+            settings.pop(grants_key(key), None)
             continue
         denied = {one for one in denied if one[0] != key}  # an approval begins a new story
         if key.startswith("setting:"):
@@ -336,7 +350,10 @@ def fold(rows: Sequence[Row], order: Mapping[str, tuple[int, int]], broken: str)
         one = _approved(definition, digest, order.get(key) or json.loads(position), at, channel)
         if one is not None:
             approved[key] = one
-    approved = {key: replace(one, pins=pins_of(one.digest, texts)) for key, one in approved.items()}
+    approved = {
+        key: replace(one, pins=pins_of(one.digest, texts), granted=grants_of(key, settings, texts))
+        for key, one in approved.items()
+    }
     ranked = tuple(sorted(approved.values(), key=_sort_key))
     return LedgerState(
         version=version,

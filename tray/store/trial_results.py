@@ -29,21 +29,24 @@ class TrialResults:
             return None
         return found.st_ino, found.st_size, found.st_mtime_ns
 
-    def failures(self) -> Mapping[tuple[str, str], str]:
-        """The cause for each hook's key and digest."""
+    def failures(self) -> Mapping[tuple[str, str], tuple[str, str]]:
+        """The cause and the remedy for each hook's key and digest."""
         try:
             with self._path.open("rb") as file:
                 found = json.loads(file.read(MAX_SIZE))
-            return {(str(key), str(digest)): str(cause) for key, (digest, cause) in found.items()}
+            return {
+                (str(key), str(digest)): (str(cause), str(*remedy[:1]))
+                for key, (digest, cause, *remedy) in found.items()
+            }
         except (OSError, ValueError, TypeError, AttributeError):
             return {}
 
-    def record(self, key: str, digest: str, cause: str) -> None:
+    def record(self, key: str, digest: str, cause: str, remedy: str = "") -> None:
         """Replace what is known of one hook; a `cause` of "" means that it works."""
         with _WRITE_LOCK:
-            known = {one: (other, why) for (one, other), why in self.failures().items() if one != key}
+            known = {one: (other, *why) for (one, other), why in self.failures().items() if one != key}
             if cause:
-                known[key] = (digest, cause)
+                known[key] = (digest, cause, remedy)
             handle, draft = tempfile.mkstemp(prefix=f".{FILE_NAME}.", dir=self._path.parent)
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 json.dump(known, file, ensure_ascii=False)

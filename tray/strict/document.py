@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import math
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -34,13 +34,16 @@ TOP = Mark(1, 1)
 class Document:
     """What a file says, and where.
 
-    `marks` holds the place of each entry (its key, or the item of a list), `value_marks` the place of its value.
+    `marks` holds the place of each entry (its key, or the item of a list), `value_marks` the place of its value,
+    `ends` the place behind each mapping.
     """
 
     value: Any
     path: str
     marks: Mapping[KeyPath, Mark] = field(default_factory=dict)
     value_marks: Mapping[KeyPath, Mark] = field(default_factory=dict)
+    ends: Mapping[KeyPath, Mark] = field(default_factory=dict)
+    text: str = field(default="", repr=False)
 
     def location(self, at: KeyPath, *, value: bool = False) -> str:
         """`file:line:column` of the entry, or of its value; of the nearest entry around it when it is not there."""
@@ -48,9 +51,25 @@ class Document:
         known = next((marks[at[:size]] for size in range(len(at), -1, -1) if at[:size] in marks), TOP)
         return _location(self.path, known)
 
+    def excerpt(self, at: KeyPath) -> str:
+        """The mapping at this place as it is written, without the indentation; "" where its place is not known."""
+        begin, end = self.value_marks.get(at), self.ends.get(at)
+        if begin is None or end is None:
+            return ""
+        lines = self.text.split("\n")[begin.line - 1 : end.line]
+        rest = lines[-1][end.column - 1 :]
+        if rest.strip()[:1] not in ("#", ":"):  # a comment of this line, or a key without a value
+            lines[-1] = lines[-1][: end.column - 1]
+        before = lines[0][: begin.column - 1]
+        if before.strip(" -"):  # something else stands before it in its line
+            lines[0] = lines[0][begin.column - 1 :]
+        return textwrap.dedent("\n".join(line.rstrip() for line in lines)).strip("\n")
+
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """The known word that is most like this one, "" when none is near; capitals count only between equal words."""
+    import difflib  # for a mistake only
+
     word = word[:DIGITS]
     spelled: dict[str, list[str]] = {}
     for each in known:
@@ -144,6 +163,7 @@ class StrictReader(Generic[Place]):
         self._nodes = 0
         self._places: dict[KeyPath, Place] = {(): top}
         self._value_places: dict[KeyPath, Place] = {}
+        self._ends: dict[KeyPath, Place] = {}
 
     def _mark(self, place: Place) -> Mark:
         raise NotImplementedError

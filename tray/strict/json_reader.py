@@ -47,8 +47,11 @@ class _JsonReader(StrictReader[int]):
         end = self._blank(end)
         if end < len(self._text):
             raise self._unexpected(end, "the end of the file", "keep one JSON value in the file")
-        marks, value_marks = (OffsetMarks(one, self._text) for one in (self._places, self._value_places))
-        return Document(value=value, path=self._path, marks=marks, value_marks=value_marks)
+        places = (self._places, self._value_places, self._ends)
+        marks, value_marks, ends = (OffsetMarks(one, self._text) for one in places)
+        return Document(
+            value=value, path=self._path, marks=marks, value_marks=value_marks, ends=ends, text=self._text
+        )
 
     def _mark(self, place: int) -> Mark:
         return self._lines.mark(place)
@@ -100,12 +103,14 @@ class _JsonReader(StrictReader[int]):
         entries: dict[str, Any] = {}
         at = self._blank(at + 1)
         if self._text[at : at + 1] == "}":
+            self._ends[path] = at + 1
             return entries, at + 1
         while True:
             key, at = self._name(at, path)
             entries[key], at = self._value(at, (*path, key))
             at, closed = self._comma(at, "}")
             if closed:
+                self._ends[path] = at
                 return entries, at
 
     def _name(self, at: int, path: KeyPath) -> tuple[str, int]:

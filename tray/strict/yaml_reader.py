@@ -38,13 +38,21 @@ class _YamlReader(StrictReader[Mark]):
             hint = "remove it, or write it as an escape in double quotes"
             raise self._error(LineIndex(text).mark(bad.start()), what, hint)
         self._text = text
+        self._last = TOP  # behind the last scalar or bracket: a block itself ends where the next token begins
         self._events: Iterator[yaml.Event] = yaml.parse(text, Loader=_LOADER)
 
     def _mark(self, place: Mark) -> Mark:
         return place
 
     def _document(self, value: Any) -> Document:
-        return Document(value=value, path=self._path, marks=self._places, value_marks=self._value_places)
+        return Document(
+            value=value,
+            path=self._path,
+            marks=self._places,
+            value_marks=self._value_places,
+            ends=self._ends,
+            text=self._text,
+        )
 
     def document(self) -> Document:
         self._next()  # the stream's start
@@ -61,7 +69,11 @@ class _YamlReader(StrictReader[Mark]):
 
     def _next(self) -> yaml.Event:
         try:
-            return next(self._events)
+            event = next(self._events)
+            start, end = event.start_mark, event.end_mark
+            if start and end and end.index > start.index:
+                self._last = Mark(end.line + 1, end.column + 1)
+            return event
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             what = quote_short(error.problem or error.context or "unreadable", 120)[1:-1]
@@ -100,6 +112,7 @@ class _YamlReader(StrictReader[Mark]):
             key = self._name(event)
             self._key((*at, key), _mark(event))
             entries[key] = self._value(self._next(), (*at, key))
+        self._ends[at] = self._last
         return entries
 
     def _name(self, event: yaml.Event) -> str:

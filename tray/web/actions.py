@@ -6,21 +6,23 @@ import os
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
-from tray.approvals.batch import ApprovalBatch, render_batch, summary_lines
+from tray.approvals.batch import summary_lines
 from tray.approvals.catalog import REMOVED, HookState
 from tray.approvals.consent import PendingRequest
 from tray.approvals.controls import Controls
 from tray.approvals.guarded_settings import GuardedSetting
 from tray.approvals.passphrase import generate
-from tray.approvals.review import review
+from tray.approvals.review import Section, hook_id, sections
+from tray.approvals.variables import require_grantable
 from tray.errors import HooktrayError
 from tray.language import count, phrase, say
-from tray.web.review_diff import FileDiff, hook_id, review_diff
+from tray.web.review_diff import FileDiff, review_diff
 from tray.web.services import PageServices
 from tray.web.templating import sentence
 from tray.web.tokens import OneTimeTokens, TokenError
 
 CHANNEL = "page"
+TRIAL_TIMEOUT = 5.0  # seconds that the page waits for the test run after an approval
 CONFIRMATION_LIFETIME = 900.0  # seconds that a confirmation stays good: long enough to read a script
 PAUSES: Mapping[str, tuple[float | None, str]] = {
     "30m": (1800.0, phrase("Pause all hooks for 30 minutes?")),
@@ -37,11 +39,25 @@ class PageAction:
     key: str = ""
     digest: str = ""
     seconds: float | None = None
+    variable: str = ""  # of the environment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageReview:
+    """One hook as it is read before it is approved."""
+
+    name: str
+    source: str
+    sections: tuple[Section, ...]
+    changes: tuple[FileDiff, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageQuestion:
-    """What a confirmation shows; `button` is the label of its button, `back_link` the target of the other one."""
+    """What a confirmation shows; `button` is the label of its button, `back_link` the target of the last one.
+
+    `deny` is the label of a button between them, which turns down what was shown.
+    """
 
     title: str
     button: str
@@ -49,9 +65,11 @@ class PageQuestion:
     back_link: str
     text: str = ""
     notes: tuple[str, ...] = ()
-    changes: tuple[FileDiff, ...] = ()
+    reviews: tuple[PageReview, ...] = ()
     digest: str = ""
     is_destructive: bool = True
+    deny: str = ""
+    deny_token: str = ""
     takes_passphrase: bool = False  # `text` is one that was made, in whose place the user may type another
 
 
@@ -62,10 +80,15 @@ class PageActions:
         self._services = services
         self._tokens: OneTimeTokens[PageAction] = OneTimeTokens(CONFIRMATION_LIFETIME)
 
-    def question(self, action: str, target: str) -> PageQuestion | None:
-        """The question before an action; None when there is no such action or nothing to do it to."""
+    def question(self, action: str, target: str, variable: str = "") -> PageQuestion | None:
+        """The question before an action; None when there is no such action or nothing to do it to.
+
+        Raises HooktrayError for a variable that cannot be let through.
+        """
+        if action in VARIABLES:
+            return self._about_variable(action, target, variable)
         if action == BATCH:
-            return self._about_batch(self._services.controls.batch)
+            return self._about_batch(target)
         if action in HOOKS:
             one = self.find_hook(target)
             possible_now = possible_actions(one, self._services.controls.state.hooks_off) if one else ()
@@ -94,6 +117,8 @@ class PageActions:
                 raise HooktrayError(why, hint=say("nothing was changed; ask once more"))
             page_action = replace(page_action, key=own)
         ACTIONS[page_action.action](self._services.controls, page_action)
+        if page_action.action in TRIED:
+            self._services.controls.describe_trial(page_action.key, TRIAL_TIMEOUT)  # the hook's page shows the result
         return page_action
 
     def perform_immediately(self, action: str) -> bool:
@@ -113,21 +138,51 @@ class PageActions:
         is_review = action in ("approve", "deny")
         page_action = PageAction(action=action, key=one.key, digest=one.digest if is_review else "")
         title, button, note = _removal_texts(action) if is_review and one.digest == REMOVED else HOOKS[action]
-        text = review(one, self._services.copies, os.environ) if one.digest and is_review else ""
-        return self._question(
-            page_action, say(title, name=one.hook.name), say(button), back=f"/hooks/{hook_id(one.key)}", text=text,
+        question = self._question(
+            page_action, say(title, name=one.hook.name), say(button), back=f"/hooks/{hook_id(one.key)}",
             notes=(say(note), *([sentence(one.health)] if one.health else [])),
-            changes=review_diff(one, self._services.copies) if is_review else (),
+            reviews=(self._review(one),) if one.digest and is_review else (),
         )  # fmt: skip
+        if action != "approve" or "deny" not in possible_actions(one):
+            return question
+        deny = replace(page_action, action="deny")
+        texts = _removal_texts("deny") if one.digest == REMOVED else HOOKS["deny"]
+        label = say("Keep the approved copy") if one.approved and one.digest != REMOVED else say(texts[1])
+        return replace(question, deny=label, deny_token=self._tokens.issue(deny))
 
-    def _about_batch(self, found: ApprovalBatch) -> PageQuestion | None:
-        if not found:
+    def _about_variable(self, action: str, target: str, variable: str) -> PageQuestion | None:
+        """Let a withheld variable through to an approved hook, or no longer."""
+        one = self.find_hook(target)
+        if one is None or not one.approved or (action == "withhold" and variable not in one.granted):
+            return None
+        require_grantable(one.hook, (variable,))
+        title, button, note = VARIABLES[action]
+        page_action = PageAction(action=action, key=one.key, variable=variable)
+        question = say(title, variable=variable, name=one.hook.name)
+        return self._question(page_action, question, say(button), say(note), back=f"/hooks/{hook_id(one.key)}")
+
+    def _review(self, one: HookState) -> PageReview:
+        return PageReview(
+            name=one.hook.name,
+            source=str(one.hook.source),
+            sections=sections(one, self._services.copies, os.environ),
+            changes=review_diff(one, self._services.copies),
+        )
+
+    def _about_batch(self, target: str) -> PageQuestion | None:
+        """What was approved before, or what waits of a source; `target` is the beginning of its digest, or ""."""
+        controls = self._services.controls
+        batches = controls.batches if target else (controls.batch,)
+        found = next((one for one in batches if one and one.digest.startswith(target)), None)
+        if found is None:
             return None
         number = len(found.hooks)
+        title = count("Approve {n} unchanged hook?", "Approve {n} unchanged hooks?", number)
+        if found.source:
+            title = count("Approve {n} hook?", "Approve {n} hooks?", number)
         return self._question(
-            PageAction(action=BATCH, digest=found.digest),
-            count("Approve {n} unchanged hook?", "Approve {n} unchanged hooks?", number), say("Approve all"),
-            back="/hooks", text=render_batch(found, self._services.copies, os.environ), notes=summary_lines(found),
+            PageAction(action=BATCH, digest=found.digest), title, say("Approve all"),
+            back="/hooks", reviews=tuple(map(self._review, found.hooks)), notes=summary_lines(found),
         )  # fmt: skip
 
     def _about_switch(self, action: str, target: str) -> PageQuestion | None:
@@ -192,11 +247,11 @@ class PageActions:
         back: str,
         text: str = "",
         notes: tuple[str, ...] = (),
-        changes: tuple[FileDiff, ...] = (),
+        reviews: tuple[PageReview, ...] = (),
     ) -> PageQuestion:
         return PageQuestion(
             title=title, button=button, token=self._tokens.issue(page_action), back_link=back, text=text,
-            notes=(*more, *notes), changes=changes,
+            notes=(*more, *notes), reviews=reviews,
             digest=page_action.digest if page_action.digest != REMOVED else "",
             is_destructive=page_action.action in DESTRUCTIVE,
         )  # fmt: skip
@@ -212,6 +267,8 @@ def possible_actions(one: HookState, off: Collection[str] = ()) -> tuple[str, ..
         actions.append("deny")
     if one.approved and one.digest != REMOVED:
         actions.append("revoke")
+    if one.failed_trial:
+        actions.append("undo")
     if one.approved:
         actions.append("enable" if one.key in off else "disable")
     return tuple(actions)
@@ -241,7 +298,8 @@ TOKEN_ERRORS: Mapping[TokenError, str] = {
     TokenError.UNKNOWN: phrase("the tray does not know this confirmation"),
 }
 BATCH = "batch"  # the action that approves together what was approved before
-DESTRUCTIVE = frozenset({"forget", "revoke", "deny", "disable", "off", "pause", "allow"})
+TRIED = frozenset({"approve", "grant"})  # what starts a test run
+DESTRUCTIVE = frozenset({"forget", "revoke", "deny", "disable", "off", "pause", "allow", "undo", "grant"})
 HOOKS = {
     "approve": (
         phrase("Approve {name}?"),
@@ -267,6 +325,20 @@ HOOKS = {
         phrase("Revoke {name}?"), phrase("Revoke"),
         phrase("Nothing of this hook runs from then on."),
     ),
+    "undo": (
+        phrase("Take back the last approval of {name}?"), phrase("Undo"),
+        phrase("What was approved before it counts again; a new hook no longer runs."),
+    ),
+}  # fmt: skip
+VARIABLES = {
+    "grant": (
+        phrase("Let {variable} through to {name}?"), phrase("Let it through"),
+        phrase("The hook then gets it from each agent's environment. It is tried once on a test event."),
+    ),
+    "withhold": (
+        phrase("Withhold {variable} from {name}?"), phrase("Withhold it"),
+        phrase("The hook no longer gets it."),
+    ),
 }  # fmt: skip
 SETTINGS = {
     "approve": (phrase("Approve this setting?"), phrase("Approve")),
@@ -290,10 +362,13 @@ ACTIONS: Mapping[str, Callable[[Controls, PageAction], object]] = {
     "dismiss": lambda controls, one: controls.resolve(one.key, accept=False),
     "enable": lambda controls, one: controls.set_hook(one.key, True, CHANNEL),
     "forget": lambda controls, one: controls.forget_passphrase(CHANNEL),
+    "grant": lambda controls, one: controls.grant(one.key, (one.variable,), CHANNEL),
     "off": lambda controls, one: controls.set_enabled(False, CHANNEL),
     "passphrase": lambda controls, one: controls.set_passphrase(one.key, CHANNEL),
     "pause": lambda controls, one: controls.pause(one.seconds, CHANNEL),
     "revoke": lambda controls, one: controls.revoke(one.key, CHANNEL),
+    "undo": lambda controls, one: controls.undo_approval(one.key, CHANNEL),
+    "withhold": lambda controls, one: controls.withhold(one.key, (one.variable,), CHANNEL),
 }
 IMMEDIATE: Mapping[str, Callable[[Controls], object]] = {
     "on": lambda controls: controls.set_enabled(True, CHANNEL),

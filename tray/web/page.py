@@ -25,8 +25,11 @@ if TYPE_CHECKING:
     from tray.web.server import WebServer
 
 START_TIMEOUT = 20.0  # seconds
+LINK_LIFETIME = 60.0  # seconds between the click in the menu and the browser's first request
+REMOTE_LIFETIME = 600.0  # seconds to set up a tunnel, copy the file and open it
 NOTE_LIFETIME = 600.0  # seconds that the note stays that replaces an unused link
 PREFIX = "open-"
+CONFIRM_PLACE = "confirm/"  # with what follows it is a place, too
 PLACES = {"passphrase": "confirm/passphrase"}  # that the menu opens, and that are no decision
 LINK_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="referrer" content="no-referrer">
 <meta http-equiv="refresh" content="0;url={link}"><title>Hooktray</title>
@@ -62,11 +65,19 @@ class WebPage:
         """
         with self._lock:
             target = PLACES.get(decision, f"decisions/{decision}" if decision else "")
+            if decision.startswith(CONFIRM_PLACE):
+                target = decision
             if session:
                 target = f"session?{urlencode({'agent': session[0], 'session': session[1]}, quote_via=quote)}"
-            path = self._write(self._server or self._start(), target)
+            path = self._write(self._server or self._start(), target, LINK_LIFETIME)
             self._show(path)
         return path
+
+    def write_link(self) -> tuple[Path, int]:
+        """A file that leads to the page from a browser on another machine, and the page's port here."""
+        with self._lock:
+            server = self._server or self._start()
+            return self._write(server, "", REMOTE_LIFETIME), server.port
 
     def publish(self, record: Record) -> None:
         """From any thread."""
@@ -94,14 +105,13 @@ class WebPage:
             ) from error
 
     def _start(self) -> WebServer:
-        from tray.web.server import LINK_LIFETIME, WebServer
+        from tray.web.server import WebServer
 
         async def start() -> WebServer:
             server = WebServer(self._services, _remove)
             await server.start()
             return server
 
-        self._link_lifetime = LINK_LIFETIME
         starting = asyncio.run_coroutine_threadsafe(start(), self._loop)
         try:
             self._server = starting.result(START_TIMEOUT)
@@ -113,14 +123,14 @@ class WebPage:
             ) from error
         return self._server
 
-    def _write(self, server: WebServer, target: str) -> Path:
+    def _write(self, server: WebServer, target: str, lifetime: float) -> Path:
         number, name = tempfile.mkstemp(".html", PREFIX, self._folder)  # for its owner alone
         path = Path(name)
         with open(number, "w", encoding="utf-8") as file:  # noqa: PTH123 - it is open already
-            file.write(LINK_PAGE.format(link=server.link(path, target)))
+            file.write(LINK_PAGE.format(link=server.link(path, target, lifetime)))
         note = server.refusal(RefusalCause.LINK_EXPIRED)
-        self._loop.call_soon_threadsafe(self._loop.call_later, self._link_lifetime, _expire, path, note)
-        self._loop.call_soon_threadsafe(self._loop.call_later, NOTE_LIFETIME, _remove, path)
+        self._loop.call_soon_threadsafe(self._loop.call_later, lifetime, _expire, path, note)
+        self._loop.call_soon_threadsafe(self._loop.call_later, lifetime + NOTE_LIFETIME, _remove, path)
         return path
 
     def _remove_links(self) -> None:

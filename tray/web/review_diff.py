@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import difflib
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tray.approvals.catalog import REMOVED, HookState
-from tray.approvals.review import format_definition
+from tray.approvals.definition import definition_rows
 from tray.store.copies import Copies, DamagedError, Manifest
 
 CONTEXT = 3  # lines around a change
@@ -28,11 +27,6 @@ class FileDiff:
     lines: tuple[DiffLine, ...]
 
 
-def hook_id(key: str) -> str:
-    """A hook's name in an address: its key may hold anything, this holds hex digits."""
-    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
 def review_diff(one: HookState, copies: Copies) -> tuple[FileDiff, ...]:
     """Nothing when there is nothing approved to hold the proposal against."""
     if not one.approved or one.digest in ("", REMOVED, one.approved):
@@ -45,7 +39,7 @@ def review_diff(one: HookState, copies: Copies) -> tuple[FileDiff, ...]:
 
 
 def _changes(one: HookState, before: Manifest, now: Manifest, copies: Copies) -> Iterator[FileDiff]:
-    yield FileDiff("definition", _lines(format_definition(before.definition), format_definition(now.definition)))
+    yield FileDiff("definition", _lines(definition_rows(before.definition), definition_rows(now.definition)))
     for path in sorted({*before.files, *now.files}):
         if before.files.get(path) != now.files.get(path):
             old = _text(copies, one.approved, path) if path in before.files else []

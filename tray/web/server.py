@@ -17,10 +17,11 @@ from aiohttp import web
 
 from tray.approvals.callers.click_check import REFUSED, ClickObjection, ClickRejection
 from tray.approvals.callers.person import Proof
+from tray.approvals.review import hook_id
 from tray.errors import HooktrayError
 from tray.model.decision import Record
 from tray.web import filters, guard, http_messages, peers
-from tray.web.actions import PASSPHRASES, SWITCH, PageActions
+from tray.web.actions import IMMEDIATE, PASSPHRASES, SWITCH, TRIED, VARIABLES, PageActions
 from tray.web.guard import RequestHead
 from tray.web.live import DecisionStream
 from tray.web.refusals import PASSPHRASE_REMEDY, REFUSALS, RefusalCause
@@ -30,14 +31,15 @@ from tray.web.tokens import OneTimeTokens, TokenError, random_token
 from tray.web.views import PageViews, View
 
 HOST = "127.0.0.1"
+IMMEDIATE_PATH = "/do"
 THREADS = 4
 KEEPALIVE_TIMEOUT = 75.0  # seconds that an idle connection stays
-LINK_LIFETIME = 60.0  # seconds between the click in the menu and the browser's first request
 KINDS = {".svg": "image/svg+xml"}
 
 DECISION = re.compile("[0-9A-Za-z_-]{1,64}")
 TARGET = re.compile(  # as in page.js
-    rf"decisions/{DECISION.pattern}|confirm/passphrase|session\?[\w=&%.~-]{{1,1000}}", re.ASCII
+    rf"decisions/{DECISION.pattern}|confirm/passphrase|confirm/(?:approve|batch)\?of=[0-9a-f]{{16}}|session\?[\w=&%.~-]{{1,1000}}",
+    re.ASCII,
 )
 PAGES: tuple[tuple[re.Pattern[str], View], ...] = (
     (re.compile("/"), PageViews.decisions),
@@ -82,7 +84,7 @@ class WebServer:
         self._views = PageViews(services, self._actions)
         self._stream = DecisionStream()
         self._token = random_token()
-        self._link_tokens: OneTimeTokens[Path] = OneTimeTokens(LINK_LIFETIME)
+        self._link_tokens: OneTimeTokens[Path] = OneTimeTokens()
         self._pool = ThreadPoolExecutor(THREADS, "page")
         listener = http_messages.HttpServer(
             self._answer, handler_cancellation=True, access_log=None, keepalive_timeout=KEEPALIVE_TIMEOUT
@@ -108,10 +110,10 @@ class WebServer:
         """Run `work` in a thread of the page: nothing that reads a disk runs on the loop."""
         return await asyncio.get_running_loop().run_in_executor(self._pool, work, *arguments)
 
-    def link(self, file: Path, target: str = "") -> str:
+    def link(self, file: Path, target: str, lifetime: float) -> str:
         """An address that signs one browser in, once, and leads on; `file` holds it, and is removed with it."""
         leads_on = f":{quote(target, safe='')}" if TARGET.fullmatch(target) else ""
-        return f"http://{self._authority}{guard.ENTER_PATH}#{self._link_tokens.issue(file)}{leads_on}"
+        return f"http://{self._authority}{guard.ENTER_PATH}#{self._link_tokens.issue(file, lifetime)}{leads_on}"
 
     def publish(self, record: Record) -> None:
         self._stream.publish(record)
@@ -166,9 +168,13 @@ class WebServer:
         path = checked.head.path
         if found is None or (path == guard.ENTER_PATH and found.proof is Proof.PASSPHRASE):
             return None
-        if found.proof is Proof.REFUSED or not self._services.controls.passphrase.is_set:
+        if found.proof is Proof.REFUSED:
             return self._refuse(found.objection, found.detail)
         fields = {name: str(value) for name, value in (await request.post()).items()}
+        if path == IMMEDIATE_PATH and fields.get("act") in IMMEDIATE:  # to switch on is everybody's
+            return None
+        if not self._services.controls.passphrase.is_set:
+            return self._refuse(found.objection, found.detail)
         typed = fields.pop("passphrase", "")
         pids = checked.peer.processes() if checked.peer else ()
         if typed:
@@ -209,9 +215,10 @@ class WebServer:
             done = await self._in_thread(self._actions.confirm, token, own, again)
         except HooktrayError as error:
             return self._failed(error, 409)
-        return http_messages.redirect(
-            f"/{'switch' if done.action in SWITCH | PASSPHRASES else 'hooks'}?done={done.action}"
-        )
+        place = "switch" if done.action in SWITCH | PASSPHRASES else "hooks"
+        if done.action in TRIED | VARIABLES.keys() and self._actions.find_hook(hook_id(done.key)):
+            place = f"hooks/{hook_id(done.key)}"
+        return http_messages.redirect(f"/{place}?done={done.action}")
 
     async def _perform_immediately(self, request: web.BaseRequest) -> web.Response:
         action = str((await request.post()).get("act", ""))
@@ -222,7 +229,8 @@ class WebServer:
         form = await request.post()
         on = {"on": True, "off": False}.get(str(form.get("turn", "")))
         done = await self._in_thread(self._services.change_setting, str(form.get("choice", "")), on)
-        return http_messages.redirect("/switch") if done else self._refuse(RefusalCause.NOT_FOUND)
+        back = "/agents" if form.get("page") == "agents" else "/switch"
+        return http_messages.redirect(back) if done else self._refuse(RefusalCause.NOT_FOUND)
 
     async def _replay(self, request: web.BaseRequest) -> web.Response:
         target = str((await request.post()).get("id", ""))
@@ -297,7 +305,7 @@ async def _fields(request: web.BaseRequest, *names: str) -> tuple[str, ...]:
 POSTS: Mapping[str, Callable[[WebServer, web.BaseRequest], Awaitable[web.Response]]] = {
     "/choose": WebServer._choose,
     "/confirm": WebServer._confirm,
-    "/do": WebServer._perform_immediately,
+    IMMEDIATE_PATH: WebServer._perform_immediately,
     "/enter": WebServer._enter,
     "/go": WebServer._go,
     "/replay": WebServer._replay,

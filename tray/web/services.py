@@ -34,6 +34,17 @@ class AgentConnection:
     connected: bool
     advice: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()  # how our entries differ from what was written
+    is_wanted: bool = False  # nothing changed: a hook needs more of its events
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectOffer:
+    """A row of the menu that connects an agent, or all of them: what it writes, in a line and in full."""
+
+    id: str
+    text: str
+    summary: str = ""
+    difference: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,5 +69,6 @@ class PageServices:
     change_setting: Callable[[str, bool | None], bool]
     confirm_browser: Callable[[Sequence[int], str], bool]
     connections: Callable[[], Mapping[str, AgentConnection]]
+    offers: Callable[[], tuple[ConnectOffer, ...]] = tuple
     sessions: Callable[[], tuple[Session, ...]] = tuple  # as they are now, what waits first
     go_to_session: Callable[[str, str], None] = lambda agent, session: None

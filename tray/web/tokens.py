@@ -24,21 +24,24 @@ class TokenError(Enum):
 
 
 class OneTimeTokens(Generic[T]):
-    """Issues a random token for a value and gives the value back for it, once, within `lifetime` seconds."""
+    """Issues a random token for a value and gives the value back for it, once, within its seconds.
 
-    def __init__(self, lifetime: float, clock: Callable[[], float] = time.monotonic) -> None:
+    `lifetime` is how long a token counts that is issued without a time of its own.
+    """
+
+    def __init__(self, lifetime: float = 0.0, clock: Callable[[], float] = time.monotonic) -> None:
         self._lifetime = lifetime
         self._clock = clock
         self._lock = threading.Lock()
         self._values: dict[str, tuple[float, T]] = {}
         self._errors: dict[str, TokenError] = {}
 
-    def issue(self, value: T) -> str:
+    def issue(self, value: T, lifetime: float | None = None) -> str:
         token = random_token()
         with self._lock:
             while len(self._values) >= MAX_TOKENS:
                 self._values.pop(next(iter(self._values)))
-            self._values[token] = (self._clock() + self._lifetime, value)
+            self._values[token] = (self._clock() + (self._lifetime if lifetime is None else lifetime), value)
         return token
 
     def redeem(self, token: str) -> T | TokenError:

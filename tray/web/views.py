@@ -13,20 +13,21 @@ from tray.agents.registry import AGENTS, UNKNOWN, UNSUPPORTED
 from tray.approvals.batch import summary_lines
 from tray.approvals.callers.click_check import ClickRejection
 from tray.approvals.catalog import REMOVED, HookState
-from tray.approvals.review import describe_action, format_definition
+from tray.approvals.definition import definition_rows
+from tray.approvals.review import describe_action, hook_id
 from tray.engine.replay import ReplayComparison
 from tray.engine.sentence import sentence
 from tray.errors import HooktrayError
 from tray.language import phrase, say
 from tray.model.decision import Record
-from tray.model.hook import Failure, Hook
+from tray.model.hook import Command, Failure, Hook, Http
 from tray.model.session import STATE_WORDS
 from tray.store.stats import HOUR, MAX_ROWS, MAX_RUN_ROWS
 from tray.web import charts, filters
 from tray.web.actions import PageActions, possible_actions
 from tray.web.refusals import REFUSALS
-from tray.web.review_diff import hook_id, review_diff
-from tray.web.services import PageServices, PageSetting
+from tray.web.review_diff import review_diff
+from tray.web.services import AgentConnection, PageServices, PageSetting
 from tray.web.templating import VERDICTS, templates
 
 AGENT_ROWS = "settings/agents"  # where the menu has the rows of agents
@@ -44,10 +45,13 @@ DONE_MESSAGES: Mapping[str, str] = {
     "dismiss": phrase("Dismissed."),
     "enable": phrase("Switched on."),
     "forget": phrase("The passphrase is forgotten."),
+    "grant": phrase("It gets the variable from now on."),
     "off": phrase("Hooks are off."),
     "passphrase": phrase("The passphrase is set."),
     "pause": phrase("Hooks are paused."),
     "revoke": phrase("Revoked. Nothing of it runs any more."),
+    "withhold": phrase("It no longer gets the variable."),
+    "undo": phrase("Its last approval is taken back."),
 }
 
 Query = Mapping[str, str]
@@ -131,12 +135,13 @@ class PageViews:
     def hooks(self, query: Query, target: str = "") -> str:
         self._services.refresh()
         durations = charts.durations_by_hook(self._services.statistics.hook_runs(time.time() - 30 * DAY))
-        catalog, batch = self._services.catalog, self._services.controls.batch
+        catalog = self._services.catalog
+        batches = (one for one in self._services.controls.batches if len(one.hooks) > 1 or not one.source)
         return self._page(
             "hooks", say("Hooks"),
             hooks=[self._hook(one, durations.get(one.hook.name)) for one in catalog.states],
             settings=[(one, hook_id(one.key)) for one in self._actions.pending_settings()],
-            requests=self._services.controls.requests, batch=batch, batch_lines=summary_lines(batch),
+            requests=self._services.controls.requests, batches=[(one, summary_lines(one)) for one in batches],
             problem=catalog.configuration.problem,
             warnings=catalog.configuration.warnings, done=_done_message(query),
             rows_looked_at=MAX_RUN_ROWS,
@@ -150,13 +155,17 @@ class PageViews:
         turns = self._services.statistics.hook_runs(time.time() - 30 * DAY, hook=one.hook.name)
         return self._page(
             "hook", say("Hook"), hook=self._hook(one, charts.hook_durations(turns)), covered=one.covered,
-            changes=review_diff(one, self._services.copies), definition=format_definition(one.hook.definition),
+            changes=review_diff(one, self._services.copies),
+            definition=one.hook.source.text.splitlines() or definition_rows(one.hook.definition),
             done=_done_message(query),
         )  # fmt: skip
 
     def confirm(self, query: Query, target: str) -> str | None:
         self._services.refresh()
-        question = self._actions.question(target, query.get("of", ""))
+        try:
+            question = self._actions.question(target, query.get("of", ""), query.get("variable", ""))
+        except HooktrayError as error:
+            return self.refusal(error.message, remedy=error.hint, has_back_link=True)
         return self._page("confirm", say("Confirm"), question=question) if question else None
 
     def statistics(self, query: Query, target: str = "") -> str:
@@ -175,13 +184,14 @@ class PageViews:
         silent = [agent for agent in AGENTS if agent not in {one.agent for one in active}]
         connections = self._services.connections()
         changed = [
-            (AGENTS[agent].name, one.changed, _entry_actions(self._services.settings(), agent))
+            (_change_title(agent, one), one.changed, _entry_actions(self._services.settings(), agent))
             for agent, one in connections.items()
             if one.changed
         ]
         return self._page(
             "agents", say("Agents"), active_agents=active, silent_agents=silent, unsupported=UNSUPPORTED,
-            changed_agents=changed, connections=connections, packages=AGENTS.packages, known=(*AGENTS, UNKNOWN),
+            changed_agents=changed, connections=connections, offers=self._services.offers(),
+            packages=AGENTS.packages, known=(*AGENTS, UNKNOWN),
         )  # fmt: skip
 
     def switch(self, query: Query, target: str = "") -> str:
@@ -251,6 +261,9 @@ class PageViews:
             "waiting": one.waiting,
             "match": _match_text(hook),
             "removed": one.digest == REMOVED,
+            "granted": one.granted,
+            "asks_for": one.asks_for,
+            "can_be_granted": bool(one.approved) and isinstance(hook.action, Command | Http),
             "digest": "" if one.digest == REMOVED else one.digest,
             "approved": one.approved,
         }
@@ -286,6 +299,12 @@ def _entry_actions(settings: Iterable[PageSetting], agent: str) -> tuple[PageSet
     rows = tuple(row for one in settings for row in (one, *_entry_actions(one.settings, agent)))
     starts = tuple(f"{AGENT_ROWS}/{agent}/{word}" for word in ("put_back", "leave"))
     return tuple(row for row in rows if row.id.startswith(starts))
+
+
+def _change_title(agent: str, one: AgentConnection) -> str:
+    if one.is_wanted:
+        return say("A hook needs more events of {agent}", agent=AGENTS[agent].name)
+    return say("{agent} no longer asks Hooktray as before", agent=AGENTS[agent].name)
 
 
 def _failure_text(hook: Hook) -> str:

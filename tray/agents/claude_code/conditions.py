@@ -15,12 +15,9 @@ from tray.agents.tools import canonical_input
 from tray.model.event import Event
 from tray.model.hook import Match
 from tray.paths import real_path
-from tray.shell.split import ShellWord, commands, substitutions, words
-from tray.text.words import word_set
+from tray.shell.split import WRAPPERS, ShellWord, commands, substitutions, words
 
 PATHS = ("file_path", "notebook_path", "path")
-# Commands that run the command in their arguments.
-WRAPPERS = word_set("builtin command doas env exec nice nohup setsid stdbuf sudo time timeout xargs")
 MAX_DEPTH = 8
 SIZE = 16 * 1024  # characters of a line; splitting a longer one may take more time than the agent allows
 
@@ -69,7 +66,7 @@ def _commands(line: str, depth: int) -> Iterator[str]:
 def _unwrapped(command: list[ShellWord]) -> Iterator[list[ShellWord]]:
     """The command, and what it may run when it only wraps another."""
     yield command
-    if PurePath(command[0].text).name in WRAPPERS:
+    if PurePath(command[0].text).name in WRAPPERS | {"builtin"}:
         yield from (command[start:] for start in range(1, len(command)))
 
 

@@ -79,7 +79,7 @@ class ShapedConnector:
             raise HooktrayError(f"{other}: {reason}", hint=hint)
 
     def _edited(self, site: Site, path: Path, groups: Mapping[str, Any]) -> FileChange | None:
-        key, is_switched_on = self.file.key, self._was_on(site, path)
+        key, is_switched_on, needed = self.file.key, self._was_on(site, path), self._needed(site, groups)
 
         def add(text: bytes) -> bytes:
             text = self._without_switch(text, str(path)) if is_switched_on else text
@@ -88,7 +88,7 @@ class ShapedConnector:
         return connect_change(
             site,
             path,
-            lambda: new_document({**self.file.head, **({key: groups} if key else groups)}),
+            lambda: new_document({**self.file.head, **({key: needed} if key else needed)}),
             add,
             lambda text: self.strip(text, path),
         )
@@ -201,7 +201,10 @@ class ShapedConnector:
     def add(self, site: Site, text: bytes, path: Path) -> bytes:
         """The text with our groups, updated in their place."""
         groups = self.desired_groups(site.relay)
-        return self._add(self._upgrade(text, str(path), groups), str(path), groups)
+        return self._add(self._upgrade(text, str(path), groups), str(path), self._needed(site, groups))
+
+    def _needed(self, site: Site, groups: Mapping[str, Any]) -> dict[str, Any]:
+        return {event: group for event, group in groups.items() if site.needs(self.shape.agent, event)}
 
     def strip(self, text: bytes, path: Path) -> bytes:
         """The text without any entry of ours."""

@@ -30,9 +30,6 @@ class ShapedProtocol:
     def event_name(self, payload: Mapping[str, Any]) -> str:
         return wire.event_name(payload, self.shape.keys.event)
 
-    def session(self, request: RelayRequest, payload: Mapping[str, Any]) -> str:
-        return wire.text(payload, self.shape.keys.session)
-
     def tool(self, name: str, payload: Mapping[str, Any]) -> Tool | None:
         keys = self.shape.keys
         failed = name in self.shape.failed_tool_events

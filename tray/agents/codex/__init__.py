@@ -91,6 +91,7 @@ AGENT: Agent = replace(
         ),
     ),
     headless=re.compile(r"exec"),
+    trusts_each_entry=True,
     matcher_names={"apply_patch": ("Edit", "Write")},
     protected_in_home=(
         *SETTINGS.protected_in_home(NAME),

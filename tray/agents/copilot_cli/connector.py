@@ -75,7 +75,12 @@ def _connected(site: Site, path: Path) -> FileChange | None:
     if rest is not None:
         hint = "move them to another file of this folder: Hooktray writes this one"
         raise HooktrayError(f"{path}: holds hooks that are not Hooktray's", hint=hint)
-    after = File(text=new_document(desired(site.relay)), mode=current.mode if isinstance(current, File) else 0o600)
+    hooks = desired(site.relay)
+    present = {event for event, _, _ in _own_entries(path)}
+    hooks["hooks"] = {
+        event: entries for event, entries in hooks["hooks"].items() if event in present or site.needs(AGENT, event)
+    }
+    after = File(text=new_document(hooks), mode=current.mode if isinstance(current, File) else 0o600)
     if current == after:
         return None
     backup = site.backups.as_written(real, current)

@@ -42,7 +42,7 @@ def is_installed(site: Site) -> bool:
 
 
 def connect(site: Site) -> Plan:
-    path, own = settings_path(site), desired(site.relay)
+    path, own = settings_path(site), _needed(site, None)
     change = connect_change(
         site,
         path,
@@ -70,13 +70,20 @@ def desired(relay: tuple[str, ...]) -> dict[str, Any]:
     return events
 
 
+def _needed(site: Site, present: Any) -> dict[str, Any]:
+    """Our named hook with the needed events, and with those that it has."""
+    connected = {event for event, _, _ in _ours(present)}
+    return {event: one for event, one in desired(site.relay).items() if event in connected or site.needs(ID, event)}
+
+
 def add(site: Site, text: bytes, path: Path) -> bytes:
     """The text with our named hook as it is today."""
-    document, own = _document(text, path), desired(site.relay)
+    document = _document(text, path)
     span = document.member(document.root, OWN)
+    present = document.value[OWN] if span else None
+    own = _needed(site, present)
     if span is None:
         return document.apply(document.add(document.root, [(OWN, own)]))
-    present = document.value[OWN]
     _refuse_others(document, present)
     return text if present == own else document.apply([document.replace(span, own)])
 

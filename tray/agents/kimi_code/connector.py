@@ -55,7 +55,7 @@ def connect(site: Site) -> Plan:
     change = connect_change(
         site,
         path,
-        lambda: toml_edit.append(b"", str(path), KEY, desired_tables(site.relay)),
+        lambda: toml_edit.append(b"", str(path), KEY, _tables_for(site, ())),
         lambda text: add(site, text, path),
         lambda text: strip(text, path),
     )
@@ -76,10 +76,16 @@ def desired_tables(relay: tuple[str, ...]) -> list[dict[str, str | int]]:
     ]
 
 
+def _tables_for(site: Site, connected: Sequence[Mapping[str, Any]]) -> list[dict[str, str | int]]:
+    """Our tables for the needed events, and for those that have one."""
+    present = {table.get("event") for table in connected}
+    return [one for one in desired_tables(site.relay) if one["event"] in present or site.needs(ID, str(one["event"]))]
+
+
 def add(site: Site, text: bytes, path: Path) -> bytes:
     """The text with our tables, the last ones of the list."""
-    desired = desired_tables(site.relay)
     connected = [table for table in toml_edit.tables(text, str(path), KEY) if parse_table(table)]
+    desired = _tables_for(site, connected)
     return text if connected == desired else toml_edit.append(strip(text, path), str(path), KEY, desired)
 
 

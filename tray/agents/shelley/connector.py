@@ -43,7 +43,7 @@ def connect(site: Site) -> Plan:
         raise HooktrayError("Shelley's hooks do not run on Windows", hint="connect it where it runs")
     changes: list[FileChange] = []
     notes: list[str] = []
-    moved = [name for name in _names(site) if _plan_event(site, name, changes, notes)]
+    moved = [name for name in _names(site) if _is_wanted(site, name) and _plan_event(site, name, changes, notes)]
     # An earlier `connect` that did not come to its end may have moved some, and not have named their folder.
     moved = list(dict.fromkeys((*moved, *_moved_files(site))))
     source = source_change(site, _entry(site), present=True) if moved else None
@@ -123,6 +123,12 @@ def switch_files(site: Site) -> tuple[Path, ...]:
 def probe_payload(session: str, cwd: str) -> Mapping[str, Any]:
     """A new conversation: Shelley's payloads do not say which event they are."""
     return {"prompt": "", "model": "", "cwd": cwd, "readonly": {"conversation_id": session}}
+
+
+def _is_wanted(site: Site, name: str) -> bool:
+    """Whether our executable goes there: also where the user has one, and for each slash command."""
+    path = hooks_folder(site) / name
+    return name not in FIXED_EVENTS or site.needs(AGENT, name) or path.exists() or path.is_symlink()
 
 
 def _names(site: Site) -> Iterator[str]:

@@ -63,6 +63,7 @@ AGENT = Agent(
     settings_files=("config/shell_hooks.yaml",),
     guarded_members={"*/config/agent.y*ml": re.compile("shell_hooks")},
     path_words=("agent.y", "hook"),
+    trusts_each_entry=True,
     connector=_connector,
     reader=_reader,
     importer=_importer,

@@ -57,7 +57,12 @@ def is_installed(site: Site) -> bool:
 
 def connect(site: Site) -> Plan:
     path = registry_path(site)
-    plugin = file_change(site, manifest_path(site), new_document(desired_manifest(site.relay)))
+    manifest = desired_manifest(site.relay)
+    present = {entry.event for entry in relay_entries(site)}
+    manifest["hooks"] = {
+        event: hooks for event, hooks in manifest["hooks"].items() if event in present or site.needs(AGENT, event)
+    }
+    plugin = file_change(site, manifest_path(site), new_document(manifest))
     record = {
         "id": ID,
         "name": "hooktray",

@@ -18,7 +18,7 @@ from typing import Any
 from tray.agents import relay_table
 from tray.agents.connection import RelayEntry, Site
 from tray.agents.registry import AGENTS
-from tray.app.checks.entries import OFF, changed_entries, reconnect_command
+from tray.app.checks.entries import OFF, changed_entries, missing_events, reconnect_command
 from tray.app.checks.finding import ENTRY_CAUSES, Cause, Finding, Health
 from tray.connect import connectors
 from tray.errors import AgentError, HooktrayError
@@ -115,7 +115,7 @@ def agent_status(site: Site, agent: str, last_event: LastEvent, is_recorded: IsR
         known,
         installed=bool(entries) or connector.is_installed(site),
         events=events,
-        missing=tuple(event for event in _expected(agent) if event not in events) if entries else (),
+        missing=missing_events(site, agent, events) if entries else (),
         files=tuple(dict.fromkeys(entry.path for entry in entries)),
         trust=trust if entries else "",
         firing=None if is_recorded is None or not entries else not failure and not trust.startswith(OFF),
@@ -123,11 +123,6 @@ def agent_status(site: Site, agent: str, last_event: LastEvent, is_recorded: IsR
     )
     is_old = bool(result.missing) or not all(entry.up_to_date for entry in entries)
     return replace(result, findings=tuple(_findings(site, result, changed, wrong_target, is_old, failure)))
-
-
-def _expected(agent: str) -> list[str]:
-    known = AGENTS[agent]
-    return [event for event in known.events if event not in known.unconnected_events and "<" not in event]
 
 
 def _wrong_target(site: Site, agent: str, entries: tuple[RelayEntry, ...]) -> Finding | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tray.app import Stores, build_catalog, open_stores
-from tray.app.agent_sites import site, working_folder
+from tray.app.agent_sites import hooks_in_question, site, working_folder
 from tray.app.checks import agents, desktop_services, hooks, installation, matchers
 from tray.app.checks.context import CheckContext
 from tray.app.checks.finding import Cause, Finding, Health, failing_names
@@ -40,6 +40,7 @@ CHECKS = (
     Check("icon", desktop_services.host),
     Check("notifications", desktop_services.notifications),
     Check("sound", desktop_services.sound),
+    Check("push", desktop_services.push),
     Check("background", desktop_services.background),
     Check("journal", installation.journal),
     Check("database", installation.database, is_own=True),
@@ -113,7 +114,7 @@ def build_context(
         paths=paths,
         stores=stores,
         catalog=catalog,
-        site=lambda: site(paths),
+        site=lambda: site(paths, hooks=hooks_in_question(catalog)),
         cwd=str(working_folder()),
         environment=dict(os.environ),
         tray=tray,

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 from collections.abc import Iterator
 
 from tray.app.checks.context import CheckContext
 from tray.app.checks.finding import Cause, Finding
+from tray.desktop.presence import idle_seconds
+from tray.errors import ConfigError
+from tray.notify.push.message import PIP, is_installed
 from tray.notify.server import probe_server
 from tray.notify.sound import sound_problem
+from tray.sources.sound_pack import read_pack
+from tray.text import push_urls
 
 BUS_TIMEOUT = 3.0  # seconds for the session bus
 
@@ -35,6 +41,7 @@ def notifications(context: CheckContext) -> Iterator[Finding]:
 
 
 def sound(context: CheckContext) -> Iterator[Finding]:
+    yield from _sound_pack(context.catalog.settings_in_force.sound_pack)
     if context.stores.switch.state().muted:
         yield Finding(cause=Cause.SOUND_MUTED, name="sound")
         return
@@ -45,6 +52,29 @@ def sound(context: CheckContext) -> Iterator[Finding]:
     else:
         text = "not tried" if context.static else "a silent one was played"
         yield Finding(cause=Cause.SOUND_OK, name="sound", values={"text": text})
+
+
+def _sound_pack(path: str) -> Iterator[Finding]:
+    """What it is and its licence; what is wrong with it is a warning of the settings."""
+    with contextlib.suppress(ConfigError):
+        if path:
+            yield Finding(cause=Cause.SOUND_PACK, name="sound pack", values={"line": read_pack(path).line})
+
+
+def push(context: CheckContext) -> Iterator[Finding]:
+    """Nothing where nothing is pushed."""
+    targets = context.catalog.settings_in_force.push
+    if not targets:
+        return
+    if not is_installed():
+        yield Finding(cause=Cause.PUSH_LACKS, name="push", values={"command": PIP})
+    elif why := str((context.tray or {}).get("push", "")):
+        yield Finding(cause=Cause.PUSH_FAILED, name="push", values={"problem": why})
+    elif any(one.when == "away" for one in targets) and idle_seconds(context.environment) is None:
+        yield Finding(cause=Cause.PUSH_NO_IDLE, name="push")
+    else:
+        services = ", ".join(dict.fromkeys(push_urls.label(one.url) for one in targets))
+        yield Finding(cause=Cause.PUSH_OK, name="push", values={"services": services})
 
 
 def background(context: CheckContext) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ def changed_entries(site: Site, agent: str) -> tuple[Finding, ...]:
     found: list[Finding] = []
     for backup in site.backups.of_agent(agent):
         found += _file_findings(site, connector, agent, backup)
-    return tuple(found) or tuple(_switched_off(site, connector, agent))
+    return tuple(found) or tuple(_switched_off(site, connector, agent)) or tuple(_wanted(site, connector, agent))
 
 
 def is_recorded(site: Site, agent: str) -> bool:
@@ -162,6 +162,25 @@ def _switched_off(site: Site, connector: Connector, agent: str) -> Iterator[Find
         if _written(connector, backup) and (reason := switch_reason(_site_of(site, backup.path), agent)):
             yield Finding(cause=Cause.ENTRY_SWITCHED_OFF, name=agent, values={"remedy": reason})
             return
+
+
+def missing_events(site: Site, agent: str, present: Collection[str]) -> tuple[str, ...]:
+    """The needed events that are not among those with an entry; none where it is not known what is needed."""
+    needed = site.needed.get(agent, frozenset()) if site.needed is not None else frozenset()
+    return tuple(sorted(event for event in needed if event not in present and "<" not in event))
+
+
+def _wanted(site: Site, connector: Connector, agent: str) -> Iterator[Finding]:
+    """A hook needs events that had no entry when `connect` wrote them."""
+    recorded = [backup for backup in site.backups.of_agent(agent) if _written(connector, backup)]
+    present = {one.event for backup in recorded for one in _written(connector, backup)}
+    if not recorded or "" in present:  # one entry for all events
+        return
+    if wanted := missing_events(site, agent, present):
+        files = tuple(str(backup.path) for backup in recorded)
+        command = reconnect_command(site, agent, files)
+        values = {"file": files[0], "events": _names(wanted), "affected": wanted, "reconnect": command}
+        yield Finding(cause=Cause.ENTRY_WANTED, name=agent, values=values)
 
 
 def switch_reason(site: Site, agent: str) -> str:

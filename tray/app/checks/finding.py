@@ -48,6 +48,7 @@ class Cause(enum.Enum):
     ENTRY_RELAY_GONE = enum.auto()
     ENTRY_SWITCHED_OFF = enum.auto()
     ENTRY_UNREADABLE = enum.auto()
+    ENTRY_WANTED = enum.auto()
     HOOK_BROKEN = enum.auto()
     HOOK_CHANGED = enum.auto()
     HOOK_DISABLED = enum.auto()
@@ -72,6 +73,10 @@ class Cause(enum.Enum):
     NOTIFICATIONS_NONE = enum.auto()
     NOTIFICATIONS_OK = enum.auto()
     PROGRAM_CHANGED = enum.auto()
+    PUSH_FAILED = enum.auto()
+    PUSH_LACKS = enum.auto()
+    PUSH_NO_IDLE = enum.auto()
+    PUSH_OK = enum.auto()
     RELAY_OK = enum.auto()
     RELAY_PLACE = enum.auto()
     RELAY_PORTABLE = enum.auto()
@@ -79,6 +84,7 @@ class Cause(enum.Enum):
     SOUND_MUTED = enum.auto()
     SOUND_NONE = enum.auto()
     SOUND_OK = enum.auto()
+    SOUND_PACK = enum.auto()
     SOURCE_WARNING = enum.auto()
     STARTUP_FILE = enum.auto()
     STARTUP_FILE_CHANGED = enum.auto()
@@ -173,6 +179,10 @@ EXPLANATIONS: Mapping[Cause, Explanation] = {
     Cause.ENTRY_UNREADABLE: Explanation(
         "agent", BROKEN, "{problem}", phrase("correct that file; `{reconnect}` then looks at it again")
     ),
+    Cause.ENTRY_WANTED: Explanation(
+        "agent", ATTENTION, phrase("{file} has no entry for {events}, which a hook needs"),
+        phrase("`{reconnect}` adds it"),
+    ),
     Cause.HOOK_BROKEN: Explanation("hook", BROKEN, "{problem}", "{remedy}"),
     Cause.HOOK_CHANGED: Explanation("hook", ATTENTION, "{problem}", "{remedy}"),
     Cause.HOOK_DISABLED: Explanation(
@@ -199,7 +209,7 @@ EXPLANATIONS: Mapping[Cause, Explanation] = {
     Cause.HOOK_WAITS: Explanation("hook", ATTENTION, "waits for your approval and does not run", APPROVALS),
     Cause.HOOK_WITHHELD: Explanation(
         "hook", ATTENTION, "its script names variables that are withheld: {names}",
-        "if it shall have them: `env: [{names}]`",
+        "if it shall have them: `{command}`",
     ),
     Cause.ICON_OK: Explanation("icon", OK, "the icon is shown ({icon})"),
     Cause.ICON_UNSEEN: Explanation(
@@ -226,6 +236,15 @@ EXPLANATIONS: Mapping[Cause, Explanation] = {
     Cause.PROGRAM_CHANGED: Explanation(
         "hook", BROKEN, "{text}", "tray's menu, Approvals; without an icon: hooktray open, or {approve}"
     ),
+    Cause.PUSH_FAILED: Explanation(
+        "push", ATTENTION, "{problem}", "`hooktray push test` tries all of them"
+    ),
+    Cause.PUSH_LACKS: Explanation("push", BROKEN, "needs Apprise, which is not installed", "{command}"),
+    Cause.PUSH_NO_IDLE: Explanation(
+        "push", ATTENTION, "nothing here says how long nobody used the desktop: only a locked screen counts as away",
+        "write `when: always`, if that is too little",
+    ),
+    Cause.PUSH_OK: Explanation("push", OK, "sends to {services}"),
     Cause.RELAY_OK: Explanation("relay", OK, "native"),
     Cause.RELAY_PLACE: Explanation(
         "relay", BROKEN, "{problem}", "`hooktray run` or `hooktray connect` puts it back; find out who changes it"
@@ -243,6 +262,7 @@ EXPLANATIONS: Mapping[Cause, Explanation] = {
         "sound", ATTENTION, "{problem}", "{remedy}",
     ),
     Cause.SOUND_OK: Explanation("sound", OK, "{text}"),
+    Cause.SOUND_PACK: Explanation("sound", OK, "{line}"),
     Cause.SOURCE_WARNING: Explanation("source", ATTENTION, "{problem}", "{remedy}"),
     Cause.STARTUP_FILE: Explanation(
         "environment", ATTENTION, "{path} runs at each `hooktray` command, and no package brought it", STARTUP_REMEDY

@@ -16,6 +16,7 @@ from tray.approvals.catalog import HookState
 from tray.approvals.checks import message as problem_message
 from tray.approvals.checks import problems
 from tray.approvals.checks import remedy as problem_remedy
+from tray.approvals.variables import grant_command
 from tray.engine import trial
 from tray.errors import HooktrayError
 from tray.execution.environment import clean, is_injection, mentioned_in
@@ -100,11 +101,12 @@ def _withheld(context: CheckContext, one: ApprovedHook) -> Iterator[Finding]:
     """Variables that the script names and does not get."""
     if not isinstance(one.hook.action, Command):
         return
-    names = clean(context.environment, wanted=one.hook.env, extra={}).withheld
+    names = clean(context.environment, wanted=one.env, extra={}).withheld
     mentioned = mentioned_in(_texts(context, one), names)
     secrets = [name for name in mentioned if not is_injection(name)]
     if secrets:
-        yield _finding(Cause.HOOK_WITHHELD, one.hook.name, names=", ".join(secrets))
+        command = grant_command(secrets, one.hook.name)
+        yield _finding(Cause.HOOK_WITHHELD, one.hook.name, names=", ".join(secrets), command=command)
     if injecting := [name for name in mentioned if is_injection(name)]:
         yield _finding(Cause.HOOK_INJECTION, one.hook.name, names=", ".join(injecting))
 

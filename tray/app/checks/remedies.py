@@ -8,7 +8,9 @@ from pathlib import Path
 
 from tray.app.checks.finding import LLM_REMEDY, OUTPUT_REMEDY
 from tray.approvals.inspection import program_of
+from tray.approvals.variables import grant_command
 from tray.errors import HooktrayError
+from tray.execution.environment import withheld_in
 from tray.model.hook import Command, Hook
 from tray.store.copies import Copies
 from tray.store.ledger import ApprovedHook
@@ -37,6 +39,8 @@ REMEDIES = (
 
 def remedy(cause: str, hook: Hook) -> str:
     """What to do; "" when the cause has none of these words."""
+    if names := withheld_in(cause):
+        return f"if it shall have it: `{grant_command(names, hook.name)}`"
     text = next((text for words, text in REMEDIES if words in cause), "")
     program = _program(hook)
     return text.format(program=program, quoted=shlex.quote(program), source=hook.source, timeout=hook.timeout)

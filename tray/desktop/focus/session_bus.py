@@ -1,4 +1,4 @@
-"""Single calls on the session bus, from a thread that waits for the answer."""
+"""Single calls on the session bus, and on the system's, from a thread that waits for the answer."""
 
 from __future__ import annotations
 
@@ -30,23 +30,35 @@ def call(destination: str, path: str, interface: str, member: str, signature: st
     return with_bus(ask)
 
 
+def call_system(
+    destination: str, path: str, interface: str, member: str, signature: str = "", body: Any = ()
+) -> list[Any]:
+    """The same on the system's bus."""
+
+    async def ask(bus: MessageBus) -> list[Any]:
+        return (await server.call(bus, (destination, path, interface, member, signature, list(body))))[1]
+
+    return with_bus(ask, is_system=True)
+
+
 def owner_pid(name: str) -> int:
     """The process behind a name; 0 when there is none."""
     return with_bus(lambda bus: server.pid(bus, name))
 
 
-def with_bus(work: Callable[[MessageBus], Awaitable[T]]) -> T:
+def with_bus(work: Callable[[MessageBus], Awaitable[T]], *, is_system: bool = False) -> T:
     """What `work` returns, on a connection of its own."""
     try:
-        return asyncio.run(asyncio.wait_for(_connected(work), TIMEOUT))
+        return asyncio.run(asyncio.wait_for(_connected(work, is_system), TIMEOUT))
     except (NotifierError, OSError, ValueError, EOFError, TimeoutError) as error:
         raise BusCallError(str(error) or "no answer") from error
 
 
-async def _connected(work: Callable[[MessageBus], Awaitable[T]]) -> T:
+async def _connected(work: Callable[[MessageBus], Awaitable[T]], is_system: bool) -> T:
+    from dbus_fast import BusType
     from dbus_fast.aio import MessageBus
 
-    bus = MessageBus()
+    bus = MessageBus(bus_type=BusType.SYSTEM if is_system else BusType.SESSION)
     try:
         wait_when_full(await bus.connect())
         return await work(bus)

@@ -71,7 +71,9 @@ class Approve:
 
 @dataclass(frozen=True, slots=True)
 class ReviewBatch:
-    """Show together all hooks that were approved before with the same content."""
+    """Show together the hooks of the batch with this digest; "" = those that were approved before."""
+
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +148,15 @@ class SwitchHook:
 
 
 @dataclass(frozen=True, slots=True)
+class SetVariable:
+    """Let a withheld variable through to one approved hook, or not."""
+
+    key: str
+    variable: str
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
 class StartAtLogin:
     on: bool
 
@@ -176,8 +187,15 @@ class ReviewConnection:
 
 
 @dataclass(frozen=True, slots=True)
+class ConnectAll:
+    """Connect every agent that is offered, with these previews."""
+
+    digests: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ApplyConnection:
-    """Write the preview with this digest, which was shown before."""
+    """Write the preview with this digest, whose summary was shown."""
 
     agent: str
     digest: str
@@ -229,9 +247,12 @@ ApprovalAction = (
     | Deny
     | Revoke
     | GrantRequest
+    | SetVariable
     | DismissRequest
 )
 AlertAction = ToggleSound | Snooze | EndSnooze | SetQuietHours | SetAlertClass | ShowDeferred
 SettingsAction = StartAtLogin | OpenConfiguration | OpenPage | RunDoctor
-AgentAction = ShowAgents | ReviewConnection | ApplyConnection | ProbeAgent | PutEntriesBack | LeaveEntries
+AgentAction = (
+    ShowAgents | ReviewConnection | ApplyConnection | ConnectAll | ProbeAgent | PutEntriesBack | LeaveEntries
+)
 Action = SwitchAction | ApprovalAction | AlertAction | SettingsAction | AgentAction | QuitTray

@@ -1,12 +1,13 @@
-"""Agents: the state of each; to connect one, what would be written is shown first, and another click writes it."""
+"""Agents: the state of each. To connect one is one question with a summary of what is written."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tray.desktop.labels import age, clean, id_part
 from tray.desktop.menu.actions import (
     ApplyConnection,
+    ConnectAll,
     LeaveEntries,
     ProbeAgent,
     PutEntriesBack,
@@ -14,36 +15,70 @@ from tray.desktop.menu.actions import (
     ShowAgents,
 )
 from tray.desktop.menu.items import Item, Items, child_id, click, deduplicate, label, separator, submenu
-from tray.desktop.menu.state import MenuAgent, MenuState
-from tray.language import say
+from tray.desktop.menu.state import MenuAgent, MenuPreview, MenuState
+from tray.language import count, say
 
 DIGEST_SHOWN = 8
 ADVICE = 100  # characters
+SUMMARY = 120
 
 
 def agents(state: MenuState) -> Item:
     """Below Settings: a row for each agent that we can connect."""
     rows = deduplicate(_agent(one, state.now) for one in state.agents)
     line = separator("settings/agents/line")
-    return submenu(
-        "settings/agents", say("Agents"), (*rows, line, click("settings/agents/all", say("Show all"), ShowAgents()))
-    )
+    show = click("settings/agents/all", say("Show all"), ShowAgents())
+    return submenu("settings/agents", say("Agents"), (*rows, line, *_connect_all(state, "settings/agents"), show))
 
 
 def connect_rows(state: MenuState) -> Items:
-    """A row for each agent that was found here, as long as none is connected and none sent an event."""
+    """The one question for all agents that were found, as long as none is connected and none sent an event."""
     if state.active_agents or any(one.connected or one.changed for one in state.agents):
         return ()
-    installed = (one for one in state.agents if one.installed)
-    return tuple(deduplicate(row for one in installed for row in _connecting(one, child_id("offer", one.agent))))
+    found = _offered(state)
+    if len(found) == 1:
+        return tuple(_question(found[0], child_id("offer", found[0].agent)))
+    each = [submenu(key, _connect_text(one), tuple(_question(one, key))) for one, key in _keyed(found)]
+    return tuple(deduplicate((*_connect_all(state, "offer"), *each))) if found else ()
+
+
+def wanted_rows(state: MenuState) -> tuple[MenuAgent | None, Items]:
+    """The first agent of which hooks need more events, and the question whether to connect them."""
+    one = next((one for one in state.agents if one.is_wanted), None)
+    return (one, tuple(_mending(one, child_id("wanted", one.agent)))) if one else (None, ())
+
+
+def _offered(state: MenuState) -> list[MenuAgent]:
+    found = (one for one in state.agents if one.installed and one.connect and not one.connected)
+    return list({id_part(one.agent): one for one in found}.values())
+
+
+def _keyed(agents: Iterable[MenuAgent]) -> Iterator[tuple[MenuAgent, str]]:
+    return ((one, child_id("offer", one.agent)) for one in agents)
+
+
+def _connect_all(state: MenuState, key: str) -> Items:
+    """Several agents are connected by one click, below what it writes for each."""
+    found = _offered(state)
+    digests = tuple(one.connect.digest for one in found if one.connect)
+    if len(digests) < 2:
+        return ()
+    lines = (
+        label(f"{key}/summary/{id_part(one.agent)}", clean(f"{one.name}: {one.connect.summary}", SUMMARY))
+        for one in found
+        if one.connect
+    )
+    text = count("Connect this agent", "Connect all {n} agents", len(digests))
+    every = f"{key}/connect_all/{id_part(''.join(each[:DIGEST_SHOWN] for each in digests))}"
+    return (*lines, click(every, text, ConnectAll(digests)))
 
 
 def _agent(one: MenuAgent, now: float) -> Item:
     key = child_id("settings/agents", one.agent)
     package = (say("third-party: {package}", package=clean(one.package, 40)),) if one.package else ()
     text = " · ".join((clean(one.name, 40), *package, *_state_text(one, now)))
-    is_open = one.installed or one.changed
-    return submenu(key, text, tuple(_choices(one, key))) if is_open else label(key, text)
+    rows = tuple(_choices(one, key)) if one.installed or one.changed else ()
+    return submenu(key, text, rows) if rows else label(key, text)
 
 
 def _state_text(one: MenuAgent, now: float) -> Iterator[str]:
@@ -68,38 +103,42 @@ def _state_text(one: MenuAgent, now: float) -> Iterator[str]:
 
 def _choices(one: MenuAgent, key: str) -> Iterator[Item]:
     if one.changed:
-        yield label(f"{key}/changed", clean(one.changed, ADVICE))
-        yield click(f"{key}/put_back", say("Put it back"), PutEntriesBack(one.agent))
-        leave = LeaveEntries(one.agent, one.changed_digest)
-        yield click(f"{key}/leave/{id_part(one.changed_digest)}", say("Leave it"), leave)
+        yield from _mending(one, key)
     elif one.advice:
         yield label(f"{key}/advice", clean(one.advice, ADVICE))
-    if not one.connected:
-        yield from _connecting(one, key)
-        return
-    if one.stale:
-        yield from _connecting(one, key)
-    yield from _disconnecting(one, key)
-    yield click(f"{key}/probe", say("Try it"), ProbeAgent(one.agent))
-
-
-def _connecting(one: MenuAgent, key: str) -> Iterator[Item]:
-    """The digest is part of the click's id: a click can only mean the difference that was shown."""
-    name = clean(one.name, 40)
-    text = say("Connect {agent} anew", agent=name) if one.connected else say("Connect {agent}", agent=name)
-    yield click(f"{key}/connect", f"{text}…", ReviewConnection(one.agent, connect=True))
-    if one.connect:
-        yield _writing(f"{key}/write", one.agent, one.connect)
-
-
-def _disconnecting(one: MenuAgent, key: str) -> Iterator[Item]:
-    text = say("Disconnect {agent}", agent=clean(one.name, 40))
-    yield click(f"{key}/disconnect", f"{text}…", ReviewConnection(one.agent, connect=False))
+    if one.connect and not one.changed:
+        yield submenu(f"{key}/connect", _connect_text(one), tuple(_question(one, f"{key}/connect")))
     if one.disconnect:
-        yield _writing(f"{key}/remove", one.agent, one.disconnect)
+        text = say("Disconnect {agent}", agent=clean(one.name, 40))
+        below = f"{key}/disconnect"
+        yield submenu(below, text, tuple(_preview_rows(one, one.disconnect, below, connect=False)))
+    if one.connected:
+        yield click(f"{key}/probe", say("Try it"), ProbeAgent(one.agent))
 
 
-def _writing(key: str, agent: str, digest: str) -> Item:
-    shown = clean(digest[:DIGEST_SHOWN], DIGEST_SHOWN, "?")
-    text = say("Write what was shown: {digest}", digest=shown)
-    return click(f"{key}/{id_part(digest)}", text, ApplyConnection(agent, digest))
+def _mending(one: MenuAgent, key: str) -> Iterator[Item]:
+    """What is wrong with its entries, and the two ways on."""
+    yield label(f"{key}/changed", clean(one.changed, ADVICE))
+    text = say("Connect {agent}", agent=clean(one.name, 40)) if one.is_wanted else say("Put it back")
+    yield click(f"{key}/put_back", text, PutEntriesBack(one.agent))
+    leave = LeaveEntries(one.agent, one.changed_digest)
+    yield click(f"{key}/leave/{id_part(one.changed_digest)}", say("Leave it"), leave)
+
+
+def _connect_text(one: MenuAgent) -> str:
+    name = clean(one.name, 40)
+    return say("Connect {agent} anew", agent=name) if one.connected else say("Connect {agent}", agent=name)
+
+
+def _question(one: MenuAgent, key: str) -> Iterator[Item]:
+    if one.connect:
+        yield from _preview_rows(one, one.connect, key, connect=True)
+
+
+def _preview_rows(one: MenuAgent, preview: MenuPreview, key: str, *, connect: bool) -> Iterator[Item]:
+    """The digest is part of the click's id: a click can only mean the change that was summed up above it."""
+    yield label(f"{key}/summary", clean(preview.summary, SUMMARY))
+    name = clean(one.name, 40)
+    text = _connect_text(one) if connect else say("Disconnect {agent}", agent=name)
+    yield click(f"{key}/write/{id_part(preview.digest)}", text, ApplyConnection(one.agent, preview.digest))
+    yield click(f"{key}/show", say("Show the difference"), ReviewConnection(one.agent, connect=connect))

@@ -4,26 +4,14 @@ from __future__ import annotations
 
 from tray.desktop.labels import clean, clock
 from tray.desktop.menu.actions import EndSnooze, SetAlertClass, SetQuietHours, ShowDeferred, Snooze, ToggleSound
-from tray.desktop.menu.items import Item, Items, check, click, separator, submenu
+from tray.desktop.menu.items import Item, Items, check, click, label, separator, submenu
 from tray.desktop.menu.pause import LENGTHS
 from tray.desktop.menu.state import AlertsState, MenuState
-from tray.language import count, phrase, say
+from tray.language import count, say
+from tray.notify.alert import CLASS_NAMES
 from tray.settings import CLASSES
 
-NAMES = {
-    "turn_end": phrase("Turn ended"),
-    "session_end": phrase("Session ended"),
-    "needs_you": phrase("Agent needs you"),
-    "asked": phrase("Asked"),
-    "blocked": phrase("Blocked"),
-    "rewritten": phrase("Rewritten"),
-    "note": phrase("Note from a hook"),
-    "hook_failed": phrase("Hook failed"),
-    "hook_timed_out": phrase("Hook timed out"),
-    "approval_pending": phrase("Approval pending"),
-    "changed": phrase("Changed since approval"),
-    "information": phrase("Information"),
-}
+LABEL_LIMIT = 80  # characters
 ALWAYS = ("switched",)  # nobody may switch hooks off without an alert
 
 
@@ -37,6 +25,7 @@ def _rows(state: MenuState) -> Items:
         check("mute", say("Mute sounds"), state.muted, ToggleSound()),
         *_snooze(state),
         *_quiet(current),
+        *_sound_pack(current),
         *_deferred(current),
         separator("alerts/line"),
         *(_class(cls, current) for cls in CLASSES if cls not in ALWAYS),
@@ -45,7 +34,7 @@ def _rows(state: MenuState) -> Items:
 
 def _class(cls: str, current: AlertsState) -> Item:
     off = cls in current.muted_classes
-    return check(f"alerts/class/{cls}", say(NAMES.get(cls, cls)), not off, SetAlertClass(cls, on=off))
+    return check(f"alerts/class/{cls}", say(CLASS_NAMES[cls]), not off, SetAlertClass(cls, on=off))
 
 
 def _snooze(state: MenuState) -> Items:
@@ -65,6 +54,10 @@ def _quiet(current: AlertsState) -> Items:
         return ()
     text = say("Quiet hours {hours}", hours=clean(current.quiet_hours, 40))
     return (check("alerts/quiet", text, current.quiet_hours_on, SetQuietHours(on=not current.quiet_hours_on)),)
+
+
+def _sound_pack(current: AlertsState) -> Items:
+    return (label("alerts/pack", clean(current.sound_pack, LABEL_LIMIT)),) if current.sound_pack else ()
 
 
 def _deferred(current: AlertsState) -> Items:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 from tray.desktop.labels import clean, id_part
 from tray.desktop.menu.actions import (
     Approve,
@@ -20,6 +23,7 @@ from tray.model.hook import ApprovalState
 from tray.text import sanitise
 
 ROW_LIMIT = 20
+BATCH_LIMIT = 5
 REQUEST_LIMIT = 5  # any program can make requests; they must not push the approvals out of sight
 DIGEST_SHOWN = 8
 
@@ -39,7 +43,7 @@ def _rows(state: MenuState) -> Items:
     more = len(waiting) - ROW_LIMIT
     earlier = len(requested) - REQUEST_LIMIT
     return (
-        *_batch(state.batch),
+        *_batches(state.batches),
         *waiting[:ROW_LIMIT],
         *((label("approvals/more", _more(more)),) if more > 0 else ()),
         *requested[-REQUEST_LIMIT:],
@@ -48,16 +52,24 @@ def _rows(state: MenuState) -> Items:
     )
 
 
-def _batch(batch: MenuBatch | None) -> Items:
-    """One row for all hooks that were approved before; as with a single one, the digest is part of the click's id."""
-    if batch is None:
-        return ()
+def _batches(batches: Sequence[MenuBatch]) -> Items:
+    """One row for all hooks that can be approved together; as with a single one, the digest is part of the ids."""
+    rows = deduplicate(map(_batch, batches[:BATCH_LIMIT]))
+    return (*rows, separator("approvals/line")) if rows else ()
+
+
+def _batch(batch: MenuBatch) -> Item:
+    key = child_id("approvals/source", batch.source) if batch.source else "approvals/batch"
     text = count("{n} hook approved before, unchanged", "{n} hooks approved before, unchanged", batch.number)
+    if batch.source:
+        name = clean(Path(batch.source).name, 40)
+        text = count("{n} hook of {file}", "{n} hooks of {file}", batch.number, file=name)
+    exact = id_part(batch.digest)
     choices = (
-        click("approvals/batch/review", say("Review"), ReviewBatch()),
-        click(f"approvals/batch/approve/{id_part(batch.digest)}", batch.label, ApproveBatch(batch.digest)),
+        click(f"{key}/review/{exact}", say("Review"), ReviewBatch(batch.digest if batch.source else "")),
+        click(f"{key}/approve/{exact}", batch.label, ApproveBatch(batch.digest)),
     )
-    return submenu("approvals/batch", text, choices), separator("approvals/line")
+    return submenu(key, text, choices)
 
 
 def _more(number: int) -> str:
@@ -120,8 +132,15 @@ def _choices(one: Approval, key: str) -> Items:
     )
 
 
-def _request(one: MenuRequest) -> Item:
-    key, what = child_id("approvals/done" if one.is_undo else "approvals/request", one.id), clean(one.summary, 60)
+def request_rows(state: MenuState) -> Items:
+    """What a program requested that only a person may do, below the menu's first row."""
+    rows = deduplicate(_request(each, "requests") for each in state.requests if not each.is_undo)
+    return tuple(rows[-REQUEST_LIMIT:])
+
+
+def _request(one: MenuRequest, parent: str = "approvals") -> Item:
+    key = child_id("approvals/done" if one.is_undo else f"{parent}/request", one.id)
+    what = clean(one.summary, 60)
     who = clean(one.requester, 40, say("somebody"))
     if one.is_undo:
         text, yes, no = say("{what} · done at {who}", what=what, who=who), say("Undo"), say("Keep")

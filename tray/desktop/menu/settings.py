@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tray.desktop.labels import clean
-from tray.desktop.menu.actions import OpenConfiguration, OpenPage, RunDoctor, StartAtLogin, SwitchHook
+from tray.desktop.menu.actions import OpenConfiguration, OpenPage, RunDoctor, SetVariable, StartAtLogin, SwitchHook
 from tray.desktop.menu.agents import agents
 from tray.desktop.menu.items import Item, Items, check, child_id, click, deduplicate, label, submenu, truncated
 from tray.desktop.menu.state import MenuHook, MenuState
@@ -23,6 +23,7 @@ def _rows(state: MenuState) -> Items:
     return (
         *_login(options.at_login),
         *((_hooks(state),) if state.hooks else ()),
+        *_variables(state),
         click("settings/configuration", say("Open configuration"), OpenConfiguration()),
         *_passphrase(options.has_passphrase),
         *((agents(state),) if state.agents else ()),
@@ -56,3 +57,19 @@ def _hook(one: MenuHook) -> Item:
     if one.state is ApprovalState.DENIED:
         return label(child_id("settings/hooks/one", one.key), say("{hook} · denied", hook=text))
     return check(child_id("settings/hooks/one", one.key), text, one.enabled, SwitchHook(one.key, on=not one.enabled))
+
+
+def _variables(state: MenuState) -> Items:
+    """Each withheld variable that an approved hook names, ticked while a person lets it through to that hook."""
+    rows = deduplicate(_variable(one, name) for one in state.hooks for name in sorted({*one.granted, *one.asks_for}))
+    if not rows:
+        return ()
+    more = count("And {n} more: see `hooktray list`", "And {n} more: see `hooktray list`", len(rows) - ROW_LIMIT)
+    shown = truncated(rows, ROW_LIMIT, label("settings/variables/more", more))
+    return (submenu("settings/variables", say("Withheld variables"), shown),)
+
+
+def _variable(one: MenuHook, name: str) -> Item:
+    is_on = name in one.granted
+    text = say("{variable} for {hook}", variable=clean(name, 40), hook=clean(one.name, 30))
+    return check(child_id("settings/variables", one.key, name), text, is_on, SetVariable(one.key, name, not is_on))

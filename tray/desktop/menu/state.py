@@ -26,11 +26,15 @@ class Approval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MenuBatch:
-    """Hooks that were approved before with the same content; `click` is the label that approves exactly them."""
+    """Hooks that were approved before with the same content, or those of `source` that wait.
+
+    `label` is that of the click which approves exactly them.
+    """
 
     number: int
     digest: str
     label: str
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,11 +77,22 @@ class MenuHook:
     event: str
     enabled: bool = True
     state: ApprovalState = ApprovalState.APPROVED
+    granted: tuple[str, ...] = ()  # withheld variables that a person lets through to it
+    asks_for: tuple[str, ...] = ()  # those that it names and does not get
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MenuPreview:
+    """What connecting or disconnecting one agent would write; `digest` ties a click to exactly this."""
+
+    digest: str
+    summary: str
+    difference: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MenuAgent:
-    """The state of one agent. `connect` and `disconnect` are the digests of previews that were shown and wait."""
+    """The state of one agent. `connect` and `disconnect` are there where they would write something."""
 
     agent: str
     name: str  # as people call it
@@ -91,8 +106,9 @@ class MenuAgent:
     advice: str = ""
     changed: str = ""  # how our entries differ from what was written; "" when they do not, or a person left them so
     changed_digest: str = ""
-    connect: str = ""
-    disconnect: str = ""
+    is_wanted: bool = False  # nothing changed: a hook needs more of its events
+    connect: MenuPreview | None = None
+    disconnect: MenuPreview | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +120,7 @@ class AlertsState:
     snoozed_until: float | None = None
     quiet_hours: str = ""  # the quiet hours, such as "22:00 to 07:00"; "" when none are set
     quiet_hours_on: bool = True
+    sound_pack: str = ""  # the sound pack with its licence; "" when there is none
     deferred: int = 0  # alerts that wait for a summary
 
 
@@ -137,7 +154,7 @@ class MenuState:
     sessions: tuple[Session, ...] = ()  # what waits first
     questions: tuple[MenuQuestion, ...] = ()
     approvals: tuple[Approval, ...] = ()
-    batch: MenuBatch | None = None
+    batches: tuple[MenuBatch, ...] = ()
     requests: tuple[MenuRequest, ...] = ()
     hooks: tuple[MenuHook, ...] = ()
     agents: tuple[MenuAgent, ...] = ()

@@ -5,15 +5,18 @@ from __future__ import annotations
 from tray.desktop.labels import agent_label, clean, last_event, short_problem
 from tray.desktop.menu.actions import (
     GoToSession,
+    ResumeHooks,
     Review,
     ReviewBatch,
     RunDoctor,
     ShowAgents,
     ShowIncident,
     ShowProblem,
+    ToggleSwitch,
 )
-from tray.desktop.menu.agents import connect_rows
-from tray.desktop.menu.items import Item, click, label, submenu
+from tray.desktop.menu.agents import connect_rows, wanted_rows
+from tray.desktop.menu.approvals import request_rows
+from tray.desktop.menu.items import Item, check, click, label, submenu
 from tray.desktop.menu.pause import paused_until
 from tray.desktop.menu.questions import session_text, waiting_sessions
 from tray.desktop.menu.state import MenuState
@@ -34,9 +37,24 @@ def status(state: MenuState) -> Item:
         return click("status", clean(short_problem(state.problem), STATUS_LIMIT), ShowProblem())
     if rows := connect_rows(state):
         return submenu("offer", say("No agent is connected"), rows)
-    if state.enabled and state.paused_until is None and (row := _cause(state)):
+    if row := _switch_cause(state) or _cause(state):
         return row
+    one, rows = wanted_rows(state)
+    if one is not None:
+        text = say("A hook needs more events of {agent}", agent=clean(one.name, 30))
+        return submenu("wanted", text, rows)
     return label("status", clean(_text(state), STATUS_LIMIT, "Hooktray"))
+
+
+def _switch_cause(state: MenuState) -> Item | None:
+    """Hooks are off or paused, with the row that ends it."""
+    if not state.enabled:
+        enable = check("switch/enabled", say("Hooks enabled"), False, ToggleSwitch())
+        return submenu("switch", say("Hooks are off"), (enable,))
+    if until := paused_until(state):
+        text = say("Hooks are paused until {time}", time=until)
+        return submenu("switch", text, (click("switch/resume", say("Resume"), ResumeHooks()),))
+    return None
 
 
 def _cause(state: MenuState) -> Item | None:
@@ -52,6 +70,9 @@ def _cause(state: MenuState) -> Item | None:
         first = state.approvals[0]
         text = count("{n} approval waits for you", "{n} approvals wait for you", len(state.approvals))
         return click("status", text, Review(first.key, first.digest))
+    if rows := request_rows(state):
+        text = count("{n} request waits for you", "{n} requests wait for you", len(rows))
+        return submenu("requests", text, rows)
     if state.failing_hooks:
         text = count("{n} hook in trouble", "{n} hooks in trouble", state.failing_hooks)
         return click("status", text, RunDoctor()) if state.options.doctor else label("status", text)
@@ -60,15 +81,11 @@ def _cause(state: MenuState) -> Item | None:
 
 def tampered(state: MenuState) -> str:
     """Which agents no longer ask Hooktray as before; "" when all do, or a person left them so."""
-    names = ", ".join(one.name for one in state.agents if one.changed)
+    names = ", ".join(one.name for one in state.agents if one.changed and not one.is_wanted)
     return say("{agent} no longer asks Hooktray as before", agent=clean(names, 30)) if names else ""
 
 
 def _text(state: MenuState) -> str:
-    if not state.enabled:
-        return say("Hooks are off")
-    if until := paused_until(state):
-        return say("Hooks are paused until {time}", time=until)
     return sanitise(state.running, STATUS_LIMIT) or _default_text(state)
 
 

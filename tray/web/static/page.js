@@ -11,7 +11,7 @@ async function enter() {
     body: JSON.stringify({ token }),
   }).catch(() => null);
   const path = decodeURIComponent(target ?? "");
-  if (answer?.ok) return location.replace(/^(decisions\/[\w-]+|confirm\/passphrase|session\?[\w=&%.~-]+)$/.test(path) ? `/${path}` : "/");
+  if (answer?.ok) return location.replace(/^(decisions\/[\w-]+|confirm\/passphrase|confirm\/(approve|batch)\?of=[0-9a-f]{16}|session\?[\w=&%.~-]+)$/.test(path) ? `/${path}` : "/");
   if (answer) return show(await answer.text());
   document.querySelector("[role=status]").textContent = document.body.dataset.lost;
 }
@@ -42,7 +42,9 @@ function follow(box) {
     while (rows.children.length > 500) rows.lastElementChild.remove();
     document.querySelector(".nothing")?.remove();
     fresh += 1;
-    if (fresh === 1) setTimeout(announce, 1000); // one announcement for many
+    if (fresh > 1) return;
+    status.textContent = ""; // the same words once more are no change, and would not be read aloud
+    setTimeout(announce, 1000); // one announcement for many
   }
 
   function announce() {
@@ -59,7 +61,10 @@ function follow(box) {
       source = new EventSource(address);
       source.onmessage = add;
       source.onopen = () => { box.dataset.state = "live"; };
-      source.onerror = () => { box.dataset.state = "lost"; };
+      source.onerror = () => {
+        if (box.dataset.state !== "lost") status.textContent = document.body.dataset.lost; // it is tried again and again
+        box.dataset.state = "lost";
+      };
     }
     button.setAttribute("aria-pressed", String(on));
   }
@@ -80,7 +85,8 @@ function board(box) {
     const answer = await fetch(location.href).catch(() => null);
     if (!answer?.ok) return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    box.innerHTML = page.querySelector("[data-board]").innerHTML;
+    const fresh = page.querySelector("[data-board]").innerHTML;
+    if (box.innerHTML !== fresh) box.innerHTML = fresh; // who reads it aloud keeps the place
   };
   const later = () => { if (!due) { due = true; setTimeout(draw, 1000); } };
   const source = new EventSource("/live");
@@ -114,7 +120,7 @@ async function send(event) {
   if (answer.redirected && !form.dataset.stays) return location.replace(answer.url);
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   document.querySelector("main").replaceWith(page.querySelector("main"));
-  document.getElementById(form.dataset.stays || form.dataset.shows)?.focus(); // what came out is in view, and read aloud
+  (document.getElementById(form.dataset.stays || form.dataset.shows) ?? document.querySelector("main")).focus(); // what came out is in view, and read aloud
 }
 
 function lost(form) {
@@ -139,6 +145,7 @@ function keys(event) {
   event.preventDefault();
 }
 
+document.querySelector("[data-done]")?.focus(); // what was done just before, on the page that follows
 if (document.body.hasAttribute("data-enter")) enter();
 document.querySelectorAll("[data-filtering]").forEach(fold);
 document.querySelectorAll("[data-live]").forEach(follow);

@@ -1,0 +1,93 @@
+"""`hooktray push`: what is in force, a test of it by the real library, and a URL that is never shown."""
+
+from __future__ import annotations
+
+import io
+import json
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from house import House
+from servers import Said, WebServer
+
+from tray.cli import run_command
+from tray.errors import HooktrayError
+from tray.store import push_secrets
+from tray.text import push_urls
+
+URL = "ntfy://x9topic"
+
+
+@pytest.fixture(autouse=True)
+def no_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
+
+
+def push(house: House, *words: str) -> int:
+    return run_command(["--home", str(house.paths.home), "push", *words])
+
+
+def confirmed(house: House, *urls: str) -> None:
+    house.configure({"push": [{"url": url, "classes": ["blocked"]} for url in urls]})
+    (setting,) = house.catalog.settings()
+    house.consent.confirm(setting.key, setting.digest, "test", accept=True)
+
+
+def test_what_is_in_force_is_listed_without_its_url(house: House, capsys: pytest.CaptureFixture[str]) -> None:
+    house.configure({"push": [{"url": URL}]})
+    push(house, "list")
+    before = capsys.readouterr().out
+    confirmed(house, URL)
+    push(house, "list")
+    table = capsys.readouterr().out
+    push(house, "list", "--json")
+
+    assert "Nothing is pushed" in before
+    assert "ntfy://…" in table
+    assert json.loads(capsys.readouterr().out) == {"service": "ntfy://…", "when": "away", "classes": ["blocked"]}
+    assert "x9topic" not in before + table
+
+
+def test_a_test_says_of_each_address_what_became_of_it(house: House, capsys: pytest.CaptureFixture[str]) -> None:
+    with closing(WebServer()) as good, closing(WebServer(lambda asked: Said(status=403))) as bad:
+        confirmed(house, f"json://{good.place}/x9topic", f"form://{bad.place}/x9topic")
+        code = push(house, "test")
+
+    said = capsys.readouterr().out
+    assert (code, len(good.asked), len(bad.asked)) == (1, 1, 1)
+    assert said.splitlines() == ["json://…  sent", "form://…  the service answered HTTP 403"]
+    assert good.asked[0].json["message"] == "This is a test of your push notifications"
+
+
+def test_what_nobody_confirmed_is_not_even_tested(house: House) -> None:
+    with closing(WebServer()) as server:
+        house.configure({"push": [{"url": f"json://{server.place}/x9topic"}]})
+        with pytest.raises(HooktrayError, match="nothing is pushed yet"):
+            push(house, "test")
+
+    assert server.asked == []
+
+
+def test_a_url_is_kept_and_its_reference_is_what_the_settings_take(
+    house: House, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(URL + "\n"))
+    push(house, "add")
+    said = capsys.readouterr()
+    house.configure(said.out)
+
+    assert house.catalog.configuration.settings.push[0].url == push_urls.reference(URL)
+    assert push_secrets.find(push_urls.reference(URL), house.paths.state) == URL
+    assert "Kept in a private file" in said.err
+    assert "x9topic" not in said.out + said.err
+
+
+def test_what_is_no_url_is_refused_and_not_shown(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("x9topic\n"))
+
+    with pytest.raises(HooktrayError) as raised:
+        push(house, "add")
+
+    assert "x9topic" not in str(raised.value)
+    assert not Path(house.paths.state / push_secrets.FILE).exists()

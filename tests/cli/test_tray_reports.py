@@ -1,0 +1,140 @@
+"""What a running tray answers `status`, `list` and `log`: the same as without it, and with few imports."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live import Live, recorded
+from plain import Plain
+
+from tray import __version__
+from tray.ipc.client import send_request
+from tray.paths import locate
+
+CONFIGURATION = """
+hooks:
+  - {name: waits, event: tool_before, command: "true"}
+  - {name: broken, event: turn_end, command: python3 -m guards}
+sources:
+  - claude-code: ./nowhere.json
+"""
+COMMANDS = [
+    ["list"],
+    ["list", "--json"],
+    ["log"],
+    ["log", "--json"],
+    ["log", "--verdict", "abstain", "--since", "1h", "-n", "1"],
+    ["log", "--agent", "claude-code", "--json"],
+]
+MODULES = "import sys, tray.cli; sys.argv[1:] = {words!r}; tray.cli.main(); print(*sys.modules, file=sys.stderr)"
+HEAVY = (
+    "msgspec", "regex", "sqlite3", "yaml",
+    "tray.agents", "tray.app", "tray.approvals", "tray.engine", "tray.store",
+)  # fmt: skip
+MODULE_LIMIT = 165  # those of Python itself included; 250 to 400 without a tray
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    folder = tmp_path_factory.mktemp("reports")
+    plain = Plain(folder)
+    live = Live.fresh(plain, folder, configuration=CONFIGURATION)
+    for event, name in (("PreToolUse", "PreToolUse-Bash-subagent"), ("Stop", "Stop")):
+        live.relay("claude-code", event, recorded("claude-code", name))
+    live.wait_log(2)
+    yield live
+    live.quit()
+    plain.close()
+
+
+def without_tray(live: Live, *words: str) -> str:
+    """What the command prints when it reads by itself."""
+    code = "import tray.cli.tray_reports as asked; asked.ask_report = lambda *_, **__: {}; " + MODULES.format(
+        words=["--home", str(live.home), *words]
+    )
+    done = live.place.run([sys.executable, "-I", "-c", code])
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout.decode()
+
+
+def modules(live: Live, *words: str) -> set[str]:
+    """What a command has imported when it ends."""
+    words = ("--home", str(live.home), *words)
+    done = live.place.run([sys.executable, "-I", "-c", MODULES.format(words=list(words))])
+    assert done.returncode == 0, done.stderr.decode()
+    return set(done.stderr.decode().split())
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_a_command_prints_the_same_with_and_without_the_tray(live: Live, words: list[str]) -> None:
+    asked = live.cli(*words)
+
+    assert asked.returncode == 0, asked.stderr.decode()
+    assert asked.stdout.decode() == without_tray(live, *words)
+    assert asked.stdout
+
+
+@pytest.mark.parametrize("words", [["status"], ["status", "--json"]], ids=" ".join)
+def test_the_status_is_the_same_with_and_without_its_report(live: Live, words: list[str]) -> None:
+    assert live.cli(*words).stdout.decode() == without_tray(live, *words)
+
+
+@pytest.mark.parametrize("words", [["status"], *COMMANDS], ids=" ".join)
+def test_a_command_that_the_tray_answers_imports_neither_database_nor_engine(live: Live, words: list[str]) -> None:
+    found = modules(live, *words)
+
+    assert [name for name in HEAVY if name in found] == []
+    assert len(found) <= MODULE_LIMIT, sorted(found)
+
+
+def test_an_edit_of_the_settings_shows_at_once(live: Live) -> None:
+    live.configure(CONFIGURATION.replace("name: waits", "name: renamed"))
+    try:
+        names = [row["name"] for row in live.cli_json("list")]
+    finally:
+        live.configure(CONFIGURATION)
+
+    assert names == ["renamed", "broken"]
+
+
+def test_the_environment_of_the_command_counts_and_not_that_of_the_tray(live: Live, tmp_path: Path) -> None:
+    """Which agents are there depends on it."""
+    elsewhere = {"CODEX_HOME": str(tmp_path)}
+    (tmp_path / "config.toml").write_text("")
+
+    here, there = (live.place.run(live.argv("status", "--json"), env=env).stdout for env in ({}, elsewhere))
+
+    assert [row["agent"] for row in json.loads(here)["agents"]] == ["claude-code"]
+    assert [row["agent"] for row in json.loads(there)["agents"]] == ["claude-code", "codex"]
+
+
+ASKED = {"op": "report", "report": "list", "version": __version__, "language": "en"}
+
+
+def test_a_command_of_the_same_kind_is_answered(live: Live) -> None:
+    assert "rows" in send_request(locate(str(live.home)).socket, ASKED)
+
+
+@pytest.mark.parametrize("other", [{"version": "0.0.1"}, {"language": "zh_CN"}, {"report": "diary"}], ids=str)
+def test_a_command_of_another_kind_has_to_read_by_itself(live: Live, other: dict[str, str]) -> None:
+    assert send_request(locate(str(live.home)).socket, ASKED | other) == {}
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"report": "log"},
+        {"report": "log", "limit": "many", "wanted": {}},
+        {"report": "log", "limit": 1, "wanted": {"nothing": "known"}},
+        {"report": "log", "limit": 1, "wanted": []},
+        {"report": "status", "cwd": 1, "home": 2, "environment": 3},
+    ],
+    ids=str,
+)
+def test_a_request_that_makes_no_sense_is_answered_with_nothing(live: Live, asked: dict[str, Any]) -> None:
+    assert send_request(locate(str(live.home)).socket, ASKED | asked) == {}

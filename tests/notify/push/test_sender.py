@@ -1,0 +1,208 @@
+"""What leaves the machine, by the real library, to servers of the four kinds that anybody can run at home."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import unquote_plus
+
+import pytest
+from servers import Asked, Said, Trap, WebServer
+
+from tray.notify.push.message import PushMessage, PushResult, PushStatus
+from tray.notify.push.sender import SendRequest, judge
+from tray.notify.push.sender_process import PushProcesses
+from tray.text import push_urls
+
+SECRET = "x9topic"
+WITHOUT_APPRISE = "import sys; sys.modules['apprise'] = None; from tray.notify.push.sender import main; main()"
+
+
+@pytest.fixture
+def processes() -> Iterator[PushProcesses]:
+    with closing(PushProcesses()) as processes:
+        yield processes
+
+
+def send(processes: PushProcesses, url: str, folder: Path) -> PushResult:
+    message = PushMessage(url=url, title="claude-code · shop", body="Turn ended")
+    result = processes.run(SendRequest(folder=str(folder), message=message)).result
+    assert result is not None
+    assert SECRET not in result.problem
+    return result
+
+
+def titled(asked: Asked) -> bool:
+    body = unquote_plus(asked.body.decode())
+    return "claude-code" in body and "Turn ended" in body
+
+
+@pytest.mark.parametrize(
+    ("url", "answer"),
+    [
+        ("ntfy://{place}/x9topic", b'{"id": "1"}'),
+        ("json://{place}/x9topic", b""),
+        ("gotify://{place}/x9topic", b'{"id": 1}'),
+        ("form://{place}/x9topic", b""),
+    ],
+)
+def test_a_message_arrives_once(processes: PushProcesses, tmp_path: Path, url: str, answer: bytes) -> None:
+    with closing(WebServer(lambda asked: Said(answer))) as server:
+        result = send(processes, url.format(place=server.place), tmp_path)
+
+    assert result == PushResult(PushStatus.SENT)
+    assert [titled(one) for one in server.asked] == [True]
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        (503, PushStatus.BUSY),
+        (429, PushStatus.BUSY),
+        (401, PushStatus.REFUSED),
+        (404, PushStatus.REFUSED),
+        (500, PushStatus.REFUSED),
+    ],
+)
+def test_a_service_that_refuses_is_asked_once(
+    processes: PushProcesses, tmp_path: Path, status: int, expected: PushStatus
+) -> None:
+    with closing(WebServer(lambda asked: Said(b"x9topic", status=status))) as server:
+        result = send(processes, f"json://{server.place}/{SECRET}", tmp_path)
+
+    assert result == PushResult(expected, f"the service answered HTTP {status}")
+    assert len(server.asked) == 1
+
+
+def test_where_nobody_listens_nothing_can_have_arrived(processes: PushProcesses, tmp_path: Path) -> None:
+    trap = Trap()
+    trap.close()
+
+    result = send(processes, f"ntfy://{trap.place}/{SECRET}", tmp_path)
+
+    assert result == PushResult(PushStatus.UNREACHED, "the service cannot be reached")
+
+
+def endless(asked: Asked) -> Said:
+    return Said(b"x" * 1_000_000, drip=0.2)
+
+
+def huge(asked: Asked) -> Said:
+    return Said(b"x" * 64_000_000, headers={"Content-Encoding": "identity"})
+
+
+def lying(asked: Asked) -> Said:
+    return Said(b"short", headers={"Content-Length": "99999999"})
+
+
+def answer_rudely(listening: socket.socket) -> None:
+    listening.settimeout(60)
+    connection, _ = listening.accept()
+    with connection:
+        connection.recv(65536)
+        connection.sendall(b"SSH-2.0-x9topic\r\n")
+
+
+@pytest.mark.parametrize("respond", [endless, lying], ids=lambda respond: respond.__name__)
+def test_a_server_that_does_not_come_to_an_end_costs_one_process_for_a_moment(
+    tmp_path: Path, respond: Callable[[Asked], Said]
+) -> None:
+    with closing(WebServer(respond)) as server, closing(PushProcesses(deadline=6.0)) as processes:
+        result = send(processes, f"json://{server.place}/{SECRET}", tmp_path)
+
+    assert result.status is PushStatus.UNKNOWN
+    assert len(server.asked) == 1
+
+
+def test_a_huge_answer_is_read_by_nobody_but_that_process(processes: PushProcesses, tmp_path: Path) -> None:
+    with closing(WebServer(huge)) as server:
+        result = send(processes, f"json://{server.place}/{SECRET}", tmp_path)
+
+    assert result == PushResult(PushStatus.SENT)
+
+
+def test_a_redirection_leads_nowhere(processes: PushProcesses, tmp_path: Path) -> None:
+    with closing(Trap()) as trap:
+        where = {"Location": f"http://{trap.place}/x9topic"}
+        with closing(WebServer(lambda asked: Said(status=302, headers=where))) as server:
+            result = send(processes, f"json://{server.place}/{SECRET}", tmp_path)
+
+        assert result.status is not PushStatus.SENT
+        assert (len(server.asked), trap.connects) == (1, 0)
+
+
+def test_what_is_no_http_server_may_have_taken_it(processes: PushProcesses, tmp_path: Path) -> None:
+    """So it is not sent again."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        answering = threading.Thread(target=answer_rudely, args=(listening,))
+        answering.start()
+        result = send(processes, f"json://127.0.0.1:{listening.getsockname()[1]}/{SECRET}", tmp_path)
+        answering.join()
+
+    assert result.status is PushStatus.UNKNOWN
+
+
+@pytest.mark.parametrize("url", ["nosuch://x9topic", "json://", "ntfy://host:99999999/x9topic"])
+def test_a_url_that_apprise_does_not_take_is_said_so(processes: PushProcesses, tmp_path: Path, url: str) -> None:
+    result = send(processes, url, tmp_path)
+
+    assert result.status in (PushStatus.REFUSED, PushStatus.UNREACHED, PushStatus.UNKNOWN)
+    assert result.problem
+
+
+def test_without_the_extra_the_line_that_installs_it_is_named(tmp_path: Path) -> None:
+    with closing(PushProcesses((sys.executable, "-c", WITHOUT_APPRISE))) as processes:
+        result = send(processes, f"ntfy://127.0.0.1:1/{SECRET}", tmp_path)
+
+    assert result == PushResult(PushStatus.REFUSED, "Apprise is not installed: pip install 'hooktray[push]'")
+
+
+def test_a_kept_url_is_found_by_its_reference(processes: PushProcesses, tmp_path: Path) -> None:
+    with closing(WebServer()) as server:
+        url = f"json://{server.place}/{SECRET}"
+        unknown = send(processes, push_urls.reference(url), tmp_path)
+        kept = processes.run(SendRequest(folder=str(tmp_path), keep=[url]))
+        sent = send(processes, push_urls.reference(url), tmp_path)
+
+    assert unknown.status is PushStatus.REFUSED
+    assert "hooktray push add" in unknown.problem
+    assert len(kept.places) == 1
+    assert sent == PushResult(PushStatus.SENT)
+
+
+def test_the_request_is_in_no_argument_that_others_can_read(tmp_path: Path) -> None:
+    with closing(WebServer(endless)) as server, closing(PushProcesses(deadline=6.0)) as processes:
+        seen = []
+
+        class Watched(subprocess.Popen[bytes]):
+            """Notes the words of the command line."""
+
+            def __init__(self, argv: list[str], **options: object) -> None:
+                seen.append(" ".join(argv))
+                super().__init__(argv, **options)  # type: ignore[call-overload]
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(subprocess, "Popen", Watched)
+            send(processes, f"json://{server.place}/{SECRET}", tmp_path)
+
+    assert len(seen) == 1
+    assert SECRET not in seen[0]
+
+
+def test_only_what_cannot_have_arrived_or_is_asked_for_again_may_be_sent_again() -> None:
+    unreached, unknown = PushStatus.UNREACHED, PushStatus.UNKNOWN
+    cases: dict[PushStatus, list[list[int | PushStatus]]] = {
+        unreached: [[unreached], [unreached, unreached]],
+        PushStatus.BUSY: [[503], [429, 503], [unreached, 503]],
+        PushStatus.REFUSED: [[400], [503, 400]],
+        unknown: [[], [unknown], [200, 503], [200, unreached], [503, unknown]],
+    }
+
+    assert {seen: [judge(one).status for one in seen_of] for seen, seen_of in cases.items()} == {
+        status: [status] * len(seen_of) for status, seen_of in cases.items()
+    }

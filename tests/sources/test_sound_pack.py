@@ -1,0 +1,176 @@
+"""A sound pack is somebody else's: what is odd about it is said, and never played."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tray.errors import ConfigError
+from tray.notify.sound import SOUNDS
+from tray.sources import sound_pack
+from tray.sources.configuration import parse
+
+DONE = {"file": "sounds/done.wav", "label": "Done"}
+
+
+def make(folder: Path, *sounds: dict[str, Any], **more: Any) -> Path:
+    """A pack with one good sound, and these."""
+    (folder / "sounds").mkdir(parents=True)
+    (folder / "sounds" / "done.wav").write_bytes((SOUNDS / "tick.wav").read_bytes())
+    manifest = {
+        "cesp_version": "1.0",
+        "name": "peon",
+        "display_name": "Orc Peon",
+        "version": "1.0.0",
+        "license": "CC-BY-NC-4.0",
+        "author": {"name": "somebody"},
+        "categories": {"task.complete": {"sounds": [DONE, *sounds]}},
+    }
+    (folder / "openpeon.json").write_text(json.dumps({**manifest, **more}))
+    return folder
+
+
+def warnings(folder: Path) -> tuple[str, ...]:
+    return parse(json.dumps({"sound_pack": str(folder)}), "/h/hooktray.yaml").warnings
+
+
+def test_a_good_pack_says_what_it_is_and_its_licence(tmp_path: Path) -> None:
+    pack = sound_pack.read_pack(str(make(tmp_path / "p")))
+
+    assert pack.line == "Orc Peon 1.0.0 by somebody, licence: CC-BY-NC-4.0"
+    assert [one.file for one in pack.sounds["task.complete"]] == ["sounds/done.wav"]
+    assert sound_pack.read_pack(str(tmp_path / "p" / "openpeon.json")) == pack
+    assert warnings(tmp_path / "p") == ()
+
+
+def test_a_pack_without_a_licence_says_so(tmp_path: Path) -> None:
+    assert sound_pack.read_pack(str(make(tmp_path / "p", license=""))).line.endswith("licence: none named")
+
+
+def test_an_older_packs_names_of_categories_count_by_their_alias(tmp_path: Path) -> None:
+    old = {"categories": {"complete": {"sounds": [DONE]}}, "category_aliases": {"complete": "task.complete"}}
+
+    assert "task.complete" in sound_pack.read_pack(str(make(tmp_path / "p", **old))).sounds
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"cesp_version": "2.0"}, "cesp_version: 2.0 is not known"),
+        ({"cesp_version": 1}, "$.cesp_version"),
+        ({"name": "../x"}, "is not a pack's name"),
+        ({"categories": []}, "$.categories"),
+        ({"categories": {"task.complete": {"sounds": [{"label": "x"}]}}}, "missing required field `file`"),
+        ({"categories": {"task.complete": {"sounds": [DONE] * 1001}}}, "more than 1000 sounds"),
+    ],
+)
+def test_a_manifest_that_is_none_is_said_with_its_place(tmp_path: Path, more: dict[str, Any], said: str) -> None:
+    make(tmp_path / "p", **more)
+
+    (warning,) = warnings(tmp_path / "p")
+
+    assert warning.startswith("/h/hooktray.yaml:1:2: sound_pack: ")
+    assert said in warning
+
+
+@pytest.mark.parametrize("text", ["", "{", "[" * 5000, "\x00\xff", '{"name": "x"}'])
+def test_what_is_no_manifest_is_said(tmp_path: Path, text: str) -> None:
+    (make(tmp_path / "p") / "openpeon.json").write_text(text)
+
+    assert len(warnings(tmp_path / "p")) == 1
+
+
+@pytest.mark.parametrize("path", ["peon", "/nowhere/peon", "/dev/null"])
+def test_a_pack_that_is_not_there_is_said(path: str) -> None:
+    (warning,) = parse(json.dumps({"sound_pack": path}), "/h/hooktray.yaml").warnings
+
+    assert "sound_pack" in warning
+    assert "\n" in warning, "with a remedy"
+
+
+def too_large(path: Path) -> None:
+    path.write_bytes(b"RIFF" + bytes(sound_pack.FILE_LIMIT))
+
+
+def no_sound(path: Path) -> None:
+    path.write_text("#!/bin/sh\n")
+
+
+def folder(path: Path) -> None:
+    path.mkdir()
+
+
+def pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def link(path: Path) -> None:
+    outside = path.parents[2] / "outside.wav"
+    outside.write_bytes(b"RIFF")
+    path.symlink_to(outside)
+
+
+def nothing(path: Path) -> None:
+    """It is not there."""
+
+
+@pytest.mark.parametrize(
+    ("odd", "said"),
+    [
+        (too_large, "more than 1048576"),
+        (no_sound, "not the sound file that its name says"),
+        (folder, "odd.wav"),
+        (pipe, "not a file of the pack's own"),
+        (link, "not a file of the pack's own"),
+        (nothing, "cannot be read"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_a_file_that_is_odd_is_named_and_not_loaded(tmp_path: Path, odd: Callable[[Path], None], said: str) -> None:
+    make(tmp_path / "p", {"file": "sounds/odd.wav", "label": "odd"})
+    odd(tmp_path / "p" / "sounds" / "odd.wav")
+
+    (warning,) = warnings(tmp_path / "p")
+
+    assert "sounds/odd.wav" in warning
+    assert said in warning
+    assert "our own sound is played instead" in warning
+
+
+@pytest.mark.parametrize(
+    "file", ["../outside.wav", "/etc/passwd", "sounds\\x.wav", "sounds/a b.wav", "x.exe", "", "a/../b.wav"]
+)
+def test_a_path_that_leads_out_or_is_no_sound_is_not_loaded(tmp_path: Path, file: str) -> None:
+    (tmp_path / "outside.wav").write_bytes(b"RIFF")
+    pack = sound_pack.read_pack(str(make(tmp_path / "p", {"file": file, "label": ""})))
+
+    with pytest.raises(ConfigError):
+        sound_pack.load(pack, pack.sounds["task.complete"][1])
+
+
+@pytest.mark.parametrize("good", [True, False])
+def test_the_digest_of_a_file_counts_where_the_pack_has_one(tmp_path: Path, good: bool) -> None:
+    content = (SOUNDS / "tick.wav").read_bytes()
+    digest = hashlib.sha256(content if good else b"another").hexdigest()
+    make(tmp_path / "p", {**DONE, "sha256": digest})
+
+    assert len(warnings(tmp_path / "p")) == (0 if good else 1)
+
+
+def test_of_many_odd_sounds_three_are_named(tmp_path: Path) -> None:
+    make(tmp_path / "p", *({"file": f"sounds/{number}.wav", "label": ""} for number in range(9)))
+
+    found = warnings(tmp_path / "p")
+
+    assert len(found) == 4
+    assert "6 more of its sounds" in found[-1]
+
+
+def test_a_pack_that_is_put_there_later_is_waited_for(tmp_path: Path) -> None:
+    assert str(tmp_path / "p") in parse(json.dumps({"sound_pack": str(tmp_path / "p")}), "/h").watched

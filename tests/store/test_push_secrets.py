@@ -1,0 +1,97 @@
+"""Where the URLs of push services are kept: in a real keyring, else in a file of the user's alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from notify.parts import process, session_bus
+
+from tray.store import push_secrets
+from tray.store.push_secrets import FILE, SecretPlace
+from tray.text import push_urls
+
+URL = "ntfy://x9topic"
+REFERENCE = push_urls.reference(URL)
+CALL = """import sys
+from pathlib import Path
+from tray.store import push_secrets
+print(push_secrets.{}(sys.argv[1], Path(sys.argv[2])))
+"""
+ANOTHER = json.dumps({REFERENCE: "ntfy://attacker"})
+
+
+@pytest.fixture(autouse=True)
+def no_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
+
+
+def test_without_a_keyring_a_file_of_the_users_alone_has_it(tmp_path: Path) -> None:
+    place = push_secrets.keep(URL, tmp_path)
+
+    assert place is SecretPlace.FILE
+    assert stat.S_IMODE((tmp_path / FILE).stat().st_mode) == 0o600
+    assert push_secrets.find(REFERENCE, tmp_path) == URL
+    assert list(tmp_path.iterdir()) == [tmp_path / FILE]
+
+
+def test_a_url_is_itself_and_an_unknown_reference_nothing(tmp_path: Path) -> None:
+    assert push_secrets.find(URL, tmp_path) == URL
+    assert push_secrets.find(REFERENCE, tmp_path) == ""
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", ANOTHER, json.dumps({REFERENCE: 7})])
+def test_nobody_puts_another_url_in_its_place(tmp_path: Path, text: str) -> None:
+    (tmp_path / FILE).write_text(text)
+    (tmp_path / FILE).chmod(0o600)
+
+    assert push_secrets.find(REFERENCE, tmp_path) == ""
+
+
+def test_a_file_that_others_can_read_is_not_read(tmp_path: Path) -> None:
+    push_secrets.keep(URL, tmp_path)
+    (tmp_path / FILE).chmod(0o644)
+
+    assert push_secrets.find(REFERENCE, tmp_path) == ""
+
+
+def test_several_are_kept_beside_each_other(tmp_path: Path) -> None:
+    push_secrets.keep(URL, tmp_path)
+    push_secrets.keep("json://host/secret", tmp_path)
+
+    assert push_secrets.find(REFERENCE, tmp_path) == URL
+    assert push_secrets.find(push_urls.reference("json://host/secret"), tmp_path) == "json://host/secret"
+
+
+def test_a_real_keyring_has_it_and_the_file_no_longer(tmp_path: Path) -> None:
+    push_secrets.keep(URL, tmp_path)
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path), "LC_ALL": "C"}
+    (tmp_path / "state").mkdir()
+    (tmp_path / FILE).rename(tmp_path / "state" / FILE)
+
+    def call(function: str, word: str) -> str:
+        argv = [sys.executable, "-c", CALL.format(function), word, str(tmp_path / "state")]
+        done = subprocess.run(argv, env=environment, capture_output=True, check=True, timeout=60)
+        return done.stdout.decode().strip()
+
+    with session_bus(tmp_path, environment) as address:
+        environment["DBUS_SESSION_BUS_ADDRESS"] = address
+        daemon = ("gnome-keyring-daemon", "--foreground", "--unlock", "--components=secrets")
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        with process(*daemon, environment=environment, **pipes) as ring:
+            assert ring.stdin is not None
+            assert ring.stdout is not None
+            ring.stdin.write(b"password")
+            ring.stdin.close()
+            ring.stdout.readline()  # it is unlocked
+            place = call("keep", URL)
+            kept = json.loads((tmp_path / "state" / FILE).read_text())
+
+            assert place == SecretPlace.KEYRING
+            assert kept == {}
+            assert call("find", REFERENCE) == URL

@@ -1,0 +1,171 @@
+"""The page by keyboard alone, and as a screen reader has it: order and sight of the focus, names, announcements."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from chromium import Page
+from web.browsing import address, keep, problems
+from web.site import Site
+from web.test_board import WAITS, WORKS
+from web.test_pages import ADDS, every_page, record
+
+from tray.approvals.callers.click_check import ClickObjection, ClickRejection
+from tray.desktop.menu.state import MenuAgent
+
+FOCUSABLE = "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex]:not([tabindex='-1'])"
+EXPECTED = f"""[...document.querySelectorAll({FOCUSABLE!r})]
+    .filter((one) => one.checkVisibility() && !one.closest('details:not([open]) > :not(summary)'))
+    .map((one) => one.dataset.place ??= String(Math.random()))"""
+SEEN = """(() => {
+    const one = document.activeElement, box = one.getBoundingClientRect();
+    if (one === document.body) return null;
+    const inside = box.bottom > 0 && box.top < innerHeight && box.width > 0 && box.height > 0;
+    const outline = getComputedStyle(one).outlineStyle;
+    return {place: one.dataset.place, inside, outline, html: one.outerHTML.slice(0, 120)};
+})()"""
+LISTEN = """window.told = []; new MutationObserver((all) => all.forEach((one) => {
+    const element = one.target.nodeType === 1 ? one.target : one.target.parentElement;
+    const region = element?.closest('[role=status], [role=alert], [aria-live]');
+    if (region && region.textContent) told.push(region.textContent);
+})).observe(document.body, {subtree: true, childList: true, characterData: true}); 0"""
+COUNT = """window.kept = document.querySelector('.board li'); window.asked = 0; const old = fetch;
+window.fetch = (...all) => old(...all).finally(() => { asked += 1; }); 0"""
+ROLES = {"button", "checkbox", "combobox", "image", "link", "region", "searchbox", "switch", "textbox"}
+
+
+@pytest.fixture
+def full(site: Site) -> Site:
+    """A page with something in each of its lists."""
+    claude = MenuAgent(agent="claude-code", name="Claude Code", installed=True, connect=ADDS)
+    codex = MenuAgent(agent="codex", name="Codex", installed=True, connect=replace(ADDS, digest="9f"))
+    site.agents.found = (claude, codex)
+    site.sessions = (WAITS, WORKS)
+    site.controls.add_request("Switch hooks off", "claude-code, pid 812", lambda: None)
+    site.controls.add_request("Pause hooks", "codex, pid 813", lambda: None)
+    return site
+
+
+def focused(page: Page) -> list[dict[str, Any]]:
+    """Everything that the Tab key reaches, from the top of the page until it leaves it."""
+    found: list[dict[str, Any]] = []
+    for _ in range(200):
+        page.key("Tab", 9)
+        one = page.run(SEEN)
+        if one is None or one["place"] in {each["place"] for each in found}:
+            return found
+        found.append(one)
+    raise AssertionError("Tab never leaves the page")
+
+
+def tree(page: Page) -> list[tuple[str, str, str]]:
+    """Role, name and description of everything that a screen reader stops at."""
+    nodes = page.call("Accessibility.getFullAXTree")["nodes"]
+    words = [[str(node.get(key, {}).get("value", "")) for key in ("role", "name", "description")] for node in nodes]
+    return [
+        (role, name, more)
+        for (role, name, more), node in zip(words, nodes, strict=True)
+        if role in ROLES and not node["ignored"]
+    ]
+
+
+def test_axe_finds_nothing_on_a_full_page(full: Site, page: Page) -> None:
+    found = []
+    for path in ("/sessions", "/hooks", "/agents", "/confirm/passphrase", "/enter"):
+        for dark in (False, True):
+            page.look(dark=dark)
+            page.go(address(full, path))
+            page.run("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+            found += [(path, one) for one in problems(page)]
+
+    assert found == []
+
+
+def test_the_passphrase_is_asked_for_on_an_accessible_page(full: Site, page: Page) -> None:
+    full.controls.set_passphrase("correct horse battery", "page")
+    full.finding = ClickRejection(ClickObjection.NOT_A_BROWSER, "zen (7) is not a browser that your system installed")
+    page.go(address(full, "/confirm/off"))
+
+    page.click(".confirm button")
+    page.wait("!!document.querySelector('input[name=passphrase]')", "the passphrase is asked for")
+
+    assert problems(page) == []
+    assert page.run("document.activeElement.id") == "main"
+
+
+def test_tab_reaches_everything_in_the_order_of_the_page_and_is_seen(full: Site, page: Page) -> None:
+    wrong: list[object] = []
+    for path in every_page(full):
+        page.go(address(full, path))
+        page.wait("document.readyState === 'complete'")
+        page.run("document.activeElement.blur(); scrollTo(0, 0)")
+        expected = page.run(EXPECTED)
+
+        found = focused(page)
+
+        if [one["place"] for one in found] != expected:
+            wrong.append((path, "order", [one["html"] for one in found], len(expected)))
+        wrong += [(path, one["html"]) for one in found if not one["inside"] or one["outline"] == "none"]
+
+    assert wrong == []
+
+
+def test_the_skip_link_leads_to_the_content(site: Site, page: Page) -> None:
+    page.go(address(site, "/hooks"))
+
+    page.key("Tab", 9)
+    page.key("Enter", 13, "\r")
+
+    page.wait("document.activeElement.id === 'main'", "the content has the focus")
+
+
+def test_everything_that_a_screen_reader_stops_at_has_a_name_of_its_own(full: Site, page: Page) -> None:
+    wrong: list[object] = []
+    for path in every_page(full):
+        page.go(address(full, path))
+        found = tree(page)
+        assert found, path
+        wrong += [(path, role) for role, name, _ in found if not name.strip()]
+        twice = Counter(one for one in found if one[0] in ("button", "switch"))
+        wrong += [(path, one) for one, number in twice.items() if number > 1]
+
+    assert wrong == []
+
+
+def test_new_decisions_are_announced_once_and_nothing_else_is_read_again(site: Site, page: Page) -> None:
+    keep(site, record(1))
+    page.go(address(site, "/"))
+    page.wait("!!document.querySelector('[data-state=live]')")
+    page.run(LISTEN)
+
+    for first in (2, 5):
+        for number in range(first, first + 3):
+            site.page.publish(record(number))
+        page.wait(f"told.length >= {1 if first == 2 else 2}", "the decisions are announced")
+
+    assert page.run("told") == ["3 new decisions", "3 new decisions"]
+    assert page.run("document.querySelectorAll('.rows > li').length") == 7
+
+
+def test_what_was_done_has_the_focus_on_the_page_that_follows(site: Site, page: Page) -> None:
+    page.go(address(site, "/confirm/off"))
+
+    page.follow(".confirm button")
+
+    page.wait("document.activeElement.textContent.includes('Hooks are off.')", "it is read aloud")
+
+
+def test_a_board_that_says_the_same_is_not_drawn_again(full: Site, page: Page) -> None:
+    page.go(address(full, "/sessions"))
+    page.run(COUNT)
+
+    full.page.publish(record(9))
+    page.wait("asked === 1", "the board was looked at")
+    full.sessions = (WORKS,)
+    full.page.publish(record(10))
+    page.wait("!kept.isConnected", "the board is another one")
+
+    assert page.run("asked") == 2

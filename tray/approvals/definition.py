@@ -1,0 +1,62 @@
+"""A hook's definition as rows such as a person writes them: what is set, by the names of `hooktray.yaml`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tray.model.decision import Verdict
+from tray.model.hook import Failure, Rule
+
+NAMES = {  # of the fields that definitions in ledgers have, where `hooktray.yaml` calls them otherwise
+    "agents": "agent",
+    "aside": "async",
+    "background": "background_seconds",
+    "line": "command",
+    "pattern": "matcher",
+    "text": "prompt",
+    "verdict": "decision",
+}
+FIRST = ("name", "event", "agent", "tool", "matcher", "type", "command", "url", "prompt", "decision", "reason")
+# What says nothing: empty, or what every hook has that does not say otherwise.
+DEFAULTS: Mapping[str, Any] = {"background": 600.0, "enabled": True, "failure": Failure.DEFAULT.value}
+EMPTY: tuple[Any, ...] = ("", [], {}, False, None)
+
+
+def definition_rows(definition: str) -> list[str]:
+    """`key: value` for all that a definition sets; a text of several lines follows its key, indented."""
+    fields: dict[str, Any] = json.loads(definition)
+    del fields["source"]
+    kind = str(fields.pop("kind")).lower()
+    action: dict[str, Any] = fields.pop("action")
+    if kind == Rule.__name__.lower():
+        action["verdict"] = Verdict(action["verdict"]).word
+    elif action.pop("agent", False):
+        kind = "agent"
+    values = {"type": kind}
+    for part in (fields.pop("match"), action, fields):
+        values |= {NAMES.get(key, key): value for key, value in part.items() if not _says_nothing(key, value)}
+    order = [*(key for key in FIRST if key in values), *sorted(values.keys() - set(FIRST))]
+    return [row for key in order for row in _rows(key, values[key])]
+
+
+def _says_nothing(key: str, value: Any) -> bool:
+    return value in EMPTY or DEFAULTS.get(key) == value
+
+
+def _rows(key: str, value: Any) -> Iterator[str]:
+    lines = _text(value).splitlines() or [""]
+    if len(lines) == 1:
+        yield f"{key}: {lines[0]}"
+        return
+    yield f"{key}:"
+    yield from (f"  {line}" for line in lines)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(": ".join(map(str, one)) if isinstance(one, list) else str(one) for one in value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,53 @@
+"""`hooktray review`: a hook as a person reads it before approving. At a terminal, the tray asks below it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+
+from tray.cli.requests import TIMEOUT, HookName, show_answer
+from tray.errors import IpcError
+from tray.language import say
+from tray.paths import Paths
+
+
+def review(paths: Paths, hook: HookName) -> None:
+    paths.prepare()
+    text, name = _review(paths, hook)
+    if name and sys.stdin.isatty() and sys.stdout.isatty() and _is_decided(paths, name):
+        return
+    print(text, end="")
+    if name:
+        approve, deny = (f"hooktray {word} {shlex.quote(name)}" for word in ("approve", "deny"))
+        print("\n" + say("To approve it: `{approve}`; to turn it down: `{deny}`", approve=approve, deny=deny))
+
+
+def _review(paths: Paths, word: str) -> tuple[str, str]:
+    """The text, and the hook's key if it waits. Raises HooktrayError when no hook is meant, or it cannot be read."""
+    from tray.app import open_stores
+    from tray.approvals.consent import require_readable
+    from tray.approvals.review import review as render
+    from tray.cli.hook_trial import hook_state
+
+    stores = open_stores(paths, migrate=not paths.database.exists())
+    try:
+        one = require_readable(hook_state(paths, stores, word))
+        return render(one, stores.copies, os.environ), one.key if one.waiting else ""
+    finally:
+        stores.journal.close()
+
+
+def _is_decided(paths: Paths, key: str) -> bool:
+    """Whether the tray showed all of it here and asked; not where it does not run, or could not ask here."""
+    from tray.ipc.client import ask, send_request
+
+    try:
+        send_request(paths.socket, {"op": "ping"}, TIMEOUT)
+    except IpcError:
+        return False
+    answer = ask(paths.socket, {"op": "approve", "hook": key}, TIMEOUT)
+    if "queued" in answer:
+        return False
+    show_answer(answer)
+    return True

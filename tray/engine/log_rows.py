@@ -1,0 +1,65 @@
+"""What `hooktray log` shows of a decision: a row for programs, and its sentence for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tray.engine.sentence import sentence
+from tray.model.decision import Record, Verdict
+from tray.store.journal import Journal
+
+SENTENCE_LIMIT = 300  # characters
+
+
+FILTERS = ("agent", "project", "session", "event", "label", "hook", "text")
+
+
+def query(wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """What Journal.recent takes, of what a command wants: the verdict as a word, and a time or ""."""
+    verdict, since = wanted["verdict"], wanted["since"]
+    return {
+        **{name: str(wanted[name]) for name in FILTERS},
+        "verdict": Verdict[verdict.upper()] if verdict else None,
+        "since": float(since) if since else "",
+    }
+
+
+def log_report(journal: Journal, limit: int, query: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The latest rows that fit, newest first."""
+    return [log_entry(record) for record in journal.recent(limit, brief=True, **query)]
+
+
+def log_entry(record: Record) -> dict[str, Any]:
+    """What a line of the log is made from."""
+    return {"row": log_row(record), "label": record.label, "sentence": sentence(record, SENTENCE_LIMIT)}
+
+
+def log_row(record: Record) -> dict[str, Any]:
+    return {
+        "id": record.id,
+        "at": record.at,
+        "agent": record.agent,
+        "session": record.session,
+        "project": record.project,
+        "event": record.event,
+        "kind": record.kind,
+        "tool": record.tool,
+        "subject": record.subject,
+        "verdict": record.verdict.word,
+        "reason": record.reason,
+        "ms": record.ms,
+        "rewrites": list(record.rewrites),
+        "hooks": [dict(hook) for hook in record.hooks],
+        "notes": list(record.notes),
+        "adjustments": list(record.adjustments),
+        "problem": record.problem,
+        "masked": record.masked,
+        "cwd": record.cwd,
+        "ledger": record.ledger,
+        "wait_ms": record.wait_ms,
+        "hooks_ms": record.hooks_ms,
+        "offline": record.offline,
+        "test": record.test,
+        "alerted": record.alerted,
+    }

@@ -1,0 +1,52 @@
+"""Which of an agent's events `connect` writes entries for: those that a hook, a notification or Hooktray needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from tray.agents.agent import Agent
+from tray.agents.registry import AGENTS
+from tray.engine.plan import EventSearch, matches
+from tray.model.event import Event, EventKind
+from tray.model.hook import Hook, Match
+
+# Notifications, sessions, self-protection, `/hooks` and the end of skills' hooks work without any hook of the user.
+OWN_KINDS = frozenset({
+    EventKind.COMPLETION_CLAIM, EventKind.CONVERSATION_NEW, EventKind.ELICITATION, EventKind.ELICITATION_RESULT,
+    EventKind.NOTIFICATION, EventKind.PERMISSION_DENIED, EventKind.PERMISSION_REQUEST, EventKind.PROMPT,
+    EventKind.PROMPT_EXPANSION, EventKind.ROUND_END, EventKind.SESSION_END, EventKind.SESSION_START,
+    EventKind.SLASH_COMMAND, EventKind.TOOL_AFTER, EventKind.TOOL_BEFORE, EventKind.TOOL_FAILED, EventKind.TURN_END,
+    EventKind.TURN_FAILED, EventKind.TURN_INTERRUPTED,
+})  # fmt: skip
+
+
+def needed_events(hooks: Iterable[Hook]) -> Mapping[str, frozenset[str]]:
+    """The needed events of each agent, by their native names."""
+    matchers = tuple(_without_details(hook.match) for hook in hooks if hook.enabled)
+    return {agent: _needed(known, matchers) for agent, known in AGENTS.items()}
+
+
+def _needed(agent: Agent, matchers: Iterable[Match]) -> frozenset[str]:
+    """All events where the user has to trust our entries again at each change: they are written once."""
+    if agent.trusts_each_entry:
+        return frozenset(agent.events) - agent.unconnected_events
+    kinds = {spec.kind for spec in agent.events.values()}
+    # Where no event tells what the user typed, the call of the model has it.
+    own = OWN_KINDS if EventKind.PROMPT in kinds else OWN_KINDS | {EventKind.MODEL_BEFORE}
+    return frozenset(
+        name
+        for name, spec in agent.events.items()
+        if name not in agent.unconnected_events
+        and (spec.kind in own or any(_is_meant(match, agent.id, name, spec.kind) for match in matchers))
+    )
+
+
+def _is_meant(match: Match, agent: str, name: str, kind: EventKind) -> bool:
+    event = Event(id="", agent=agent, name=name, kind=kind)
+    return matches(match, event, EventSearch(event))
+
+
+def _without_details(match: Match) -> Match:
+    """The matcher for the event alone: what else it looks at differs from one event to the next."""
+    return replace(match, tool="", pattern="", condition="", project="", skill=(), subagent="")

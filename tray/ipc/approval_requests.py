@@ -1,0 +1,323 @@
+"""Requests about hooks and settings: what each asks, with its whole review at a terminal, and what it does."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tray.agents.protocol import spec
+from tray.approvals.batch import ApprovalBatch, button_label, render_batch, summary_lines, write_batch
+from tray.approvals.catalog import REMOVED, HookState, command_or_url
+from tray.approvals.consent import require_readable
+from tray.approvals.controls import COMMANDS, Controls
+from tray.approvals.guarded_settings import GuardedSetting
+from tray.approvals.review import TERMINAL_LIMIT, review, write_review
+from tray.approvals.search_path import terminal_path
+from tray.approvals.variables import require_grantable
+from tray.errors import HooktrayError
+from tray.language import count, say
+from tray.model.hook import ApprovalState, Match
+from tray.store.copies import Copies
+from tray.strict import nearest
+from tray.text import sanitise
+
+TRIAL_TIMEOUT = 10.0  # seconds that a terminal waits for the test run after an approval
+UNCHANGED = "unchanged"  # the word for all hooks that were approved before
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserRequest:
+    """What is asked for. `run` gets the channel on which a person agreed, and returns what came of it besides."""
+
+    summary: str
+    question: str
+    run: Callable[[str], str | None]
+    tightens: bool = False  # the code is enough wherever it comes from
+    in_menu: str = ""  # the reply where the menu shows it already
+    deny: UserRequest | None = None  # what a person can choose at the terminal in its place
+
+
+class TerminalReviews:
+    """A review as a terminal shows it: as much as fits there, and the file that has all of it."""
+
+    def __init__(self, copies: Copies, folder: Path, environment: Mapping[str, str] = os.environ) -> None:
+        self._copies = copies
+        self._folder = folder
+        self._environment = environment
+
+    def hook(self, one: HookState) -> str:
+        """What was declared, its files, and one line for each thing to know."""
+        if not one.digest:
+            return _where(one)
+        text = review(one, self._copies, self._environment, TERMINAL_LIMIT)
+        if one.digest == REMOVED:
+            return text
+        return text + self._in_full(write_review(one, self._copies, self._environment, self._folder))
+
+    def batch(self, batch: ApprovalBatch) -> str:
+        """The same of every hook that is approved together."""
+        path = write_batch(batch, (), self._copies, self._environment, self._folder)
+        text = render_batch(batch, self._copies, self._environment, TERMINAL_LIMIT)
+        return "\n".join([*summary_lines(batch), "", text, self._in_full(path)])
+
+    def _in_full(self, path: Path) -> str:
+        return "\n" + say("In full: {file}", file=path)
+
+
+class ApprovalRequests:
+    """Turns what a command asks for into a UserRequest. Raises HooktrayError when there is nothing to decide."""
+
+    def __init__(self, controls: Controls, reviews: TerminalReviews, shares_files: Callable[[int], bool]) -> None:
+        self._controls = controls
+        self._reviews = reviews
+        self._shares_files = shares_files
+
+    def approve(self, request: Mapping[str, Any]) -> UserRequest:
+        if source := request.get("source"):
+            return self._source(str(source))
+        if setting := self._setting(request):
+            if setting.confirmed:
+                why = say("`{setting}` is confirmed already", setting=setting.text)
+                raise HooktrayError(why, hint=say("there is nothing to do"))
+            return self._confirm(setting, yes=True)
+        found = self._batch(request) or self._waiting(request)
+        if found:
+            return found
+        one = self._find(request)
+        env = require_grantable(one.hook, names) if (names := _names(request)) else ()
+        if env and one.approved:
+            return self._grant(one, env)
+        return self._approve(require_readable(one), request.get("pid"), env)
+
+    def _approve(self, one: HookState, pid: object, env: tuple[str, ...]) -> UserRequest:
+        path = terminal_path(pid) if isinstance(pid, int) and self._shares_files(pid) else ""
+
+        def approve(channel: str) -> str:
+            self._controls.approve(one.key, one.digest, channel, path if channel in COMMANDS else "", env)
+            return self._controls.describe_trial(one.key, TRIAL_TIMEOUT)
+
+        summary = say("Approve {name} {digest}", name=one.hook.name, digest=one.digest[:8])
+        question = f"{say('Hooktray: approve this?')}\n\n{self._reviews.hook(self._controls.with_path(one, path))}"
+        if env:
+            variables = ", ".join(env)
+            summary = say("{approve} with {variables}", approve=summary, variables=variables)
+            gets = say("It gets {variables} of each agent's environment with that.", variables=variables)
+            question = f"{question}\n\n{gets}"
+        return UserRequest(
+            summary=summary,
+            question=question,
+            run=approve,
+            in_menu=say("{name} waits for your approval", name=one.hook.name) if one.waiting and not env else "",
+            deny=self._denial(one, question) if one.waiting else None,
+        )
+
+    def _grant(self, one: HookState, env: tuple[str, ...]) -> UserRequest:
+        variables = ", ".join(env)
+
+        def grant(channel: str) -> str:
+            self._controls.grant(one.key, env, channel)
+            return self._controls.describe_trial(one.key, TRIAL_TIMEOUT)
+
+        asked = say("Hooktray: give {variables} of each agent's environment to this hook?", variables=variables)
+        return UserRequest(
+            summary=say("Let {variables} through to {name}", variables=variables, name=one.hook.name),
+            question=f"{asked}\n  {_where(one)}",
+            run=grant,
+        )
+
+    def _withhold(self, one: HookState, env: tuple[str, ...]) -> UserRequest:
+        variables = ", ".join(env)
+        if missing := set(env) - set(one.granted):
+            why = say(
+                "{variables} was not let through to `{name}`",
+                variables=", ".join(sorted(missing)),
+                name=one.hook.name,
+            )
+            hint = say("let through: {variables}", variables=", ".join(one.granted) or say("none"))
+            raise HooktrayError(why, hint=hint)
+        asked = say("Hooktray: no longer give {variables} to this hook?", variables=variables)
+        return UserRequest(
+            summary=say("Withhold {variables} from {name}", variables=variables, name=one.hook.name),
+            question=f"{asked}\n  {_where(one)}",
+            run=lambda channel: self._controls.withhold(one.key, env, channel),
+        )
+
+    def _source(self, word: str) -> UserRequest:
+        """All hooks of one file that wait, or of all files of one kind if only one of them has such hooks."""
+        found = [one for one in self._controls.batches if one.source and word in (one.source, _kind(one))]
+        if not found:
+            sources = {one.hook.source.path: one.hook.source.kind for one in self._controls.hooks()}
+            if word in sources or word in sources.values():
+                why = say("no hook of {source} waits for you", source=word)
+                raise HooktrayError(why, hint=say("`hooktray list` shows where hooks stand"))
+            raise HooktrayError(
+                say("no hook is declared in {source}", source=word),
+                hint=say("declared in: {files}", files=", ".join(sources)),
+            )
+        if len(found) > 1:
+            names = ", ".join(one.source for one in found)
+            raise HooktrayError(
+                say("`{name}` is more than one file", name=word), hint=say("say which: {names}", names=names)
+            )
+        return self._all_of(found[0])
+
+    def _batch(self, request: Mapping[str, Any]) -> UserRequest | None:
+        """`approve unchanged`: all hooks that were approved before with the same content."""
+        if request.get("hook") != UNCHANGED or any(one.hook.name == UNCHANGED for one in self._controls.hooks()):
+            return None
+        batch = self._controls.batch
+        if not batch:
+            why = say("no hook waits whose content was approved before")
+            raise HooktrayError(why, hint=say("`hooktray list` shows where hooks stand"))
+        return self._all_of(batch)
+
+    def _all_of(self, batch: ApprovalBatch) -> UserRequest:
+        number = len(batch.hooks)
+
+        def approve(channel: str) -> str:
+            self._controls.approve_batch(batch.digest, channel)
+            return "\n  ".join(self._trials_of(batch))
+
+        waits = count("{n} hook waits for your approval", "{n} hooks wait for your approval", number)
+        return UserRequest(
+            summary=button_label(batch),
+            question=f"{say('Hooktray: approve all of these?')}\n\n{self._reviews.batch(batch)}",
+            run=approve,
+            in_menu=waits,
+        )
+
+    def _trials_of(self, batch: ApprovalBatch) -> Iterator[str]:
+        until = time.monotonic() + TRIAL_TIMEOUT
+        for one in batch.hooks:
+            if text := self._controls.describe_trial(one.key, max(0.0, until - time.monotonic())):
+                yield f"{one.hook.name}: {text}"
+
+    def _waiting(self, request: Mapping[str, Any]) -> UserRequest | None:
+        """A request that has a word of its own: clicks that wait for the passphrase."""
+        word = request.get("hook")
+        found = [one for one in self._controls.requests if word and one.word == word]
+        if not found or any(one.hook.name == word for one in self._controls.hooks()):
+            return None
+        last = found[-1]
+        return UserRequest(
+            summary=last.summary,
+            question=say("Hooktray: {what}? It was clicked there just now.", what=last.summary),
+            run=lambda channel: self._controls.resolve(last.id, accept=True),
+            in_menu=last.summary,
+        )
+
+    def deny(self, request: Mapping[str, Any]) -> UserRequest:
+        if setting := self._setting(request):
+            return self._confirm(setting, yes=False)
+        one = require_readable(self._find(request))
+        return self._denial(one, f"{say('Hooktray: turn this down?')}\n\n{self._reviews.hook(one)}")
+
+    def _denial(self, one: HookState, question: str) -> UserRequest:
+        return UserRequest(
+            summary=say("Deny {name} {digest}", name=one.hook.name, digest=one.digest[:8]),
+            question=question,
+            tightens=True,
+            run=lambda channel: self._controls.deny(one.key, one.digest, channel),
+        )
+
+    def revoke(self, request: Mapping[str, Any]) -> UserRequest:
+        one = self._find(request)
+        if not one.approved:
+            why = say("`{name}` is not approved", name=one.hook.name)
+            raise HooktrayError(why, hint=say("`hooktray list` shows where hooks stand"))
+        what = _where(one)
+        if env := _names(request):
+            return self._withhold(one, env)
+        if request.get("last"):
+            asked = say("Hooktray: take back just its last approval? What was approved before it counts again.")
+            return UserRequest(
+                summary=say("Take back the last approval of {name}", name=one.hook.name),
+                question=f"{asked}\n  {what}",
+                run=lambda channel: self._controls.undo_approval(one.key, channel),
+            )
+        return UserRequest(
+            summary=say("Revoke {name}", name=one.hook.name),
+            question=f"{say('Hooktray: take this approval back? It stops running.')}\n  {what}",
+            run=lambda channel: self._controls.revoke(one.key, channel),
+        )
+
+    def _setting(self, request: Mapping[str, Any]) -> GuardedSetting | None:
+        """A hook of the same name is meant first, and an event names a hook."""
+        word = str(request.get("hook", ""))
+        if request.get("event") or any(one.hook.name == word for one in self._controls.hooks()):
+            return None
+        return self._controls.setting(word)
+
+    def _confirm(self, setting: GuardedSetting, *, yes: bool) -> UserRequest:
+        text = sanitise(setting.text, 1000)
+        if yes:
+            summary = say("Confirm {setting}", setting=text)
+            question = say(
+                "Hooktray: confirm this setting? It loosens a gate, reduces notifications or sends data out."
+            )
+            if setting.is_program:
+                question = say("Hooktray: approve this program for the hooks that use it?")
+        else:
+            summary = say("Deny {setting}", setting=text)
+            question = say("Hooktray: turn this setting down?")
+        decide = self._controls.approve if yes else self._controls.deny
+        return UserRequest(
+            summary=summary,
+            question=f"{question}\n  {text}",
+            run=lambda channel: decide(setting.key, setting.digest, channel),
+            tightens=not yes,
+            in_menu=say("{name} waits for your approval", name=text) if yes and setting.waiting else "",
+        )
+
+    def _find(self, request: Mapping[str, Any]) -> HookState:
+        word, event = str(request.get("hook", "")), str(request.get("event", ""))
+        named = self._controls.find(word)
+        found = [one for one in named if not event or event in _event_names(one.hook.match)]
+        if len(found) == 1 and found[0].state is ApprovalState.INACTIVE:
+            why = say("`{name}` is inactive: {why}", name=word, why=found[0].health)
+            raise HooktrayError(why, hint=say("remove that first, then ask again"))
+        if len(found) == 1:
+            return found[0]
+        if found:
+            names = ", ".join(one.key for one in found)
+            why = say("`{name}` is more than one hook", name=word)
+            raise HooktrayError(why, hint=say("say which: {names}", names=names))
+        likely = nearest(
+            word,
+            [name for one in self._controls.hooks() for name in (one.hook.name, command_or_url(one.hook)) if name],
+        )
+        hint = say("`hooktray list` shows every hook and its name")
+        if named:
+            match = named[0].hook.match
+            hint = say("its event is `{event}`", event=match.native or match.event)
+        elif likely:
+            hint = say("did you mean `{name}`?", name=likely)
+        why = say("no hook is called `{name}`", name=word)
+        if event:
+            why = say("no hook is called `{name}` for `{event}`", name=word, event=event)
+        raise HooktrayError(why, hint=hint)
+
+
+def _where(one: HookState) -> str:
+    source = sanitise(str(one.hook.source), 500)
+    return say("{name}, declared in {source}", name=sanitise(one.hook.name, 200), source=source)
+
+
+def _names(request: Mapping[str, Any]) -> tuple[str, ...]:
+    """The variables that a request is about."""
+    names = request.get("env") or ()
+    return tuple(map(str, names)) if isinstance(names, list | tuple) else (str(names),)
+
+
+def _kind(batch: ApprovalBatch) -> str:
+    return batch.hooks[0].hook.source.kind
+
+
+def _event_names(match: Match) -> frozenset[str]:
+    """Every name of the event that a hook is asked about: as it is written, and the canonical one."""
+    kinds = (spec(agent, match.event).kind.value for agent in match.agents)
+    return frozenset((match.event, match.native, *kinds))

@@ -1,0 +1,152 @@
+"""Sends one message through Apprise, in a process of its own: `hooktray push-send`, with the request on stdin.
+
+So the tray never waits for a service or holds its library: a server that answers slowly, endlessly or with nonsense
+costs no more than this process, which its starter ends. Nothing that leaves here holds the URL.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tray.errors import HooktrayError
+from tray.notify.push.message import PIP, PushMessage, PushResult, PushStatus
+from tray.store import push_secrets
+
+MEMORY_LIMIT = 1 << 30  # bytes of address space
+SUCCESS, BUSY = range(200, 300), (429, 503)
+
+
+class SendRequest(msgspec.Struct, frozen=True):
+    """What to do: keep these URLs, and send this message."""
+
+    folder: str  # of the private file
+    keep: list[str] = []
+    message: PushMessage | None = None
+
+
+class SendAnswer(msgspec.Struct, frozen=True):
+    places: list[push_secrets.SecretPlace] = []  # of the URLs that were kept
+    result: PushResult | None = None
+
+
+def main() -> int:
+    """Reads a request, writes an answer."""
+    request = msgspec.json.decode(sys.stdin.buffer.read(), type=SendRequest)
+    output = sys.stdout.buffer
+    sys.stdout = sys.stderr  # what a library prints is no answer
+    _limit_memory()
+    logging.disable(logging.CRITICAL)  # Apprise logs URLs
+    output.write(msgspec.json.encode(_answer(request)))
+    output.flush()
+    return 0
+
+
+def _answer(request: SendRequest) -> SendAnswer:
+    folder = Path(request.folder)
+    places = []
+    with contextlib.suppress(HooktrayError):  # the next start tries it again
+        places = [push_secrets.keep(url, folder) for url in request.keep]
+    return SendAnswer(places=places, result=send(request.message, folder) if request.message else None)
+
+
+def send(message: PushMessage, folder: Path) -> PushResult:
+    """Once, and never again by itself."""
+    try:
+        import apprise
+    except ImportError:
+        return PushResult(PushStatus.REFUSED, f"Apprise is not installed: {PIP}")
+    url = push_secrets.find(message.url, folder)
+    if not url:
+        return PushResult(PushStatus.REFUSED, "its URL is no longer kept: give it to `hooktray push add` again")
+    with contextlib.suppress(Exception):  # a plugin may fail in any way at what it is given
+        if service := apprise.Apprise.instantiate(url, asset=_asset(apprise), suppress_exceptions=True):
+            return _notify(service, message, apprise.NotifyFormat.TEXT)
+    return PushResult(PushStatus.REFUSED, "Apprise does not understand this URL; see its page of the service")
+
+
+def _asset(apprise: Any) -> Any:
+    """Without plugins of the user's folders, and without a word in the body read as a command."""
+    return apprise.AppriseAsset(
+        app_id="Hooktray",
+        app_desc="Hooktray",
+        async_mode=False,
+        interpret_escapes=False,
+        interpret_emojis=False,
+        plugin_paths=[],
+        secure_logging=True,
+    )
+
+
+def _notify(service: Any, message: PushMessage, text: Any) -> PushResult:
+    with _observed() as seen:
+        try:
+            sent = bool(service.notify(title=message.title, body=message.body, body_format=text))
+        except Exception:  # noqa: BLE001 - as above
+            sent = False
+    if sent:
+        return PushResult(PushStatus.SENT)
+    return judge(seen)
+
+
+def judge(seen: list[int | PushStatus]) -> PushResult:
+    """What became of requests that did not all succeed: HTTP states, or why there was none."""
+    states = [one for one in seen if isinstance(one, int)]
+    if any(one in SUCCESS for one in states) or PushStatus.UNKNOWN in seen or not seen:
+        return PushResult(PushStatus.UNKNOWN, "no answer in time, or only in part: it may have arrived")
+    if not states:
+        return PushResult(PushStatus.UNREACHED, "the service cannot be reached")
+    status = PushStatus.BUSY if all(one in BUSY for one in states) else PushStatus.REFUSED
+    return PushResult(status, f"the service answered HTTP {states[-1]}")
+
+
+@contextlib.contextmanager
+def _observed() -> Iterator[list[int | PushStatus]]:
+    """What becomes of each HTTP request meanwhile: Apprise only says that something failed. Nobody is redirected."""
+    import requests
+
+    seen: list[int | PushStatus] = []
+    adapters: Any = requests.adapters.HTTPAdapter
+    sessions: Any = requests.Session
+    original, redirects = adapters.send, sessions.resolve_redirects
+
+    def send(adapter: Any, request: Any, **options: Any) -> Any:
+        try:
+            response = original(adapter, request, **options)
+        except BaseException as error:
+            seen.append(PushStatus.UNREACHED if _is_unreached(error) else PushStatus.UNKNOWN)
+            raise
+        seen.append(int(response.status_code))
+        return response
+
+    adapters.send, sessions.resolve_redirects = send, lambda *words, **more: iter(())
+    try:
+        yield seen
+    finally:
+        adapters.send, sessions.resolve_redirects = original, redirects
+
+
+def _is_unreached(error: BaseException) -> bool:
+    """Whether there was no connection over which anything could have been sent."""
+    import requests
+    from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
+
+    if isinstance(error, requests.ConnectTimeout):
+        return True
+    reason = getattr(error.args[0] if error.args else None, "reason", None)
+    return isinstance(reason, (ConnectTimeoutError, NewConnectionError))
+
+
+def _limit_memory() -> None:
+    """An endless answer ends this process, not the machine's memory."""
+    if sys.platform == "linux":
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, hard))
