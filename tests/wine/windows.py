@@ -20,7 +20,7 @@ from wine import prepare
 
 SIZE = (1024, 740)
 START = 300.0  # seconds that a program of Windows has on a busy machine
-TRAY = "Wine System Tray"
+EXPLORER = "explorer.exe"  # the class of the desktop's window, and of the tray's
 OURS = "python.exe"  # the class of our windows
 PLACE = "Hook tray & more"
 INK, PAPER = 128, 200  # grey levels: what is darker is written, what is lighter is a menu's ground
@@ -34,6 +34,7 @@ class Windows:
         self.folder = folder
         self.drive = folder / "prefix" / "drive_c"
         self._homes = 0
+        self._started: list[subprocess.Popen[bytes]] = []
 
     def __enter__(self) -> Self:
         shutil.copytree(prepare.CACHE / "prefix", self.folder / "prefix", symlinks=True)
@@ -42,7 +43,7 @@ class Windows:
         argv = ["Xvfb", "-displayfd", str(write), "-screen", "0", "1024x768x24", "-nolisten", "tcp"]
         self._x_server = subprocess.Popen(argv, pass_fds=[write], stderr=subprocess.DEVNULL)
         os.close(write)
-        with open(read) as number:
+        with open(read) as number:  # noqa: PTH123 - a descriptor
             display = f":{number.readline().strip()}"
         self.environment = {
             **prepare.VARIABLES,
@@ -53,13 +54,20 @@ class Windows:
             "DISPLAY": display,
         }
         self.screen = Screen(self.environment)
-        self._explorer = self.start(["explorer", f"/desktop=hook,{SIZE[0]}x{SIZE[1]}"])
+        self.start(
+            ["explorer", f"/desktop=hook,{SIZE[0]}x{SIZE[1]}"], stdin=subprocess.PIPE
+        )  # it ends with its input
+        wait(lambda: self.screen.named(EXPLORER), START, "the desktop is drawn")
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         subprocess.run(["wineserver", "-k", "-w"], env=self.environment, timeout=START, check=False)
+        for process in self._started:
+            if process.stdin is not None:
+                process.stdin.close()
+            process.wait(START)
         self.screen.close()
         self._x_server.terminate()
         self._x_server.wait(30)
@@ -74,11 +82,13 @@ class Windows:
         home.mkdir(parents=True)
         return home
 
-    # ---- programs; their streams are pipes, since a Python there cannot use files of this system
+    # ---- programs; a Python there cannot use files of this system as its streams
 
     def start(self, argv: Sequence[str | Path | PureWindowsPath], **streams: Any) -> subprocess.Popen[bytes]:
-        streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT} | streams
-        return subprocess.Popen(["wine", *map(str, argv)], env=self.environment, cwd=self.drive, **streams)
+        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL} | streams
+        process = subprocess.Popen(["wine", *map(str, argv)], env=self.environment, cwd=self.drive, **streams)
+        self._started.append(process)
+        return process
 
     def run(
         self,
@@ -101,14 +111,12 @@ class Windows:
 
     def icon(self) -> Box | None:
         """Our icon in the tray; None without one. Each icon has a place, and ours is the only one."""
-        found = [box for box in self.screen.named("explorer.exe") if self._is_inked(box)]
+        found = [box for box in self.screen.named(EXPLORER) if self._is_inked(box)]
         return found[0] if found else None
 
     def menus(self) -> list[Box]:
         """The open menus, the first one first."""
-        return sorted(
-            (box for box in self.screen.named(OURS) if box.height > 10), key=lambda box: box.id
-        )
+        return sorted(self.screen.named(OURS), key=lambda box: box.id)
 
     def choose(self, *numbers: int) -> None:
         """Open the menu with the pointer, and press the row with this number in each of its levels."""
@@ -173,7 +181,7 @@ class Tray:
 
     @contextlib.contextmanager
     def running(self) -> Iterator[subprocess.Popen[bytes]]:
-        process = self.windows.start([*self.argv, "run"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = self.windows.start([*self.argv, "run"])
         wait(self.windows.icon, START, "the icon is drawn")
         try:
             yield process
@@ -187,10 +195,11 @@ class Tray:
 
     def relay(self, agent: str, event: str, payload: Mapping[str, Any]) -> dict[str, Any]:
         """What the agent is answered; {} for silence."""
-        done = self.windows.run([self.relay_program, "--home", self.windows.inside(self.home), agent, event], json.dumps(payload).encode())
+        done = self.windows.run(self.relay_argv(agent, event), json.dumps(payload).encode())
         assert done.returncode == 0, done
         return dict(json.loads(done.stdout)) if done.stdout.strip() else {}
 
-    @property
-    def relay_program(self) -> PureWindowsPath:
-        return self.windows.inside(self.windows.drive / PLACE / "site" / "tray" / "native" / "hooktray-relay.exe")
+    def relay_argv(self, agent: str, event: str) -> list[str | PureWindowsPath]:
+        """By the relay that the tray or `connect` installed."""
+        program = next((self.home / "bin").glob("hooktray-relay.exe"))
+        return [self.windows.inside(program), agent, event]
