@@ -47,6 +47,7 @@ ELSEWHERE = {  # modules whose tests have another name, or are in another folder
     "agents/claude_shape/shape.py": "agents/claude_shape/test_claude_shape_answers"
     " agents/claude_shape/test_claude_shape_protocol",
     "agents/placeholders.py": "approvals/test_inspection engine/test_foreign_hooks",
+    "app/native_hooks.py": "seeds/test_surprises",
     "app/package_files.py": "installers/test_uninstall",
     "app/page_settings.py": "desktop/test_menu_settings",
     "approvals/controls.py": "approvals/test_undo ipc/test_slash_command desktop/test_presenter",

@@ -238,8 +238,15 @@ def test_a_log_that_cannot_be_written_is_no_trouble_to_the_agent(house: House) -
     assert (done.returncode, done.stdout, done.stderr) == (0, b"You are Shelley.", b"")
 
 
-def test_it_imports_nothing_that_only_reads_settings() -> None:
-    heavy = ("msgspec", "tray.settings", "urllib3", "yaml")
+def test_it_imports_nothing_that_only_reads_settings_or_starts_commands() -> None:
+    heavy = (
+        "msgspec",
+        "tray.settings",
+        "urllib3",
+        "yaml",
+        "tray.approvals.command_resolver",
+        "tray.approvals.inspection",
+    )
     program = f"import sys, tray.once, tray.app; print([name for name in {heavy} if name in sys.modules])"
 
     done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)

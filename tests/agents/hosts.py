@@ -13,7 +13,7 @@ from hosts import gemini_cli as gemini_host
 from hosts import kimi_code as kimi_host
 from hosts import opencode as opencode_host
 from hosts import qwen_code as qwen_host
-from hosts.documented import DEVIN, DROID, GROK, Documented
+from hosts.documented import DEVIN, DROID, GROK, KIRO, Documented
 from hosts.process import Exit
 
 from tray.model.decision import Answer, Decision, Verdict
@@ -195,6 +195,7 @@ HOSTS = {
     "droid": by_documentation(DROID),
     "gemini-cli": gemini_cli,
     "grok": by_documentation(GROK),
+    "kiro": by_documentation(KIRO),
     "kimi-code": kimi_code,
     "opencode": opencode,
     "qwen-code": qwen_code,

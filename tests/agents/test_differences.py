@@ -266,6 +266,7 @@ def test_only_x_codes_rounds_are_no_ends_of_turns() -> None:
         "droid": ["Stop"],
         "grok": ["Stop"],
         "kimi-code": ["Stop"],
+        "kiro": ["stop"],
         "opencode": ["RunStop", "Stop"],
         "qwen-code": ["Stop"],
         "shelley": ["end-of-turn"],

@@ -38,6 +38,7 @@ TIMEOUTS = {
     ("grok", "PreToolUse"): 60,
     ("kimi-code", "PreToolUse"): 600,
     ("kimi-code", "SessionEnd"): 30,
+    ("kiro", "preToolUse"): 60,
     ("opencode", "PreToolUse"): 600,
     ("opencode", "SessionEnd"): 5,
     ("qwen-code", "PostToolBatch"): 15,
@@ -62,6 +63,7 @@ COUNTS = {
     "droid": 9,
     "grok": 14,
     "kimi-code": 15,
+    "kiro": 5,
     "opencode": 16,
     "qwen-code": 21,
     "shelley": 5,
@@ -99,6 +101,7 @@ OBSERVED = {
         *("Notification", "PermissionDenied", "PostCompact", "PostToolUse", "PostToolUseFailure", "PreCompact"),
         *("SessionEnd", "SessionStart", "Stop", "StopFailure", "SubagentStart", "SubagentStop", "UserPromptSubmit"),
     },
+    "kiro": {"postToolUse", "stop"},
     "kimi-code": {
         *("Interrupt", "Notification", "PermissionRequest", "PostCompact", "PostToolUse", "PostToolUseFailure"),
         *("PreCompact", "SessionEnd", "SessionStart", "StopFailure", "SubagentStart", "SubagentStop"),
@@ -200,6 +203,7 @@ FOLDER = Path(tray.agents.__file__).parent
 SHARED = {
     "connection",
     "guard",
+    "lazy",
     "packages",
     "placeholders",
     "registry",

@@ -175,6 +175,11 @@ SAYING = {
         "note": ran(0, '{"systemMessage":"n"}'),
         "stop": ran(0, '{"continue":false}'),
     },
+    "kiro": {
+        "deny": ran(2, err="no"),
+        "note": ran(0, '{"systemMessage":"n"}'),
+        "stop": ran(0, '{"continue":false}'),
+    },
     "opencode": {
         "deny": ran(2, err="no"),
         "note": ran(0, '{"systemMessage":"n"}'),
@@ -222,6 +227,7 @@ UNHEARD = {
     "droid": "ConfigChange",
     "grok": "ConfigChange",
     "kimi-code": "ConfigChange",
+    "kiro": "ConfigChange",
     "opencode": "ConfigChange",
     "qwen-code": "ConfigChange",
     "shelley": "ConfigChange",

@@ -44,6 +44,7 @@ JUDGES: dict[str, Callable[[str, bytes, Exit], Report]] = {
     "droid": documented.DROID.judge,
     "gemini-cli": gemini_cli.judge,
     "grok": documented.GROK.judge,
+    "kiro": documented.KIRO.judge,
     "kimi-code": kimi_code.judge,
     "opencode": opencode.judge,
     "qwen-code": qwen_code.judge,

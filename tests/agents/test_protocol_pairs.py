@@ -44,7 +44,7 @@ def refusal(dialect: str, row: FidelityRow) -> Result | None:
         can = "deny" in expressible(dialect, row.hook_event_names[dialect])
         word = "continue" if row.hook_event_names[dialect] == "Stop" else "deny"
         return ran(0, f'{{"decision":"{word}","reason":"no"}}') if can else None
-    if dialect == "cursor":
+    if dialect in ("cursor", "kiro"):
         return ran(2, err="no") if "deny" in expressible(dialect, row.hook_event_names[dialect]) else None
     if dialect == "x-code" and row.hook_event_names[dialect] in HEARD_BY_X_CODE:
         return ran(0, '{"decision":"deny","reason":"no"}')

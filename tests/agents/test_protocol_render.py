@@ -81,7 +81,12 @@ CASES: list[tuple[str, str, Decision, str]] = [
     ("claude-code", STOP, Decision(verdict=ASK, reason="ok?"), '{"decision":"block","reason":"ok?"}\n'),
     ("claude-code", STOP, Decision(verdict=ALLOW), ""),
     ("claude-code", STOP, Decision(verdict=DENY, reason="a", stop="b"), '{"continue":false,"stopReason":"b"}\n'),
-    ("claude-code", STOP, Decision(context="dropped"), ""),
+    (
+        "claude-code",
+        STOP,
+        Decision(context="tests?"),
+        '{"hookSpecificOutput":{"hookEventName":"Stop","additionalContext":"tests?"}}\n',
+    ),
     ("claude-code", STOP, Decision(notes=("n",)), '{"systemMessage":"n"}\n'),
     ("claude-code", "SubagentStop", Decision(verdict=DENY, reason="r"), '{"decision":"block","reason":"r"}\n'),
     ("claude-code", START, Decision(verdict=DENY, reason="r"), ""),

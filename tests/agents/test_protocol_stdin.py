@@ -165,7 +165,7 @@ GOLDEN: list[tuple[str, Event, dict[str, Any]]] = [
     (
         "shelley",
         recorded("claude-code", "Stop"),
-        {"type": "end_of_turn", "conversation_id": S, "cwd": SUB, "slug": "sub", "final_response": "All done."},
+        {"type": "end_of_turn", "conversation_id": S, "cwd": SUB, "slug": "project", "final_response": "All done."},
     ),
     (
         "shelley",

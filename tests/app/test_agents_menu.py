@@ -90,6 +90,7 @@ def test_every_agent_has_its_row(agents: AgentsMenu, file: Path) -> None:
         ("Gemini CLI", False, False),
         ("Grok CLI", False, False),
         ("Kimi Code", False, False),
+        ("Kiro", False, False),
         ("OpenCode", False, False),
         ("Qwen Code", False, False),
         ("Shelley", False, False),
@@ -128,7 +129,9 @@ def test_an_agent_is_connected_and_disconnected_by_what_was_summed_up(
 ) -> None:
     shown = row(agents).connect
     assert shown
-    assert shown.summary == "adds 1 entry for each of 14 events to ~/.claude/settings.json"
+    assert shown.summary == (
+        "adds 1 entry for each of 14 events to ~/.claude/settings.json · writes ~/.claude/commands/hooktray.md"
+    )
     assert file.read_text() == TEXT
     agents.review("claude-code", connect=True)
     assert shown.difference in desk.opened[0].read_text()
@@ -138,7 +141,9 @@ def test_an_agent_is_connected_and_disconnected_by_what_was_summed_up(
     connected = row(agents)
     assert (connected.connected, connected.connect) == (True, None)
     assert connected.disconnect
-    assert connected.disconnect.summary == "takes 14 entries out of ~/.claude/settings.json"
+    assert connected.disconnect.summary == (
+        "takes 14 entries out of ~/.claude/settings.json · removes ~/.claude/commands/hooktray.md"
+    )
     assert agents.apply("claude-code", connected.disconnect.digest) == "Claude Code is disconnected"
     assert file.read_text() == TEXT
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from connect.sites import own_agent_of_kiro
 from desk import wait
 from live import Live
 from plain import Plain
@@ -44,6 +45,7 @@ class Tampered:
         self.settings = folder / ".claude" / "settings.json"
         self.settings.write_text(THEME)
         (folder / "workspace/config/agent.yaml").write_text("shell_hooks: {enabled: true}\n")
+        own_agent_of_kiro(folder)
         self.live = Live.fresh(self.place, folder)
         done = self.place.run(self.live.argv("connect", *connectors(), "--yes"), timeout=120)
         assert done.returncode == 0, done.stderr.decode()

@@ -216,3 +216,13 @@ def test_the_branch_of_a_repository_and_of_a_worktree(tmp_path: Path) -> None:
     assert git_branch(str(tmp_path / "tree")) == "feature/x"
     assert git_branch(str(tmp_path)) == ""
     assert git_branch("") == ""
+
+
+@pytest.mark.parametrize(("headless", "state"), [(True, SessionState.WORKING), (False, SessionState.WAITING)])
+def test_a_session_in_print_mode_waits_for_nobody(tracked: Tracked, headless: bool, state: SessionState) -> None:
+    environment = {"CLAUDE_CODE_ENTRYPOINT": "sdk-cli" if headless else "cli"}
+    tracked.event(EventKind.SESSION_START, environment=environment)
+
+    tracked.event(EventKind.TOOL_BEFORE, Decision(verdict=Verdict.ASK), environment=environment)
+
+    assert tracked.tracker.sessions[0].state is state

@@ -11,6 +11,7 @@ import pytest
 from desk import wait
 from live import Live
 from plain import Plain
+from terminal import Terminal
 
 from tray.app import welcome
 from tray.desktop.menu import MenuAgent, MenuPreview
@@ -55,6 +56,30 @@ def test_the_first_start_says_where_things_are_and_connects_nothing(fresh: Live,
     status = fresh.cli_json("status")[0]
     assert status["agents"] == [{"agent": "claude-code", "connected": False, "last_event": None, "remedy": ""}]
     assert output(fresh).count("Welcome to Hooktray") == 1
+
+
+def test_the_first_start_at_a_terminal_connects_what_it_finds_by_one_question(tmp_path: Path) -> None:
+    for name in (".claude", ".codex"):
+        (tmp_path / name).mkdir()
+    live = Live(Plain(tmp_path), tmp_path / "h")
+    for keys, said in (("y\r", "codex: connected."), ("", "headless")):
+        terminal = Terminal(live.argv("run", "--headless"), tmp_path, {**live.place.environment, "TERM": "dumb"})
+        try:
+            if keys:
+                wait(lambda: "Connect claude-code, codex?" in terminal.text, 30, "the question")  # noqa: B023
+                assert "claude-code: adds 1 entry for each of 14 events to ~/.claude/settings.json" in terminal.text
+                terminal.type(keys)
+            wait(lambda: said in terminal.text, 30, "the answer")  # noqa: B023
+            wait(lambda: live.cli_json("status")[0]["running"], 30, "the tray runs")
+            assert bool(keys) is ("Connect claude-code" in terminal.text)
+        finally:
+            terminal.process.terminate()
+            terminal.process.wait(30)
+            terminal.close()
+    assert {row["agent"] for row in live.cli_json("status")[0]["agents"] if row["connected"]} == {
+        "claude-code",
+        "codex",
+    }
 
 
 def test_an_edit_is_seen_by_an_idle_tray_and_a_broken_one_is_told(fresh: Live) -> None:

@@ -246,6 +246,22 @@ def cold_start(folder: Path) -> list[Row]:
         return rows(in_turns(samples, 10), "`python -I -c pass`")
 
 
+COMMANDS = ("--version", "paths", "status", "list", "log")
+
+
+def commands(folder: Path) -> list[Row]:
+    """The commands, with a running tray"""
+    with tray(folder / "c") as one:
+        subprocess.run(one.relay("PreToolUse"), input=PAYLOAD, stdout=subprocess.DEVNULL, check=True)
+
+        python = [sys.executable, "-I"]
+        argvs = {f"`hooktray {word}`": [*python, "-m", "tray", "--home", one.home, word] for word in COMMANDS}
+        samples = {
+            name: once(argv, b"") for name, argv in {"`python -I -c pass`": [*python, "-c", "pass"], **argvs}.items()
+        }
+        return rows(in_turns(samples, 20), "`python -I -c pass`")
+
+
 def until_shown(folder: Path) -> list[Row]:
     """From an agent's event to its notification, until the desktop's server has noted that it shows it"""
     with contextlib.ExitStack() as ends:
@@ -333,6 +349,7 @@ SCENES = (
     growth,
     journal,
     cold_start,
+    commands,
     until_shown,
     pushed,
     going_there,

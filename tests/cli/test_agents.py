@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from agents.hosts import taken
-from connect.sites import tree
+from connect.sites import own_agent_of_kiro, tree
 from connect.trays import approve_all, by_person, installed, started
 from desk import wait
 from live import PYTHON, Live
@@ -37,7 +37,10 @@ def live(tmp_path: Path) -> Live:
 
 @pytest.fixture
 def running(tmp_path: Path) -> Iterator[Live]:
-    """A tray that lets no prompt and no tool through."""
+    """A tray that lets no prompt and no tool through, of somebody who has an agent of Kiro's to connect."""
+    own = tmp_path / ".kiro" / "agents" / "own.json"
+    own.parent.mkdir(parents=True)
+    own.write_text('{"name": "own", "tools": ["*"]}')
     rules = [
         {"event": event, "type": "rule", "decision": "deny", "reason": f"no {event}"}
         for event in ("prompt", "tool_before")
@@ -172,6 +175,7 @@ def test_a_tried_connection_of_each_agent_reaches_the_journal(running: Live, set
     switch = tmp_path / "workspace" / "config" / "agent.yaml"
     switch.parent.mkdir(parents=True)
     switch.write_text("shell_hooks: {enabled: true}\n")
+    own_agent_of_kiro(tmp_path)
     done = running.cli("connect", *connectors(), "--yes")
     assert done.returncode == 0, done.stderr.decode()
 
@@ -253,6 +257,7 @@ def test_the_doctor_says_what_keeps_an_event_from_arriving(live: Live, settings:
 
 @pytest.mark.parametrize("agent", [agent for agent in connectors() if agent != "claude-code"])
 def test_what_a_connected_agent_starts_refuses_in_its_own_words(running: Live, tmp_path: Path, agent: str) -> None:
+    own_agent_of_kiro(tmp_path)
     running.cli("connect", agent, "--yes", "--workspace", str(tmp_path / "w"))
     paths = locate(str(running.home))
     site = Site(paths=paths, relay=(), home=tmp_path, cwd=tmp_path, workspace=str(tmp_path / "w"))
@@ -309,10 +314,12 @@ def test_two_commands_at_once_make_one_entry_and_one_disconnect_takes_all_out(
     argv = [PYTHON, "-I", "-m", "tray", "--home", str(live.home), "connect", agent, "--yes"]
     both = [subprocess.Popen(argv, env=live.place.environment, stdout=subprocess.PIPE) for _ in range(2)]
 
-    told = [process.communicate(timeout=60)[0].decode().splitlines()[-1] for process in both]
+    said = [line for process in both for line in process.communicate(timeout=60)[0].decode().splitlines()]
+    told = [line for line in said if line.endswith(("connected.", "nothing to write."))]
 
     row = by_agent(live)[agent]
     assert [process.returncode for process in both] == [0, 0]
+    assert len(told) == 2
     assert set(told) <= {f"{agent}: connected.", f"{agent}: already connected; nothing to write."}
     assert len(row["events"]) == len(set(row["events"]))
     assert live.cli("disconnect", agent, "--yes").returncode == 0
@@ -333,13 +340,17 @@ def test_where_nothing_can_be_noted_nothing_is_written(live: Live, settings: Pat
 
 def test_at_a_terminal_it_asks_first(live: Live, settings: Path, tmp_path: Path) -> None:
     before = settings.read_bytes()
-    for keys, said, written in (("n\r", b"nothing was written", False), ("y\r", b"claude-code: connected", True)):
+    (tmp_path / ".codex").mkdir()
+    for keys, said, written in (("d\rn\r", b"Nothing was written", False), ("y\r", b"codex: connected", True)):
         argv = [PYTHON, "-I", "-m", "tray", "--home", str(live.home), "connect"]
         terminal = Terminal(argv, tmp_path, {**live.place.environment, "TERM": "dumb"})
         try:
-            wait(lambda: b"Write this for claude-code?" in terminal.drawn, 20, "the question")  # noqa: B023
+            wait(lambda: b"Connect claude-code, codex?" in terminal.drawn, 20, "the question")  # noqa: B023
+            assert b"claude-code: adds 1 entry for each of 14 events to ~/.claude/settings.json" in terminal.drawn
+            assert b"+++" not in terminal.drawn
             terminal.type(keys)
             wait(lambda: said in terminal.drawn, 20, "the answer")  # noqa: B023
+            assert (b"+++ " in terminal.drawn) is not written
         finally:
             terminal.close()
         assert (settings.read_bytes() != before) is written

@@ -139,6 +139,18 @@ def test_why_tells_the_whole_story(house: House, capsys: pytest.CaptureFixture[s
     assert json.loads(row["payload"])["session_id"] == "s-1"
 
 
+def test_why_names_the_command_that_lets_a_missing_variable_through(
+    house: House, capsys: pytest.CaptureFixture[str]
+) -> None:
+    house.hook("guard", on="tool_before", script="cat >/dev/null; echo 'MY_TOKEN: not set' >&2; exit 1")
+    house.tool("ls", environment={"MY_TOKEN": "x"})
+    house.stores.journal.close()
+
+    text = said(house, capsys, "why", house.last.id)
+
+    assert "if it shall have it: `hooktray approve --env MY_TOKEN guard`" in text
+
+
 def test_stats_count_each_hooks_turns_and_each_agents_answers(
     lived: House, capsys: pytest.CaptureFixture[str]
 ) -> None:

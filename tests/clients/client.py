@@ -131,9 +131,11 @@ def session(
     calls: Sequence[Call] = (),
     hooks: Sequence[Mapping[str, Any]] = (),
     scripts: Mapping[str, str] | None = None,
+    *,
+    live: Live | None = None,
 ) -> Session:
-    """Everything runs, and the client is not connected yet. `close` it."""
-    live = started(folder, hooks, scripts or {})
+    """Everything runs, and the client is not connected yet. `close` it. Without `live` nobody is at a desk."""
+    live = live or started(folder, hooks, scripts or {})
     model = Model(calls)
     project = folder / "project"
     project.mkdir()

@@ -10,26 +10,14 @@ import pytest
 from clients.client import Can, Client, Session, session
 from clients.model import DONE
 from clients.wires import Call
+from guards import ASKED, NO_PROMPT, ONCE_MORE, REFUSED, REWRITE, REWRITE_SCRIPT
 
 from tray.agents.connection import Site
 from tray.agents.registry import AGENTS
 from tray.paths import locate
 
-REFUSED = {
-    "name": "no",
-    "event": "tool_before",
-    "type": "rule",
-    "matcher": "forbidden",
-    "decision": "deny",
-    "reason": "refused-by-a-rule",
-}
-ASKED = REFUSED | {"decision": "ask", "reason": "asked-by-a-rule"}
-NO_PROMPT = {"name": "quiet", "event": "prompt", "type": "rule", "matcher": "secret", "decision": "deny",
-             "reason": "refused-prompt"}  # fmt: skip
-REWRITE = {"name": "other", "event": "tool_before", "matcher": "original", "command": "./rewrite.sh"}
-ONCE_MORE = {"name": "stop", "event": "turn_end", "command": "./stop.sh", "dialect": "claude-code"}
 SCRIPTS = {
-    "rewrite.sh": """echo '{"tool_input": {"command": "touch rewritten"}}'""",
+    "rewrite.sh": REWRITE_SCRIPT,
     "stop.sh": 'grep -q \'"stop_hook_active":true\' || echo \'{"decision": "block", "reason": "once-more-please"}\'',
 }
 

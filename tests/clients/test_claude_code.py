@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
+import pytest
 from clients.claude_code import CLAUDE_CODE, program
-from clients.client import LONG
-from clients.scenes import ONCE_MORE, REFUSED, SCRIPTS, Scenes, Start
-from desk import wait
+from clients.client import LONG, Session
+from clients.desk import at_a_desk
+from clients.scenes import SCRIPTS, Scenes, Start
+from clients.wires import Call
+from desk import Overdue, wait
+from guards import ONCE_MORE, REFUSED
 from terminal import Terminal
 
 CONTEXTS = {
@@ -17,6 +24,26 @@ CONTEXTS = {
 }
 NAMES = {"session_start": "SessionStart", "prompt": "UserPromptSubmit", "tool_after": "PostToolUse"}
 SAYING = [{"name": event, "event": event, "command": f"./{event}.sh", "dialect": "claude-code"} for event in CONTEXTS]
+
+
+RED, BLUE = {"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}
+COLOUR = {"question": "Which colour?", "header": "Colour", "options": [RED, BLUE], "multiSelect": False}
+SIZES = COLOUR | {"question": "Which sizes?", "header": "Sizes", "multiSelect": True}
+
+
+@contextmanager
+def typed(one: Session, prompt: str) -> Iterator[Terminal]:
+    """Claude Code in a terminal of its own, with this prompt entered."""
+    terminal = Terminal([*program(), "--permission-mode", "default"], one.project, dict(one.environment))
+    try:
+        one.wait_rows("session_start")
+        wait(lambda: "\u276f" in terminal.text or ">" in terminal.text, LONG, "the prompt")
+        terminal.type(prompt)
+        wait(lambda: prompt in terminal.text, LONG, "the typed text")
+        terminal.type("\r")
+        yield terminal
+    finally:
+        terminal.close()
 
 
 def said(event: str) -> str:
@@ -37,14 +64,7 @@ class TestClaudeCode(Scenes):
     def test_a_turn_in_a_terminal(self, start: Start) -> None:
         """Its own question for a permission is notified, and answered in the terminal."""
         one = start(["touch forbidden", "touch wanted"], REFUSED, ONCE_MORE)
-        argv = [*program(), "--permission-mode", "default"]
-        terminal = Terminal(argv, one.project, dict(one.environment))
-        try:
-            one.wait_rows("session_start")
-            wait(lambda: "\u276f" in terminal.text or ">" in terminal.text, LONG, "the prompt")
-            terminal.type("hello")
-            wait(lambda: "hello" in terminal.text, LONG, "the typed text")
-            terminal.type("\r")
+        with typed(one, "hello") as terminal:
             one.wait_rows("notification")
             terminal.type("\r")
             wait(lambda: len(one.rows("turn_end")) == 2, LONG, "the second stop")
@@ -53,10 +73,70 @@ class TestClaudeCode(Scenes):
             terminal.type("\r")
             one.wait_rows("session_end")
             terminal.process.wait(LONG)
-        finally:
-            terminal.close()
 
         assert one.made() == {"wanted"}
         assert "refused-by-a-rule" in one.model.results()[0]
         assert len(one.rows("permission_request")) == 1
         assert [row["alerted"] for row in one.rows("notification")] == ["failed"]  # here is nothing that shows it
+
+    @pytest.mark.desktop
+    def test_a_button_answers_its_question(self, tmp_path: Path) -> None:
+        with at_a_desk(self.client, tmp_path, [Call("AskUserQuestion", {"questions": [COLOUR]})]) as desk:
+            one = desk.session
+            with typed(one, "hello") as terminal:
+                shown = desk.notification("Asks you: Which colour?")
+                wait(lambda: "Which colour?" in terminal.text, LONG, "its own dialogue")
+                desk.press(shown, "Blue")
+                one.wait_rows("turn_end")
+
+            (result,) = one.model.results()
+            assert "Which colour?" in result
+            assert "Blue" in result
+            (row,) = one.rows("permission_request")
+            assert (row["verdict"], row["tool"]) == ("allow", "AskUserQuestion")
+
+    @pytest.mark.desktop
+    def test_the_page_answers_several_questions(self, tmp_path: Path) -> None:
+        """Several answers to one question, and own words to another."""
+        with at_a_desk(self.client, tmp_path, [Call("AskUserQuestion", {"questions": [COLOUR, SIZES]})]) as desk:
+            one = desk.session
+            with typed(one, "hello"):
+                desk.notification("Asks you: Which colour? · Which sizes?")
+                desk.answer_on_page({"q0": "own", "own0": "a violet one", "q1.0": "0", "q1.1": "1"})
+                one.wait_rows("turn_end")
+
+            (result,) = one.model.results()
+            assert "a violet one" in result
+            assert "Red, Blue" in result
+
+    @pytest.mark.desktop
+    def test_a_declined_question_is_refused(self, tmp_path: Path) -> None:
+        with at_a_desk(self.client, tmp_path, [Call("AskUserQuestion", {"questions": [COLOUR]})]) as desk:
+            one = desk.session
+            with typed(one, "hello"):
+                desk.notification("Asks you: Which colour?")
+                desk.answer_on_page({"act": "decline"})
+                one.wait_rows("turn_end")
+
+            assert "The user denied it (page)" in one.model.results()[0]
+
+    def test_a_bare_allow_leaves_its_question_to_its_user(self, start: Start) -> None:
+        allow = {"name": "yes", "event": "permission_request", "type": "rule", "decision": "allow"}
+        one = start([], allow)
+        one.model.calls = [Call("AskUserQuestion", {"questions": [COLOUR]})]
+        with typed(one, "hello") as terminal:
+            one.wait_rows("permission_request")
+            wait(lambda: "Which colour?" in terminal.text, LONG, "its dialogue")
+            assert one.model.results() == []
+            wait(lambda: self.is_chosen(one, terminal), LONG, "its first answer")
+
+        assert "Red" in one.model.results()[0]
+
+    @staticmethod
+    def is_chosen(one: Session, terminal: Terminal) -> bool:
+        """Whether the turn has ended. The first answer is taken, again if the key came too early."""
+        terminal.type("\r")
+        try:
+            return bool(wait(lambda: one.rows("turn_end"), 3))
+        except Overdue:
+            return False

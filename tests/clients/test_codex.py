@@ -8,9 +8,10 @@ from typing import Any
 
 from clients.client import LONG, Session, session
 from clients.codex import CODEX, ESCALATED, end_daemons, listed, program
-from clients.scenes import REFUSED, SCRIPTS, Scenes, Start
+from clients.scenes import SCRIPTS, Scenes, Start
 from clients.wires import Call
 from desk import Overdue, wait
+from guards import REFUSED
 from terminal import Terminal
 
 KINDS = ("session_start", "prompt", "tool_before", "tool_after", "turn_end")

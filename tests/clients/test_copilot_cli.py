@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from clients.client import LONG, Session, session
 from clients.copilot_cli import COPILOT_CLI, EXISTING, program
-from clients.scenes import ASKED, REFUSED, REWRITE, SCRIPTS, Scenes, Start
+from clients.scenes import SCRIPTS, Scenes, Start
 from clients.wires import Call
 from connect.sites import tree
 from desk import wait
+from guards import ASKED, REFUSED, REWRITE
 from terminal import Terminal
 
 CONTEXTS = {

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from clients.client import LONG, Session
 from clients.gemini_cli import AUTH, GEMINI_CLI
-from clients.scenes import ASKED, REFUSED, Scenes, Start
+from clients.scenes import Scenes, Start
 from desk import Overdue, wait
+from guards import ASKED, REFUSED
 from terminal import Terminal
 
 CONTEXTS = {"session_start": "SessionStart", "prompt": "UserPromptSubmit", "tool_after": "PostToolUse"}

@@ -7,8 +7,9 @@ import subprocess
 
 from clients.client import LONG, Session
 from clients.kimi_code import EXISTING, KIMI_CODE
-from clients.scenes import ASKED, ONCE_MORE, REFUSED, Scenes, Start
+from clients.scenes import Scenes, Start
 from desk import Overdue, wait
+from guards import ASKED, ONCE_MORE, REFUSED
 from terminal import Terminal
 
 SAYING = {"name": "prompt", "event": "prompt", "command": "./prompt.sh", "dialect": "claude-code"}

@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from clients.client import LONG, Session, session
+from clients.desk import at_a_desk
 from clients.opencode import FOLDER, OPENCODE, OWN_PLUGIN, ask_for, program
-from clients.scenes import ONCE_MORE, REFUSED, SCRIPTS, Scenes, Start
+from clients.scenes import SCRIPTS, Scenes, Start
 from clients.wires import Call
 from connect.sites import tree
 from desk import wait
+from guards import ONCE_MORE, REFUSED
 from terminal import Terminal
 
 START = 300.0  # seconds; it draws its prompt after 5 s where nothing else runs
@@ -29,6 +32,7 @@ QUESTION = {
     "header": "Colour",
     "options": [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}],
 }
+SIZES = QUESTION | {"question": "Which sizes?", "header": "Sizes", "multiple": True}
 BLUE = {"name": "blue", "event": "elicitation", "command": "./blue.sh", "dialect": "claude-code"}
 MASK = {"name": "mask", "event": "tool_after", "command": "./mask.sh", "dialect": "claude-code"}
 
@@ -134,6 +138,30 @@ class TestOpenCode(Scenes):
         assert "denied-by-a-rule" in denied
         assert '\\"Which colour?\\"=\\"Blue\\"' in answered
         assert [row["verdict"] for row in one.rows("permission_request")] == ["allow", "deny"]
+
+    @pytest.mark.desktop
+    def test_a_button_answers_its_question(self, tmp_path: Path) -> None:
+        with at_a_desk(self.client, tmp_path, [Call("question", {"questions": [QUESTION]})]) as desk:
+            one = desk.session
+            with typed(one, "hello"):
+                desk.press(desk.notification("Asks you: Which colour?"), "Blue")
+                one.wait_rows("turn_end")
+
+            assert '\\"Which colour?\\"=\\"Blue\\"' in one.model.results()[0]
+
+    @pytest.mark.desktop
+    def test_the_page_answers_several_questions(self, tmp_path: Path) -> None:
+        """Several answers to one question, and own words to another."""
+        with at_a_desk(self.client, tmp_path, [Call("question", {"questions": [QUESTION, SIZES]})]) as desk:
+            one = desk.session
+            with typed(one, "hello"):
+                desk.notification("Asks you: Which colour? · Which sizes?")
+                desk.answer_on_page({"q0": "own", "own0": "a violet one", "q1.0": "0", "q1.1": "1"})
+                one.wait_rows("turn_end")
+
+            (result,) = one.model.results()
+            assert '\\"Which colour?\\"=\\"a violet one\\"' in result
+            assert '\\"Which sizes?\\"=\\"Red, Blue\\"' in result
 
     def test_a_session_in_a_terminal(self, start: Start) -> None:
         """Its user answers its question, which is notified; a refused end goes on; then a refusal and the end."""

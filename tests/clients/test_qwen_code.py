@@ -6,8 +6,9 @@ import json
 
 from clients.client import LONG, Session
 from clients.qwen_code import QWEN_CODE, QWEN_CODE_0_15
-from clients.scenes import ASKED, REFUSED, Scenes, Start
+from clients.scenes import Scenes, Start
 from desk import Overdue, wait
+from guards import ASKED, REFUSED
 from terminal import Terminal
 
 CONTEXTS = {"prompt": "UserPromptSubmit", "tool_after": "PostToolUse"}

@@ -57,6 +57,13 @@ class Person:
         return connectors()[self.agent].relay_entries(self.site)
 
 
+def own_agent_of_kiro(home: Path) -> None:
+    """Kiro has hooks only in files that its user made."""
+    file = home / ".kiro" / "agents" / "own.json"
+    file.parent.mkdir(parents=True)
+    file.write_text("{}\n")
+
+
 OTHER_RELAY = ("/elsewhere/hooktray-relay", *RELAY[1:])
 OPERATIONS: Mapping[str, Callable[[Person], object]] = {
     "connect": Person.connect,

@@ -30,6 +30,11 @@ def person(tmp_path: Path, request: pytest.FixtureRequest) -> Person:
     return one
 
 
+def commands(person: Person) -> int:
+    """The files of the user's own beside the settings: Claude Code's command."""
+    return 1 if person.agent == "claude-code" else 0
+
+
 def of(person: Person) -> AgentStatus:
     return next(one for one in agent_statuses(person.site, lambda agent: 0.0) if one.agent == person.agent)
 
@@ -44,7 +49,7 @@ def test_all_of_them_are_told(person: Person) -> None:
 
 
 def test_without_a_place_all_are_disconnected(person: Person) -> None:
-    assert person.disconnect() == 2
+    assert person.disconnect() == 2 + commands(person)
 
     assert (tree(person.home), tree(person.project)) == ({}, {})
     assert of(person).connected is False
@@ -53,7 +58,7 @@ def test_without_a_place_all_are_disconnected(person: Person) -> None:
 def test_with_a_place_only_that_one_is(person: Person) -> None:
     person.site = replace(person.site, scope="user")
 
-    assert person.disconnect() == 1
+    assert person.disconnect() == 1 + commands(person)
 
     person.site = replace(person.site, scope="", workspace="")
     assert len(of(person).files) == 1
@@ -76,7 +81,7 @@ def test_a_folder_that_is_gone_keeps_nobody(person: Person) -> None:
     for path in map(Path, of(person).files[1:]):
         path.unlink()
 
-    assert person.disconnect() == 1
+    assert person.disconnect() == 1 + commands(person)
     assert tree(person.home) == {}
 
 

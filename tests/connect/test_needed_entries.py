@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from connect.sites import Person, tree
+from connect.sites import Person, own_agent_of_kiro, tree
 
 from tray.agents.registry import AGENTS
 from tray.connect import connectors
@@ -30,6 +30,7 @@ def events(person: Person) -> set[str]:
 @pytest.mark.parametrize("agent", CONNECTABLE)
 def test_entries_are_those_that_are_needed_and_those_that_are_there(tmp_path: Path, agent: str) -> None:
     person = Person(tmp_path, agent)
+    own_agent_of_kiro(person.home)
     before = tree(person.home)
     every = [name for name in sorted(AGENTS[agent].events) if "<" not in name]
     every = [name for name in every if name not in AGENTS[agent].unconnected_events]
@@ -56,7 +57,8 @@ def test_a_summary_counts_the_entries_and_names_the_file(tmp_path: Path) -> None
     def shown() -> str:
         return summary(person.agent, connectors()[person.agent].connect(person.site), person.home)
 
-    assert shown() == "adds 1 entry for each of 14 events to ~/.claude/settings.json"
+    command = "~/.claude/commands/hooktray.md"
+    assert shown() == f"adds 1 entry for each of 14 events to ~/.claude/settings.json · writes {command}"
     person.connect()
     assert shown() == ""
     needing(person, frozenset({"PreCompact"}))
@@ -64,7 +66,19 @@ def test_a_summary_counts_the_entries_and_names_the_file(tmp_path: Path) -> None
     person.site = replace(person.site, relay=("/elsewhere/hooktray-relay", "--home", "/home/you/h"))
     assert shown() == "adds 1 entry to ~/.claude/settings.json · renews 14 entries in ~/.claude/settings.json"
     plan = connectors()[person.agent].disconnect(person.site)
-    assert summary(person.agent, plan, person.home) == "takes 14 entries out of ~/.claude/settings.json"
+    assert (
+        summary(person.agent, plan, person.home)
+        == f"takes 14 entries out of ~/.claude/settings.json · removes {command}"
+    )
+
+
+def test_a_file_of_ours_is_written_and_removed(tmp_path: Path) -> None:
+    person = Person(tmp_path, "opencode")
+
+    person.connect()
+
+    plan = connectors()["opencode"].disconnect(person.site)
+    assert summary("opencode", plan, person.home) == "removes ~/.config/opencode/plugins/hooktray.js"
 
 
 @pytest.mark.parametrize(
@@ -75,15 +89,6 @@ def test_a_summary_counts_the_entries_and_names_the_file(tmp_path: Path) -> None
         ("codex", "adds 1 entry for each of 12 events to ~/.codex/hooks.json"),
     ],
 )
-def test_a_file_of_ours_is_written_and_removed(tmp_path: Path) -> None:
-    person = Person(tmp_path, "opencode")
-
-    person.connect()
-
-    plan = connectors()["opencode"].disconnect(person.site)
-    assert summary("opencode", plan, person.home) == "removes ~/.config/opencode/plugins/hooktray.js"
-
-
 def test_a_summary_suits_each_way_of_connecting(tmp_path: Path, agent: str, text: str) -> None:
     person = Person(tmp_path, agent)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from plain import Plain
 from tray.app import build_catalog, open_stores
 from tray.approvals.callers.ancestry import ancestors
 from tray.approvals.callers.origin import find_origin
+from tray.approvals.catalog import HookState
 from tray.approvals.consent import Consent
 from tray.paths import locate
 
@@ -40,13 +41,17 @@ def started(folder: Path, hooks: Sequence[Mapping[str, Any]], scripts: Mapping[s
     return live
 
 
-def approve_all(live: Live) -> None:
-    """What a person does, as nobody clicks here."""
+def approve_all(
+    live: Live, wanted: Callable[[HookState], bool] = lambda state: True, grants: Sequence[str] = ()
+) -> None:
+    """What a person does, as nobody clicks here; `grants` are variables that each hook gets."""
     paths = locate(str(live.home))
     stores = open_stores(paths, migrate=True)
     catalog = build_catalog(paths, stores)
     catalog.refresh()
     consent = Consent(stores.ledger, catalog)
-    for one in catalog.states:
+    for one in filter(wanted, catalog.states):
         consent.approve(one.key, one.digest, "test")
+        if grants:
+            consent.grant(one.key, grants, "test")
     stores.journal.close()

@@ -212,17 +212,21 @@ class Desk:
         first = [self._begin(parts.session_bus(self.folder))]
         if self._sound:
             first.append(self._begin(parts.sound(self.folder)))
-        self.environment["DISPLAY"] = parts.display(self._programs, self.environment, self._size)
         self._arrive(first[:1])
-        self.screen = Screen(self.environment)
-        self._parts.callback(self.screen.close)
         self.bus = Bus(self.environment["DBUS_SESSION_BUS_ADDRESS"])
         self._parts.callback(self.bus.close)
-        self.menus = Menus(self.bus, self.screen)
-        self.screen.paint(TOP, BOTTOM)
+        self._light()
         self._arrive([*first[1:], *self._second()])
         if self._sound:
             self._listen()
+
+    def _light(self) -> None:
+        """The screen."""
+        self.environment["DISPLAY"] = parts.display(self._programs, self.environment, self._size)
+        self.screen = Screen(self.environment)
+        self._parts.callback(self.screen.close)
+        self.menus = Menus(self.bus, self.screen)
+        self.screen.paint(TOP, BOTTOM)
 
     def _listen(self) -> None:
         """One recorder for the desk's whole life: a null sink may take 2 s to serve a new one."""

@@ -65,8 +65,7 @@ class Menus:
             known: set[int] = set()
             spots = self._pop_up(known, item, button)
             for depth, label in enumerate(path, start=1):
-                spot = _spot(spots, label)
-                self._screen.point(spot.x, spot.y)
+                self._enter(_spot(spots, label), known)
                 spots = self._spots(known, lambda: self.row(path[:depth], item).children)  # noqa: B023
             yield spots
         finally:
@@ -98,6 +97,14 @@ class Menus:
             known.clear()
         self.press(item, button)
         return self._spots(known, lambda: self._bus.rows(item))
+
+    def _enter(self, spot: Spot, known: set[int]) -> None:
+        """The pointer goes there; a menu that is drawn anew meanwhile ignores it: move it again."""
+        for step in range(PRESSES - 1):
+            self._screen.point(spot.x + step, spot.y)
+            with suppress(Overdue):
+                wait(lambda: any(box.id not in known for box in self._screen.popups()), PATIENCE)
+                return
 
     def _spots(self, known: set[int], rows: Callable[[], Sequence[MenuRow]], deadline: float = LAST) -> list[Spot]:
         """Where the rows of the popup that is not yet known are, once all of them are drawn."""

@@ -93,6 +93,11 @@ class Screen:
         return [box for window in self._root.query_tree().children if (box := self._of(window, name))]
 
     @reconnecting
+    def boxes(self) -> list[Box]:
+        """Every window on the screen, lowest first."""
+        return [box for window in self._root.query_tree().children if (box := self._visible(window))]
+
+    @reconnecting
     def titles(self) -> list[str]:
         """What the managed windows are called, oldest first."""
         listed = self._root.get_full_property(self._display.get_atom("_NET_CLIENT_LIST"), X.AnyPropertyType)
@@ -149,6 +154,12 @@ class Screen:
             kinds = window.get_full_property(self._display.get_atom("_NET_WM_WINDOW_TYPE"), X.AnyPropertyType)
             return self._box(window) if kinds and types.intersection(kinds.value) else None
         except (BadWindow, BadDrawable):  # closed while we looked
+            return None
+
+    def _visible(self, window: Any) -> Box | None:
+        try:
+            return self._box(window) if window.get_attributes().map_state == X.IsViewable else None
+        except (BadWindow, BadDrawable):
             return None
 
     def _of(self, window: Any, name: str) -> Box | None:

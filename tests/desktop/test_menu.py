@@ -162,6 +162,16 @@ def test_an_open_question_is_answered_in_the_menu() -> None:
     ]  # fmt: skip
 
 
+def test_a_form_is_answered_on_the_page_or_declined() -> None:
+    asked = MenuQuestion(id="q1", agent="claude-code", project="api", subject="AskUserQuestion", is_form=True)
+
+    (row,) = find(MenuState(now=NOON, questions=(asked,)), "questions").children
+
+    assert [(child.label, child.action) for child in row.children] == [
+        ("Answer…", OpenPage("questions/q1")), ("Decline", AnswerQuestion("q1", allow=False)),
+    ]  # fmt: skip
+
+
 texts = st.text(max_size=20) | st.text(min_size=1, max_size=8).map(lambda text: text * 150)
 moments = st.floats(allow_nan=True, allow_infinity=True) | st.none()
 records = st.builds(

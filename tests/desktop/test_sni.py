@@ -16,7 +16,7 @@ from dbus_fast.aio import MessageBus
 from desktop.stage import DEADLINE, MENU, Stage, wait
 from desktop.watcher import WATCHER, Watcher, plain
 from tray.desktop.artwork import IconState
-from tray.desktop.menu import Item, MenuState, QuitTray, ToggleSwitch, menu
+from tray.desktop.menu import Item, MenuState, PartialPause, QuitTray, ToggleSwitch, menu
 
 STATE = MenuState(now=0.0)
 
@@ -175,12 +175,14 @@ def test_an_open_menu_is_told_of_labels_and_marks_without_a_new_layout(stage: St
     row = number(stage, host, "Hooks enabled")
     host.signals.clear()
 
-    stage.icon.show(IconState.OFF, "off", menu(replace(STATE, enabled=False)))
+    stage.icon.show(
+        IconState.OFF, "off", menu(replace(STATE, enabled=False, problem="hooktray.yaml:3:1: unknown key"))
+    )
     wait(lambda: "ItemsPropertiesUpdated" in dict(host.signals), "the host hears of it")
 
     shown = dict(dict(host.signals)["ItemsPropertiesUpdated"][0])
     assert shown[row]["toggle-state"] == 0
-    assert "Hooks are off" in {properties.get("label") for properties in shown.values()}
+    assert "hooktray.yaml:3:1: unknown key" in {properties.get("label") for properties in shown.values()}
     stage.do(host.rows(stage.item))  # its answer comes behind all that was told before
     assert "LayoutUpdated" not in dict(host.signals)
 
@@ -189,12 +191,33 @@ def test_a_new_row_is_told_to_its_own_submenu(stage: Stage, host: Watcher) -> No
     pause = number(stage, host, "Pause")
     host.signals.clear()
 
+    one = PartialPause(until=600.0, agent="claude-code")
+    stage.icon.show(IconState.ON, "2 hooks", menu(replace(STATE, partial_pauses=(one,))))
+    wait(lambda: "LayoutUpdated" in dict(host.signals), "the host hears of it")
+
+    rows = {row[0]: row[2] for row in stage.do(host.rows(stage.item))}
+    labels = [row[1].get("label", "") for row in rows[pause]]
+    assert told_layouts(host) == [pause]
+    assert labels[1].startswith("claude-code is paused until ")
+
+
+def test_a_first_row_that_gets_a_submenu_is_another_row_of_the_menu(stage: Stage, host: Watcher) -> None:
+    pause = number(stage, host, "Pause")
+    host.signals.clear()
+
     stage.icon.show(IconState.PAUSED, "paused", menu(replace(STATE, paused_until=600.0)))
     wait(lambda: "LayoutUpdated" in dict(host.signals), "the host hears of it")
 
-    assert dict(host.signals)["LayoutUpdated"][1] == pause
-    labels = {row[0]: row[1].get("label", "") for row in stage.do(host.rows(stage.item))}
+    rows = stage.do(host.rows(stage.item))
+    labels = {row[0]: row[1].get("label", "") for row in rows}
+    assert sorted(told_layouts(host)) == [0, pause]
+    assert labels[rows[0][0]].startswith("Hooks are paused until")
     assert labels[pause].startswith("Paused until")
+
+
+def told_layouts(host: Watcher) -> list[int]:
+    """The parents whose rows the host was told to read again."""
+    return [body[1] for member, body in host.signals if member == "LayoutUpdated"]
 
 
 def test_a_host_that_starts_late_gets_the_icon(stage: Stage) -> None:

@@ -32,7 +32,6 @@ PERMISSION = {
     "tool_name": "Bash",
     "tool_input": {"command": "rm -rf build"},
 }
-BUTTONS = ("Details", "Allow", "Deny")
 # An agent: it has a relay run, so that the tray knows it, and stays.
 AGENT = 'cat >payload.json; "$@" <payload.json >/dev/null; echo heard; exec sleep 600'
 
@@ -117,7 +116,7 @@ class Contract:
         self.appear(desktop, live)
         relay = ask(desktop, live)
 
-        desktop.press_button(button, BUTTONS)
+        desktop.press_button(button)
 
         output, _ = relay.communicate(timeout=SLOW)
         assert json.loads(output)["hookSpecificOutput"]["decision"]["behavior"] == behaviour
@@ -157,6 +156,6 @@ class Contract:
     def test_the_page_opens_in_the_desktops_browser(self, desktop: Shell, live: Live, tmp_path: Path) -> None:
         with browser(desktop, tmp_path / "browser", "chromium") as chromium:
             self.appear(desktop, live)
-            live.click("Settings", "Open page")
+            live.click("Open page")
             chromium.wait_title("Decisions · Hooktray")
             assert live.quit() == 0

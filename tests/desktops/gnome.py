@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from desk import TrayItem
 from desk.menus import LEFT, RIGHT
@@ -45,7 +46,7 @@ class Gnome(Shell):
         "XDG_CURRENT_DESKTOP": "GNOME",
         "XDG_SESSION_CLASS": "user",
     }
-
+    argv: ClassVar[tuple[str, ...]] = ("gnome-shell", "--x11", "--sm-disable")
     picture = (380, 0, 1280, 180)
 
     def icons(self) -> int:
@@ -69,7 +70,7 @@ class Gnome(Shell):
             else:
                 return
 
-    def press_button(self, label: str, labels: Sequence[str]) -> None:
+    def press_button(self, label: str) -> None:
         """The pointer on a banner has the shell draw its buttons."""
         for left in reversed(range(TRIES)):
             try:
@@ -107,7 +108,7 @@ class Gnome(Shell):
     def _start_shell(self) -> None:
         """It complains that it cannot lock the screen, and begins in its overview."""
         self.do_not_disturb(True)
-        self._shell = self.start(["gnome-shell", "--x11", "--sm-disable"])
+        self._shell = self.start(self.argv)
         wait(lambda: self.bus.has_name(WHERE[0]), START, "GNOME Shell is there")
 
         def is_ready() -> bool:

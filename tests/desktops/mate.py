@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from desk.bus import TrayItem
-from desk.menus import LEFT, Menus
+from desk.menus import LEFT
 from desk.screen import Box
 from desk.wait import wait
+from desktops.inked import COLOURED, InkMenus, blocks
 from desktops.shell import SIZE, START, Shell
-from PIL import Image
-
-from tray.desktop.artwork import IconState
 
 WATCHER, SERVER = "org.kde.StatusNotifierWatcher", "org.freedesktop.Notifications"
 BUBBLE = "Mate-notification-daemon"  # the class of its windows
 SETTINGS = "org.mate.NotificationDaemon"
 TRAY = (1127, 0, 1155, 27)  # where an icon stands, beside the clock
-COLOURED = (IconState.ON, IconState.PAUSED, IconState.ATTENTION)  # OFF is as grey as what is written on the panel
 FOOT = 16  # pixels from a bubble's lower edge: inside its buttons
 GREY, SHORT = 12, 20  # how far a button's colours are apart, and pixels of them that are no button
 
@@ -33,6 +27,7 @@ class Mate(Shell):
         "org.mate.panel.applet.WnckletFactory",
     )
     variables = {"GSETTINGS_BACKEND": "keyfile", "XDG_CURRENT_DESKTOP": "MATE"}
+    still = 1  # its notifications draw how much time they have left
     picture = (SIZE[0] - 640, 0, SIZE[0], 180)
 
     def icons(self) -> int:
@@ -41,10 +36,13 @@ class Mate(Shell):
     def is_announced(self, words: str) -> bool:
         return words in self.sent() and bool(self._bubbles())
 
-    def press_button(self, label: str, labels: Sequence[str]) -> None:
+    def press_button(self, label: str) -> None:
+        labels = self.buttons(label)
+
         def found() -> tuple[int, int] | None:
             for box in self._bubbles():
-                middles = buttons(self.screen.image(box))
+                image = self.screen.image(box)
+                middles = blocks(image, image.height - FOOT, lambda colour: max(colour) - min(colour) < GREY, SHORT)
                 if len(middles) == len(labels):
                     return box.x + middles[labels.index(label)], box.y + box.height - FOOT
             return None
@@ -68,7 +66,7 @@ class Mate(Shell):
         wait(lambda: not self._bubbles(), what="no bubble is left")
 
     def start_all(self) -> None:
-        self.menus = InkMenus(self)
+        self.menus = InkMenus(self, TRAY)
         self.start(["openbox", "--sm-disable"])
         self._start_panel()
 
@@ -78,32 +76,6 @@ class Mate(Shell):
 
     def _bubbles(self) -> list[Box]:
         return self.screen.named(BUBBLE)
-
-
-class InkMenus(Menus):
-    """The icon is where its colour is on the panel."""
-
-    def __init__(self, shell: Mate) -> None:
-        super().__init__(shell.bus, shell.screen)
-        self._shell = shell
-
-    def icon_at(self, item: TrayItem) -> tuple[int, int]:
-        return wait(lambda: self._shell.ink_at(TRAY, *COLOURED, IconState.OFF), what="the icon is drawn")
-
-
-def buttons(image: Image.Image) -> list[int]:
-    """The middles of what is grey in a bubble's last row: its ground is not."""
-    row = [image.convert("RGB").getpixel((x, image.height - FOOT)) for x in range(image.width)]
-    found, first = [], None
-    for x, colour in enumerate([*row, (0, 0, 255)]):
-        is_grey = max(colour) - min(colour) < GREY  # type: ignore[arg-type]
-        if is_grey and first is None:
-            first = x
-        if not is_grey and first is not None:
-            if x - first > SHORT:
-                found.append((first + x) // 2)
-            first = None
-    return found
 
 
 DESKTOP = Mate

@@ -7,6 +7,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from PIL import Image
+
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
@@ -25,8 +27,16 @@ def take(name: str, folder: Path) -> None:
         wait(lambda: live.health()["icon"] == "sni", 60, "the icon")
         relay = ask(desktop, live)
         wait(lambda: desktop.shows(IconState.ATTENTION), 60, "the icon is drawn anew")
-        picture = desktop.screenshot().convert("RGB").crop(desktop.picture)
-        picture.quantize(256).save(ROOT / "docs" / "desktops" / f"{name}.png", optimize=True)
+        looks: list[Image.Image] = []
+
+        def still() -> Image.Image | None:
+            """Notifications slide in, and icons fade."""
+            looks.append(desktop.screenshot().convert("RGB").crop(desktop.picture))
+            last = looks[-desktop.still :]
+            return last[0] if len(last) == desktop.still and all(one == last[0] for one in last) else None
+
+        picture = wait(still, 60, "nothing moves")
+        picture.save(ROOT / "docs" / "desktops" / f"{name}.png", optimize=True)
         relay.kill()
         relay.communicate()
         live.quit()

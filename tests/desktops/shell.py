@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from abc import ABC, abstractmethod
@@ -22,6 +23,9 @@ SIZE = (1280, 800)
 NEAR = 24  # of 255: how far a drawn colour is from the icon's
 INK = 12  # pixels of it that are an icon
 START = 120.0  # seconds that a shell has to come up on a busy machine
+# As dbus-monitor writes them: each action is a name and a label.
+ACTIONS = re.compile(r"member=Notify\n(?: {3}.*\n)*? {3}array \[\n((?: {6}string .*\n)*) {3}\]")
+ACTION = re.compile(r' {6}string "(.*)"\n {6}string "(.*)"\n')
 
 
 class Shell(Desk, ABC):
@@ -29,6 +33,8 @@ class Shell(Desk, ABC):
 
     services: ClassVar[Sequence[str]] = ()  # service files that its session bus may activate
     variables: ClassVar[dict[str, str]] = {}
+    display: ClassVar[str] = "DISPLAY"  # the variable by which programs find the screen
+    still: ClassVar[int] = 15  # looks at it that are the same when nothing moves
     picture: ClassVar[tuple[int, int, int, int]]  # the part of the screen that has the icon and a notification
 
     def __init__(self, folder: Path) -> None:
@@ -43,8 +49,8 @@ class Shell(Desk, ABC):
         """Whether a notification with these words is on the screen."""
 
     @abstractmethod
-    def press_button(self, label: str, labels: Sequence[str]) -> None:
-        """Press a button of the notification on the screen, which has these buttons from left to right."""
+    def press_button(self, label: str) -> None:
+        """Press this button of the notification on the screen."""
 
     @abstractmethod
     def do_not_disturb(self, on: bool) -> None:
@@ -60,9 +66,13 @@ class Shell(Desk, ABC):
 
     def ink_at(self, box: tuple[int, int, int, int], *states: IconState) -> tuple[int, int] | None:
         """The middle of what is drawn within the box in the icon's colour, in one of these states."""
+        return self.drawn_at(box, *(colour(state, None) for state in states))
+
+    def drawn_at(self, box: tuple[int, int, int, int], *colours: str) -> tuple[int, int] | None:
+        """The middle of what is drawn within the box in one of these colours."""
         picture = self.screenshot().convert("RGB").crop(box)
-        for state in states:
-            ink = Image.new("RGB", picture.size, ImageColor.getrgb(colour(state, None)))
+        for one in colours:
+            ink = Image.new("RGB", picture.size, ImageColor.getrgb(one))
             far = ImageChops.difference(picture, ink).point(lambda level: 0 if level < NEAR else 255).split()
             near = ImageChops.invert(ImageChops.lighter(ImageChops.lighter(far[0], far[1]), far[2]))
             edges = near.getbbox()
@@ -73,6 +83,12 @@ class Shell(Desk, ABC):
     def sent(self) -> str:
         """What programs had the notification server show, as it went over the bus."""
         return self.log(self._monitor)
+
+    def buttons(self, label: str) -> list[str]:
+        """The buttons, from left to right, of the last notification that has this one."""
+        found = [dict(ACTION.findall(actions)) for actions in ACTIONS.findall(self.sent())]
+        labels = [[text for name, text in one.items() if name != "default"] for one in found]
+        return next(one for one in reversed(labels) if label in one)
 
     def clear(self) -> None:
         """Nothing of an earlier test is on the screen."""
@@ -96,7 +112,7 @@ class Shell(Desk, ABC):
 
     def _second(self) -> list[tuple[subprocess.Popen[bytes], Part]]:
         """What the bus starts gets the screen, too, as a login does it."""
-        display = {"DISPLAY": self.environment["DISPLAY"]}
+        display = {self.display: self.environment[self.display]}
         self.bus.call(*DAEMON, "UpdateActivationEnvironment", "a{ss}", [display])
         self._monitor = self.start(["dbus-monitor", "--session", "interface='org.freedesktop.Notifications'"])
         self.start_all()

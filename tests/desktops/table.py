@@ -17,7 +17,7 @@ PAGE = ROOT / "docs" / "generated" / "desktops.md"
 HEAD = """# Results on desktops
 
 Written by `tests/desktops/all --long --write`; do not edit. Each row is a test of
-`tests/desktops/contract.py`, done with the real pointer.
+`tests/desktops/contract.py`, done with the real pointer; on Wayland with one that the compositor lends.
 
 """
 
@@ -37,7 +37,7 @@ def render(results: dict[str, dict[str, str]]) -> str:
     """The page."""
     names = sorted(results)
     tests = list(dict.fromkeys(test for one in results.values() for test in one))
-    lines = [f"| | {' | '.join(names)} |", "| --- |" + " --- |" * len(names)]
+    lines = [f"| | {' | '.join(names).replace('_', ' ')} |", "| --- |" + " --- |" * len(names)]
     for test in tests:
         words = test.removeprefix("test_").replace("_", " ")
         lines.append(f"| {words} | {' | '.join(results[name].get(test, '') for name in names)} |")

@@ -201,8 +201,8 @@ def test_a_module_that_is_missing_is_named_before_the_approval(project: Project,
     project.declare(way)
 
     text = project.review()
-    assert "Found wrong, before anything of it has run:" in text
-    found = text.partition("Found wrong")[2].partition("\n\n")[0]
+    assert "\nBefore you approve it:\n" in text
+    found = text.partition("\nBefore you approve it:\n")[2].partition("\n\n")[0]
     assert Path(project.shape.module).stem in found
     assert "put the file " in found
     assert Path(project.shape.module).stem in project.live.cli_json("list")[0]["health"]

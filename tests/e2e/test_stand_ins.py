@@ -9,9 +9,12 @@ import json
 import sys
 
 import pytest
+from guards import REWRITE
 from hosts import antigravity, cursor
-from hosts.documented import DEVIN, DROID, GROK
-from hosts.scenes import REWRITE, PromptScenes, StandInAgent, StandInScenes, Start
+from hosts.documented import DEVIN, DROID, GROK, KIRO
+from hosts.scenes import Place, PromptScenes, StandInAgent, StandInScenes, Start
+
+from tray.agents.registry import AGENTS
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
 OWN = "touch ~/own-hook-ran"
@@ -103,3 +106,43 @@ class TestGrok(StandInScenes):
         rewrites=False,
         refuses_ends=False,
     )
+
+
+class TestKiro(StandInScenes):
+    agent = StandInAgent(
+        agent="kiro",
+        settings=".kiro/agents/mine.json",
+        existing=json.dumps({"name": "mine", "tools": ["*"], "hooks": {"stop": [{"command": OWN}]}}, indent=2),
+        run=KIRO.run,
+        moments=KIRO.moments(closes=False),
+        commands=SAME,
+        rewrites=False,
+        refuses_ends=False,
+        closes=False,
+    )
+
+    def test_each_agent_of_its_user_is_connected_and_a_new_one_is_reported(self, place: Start) -> None:
+        one = place()
+        other = one.stand_in.config.with_name("other.json")
+        other.write_text('{"name": "other", "tools": ["*"]}')
+
+        before = trust(one)
+        one.hooktray("connect", "kiro", "--yes")
+
+        assert before == "off: run `hooktray connect kiro` for other"
+        assert trust(one) == ""
+        assert set(json.loads(other.read_text())["hooks"]) == set(AGENTS["kiro"].events)
+
+    def test_without_an_agent_of_its_users_there_is_nothing_to_connect(self, place: Start) -> None:
+        one = place(connected=False)
+        one.stand_in.config.unlink()
+
+        done = one.hooktray("connect", "kiro", "--yes", code=1)
+
+        assert b"there is no agent of yours" in done.stderr
+        assert b"kiro-cli agent create" in done.stderr
+
+
+def trust(one: Place) -> str:
+    rows = [json.loads(line) for line in one.hooktray("agents", "--json").stdout.splitlines()]
+    return str(next(row["trust"] for row in rows if row["agent"] == "kiro"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from desk import wait
 from house import House
 
 from tray.engine.parse_event import parse_event
-from tray.engine.reports import CallReports
+from tray.engine.reports import LARGEST, MEMORY, CallReports
 from tray.execution.process import CANCELLED
 from tray.model.decision import Answer, Decision, Outcome, Status, Verdict
 from tray.model.event import Event, RelayRequest
@@ -163,3 +164,19 @@ def test_a_decision_counts_for_ten_seconds() -> None:
     assert found.wait(0) == Decision(verdict=Verdict.DENY)
     now[0] = 10.1
     assert reports.earlier(event_of("claude-code", "3")) is None
+
+
+def test_large_calls_are_kept_in_a_bounded_memory_the_last_ones_first() -> None:
+    reports, body = CallReports(), b" " * LARGEST
+
+    def call(line: str, number: int) -> Event:
+        one = event_of(line, f"{line}{number}")
+        assert one.tool is not None
+        return replace(one, body=body, tool=replace(one.tool, call=str(number)))
+
+    for number in range(20):
+        assert reports.earlier(call("", number)) is None
+
+    assert len(reports._reports) == MEMORY // LARGEST
+    assert reports.earlier(call("claude-code", 19)) is not None
+    assert reports.earlier(call("claude-code", 0)) is None, "it is judged twice"

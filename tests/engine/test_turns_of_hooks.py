@@ -262,6 +262,26 @@ def test_a_failing_guard_is_capped_too_and_stays_a_failure(house: House) -> None
     assert (house.last.hooks[0]["status"], house.last.hooks[0]["gate"]) == ("failed", "loop cap")
 
 
+def test_a_stop_hooks_reminder_makes_claude_go_on_without_an_error_and_not_for_ever(house: House) -> None:
+    said = {"hookSpecificOutput": {"hookEventName": "Stop", "additionalContext": "run the tests"}}
+    script = f"cat >/dev/null; echo '{json.dumps(said)}'"
+    house.hook("tests", on="turn_end", script=script, dialect="claude-code")
+    payload = {"hook_event_name": "Stop", "session_id": "s", "cwd": "/", "stop_hook_active": False}
+
+    answers = [house.relay("claude-code", "Stop", payload).stdout for _ in range(9)]
+
+    assert [json.loads(answer) for answer in answers[:8]] == [said] * 8
+    assert answers[8] == b""
+
+
+def test_context_that_another_formats_hook_gives_at_a_stop_makes_no_agent_go_on(house: House) -> None:
+    house.hook("own", on="turn_end", script='cat >/dev/null; echo \'{"context": "by the way"}\'')
+    payload = {"hook_event_name": "Stop", "session_id": "s", "cwd": "/", "stop_hook_active": False}
+
+    assert house.relay("claude-code", "Stop", payload).stdout == b""
+    assert any("context at a stop" in one for one in house.last.adjustments)
+
+
 def test_refusing_a_tool_has_no_cap(house: House) -> None:
     house.hook("guard", on="tool_before", type="rule", decision="deny")
 

@@ -12,8 +12,10 @@ from house import PRE_TOOL_USE, House
 
 from tray.approvals import guarded_settings
 from tray.engine.explain import details
+from tray.engine.sentence import sentence
 from tray.engine.user_questions import LIMIT, PendingQuestion, QuestionResult, Resolution
 from tray.model.decision import Answer, Verdict
+from tray.model.form import Answers
 from tray.settings import AskOnDesktop, Settings
 
 X_CODE = {"event": "PreToolUse", "session": {"cwd": "/"}, "tool": {"name": "shell", "args": {"command": "ls"}}}
@@ -21,6 +23,10 @@ PERMISSION = {key: value for key, value in PRE_TOOL_USE.items() if key != "tool_
     "hook_event_name": "PermissionRequest"
 }
 DENIED = QuestionResult(resolution=Resolution.DENIED, channel="menu")
+COLOUR = {"question": "Which colour?", "options": [{"label": "Red"}, {"label": "Blue"}]}
+FORM = PERMISSION | {"tool_name": "AskUserQuestion", "tool_input": {"questions": [COLOUR]}}
+ELICITATION = {"opencode_plugin": 1, "session_id": "s-1", "hook_event_name": "Elicitation", "questions": [COLOUR]}
+BLUE = {"Which colour?": ("Blue",)}
 
 
 def says(end: Resolution) -> Callable[[PendingQuestion], object]:
@@ -171,3 +177,110 @@ def test_taking_an_agent_out_of_the_file_counts_only_once_confirmed(house: House
 
     assert guarded_settings.desktop_agents(off, ledger.state) == frozenset()
     assert guarded_settings.guarded_settings(off, ledger.state) == ()
+
+
+def answers(given: Answers, seen: list[bool] | None = None) -> Callable[[PendingQuestion], None]:
+    """A user who gives these answers; whatever does not count is followed by no answer at all."""
+
+    def answer(pending: PendingQuestion) -> None:
+        taken = pending.questions.answer_form(pending.question.id, given, channel="page")
+        if seen is not None:
+            seen.append(taken)
+        if not taken:
+            pending.expired()
+
+    return answer
+
+
+def test_a_form_is_answered_by_the_tools_input(house: House) -> None:
+    house.asks = ("claude-code",)
+    house.user = answers(BLUE)
+
+    said = json.loads(house.relay("claude-code", "PermissionRequest", FORM).stdout)["hookSpecificOutput"]["decision"]
+
+    assert said == {
+        "behavior": "allow",
+        "updatedInput": {"questions": [COLOUR], "answers": {"Which colour?": "Blue"}},
+    }
+    assert house.last.verdict is Verdict.ALLOW
+    assert "asked on the desktop: answered (page)" in house.last.adjustments
+    assert sentence(house.last) == "Permission for AskUserQuestion · The user answered it (page)"
+
+
+def test_a_question_of_opencode_is_answered_and_declined(house: House) -> None:
+    house.asks = ("opencode",)
+
+    said = []
+    for user in (answers(BLUE), says(Resolution.DENIED), says(Resolution.TIMED_OUT)):
+        house.user = user
+        stdout = house.relay("opencode", "Elicitation", ELICITATION).stdout
+        said.append(json.loads(stdout)["hookSpecificOutput"] if stdout else {})
+
+    assert said == [
+        {"hookEventName": "Elicitation", "action": "accept", "content": {"Which colour?": ["Blue"]}},
+        {"hookEventName": "Elicitation", "action": "decline"},
+        {},
+    ]
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"Which colour?": ()}, {"Which colour?": ("Red", "Blue")}, BLUE | {"Which size?": ("big",)}]
+)
+def test_answers_that_the_form_does_not_take_are_none(house: House, given: Answers) -> None:
+    seen: list[bool] = []
+    house.asks = ("claude-code",)
+    house.user = answers(given, seen)
+
+    assert house.relay("claude-code", "PermissionRequest", FORM) == Answer()
+    assert seen == [False]
+
+
+def test_a_bare_yes_answers_no_form(house: House) -> None:
+    house.asks = ("claude-code",)
+
+    def allow(pending: PendingQuestion) -> None:
+        assert not pending.questions.answer(pending.question.id, allow=True, channel="menu")
+        pending.expired()
+
+    house.user = allow
+
+    assert house.relay("claude-code", "PermissionRequest", FORM) == Answer()
+
+
+def test_a_form_that_was_answered_in_the_terminal_is_closed(house: House) -> None:
+    house.asks = ("claude-code",)
+    done = {**FORM, "hook_event_name": "PostToolUse", "tool_response": {}, "tool_use_id": "toolu_1"}
+    done["tool_input"] = {"questions": [COLOUR], "answers": {"Which colour?": "Red"}}
+
+    def meanwhile(pending: PendingQuestion) -> None:
+        house.engine.begin(house.relay_request("claude-code", done, id="f" * 32))
+        pending.expired()
+
+    house.user = meanwhile
+    house.relay("claude-code", "PermissionRequest", FORM)
+
+    assert [ending.resolution for ending in house.endings] == [Resolution.ELSEWHERE]
+
+
+def test_a_hook_that_answers_a_form_leaves_nothing_to_ask(house: House) -> None:
+    house.asks = ("opencode",)
+    said = {"hookEventName": "Elicitation", "action": "accept", "content": {"Which colour?": "Red"}}
+    house.hook("red", on="elicitation", script=f"echo '{json.dumps({'hookSpecificOutput': said})}'",
+               dialect="claude-code")  # fmt: skip
+
+    stdout = house.relay("opencode", "Elicitation", ELICITATION).stdout
+
+    assert json.loads(stdout)["hookSpecificOutput"] == said
+    assert house.asked == []
+
+
+def test_a_hook_that_allows_every_permission_answers_no_form(house: House) -> None:
+    house.asks = ("claude-code",)
+    house.hook("yes", on="permission_request", type="rule", decision="allow")
+    house.user = answers(BLUE)
+
+    said = json.loads(house.relay("claude-code", "PermissionRequest", FORM).stdout)["hookSpecificOutput"]["decision"]
+
+    assert said["updatedInput"]["answers"] == {"Which colour?": "Blue"}
+    assert len(house.asked) == 1
+    assert permission(house) == {"behavior": "allow"}

@@ -31,6 +31,9 @@ class Documented:
     common: Mapping[str, Any] = field(default_factory=dict)
     has_folder: bool = True
     tools: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)  # of its events, where they are not Claude Code's
+    is_flat: bool = False  # the file has hooks for each event, not groups of them
+    takes_json: bool = True
 
     def run(self, config: str, event: str, body: bytes, hook: Hook | None) -> Report:
         payload = parsed(body)
@@ -42,6 +45,9 @@ class Documented:
     def configured(self, path: Path, event: str, payload: Mapping[str, Any]) -> Iterator[Hook]:
         settings = json.loads(path.read_text(encoding="utf-8"))
         for group in (settings[self.key] if self.key else settings).get(event, []):
+            if self.is_flat:
+                yield Hook(command=group["command"], timeout=group.get("timeout_ms", 30_000) / 1000)
+                continue
             subject = str(payload.get(self.tool, ""))
             if event not in CALLS or re.search(group.get("matcher", ""), subject):
                 for each in group["hooks"]:
@@ -55,7 +61,7 @@ class Documented:
             return Report(warnings=["exit 2 is ignored"])
         if ended.code != 0:
             return Report(warnings=[f"exit {ended.code}"])
-        if not stdout.startswith("{"):
+        if not (self.takes_json and stdout.startswith("{")):
             is_told = stdout and event in self.context
             return Report(changes={"context": stdout} if is_told else {})
         return self._answered(event, json.loads(stdout))
@@ -75,8 +81,10 @@ class Documented:
 
     def moments(self, *, starts: bool = True, closes: bool = True) -> Moments:
         def sent(project: Path, event: str, **fields: Any) -> Payload:
+            name = self.names.get(event, event)
+            session = {self.session: "s1"} if self.session else {}
             folder = {"cwd": str(project)} if self.has_folder else {}
-            return event, {**self.common, self.session: "s1", **folder, self.event: event, **fields}
+            return name, {**self.common, **session, **folder, self.event: name, **fields}
 
         def call(name: str, input: Mapping[str, str]) -> dict[str, Any]:
             return {self.tool: self.tools.get(name, name), self.input: dict(input)}
@@ -116,4 +124,19 @@ GROK = Documented(
     tool="toolName",
     input="toolInput",
     common={"workspaceRoot": "/w"},
+)
+KIRO = Documented(
+    refusable=("preToolUse",),
+    context=("agentSpawn", "userPromptSubmit"),
+    session="",
+    tools={"Bash": "execute_bash", "Write": "fs_write"},
+    names={
+        "PostToolUse": "postToolUse",
+        "PreToolUse": "preToolUse",
+        "SessionStart": "agentSpawn",
+        "Stop": "stop",
+        "UserPromptSubmit": "userPromptSubmit",
+    },
+    is_flat=True,
+    takes_json=False,
 )

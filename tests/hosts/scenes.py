@@ -17,6 +17,7 @@ import pytest
 from connect.sites import tree
 from connect.trays import by_person, started
 from desk import wait
+from guards import ASKED, NO_PROMPT, ONCE_MORE, REFUSED, REWRITE, REWRITE_SCRIPT
 from hosts.process import Hook, Report
 from hosts.session import Moments, StandIn
 from live import Live
@@ -26,21 +27,8 @@ from tray.app import open_stores
 from tray.engine.log_rows import log_row
 from tray.paths import locate
 
-REFUSED = {
-    "name": "no",
-    "event": "tool_before",
-    "type": "rule",
-    "matcher": "forbidden",
-    "decision": "deny",
-    "reason": "refused-by-a-rule",
-}
-ASKED = REFUSED | {"decision": "ask", "reason": "asked-by-a-rule"}
-NO_PROMPT = {"name": "quiet", "event": "prompt", "type": "rule", "matcher": "secret", "decision": "deny",
-             "reason": "refused-prompt"}  # fmt: skip
-REWRITE = {"name": "other", "event": "tool_before", "matcher": "original", "command": "./rewrite.sh"}
-ONCE_MORE = {"name": "stop", "event": "turn_end", "command": "./stop.sh", "dialect": "claude-code"}
 SCRIPTS = {
-    "rewrite.sh": """cat >/dev/null; echo '{"tool_input": {"command": "touch rewritten"}}'""",
+    "rewrite.sh": REWRITE_SCRIPT,
     "stop.sh": """test -e "$HOME/once" && exit
 touch "$HOME/once"
 echo '{"decision": "block", "reason": "once-more"}'

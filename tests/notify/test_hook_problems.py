@@ -82,3 +82,17 @@ def test_a_hook_is_counted_until_it_has_had_a_good_turn() -> None:
 )
 def test_a_cause_names_files_and_not_where_they_are(cause: str, shown: str) -> None:
     assert without_folders(cause) == shown
+
+
+def test_hooks_that_have_no_model_to_ask_are_told_of_once_with_the_cure() -> None:
+    now = 0.0
+    tracker = ProblemTracker(lambda: now)
+    first, second = (broken("no llm configured", hook=name) for name in ("one", "two"))
+
+    (told,) = tracker.fresh([first, second])
+    now = 2 * HOUR
+    again = tracker.fresh([first, second])
+
+    assert describe(told).endswith("write `llm:` in hooktray.yaml and confirm it in the tray's menu")
+    assert again == []
+    assert len(tracker.current) == 2

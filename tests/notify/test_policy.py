@@ -80,7 +80,21 @@ TABLE: list[tuple[str, Event, Decision, AlertClass, str]] = [
         stop(kind=EventKind.SESSION_END, topic="logout", message=""),
         NOTHING,
         AlertClass.SESSION_END,
-        "Session ended: logout",
+        "Session ended: you signed out",
+    ),
+    (
+        "session, as people leave it",
+        stop(kind=EventKind.SESSION_END, topic="prompt_input_exit", message=""),
+        NOTHING,
+        AlertClass.SESSION_END,
+        "Session ended: you left it",
+    ),
+    (
+        "session, for a reason that is not known here",
+        stop(kind=EventKind.SESSION_END, topic="moved_to_cloud", message=""),
+        NOTHING,
+        AlertClass.SESSION_END,
+        "Session ended: moved to cloud",
     ),
     (
         "session, for no reason of its own",
@@ -429,3 +443,7 @@ def test_a_permission_that_is_settled_or_notified_otherwise_needs_nobody(agent: 
 
 def test_an_interrupted_turn_is_not_announced() -> None:
     assert alerts(stop(agent="codex", name="Interrupt", kind=EventKind.TURN_INTERRUPTED), NOTHING) == ()
+
+
+def test_a_stop_that_was_reminded_of_something_is_announced_neither_as_an_end_nor_as_a_refusal() -> None:
+    assert alerts(stop(), Decision(context="run the tests")) == ()

@@ -117,3 +117,19 @@ def test_a_turn_that_failed_otherwise_is_no_limit() -> None:
 
     assert alert.body == "Turn failed: The limits of my language"
     assert alert.category == "task.error"
+
+
+def test_a_question_in_print_mode_waits_for_nobody() -> None:
+    asked = Decision(
+        verdict=Verdict.ASK,
+        outcomes=(Outcome(hook="h", status=Status.OK, output=HookOutput(verdict=Verdict.ASK, reason="sure?")),),
+    )
+    quiet, wanted = Quiet(Settings()), Quiet(Settings(notify_headless=True))
+
+    quiet.decide(event(EventKind.TOOL_BEFORE), asked)
+    wanted.decide(event(EventKind.TOOL_BEFORE), asked)
+
+    (alert,) = quiet.announced.alerts
+    assert alert.cls is AlertClass.BLOCKED
+    assert alert.body.endswith("nobody is there to answer")
+    assert wanted.announced.classes == [AlertClass.ASKED]

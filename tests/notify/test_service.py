@@ -7,9 +7,10 @@ import pytest
 from house import House
 
 from tray.engine.user_questions import QuestionResult, Resolution, UserQuestion
-from tray.model.decision import Decision, Outcome, Record, Status, Verdict
+from tray.model.decision import Decision, Outcome, Record, Rewrite, Status, Target, Verdict
 from tray.model.event import Event, EventKind, Tool
-from tray.notify.alert import Alert, AlertClass, Button, Urgency
+from tray.model.form import Form, FormOption, FormQuestion
+from tray.notify.alert import BODY_LIMIT, Alert, AlertClass, Button, Urgency
 from tray.notify.service import AlertService
 from tray.settings import AlertRule, Settings
 
@@ -234,6 +235,54 @@ def test_a_question_has_buttons_and_shows_what_would_run(service: AlertService, 
     assert alert.buttons == (Button.DETAILS, Button.ALLOW, Button.DENY)
 
 
+RED, BLUE, GREEN = (FormOption(label=label) for label in ("Red", "Blue", "Green"))
+COLOUR = FormQuestion(text="Which colour?", options=(RED, BLUE))
+FOUR = replace(COLOUR, options=(RED, BLUE, GREEN, FormOption(label="None")))
+FORMS = [
+    ("one question", (COLOUR,), "Asks you: Which colour?", ("Red", "Blue")),
+    ("more than three answers", (FOUR,), "Asks you: Which colour? (Red, Blue, Green, None)", ()),
+    ("several answers", (replace(COLOUR, multiple=True),), "Asks you: Which colour?", ()),
+    ("two questions", (COLOUR, replace(COLOUR, text="Which size?")), "Asks you: Which colour? · Which size?", ()),
+    ("own words only", (FormQuestion(text="Which name?"),), "Asks you: Which name?", ()),
+    ("labels that look alike", (replace(COLOUR, options=(RED, FormOption(label="Red\n"))),),
+     "Asks you: Which colour? (Red, Red )", ()),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("questions", "body", "labels"), [one[1:] for one in FORMS], ids=[one[0] for one in FORMS])
+def test_a_form_is_shown_with_the_answers_that_one_press_gives(
+    service: AlertService,
+    announced: Announced,
+    questions: tuple[FormQuestion, ...],
+    body: str,
+    labels: tuple[str, ...],
+) -> None:
+    service.question_opened(replace(question(), form=Form(questions=questions)))
+
+    (alert,) = announced.alerts
+    assert (alert.body, alert.is_question) == (body, True)
+    assert [alert.label(one) for one in alert.buttons] == [*labels, "Answer…"]
+
+
+def test_a_form_does_not_show_its_texts_where_inputs_are_hidden(announced: Announced) -> None:
+    service = AlertService(announced, lambda: Settings(show_input=False))
+
+    service.question_opened(replace(question(), form=Form(questions=(COLOUR,))))
+
+    assert (announced.alerts[0].body, announced.alerts[0].buttons) == ("Asks you", (Button.ANSWER,))
+
+
+def test_the_users_own_answers_are_not_told_again(service: AlertService, announced: Announced) -> None:
+    asked = replace(question(), form=Form(questions=(COLOUR,)))
+    service.question_opened(asked)
+    service.question_closed(asked, QuestionResult(resolution=Resolution.ANSWERED, channel="page"))
+
+    answers = Rewrite(target=Target.INPUT, value={"answers": {"Which colour?": "Red"}})
+    service.decided(asked.event, Decision(verdict=Verdict.ALLOW, rewrite=answers), record(asked.event))
+
+    assert len(announced.alerts) == 1
+
+
 def test_details_show_the_input_with_its_secrets_masked(announced: Announced) -> None:
     token = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
     service = AlertService(announced, lambda: Settings(show_input=True))
@@ -379,3 +428,34 @@ def test_a_later_report_is_announced_again(announced: Announced) -> None:
     tell(service, reported("codex", "2"))
 
     assert announced.classes == [AlertClass.NEEDS_YOU] * 2
+
+
+def test_a_session_is_called_by_its_name_where_it_ends_or_needs_its_user() -> None:
+    named = Announced()
+    service = AlertService(named, Settings, session_name=lambda agent, session: "main · Fix the login " * 3)
+    for kind in (EventKind.TURN_END, EventKind.SESSION_END):
+        ended = event(kind)
+        service.decided(ended, Decision(), record(ended))
+    bodies = [one.body for one in named.alerts]
+
+    assert all(body.startswith("main · Fix the login main") for body in bodies)
+    assert [body.rpartition(" · ")[2].partition(":")[0] for body in bodies] == ["Turn ended", "Session ended"]
+    assert all(len(body) <= BODY_LIMIT for body in bodies)
+
+
+def test_a_name_that_stands_for_the_project_is_not_said_twice() -> None:
+    named = Announced()
+    ended = event(EventKind.TURN_END, cwd="", title="my-slug")
+    service = AlertService(named, Settings, session_name=lambda agent, session: "my-slug")
+    service.decided(ended, Decision(), record(ended))
+
+    assert named.alerts[0].title.endswith(" · my-slug")
+    assert named.alerts[0].body.startswith("Turn ended")
+
+
+def test_a_session_without_a_name_is_not_called_by_one() -> None:
+    unnamed = Announced()
+    ended = event(EventKind.TURN_END)
+    AlertService(unnamed, Settings).decided(ended, Decision(), record(ended))
+
+    assert unnamed.alerts[0].body.startswith("Turn ended")

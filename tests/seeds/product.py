@@ -14,6 +14,7 @@ from desk import wait
 from tray.agents.registry import AGENTS
 from tray.app import open_stores
 from tray.model.decision import Record
+from tray.model.hook import ApprovalState
 from tray.paths import locate
 
 SCRIPTS = Path(__file__).parent / "scripts"  # as the seeds print them
@@ -29,6 +30,7 @@ class Product:
         self._entries: list[dict[str, Any]] = []
         self._sources: list[dict[str, Any]] = []
         self._settings: dict[str, Any] = {}
+        self.before: set[Path] = set()  # files outside of the home that were there before
 
     def write(self, name: str, text: str, mode: int = 0o755) -> Path:
         """A file below the home; `text` goes in as it is."""
@@ -77,14 +79,21 @@ class Product:
             self.write("workspace/config/shell_hooks.yaml", json.dumps({"hooks": list(entries)}), 0o644),
         )
 
-    def start(self, *, approve: bool = True) -> Self:
+    def start(self, *, approve: bool = True, grants: Sequence[str] = ()) -> Self:
+        """`grants`: variables that a person lets through to each hook."""
         if approve:
-            approve_all(self.live)
+            approve_all(self.live, grants=grants)
         stores = open_stores(self.paths, migrate=True)
         stores.switch.mute(True)
         stores.journal.close()
         self.live.start("--headless")
         return self
+
+    def approve(self) -> None:
+        """Approve what is new, as a person would while no tray runs."""
+        self.live.quit()
+        approve_all(self.live, lambda one: one.state is ApprovalState.PENDING)
+        self.live.start("--headless")
 
     def ask(
         self,

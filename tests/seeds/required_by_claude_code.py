@@ -24,7 +24,8 @@ HANDLER = ("what_a_handler_says_of_its_turn_is_read",)
 SKILLS = ("a_skills_hooks_are_read_with_their_own_lines_and_only_for_that_skill",)
 TURN = ("a_skill_is_in_force_from_its_invocation_to_the_end_of_the_turn",)
 ASYNC = ("the_answer_is_there_before_the_hook_has_ended",)
-MATCHERS = ("a_matcher_counts_where_the_event_has_a_subject",)
+MATCHERS = ("a_claude_event_is_matched_by_its_own_subject",)
+DONE = ("an_example_does_its_work_on_every_agent_that_has_its_event",)
 AGENT_HOOK = ("an_agent_hook_reads_below_the_working_folder_alone",)
 # A shell command and a file's write as other agents send them.
 SHELLS: tuple[tuple[str, str, dict[str, Any]], ...] = (
@@ -62,7 +63,11 @@ ADVANCED = (
     ),
     shown("A004", "hooks may depend on a variable such as CI", *SCRIPT, "an_ordinary_variable_stays"),
     shown("A005", "hooks may depend on the user's name", *SCRIPT),
-    shown("A006", "hooks of later events find what earlier ones left in files", *SCRIPT),
+    shown(
+        "A006",
+        "hooks of later events find what earlier ones left in files",
+        "a_hook_finds_what_an_earlier_events_hook_left_in_a_file",
+    ),
     shown("A007", "a hook finds CLAUDE_PROJECT_DIR", "the_agents_variables_name_project_and_session"),
     R(
         number="A008",
@@ -85,7 +90,11 @@ ADVANCED = (
     shown("A012", "a model's answer is `ok` with a reason", "a_models_refusal_is_heard_however_it_is_written"),
     shown("A013", "an agent hook has up to 50 turns", "an_agent_hook_that_never_ends_has_failed_after_50_turns"),
     shown("A014", "an agent hook has 60 s by default", "claudes_questions_have_its_own_times"),
-    shown("A015", "the printed cache answers the second time from its file", *SCRIPT),
+    shown(
+        "A015",
+        "the printed cache answers the second time from its file",
+        "the_printed_cache_answers_the_second_time_from_its_file",
+    ),
     shown(
         "A016",
         "hooks of one event run at the same time",
@@ -104,17 +113,16 @@ ADVANCED = (
         text="exit 2 refuses the end of a turn, and stderr is the reason",
         case=Answers(agent=A, event=STOP, code=2, err="no", answer=BLOCKED),
     ),
-    shown("A021", "a hook may post to a service and refuse", *SCRIPT),
-    R(
-        number="A022",
-        text="SLACK_WEBHOOK and DATABASE_URL reach hooks of a settings file",
-        state="open",
-        why="withheld like every secret; only `env:` of a hook in hooktray.yaml grants them yet",
-        tests=("a_secret_reaches_only_the_hook_that_lists_it",),
+    shown("A021", "a hook may post to a service and refuse", *SCRIPT, *DONE),
+    shown(
+        "A022",
+        "SLACK_WEBHOOK and DATABASE_URL reach hooks of a settings file, once a person grants them",
+        "the_slack_hook_of_a_settings_file_gets_its_webhook_once_a_person_grants_it",
+        "a_secret_reaches_only_the_hook_that_lists_it",
     ),
-    shown("A023", "a hook may write to a database", *SCRIPT),
-    shown("A024", "a hook may send metrics", *SCRIPT),
-    shown("A025", "the printed rate limit runs", *SCRIPT),
+    shown("A023", "a hook may write to a database", *DONE),
+    shown("A024", "a hook may send metrics", *DONE),
+    shown("A025", "the printed rate limit runs", *SCRIPT, *DONE),
     shown("A026", "the printed audit log grows in the user's home", "the_audit_log_grows_in_the_users_own_home"),
     shown("A027", "the printed search for secrets refuses", *SCRIPT, "an_example_guard_refuses_on_every_agent"),
     R(
@@ -171,11 +179,17 @@ ADVANCED = (
     R(
         number="A047",
         text="an agent hook has the 120 s that its file says",
-        state="open",
-        why="it has at most 60 s, without a word about it",
+        state="ruled out",
+        why="a model that reads files has a minute and 50 turns; a longer `timeout` gives a warning",
+        tests=("an_agent_hook_that_wants_more_than_a_minute_is_told_that_it_has_one",),
     ),
     shown("A048", "`once` runs a hook once in a session", "once_is_once_in_a_session"),
-    shown("A049", "`statusMessage` is shown while the hook runs", "what_a_hook_wants_shown_is_shown_until_it_ends"),
+    shown(
+        "A049",
+        "`statusMessage` is shown while the hook runs",
+        "what_a_hook_wants_shown_is_shown_until_it_ends",
+        "what_a_hook_wants_shown_stands_in_the_menu_and_the_tooltip_until_it_ends",
+    ),
     *(
         shown(f"A{50 + at:03}", f"{event} is matched by its own subject", *MATCHERS)
         for at, event in enumerate((START, END, NOTE, COMPACT, "SubagentStart", SUBSTOP, PRE))
@@ -365,12 +379,16 @@ SCHEMAS = (
         "updatedInput at the top is merged into the input",
         PRE,
         '{"updatedInput":{"command":"true"}}',
-        '"command":"true"',
+        inner(PRE, updatedInput={"command": "true"}),
+        payload={"tool_name": "Bash", "tool_input": {"command": "ls"}},
     ),
-    shown(
+    says(
         "C026",
         "keys that updatedInput at the top leaves out stay",
-        "a_new_input_replaces_the_whole_or_is_merged_into_it",
+        PRE,
+        '{"updatedInput":{"command":"true"}}',
+        inner(PRE, updatedInput={"command": "true", "timeout": 5}),
+        payload={"tool_name": "Bash", "tool_input": {"command": "ls", "timeout": 5}},
     ),
     says("C027", "systemMessage goes to the user", PRE, '{"systemMessage":"careful"}', {"systemMessage": "careful"}),
     says("C028", "suppressOutput is understood", PRE, '{"suppressOutput":false}'),
@@ -400,8 +418,11 @@ SCHEMAS = (
     R(
         number="C038",
         text="stopReason beside a block is shown",
-        state="open",
-        why="it counts with `continue: false` only, as in Claude Code today",
+        state="ruled out",
+        why="Claude Code takes it with `continue: false` only",
+        case=Answers(
+            agent=A, event=STOP, out='{"decision":"block","reason":"no","stopReason":"halt"}', answer=BLOCKED
+        ),
     ),
     shown(
         "C039",

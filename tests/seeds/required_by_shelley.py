@@ -216,8 +216,9 @@ SHELLEY = (
     R(
         number="S61",
         text="a slash command that is added after `connect` runs through Hooktray",
-        state="open",
-        why="Shelley runs the new file by itself; run `hooktray connect shelley` again",
+        state="ruled out",
+        why="Shelley runs any new file by itself; doctor names `hooktray connect shelley`, which takes it in",
+        tests=("a_slash_command_that_came_after_connect_is_told_of_with_the_command_that_takes_it_in",),
     ),
     R(
         number="S62",

@@ -107,8 +107,8 @@ STARCHILD = (
     R(
         number="T025",
         text="`/hooks doctor` runs each approved hook on a synthetic event",
-        state="open",
-        why="typed, it only looks; `hooktray doctor` runs them",
+        state="ruled out",
+        why="a prompt can be forged, so typed it only looks; `hooktray doctor` runs them",
         tests=("doctor_says_what_was_found_and_where_the_rest_is",),
     ),
     R(
@@ -377,7 +377,11 @@ STARCHILD = (
     R(
         number="T117",
         text="doctor names a script without its executable bit, a time-out and output that is no JSON",
-        tests=("a_broken_hook_is_told_with_its_cause_and_never_with_a_code",),
+        tests=(
+            "a_script_without_its_bit_is_named_with_the_command_that_sets_it",
+            "a_hook_that_fails_is_broken_and_has_its_remedy",
+            "output_that_is_no_json_deserves_a_look",
+        ),
     ),
     R(
         number="T118",
@@ -397,8 +401,6 @@ STARCHILD = (
     R(
         number="T121",
         text="hooks with relative paths can be imported",
-        state="open",
-        why="they stay in their file, and the note says to write full paths",
-        tests=("starchild/::commands_move_and_wait_and_the_rest_stays",),
+        tests=("the_starchild_seeds_own_example_can_be_imported_with_its_relative_path",),
     ),
 )

@@ -145,9 +145,8 @@ X_CODE = (
     ),
     R(
         number="X032",
-        text="a file that a hook writes into ${pluginDir} is there at its next run",
-        state="open",
-        why="the approved copy is made anew; ${pluginDataDir} is for that",
+        text="a data file (.json, .log, .txt …) that a hook writes into ${pluginDir} is there at its next run",
+        tests=("a_file_that_a_plugins_hook_writes_into_its_folder_is_there_the_next_time",),
     ),
     R(
         number="X033",
@@ -161,9 +160,8 @@ X_CODE = (
     ),
     R(
         number="X035",
-        text="${env:GITHUB_TOKEN} and other secrets are filled in",
-        state="open",
-        why="withheld from hooks of sources, which cannot grant them yet",
+        text="${env:GITHUB_TOKEN} and other secrets are filled in, once a person grants them",
+        tests=("a_plugin_finds_its_token_once_a_person_grants_it",),
     ),
     R(number="X036", text="an unknown placeholder is left as it is", tests=("a_plugins_placeholders_are_filled_in",)),
     *(reads(f"X{37 + at:03}", event, key) for at, (event, key) in enumerate(KEYS)),
@@ -233,7 +231,10 @@ X_CODE = (
     R(
         number="X091",
         text="an agent that a hook starts is guarded by all other hooks",
-        tests=("an_agent_below_a_hook_is_guarded_by_every_hook_but_that_one",),
+        tests=(
+            "an_agent_below_a_hook_is_guarded_by_every_hook_but_that_one",
+            "the_same_holds_when_one_shot_engines_judge",
+        ),
     ),
     R(
         number="X092",

@@ -33,6 +33,18 @@ class Answers:
     exits: int = 0
 
     def check(self) -> None:
+        text, code = self.said()
+        said = text.replace(f"{NAME} (Hooktray): ", "")
+        assert code == self.exits
+        if isinstance(self.answer, dict):
+            assert json.loads(said) == self.answer
+        elif self.answer:
+            assert self.answer in said
+        else:
+            assert said in ("", "\n")
+
+    def said(self) -> tuple[str, int]:
+        """What the agent reads, stdout and then stderr, and the exit code."""
         event = event_of(self.agent, self.event, self.payload)
         dialect = self.hook or self.agent
         result = Result(code=self.code, stdout=self.out.encode(), stderr=self.err.encode())
@@ -47,14 +59,7 @@ class Answers:
         )
         outcome = make_outcome(event, hook, output, timed_out=False, ms=1.0, stderr=self.err)
         answer = render(event, fit(event, merge([outcome])))
-        said = (answer.stdout + answer.stderr).decode().replace(f"{NAME} (Hooktray): ", "")
-        assert answer.code == self.exits
-        if isinstance(self.answer, dict):
-            assert json.loads(said) == self.answer
-        elif self.answer:
-            assert self.answer in said
-        else:
-            assert said in ("", "\n")
+        return (answer.stdout + answer.stderr).decode(), answer.code
 
 
 @dataclass(frozen=True, kw_only=True)

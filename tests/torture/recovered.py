@@ -12,6 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from connect.sites import own_agent_of_kiro
 from house import PRE_TOOL_USE, House
 
 from torture.t30_damage import Deaf
@@ -69,6 +70,7 @@ class Guarded:
         marks.mkdir(parents=True)
         for settings in (".claude", ".codex"):
             (root / "person" / settings).mkdir(parents=True)
+        own_agent_of_kiro(root / "person")
         house = House(root)
         house.hook("default", on="tool_before", tool="Bash", script=DENY)
         house.hook("strict", on="tool_before", tool="Write", script=DENY, failure="block")

@@ -18,7 +18,9 @@ from tray.desktop.menu.state import MenuAgent
 from tray.desktop.menu_controller import MenuController
 from tray.desktop.menu_services import MenuServices
 from tray.desktop.presenter import Presenter
+from tray.engine.user_questions import UserQuestion
 from tray.model.decision import Record, Verdict
+from tray.model.form import Answers
 from tray.model.session import Session
 from tray.store.stats import Statistics
 from tray.threads import LoopThread
@@ -89,6 +91,8 @@ class Site:
         self.agents = RecordingAgents()
         self.sessions: tuple[Session, ...] = ()
         self.went: list[tuple[str, str]] = []  # sessions that somebody wanted to see
+        self.questions: tuple[UserQuestion, ...] = ()
+        self.answered: list[tuple[str, Answers | None, str]] = []
         self.loop = LoopThread()
         self.controls = house.controls(lambda what, channel, undo: self.said.append((what, channel)))
         menu_services = MenuServices(
@@ -118,6 +122,8 @@ class Site:
             offers=lambda: offers(self.presenter),
             sessions=lambda: self.sessions,
             go_to_session=lambda agent, session: self.went.append((agent, session)),
+            questions=lambda: self.questions,
+            answer=self._answer,
         )
         self.page = WebPage(self.loop.loop, self.services, house.paths.state, self.opened.append)
 
@@ -126,6 +132,13 @@ class Site:
             self.finding = None
             return True
         return False
+
+    def _answer(self, question: str, answers: Answers | None, channel: str) -> bool:
+        """The first answer counts."""
+        is_open = any(one.id == question for one in self.questions)
+        self.questions = ()
+        self.answered += [(question, answers, channel)] if is_open else []
+        return is_open
 
     def _look(self) -> None:
         self.house.catalog.refresh()

@@ -108,6 +108,18 @@ def test_a_hook_is_approved_in_the_browser_and_guards_from_then_on(
     assert live.quit() == 0
 
 
+def test_over_ssh_the_tunnel_to_the_page_is_printed_and_nothing_is_opened(live: Live, tmp_path: Path) -> None:
+    done = live.place.run(live.argv("open"), {"SSH_CONNECTION": "203.0.113.7 51234 198.51.100.2 22"}, timeout=60)
+
+    assert done.returncode == 0, done.stderr
+    (link,) = (live.home / "state").glob("open-*.html")
+    port = found(link).split(":")[2].split("/")[0]
+    assert f"  ssh -L {port}:127.0.0.1:{port} " in done.stdout.decode()
+    assert f":{link} hooktray.html" in done.stdout.decode()
+    assert found(link).partition("#")[2] not in done.stdout.decode()
+    assert not (tmp_path / "opened").exists()
+
+
 @pytest.mark.parametrize("live", [DRIVEN], ids=["driven"], indirect=True)
 def test_an_agent_with_the_cookie_can_approve_nothing(live: Live, tmp_path: Path, chromium: Chromium) -> None:
     with chromium.page() as page:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tray.model.decision import Answer, Decision, HookOutput, Result
+from tray.model.decision import Answer, Decision, HookOutput, Result, Rewrite
 from tray.model.event import Capability, Event, EventSpec, RelayRequest, Tool
+from tray.model.form import Answers, Form
 from tray.model.hook import Match
 
 if TYPE_CHECKING:  # a connector and a reader are imported when somebody connects or reads
@@ -159,6 +160,7 @@ class HookRules:
 
     sequential: bool = False  # hooks of one source run one after another, and the first refusal ends the sequence
     deduplicated: bool = False  # the same handler in several of its files runs once
+    runs_own: bool = False  # it runs every hook of its settings, without asking about each
     plugin_files: tuple[str, ...] = ()  # a handler in one of these is never the same as another file's
     exact_names: bool = True  # a matcher that is a list of names means just these; else each matcher is a pattern
     whole_aliases: bool = False  # a matcher also knows other names of a tool, where one of its alternatives is one
@@ -168,6 +170,7 @@ class HookRules:
     fails_to_refuse: bool = False  # a hook refuses by failing, and its reason is what it wrote to stderr
     only_rewrites_prompts: bool = False  # asked about what a person typed only where the event can carry a rewrite
     json_over_http: bool = False  # an HTTP answer that is not a JSON object is a failure
+    context_at_stop: bool = False  # context of its hooks at a stop makes the agent go on; of others' it is dropped
     refusal_stops: bool = False  # a refusal by a model ends the turn, unless the hook says otherwise
     refusal_cap_variable: str = ""  # with which its users raise the limit of refusals at an end of turn
     placeholders: Placeholders = Placeholders()
@@ -176,6 +179,18 @@ class HookRules:
     is_condition_met: Callable[[Match, Event, ToolNames, PatternSearch], bool] | None = None
     plugin_input: Callable[[bytes, str, str], bytes] | None = None  # stdin with the hook's plugin: id and folder
     main_agent: Callable[[Payload], str] | None = None  # the kind of agent that the whole session was started as
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormFormat:
+    """An agent's own questions to its user, where an answer of ours can answer them.
+
+    `read` returns the form that an event puts to the user, if it puts one. `fill` returns its answers as the rewrite
+    that carries them.
+    """
+
+    read: Callable[[Event], Form | None]
+    fill: Callable[[Event, Answers], Rewrite]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,6 +262,7 @@ class Agent(KnownAgent):
     older_tools: Mapping[str, str] = field(default_factory=dict)  # earlier names of tools, which matchers still take
     matcher_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # more names of a tool, by its own
     rules: HookRules = HookRules()
+    forms: FormFormat | None = None
     unconnected_events: frozenset[str] = frozenset()  # that `connect` writes no entry for
     trusts_each_entry: bool = False  # its user has to trust our entries again when they change, so all are written
     probe_event: str = ""  # the event of a probe; "" = any, because the payload names the event

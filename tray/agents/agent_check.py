@@ -6,7 +6,16 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from tray.agents.agent import Agent, AgentProtocol, HookRules, Marks, NativeTool, Placeholders, ProtectedFiles
+from tray.agents.agent import (
+    Agent,
+    AgentProtocol,
+    FormFormat,
+    HookRules,
+    Marks,
+    NativeTool,
+    Placeholders,
+    ProtectedFiles,
+)
 from tray.model.event import Capability, EventKind, EventSpec
 
 Check = tuple[Callable[[Any], bool], str]  # whether a value is valid, and what is expected
@@ -100,6 +109,7 @@ AGENT: Mapping[str, Check] = {
     "older_tools": _mapping(_is_text, "a mapping of texts to texts"),
     "rules": _instance(HookRules),
     "trusts_each_entry": FLAG,
+    "forms": _optional(_instance(FormFormat)),
     "unconnected_events": SET,
     "probe_event": TEXT,
     "connector": _optional(FUNCTION),

@@ -13,6 +13,7 @@ from tray.agents.agent import (
     Agent,
     AgentProtocol,
     Connector,
+    FormFormat,
     HookImporter,
     HookReader,
     HookRules,
@@ -24,8 +25,9 @@ from tray.agents.agent import (
     is_uncertain,
 )
 from tray.errors import AgentError, HooktrayError
-from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Result
+from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Result, Rewrite
 from tray.model.event import Event, RelayRequest, Tool
+from tray.model.form import Answers, Form
 from tray.model.hook import Match
 from tray.text import sanitise
 
@@ -52,6 +54,7 @@ def guarded(agent: Agent, package: str) -> Agent:
         marks=_guarded_marks(agent.marks, guard),
         protocol=GuardedProtocol(agent.protocol, guard),
         rules=_guarded_rules(agent.rules, guard),
+        forms=_guarded_forms(agent.forms, guard) if agent.forms else None,
         connector=(lambda: GuardedConnector(connector, guard)) if connector else None,
         reader=(lambda: GuardedReader(reader, guard)) if reader else None,
         importer=(lambda: GuardedImporter(importer, guard)) if importer else None,
@@ -270,3 +273,19 @@ def _guarded_rules(rules: HookRules, guard: PackageGuard) -> HookRules:
         plugin_input=with_plugin if plugin_input else None,
         main_agent=begun_as if main_agent else None,
     )
+
+
+def _guarded_forms(forms: FormFormat, guard: PackageGuard) -> FormFormat:
+    """A form that cannot be read is answered in the agent itself."""
+
+    def read(event: Event) -> Form | None:
+        try:
+            found: object = guard.call(object, "forms.read", forms.read, event)
+            return None if found is None else guard.call(Form, "forms.read", lambda: found)
+        except AgentError:
+            return None
+
+    def fill(event: Event, answers: Answers) -> Rewrite:
+        return guard.call(Rewrite, "forms.fill", forms.fill, event, answers)
+
+    return FormFormat(read=read, fill=fill)

@@ -11,8 +11,9 @@ from tray.agents.agent import Payload
 from tray.agents.fitting import Fit
 from tray.agents.registry import AGENTS
 from tray.errors import AgentError
-from tray.model.decision import EMPTY_ANSWER, NO_OPINION, Answer, Decision, Verdict
-from tray.model.event import AgentEvents, Capability, Event, EventSpec, RelayRequest
+from tray.model.decision import EMPTY_ANSWER, NO_OPINION, Answer, Decision, Target, Verdict
+from tray.model.event import STOP_KINDS, AgentEvents, Capability, Event, EventSpec, RelayRequest
+from tray.model.form import Answers, Form
 from tray.model.guard import GATING_KINDS
 
 SPEC_CACHE_SIZE = 1024  # of events whose specs are remembered; names come from outside
@@ -131,6 +132,13 @@ def fit(event: Event, decision: Decision) -> Decision:
     return fit_event(decision)
 
 
+def goes_on(event: Event, decision: Decision) -> bool:
+    """Whether an agent that was about to stop goes on: it was refused, or reminded of something."""
+    if decision.stop is not None:
+        return False
+    return decision.verdict is Verdict.DENY or (bool(decision.context) and event.kind in STOP_KINDS)
+
+
 def unanswered(event: Event, decision: Decision, error: AgentError) -> Decision:
     """What is left of a decision that the agent's package failed to render."""
     left = Fit(f"{event.name} of {event.agent}", Capability.NOTHING)(decision)
@@ -149,3 +157,24 @@ def render(event: Event, decision: Decision) -> Answer:
     if event.problem and fitted.verdict < Verdict.ASK:
         return neutral(event.agent, event.name, event.body)
     return agent.protocol.render(event, fitted)
+
+
+def form(event: Event) -> Form | None:
+    """The questions that the agent puts to its user with this event, if an answer of ours can answer them."""
+    agent = AGENTS.get(event.agent)
+    return agent.forms.read(event) if agent is not None and agent.forms is not None else None
+
+
+def answered(event: Event, decision: Decision, answers: Answers) -> Decision:
+    """The decision with the user's answers to the event's form. A tool's input counts only with an allow.
+
+    It stays as it was when the code of an agent's package fails: the user is asked by the agent.
+    """
+    forms = AGENTS[event.agent].forms
+    assert forms is not None
+    try:
+        rewrite = forms.fill(event, answers)
+    except AgentError:
+        return decision
+    verdict = Verdict.ALLOW if rewrite.target is Target.INPUT else Verdict.ABSTAIN
+    return replace(decision, verdict=verdict, rewrite=rewrite)

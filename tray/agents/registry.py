@@ -24,6 +24,7 @@ BUILT_IN: Mapping[str, str] = {  # by id: the module that has the agent's AGENT
     "gemini-cli": "tray.agents.gemini_cli",
     "grok": "tray.agents.grok",
     "kimi-code": "tray.agents.kimi_code",
+    "kiro": "tray.agents.kiro",
     "opencode": "tray.agents.opencode",
     "qwen-code": "tray.agents.qwen_code",
     "shelley": "tray.agents.shelley",

@@ -53,7 +53,8 @@ def hooks_in_question(catalog: HookCatalog) -> list[Hook]:
 
 
 def read_hooks(paths: Paths) -> list[Hook]:
-    """The same for a command, which has no catalog."""
+    """The same for a command, which has no catalog. It may be the first of all, before any folder is there."""
+    paths.prepare()
     stores = open_stores(paths, migrate=not paths.database.exists())
     try:
         catalog = build_catalog(paths, stores)

@@ -20,7 +20,7 @@ from tray.errors import HooktrayError
 from tray.language import say
 from tray.model.decision import Decision, Record
 from tray.model.event import Event
-from tray.notify.alert import ALL_AGENTS, Alert, Button
+from tray.notify.alert import ALL_AGENTS, CHOICES, Alert, Button
 from tray.notify.balloon import BalloonBackend
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
 from tray.notify.freedesktop import FreedesktopBackend, OnPress
@@ -67,6 +67,7 @@ class AlertController:
         can_focus: Callable[[str, str], bool] = lambda agent, session: False,
         look: Look = prove_nothing,
         is_headless: Callable[[str, str], bool] = lambda agent, session: False,
+        session_name: Callable[[str, str], str] = lambda agent, session: "",
         spawn: Callable[[Callable[[], object]], bool] = lambda work: False,
         secrets: Path = Path(),
     ) -> None:
@@ -88,6 +89,7 @@ class AlertController:
         self.show_reason: Callable[[str], None] = lambda record: None
         self.asked: Callable[[Event], None] = lambda event: None
         self.go_to_session: Callable[[str, str], None] = lambda agent, session: None
+        self.show_form: Callable[[str], None] = lambda question: None
         self.show_text: Callable[[str, str], None] = lambda name, text: None
         self.put_back: Callable[[str], None] = lambda agent: None
         self.leave: Callable[[str, str], None] = lambda agent, digest: None
@@ -119,7 +121,13 @@ class AlertController:
             processes=PushProcesses(),
         )
         self.alerts = AlertService(
-            self.push, settings, is_first=is_first, can_focus=can_focus, is_headless=is_headless, later=self.after
+            self.push,
+            settings,
+            is_first=is_first,
+            can_focus=can_focus,
+            is_headless=is_headless,
+            later=self.after,
+            session_name=session_name,
         )
         self.questions = UserQuestions(
             # A question that cannot be seen helps nobody.
@@ -199,6 +207,13 @@ class AlertController:
         if not self.questions.answer(question, allow=allow, channel=channel):
             self.alerts.inform("", say("This question is closed already"))
 
+    def choose(self, question: UserQuestion | None, number: int) -> None:
+        """The answer on one of the buttons."""
+        asked = question.form.choice if question is not None and question.form is not None else None
+        answers = {asked.text: (asked.options[number].label,)} if asked else {}
+        if question is None or not self.questions.answer_form(question.id, answers, channel=CHANNEL):
+            self.alerts.inform("", say("This question is closed already"))
+
     def snooze(self, seconds: float | None) -> None:
         """None = until tomorrow."""
         self._throttled.snooze(tomorrow(time.time()) - time.time() if seconds is None else seconds)
@@ -229,10 +244,14 @@ class AlertController:
 
     def press(self, alert: Alert, button: Button) -> None:
         """What a button does. None of them loosens a gate: what does is opened for review."""
-        question = next((one for one in self.questions.open if one.id == alert.about), None)
+        question = self.questions.find(alert.about)
         match button:
             case Button.ALLOW | Button.DENY:
                 self.answer(alert.about, button is Button.ALLOW, CHANNEL)
+            case _ if button in CHOICES:
+                self.choose(question, CHOICES.index(button))
+            case Button.ANSWER:
+                self.show_form(alert.about)
             case Button.GO:
                 self.go_to_session(alert.agent, alert.session)
             case Button.SNOOZE:
@@ -263,6 +282,8 @@ class AlertController:
                 webbrowser.open(alert.url)
             case Button.DEFAULT if Button.GO in alert.buttons:
                 self.go_to_session(alert.agent, alert.session)
+            case _ if question is not None and question.form is not None:
+                self.show_form(question.id)
             case _ if question is not None:
                 self.show_text(f"question-{question.id[:8]}", details(question))
             case _ if alert.digest:

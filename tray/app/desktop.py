@@ -117,5 +117,10 @@ def _alerts_state(alerts: AlertController) -> AlertsState:
 def _question(one: UserQuestion) -> MenuQuestion:
     event = one.event
     return MenuQuestion(
-        id=one.id, agent=event.agent, project=event.project, subject=tool_text(event), session=event.session
+        id=one.id,
+        agent=event.agent,
+        project=event.project,
+        subject=tool_text(event),
+        session=event.session,
+        is_form=one.form is not None,
     )

@@ -41,6 +41,7 @@ from tray.app.desktop import build_desktop
 from tray.app.entry_watch import EntryWatch
 from tray.app.event_bus import EventBus
 from tray.app.file_watch import FileWatch, FolderWatch
+from tray.app.native_hooks import native_hooks
 from tray.app.presence_files import PresenceFiles
 from tray.app.relay_files import RelayFiles
 from tray.app.relay_watch import RelayWatch
@@ -66,6 +67,7 @@ from tray.desktop.menu import (
     Action,
     ConnectAll,
     LeaveEntries,
+    OpenPage,
     PutEntriesBack,
     Review,
     ReviewBatch,
@@ -95,6 +97,7 @@ from tray.notify.presence_gate import Attention
 from tray.paths import Paths
 from tray.text import sanitise
 from tray.threads import LoopThread, ShutdownState, StopSignal, ThrottledCall, WorkQueue, reduce_latency
+from tray.web.page import QUESTION
 
 REFRESH_SECONDS = 1.0  # seconds between two refreshes of the sources while events come in
 PINNED_AT_START = "noted at start"  # the channel of rows about programs of hooks that were approved before
@@ -203,6 +206,7 @@ class App:
             lambda: (self._presenter, self._menu_controller),
             sessions=lambda: self._sessions.sessions,
             go_to_session=self._session_focus.go,
+            questions=self._alert_controller.questions,
         )
 
     def _make_server(self, grace: float) -> None:
@@ -288,6 +292,7 @@ class App:
             can_focus=self._session_focus.can_focus,
             look=self._look,
             is_headless=self._sessions.is_headless,
+            session_name=self._sessions.name,
             spawn=self._workers.spawn,
             secrets=self._paths.state,
         )
@@ -367,6 +372,7 @@ class App:
         self._alert_controller.show_batch = lambda: self._menu_controller.act(ReviewBatch())
         self._alert_controller.show_reason = lambda record: self._menu_controller.act(ShowReason(record))
         self._alert_controller.show_text = lambda name, text: self._opener.open(text_file(reviews, name, text))
+        self._alert_controller.show_form = lambda id: self._menu_controller.act(OpenPage(f"{QUESTION}{id}"))
         self._alert_controller.redraw = self._presenter.show
         self._presenter.pause_ended = self._changed  # the relay's guards count again
         self._alert_controller.put_back = lambda agent: self._menu_controller.act(PutEntriesBack(agent))
@@ -517,6 +523,7 @@ class App:
                 guarded_settings.record_additions(self._catalog.configuration.settings, self._stores.ledger)
                 self._consent.pin_earlier(PINNED_AT_START)
                 self._controls.follow_agents()
+                self._controls.follow_connections(native_hooks(self._paths, self._catalog.states))
         for state in self._catalog.take_new():
             if state.key not in batch:  # those have one alert for all of them
                 self._alerts.hook_waiting(state)

@@ -91,6 +91,11 @@ class SessionTracker:
     def get(self, agent: str, session: str) -> Session | None:
         return self._sessions.get((agent, session_id(session)))
 
+    def name(self, agent: str, session: str) -> str:
+        """By which people know it; "" when nothing names it."""
+        found = self.get(agent, session)
+        return found.name if found else ""
+
     def is_headless(self, agent: str, session: str) -> bool:
         """Whether no user sits before it, so that nobody there waits for its end."""
         return (agent, session_id(session)) in self._headless
@@ -143,18 +148,25 @@ class SessionTracker:
             self._put(after)
 
     def _first(self, key: Key, event: Event, decision: Decision) -> Session:
-        state = state_after(event, decision, SessionState.DONE)
+        state = self._state(key, event, decision, SessionState.DONE)
         begun = Session(agent=key[0], session=key[1], state=state, since=self._clock())
         return _named(begun, event)
 
     def _after(self, before: Session, event: Event, decision: Decision) -> Session:
         """The same object where nothing changed, which is so for most events."""
-        state, ended = state_after(event, decision, before.state), event.kind is EventKind.SESSION_END
+        key, ended = (before.agent, before.session), event.kind is EventKind.SESSION_END
+        state = self._state(key, event, decision, before.state)
         after = before
         if state is not before.state or ended != before.ended:
             since = before.since if state is before.state else self._clock()
             after = replace(before, state=state, since=since, ended=ended)
         return _named(after, event) if event.kind is EventKind.PROMPT or event.title else after
+
+    def _state(self, key: Key, event: Event, decision: Decision, before: SessionState) -> SessionState:
+        """A session without a user waits for none: its agent answers its own questions."""
+        state = state_after(event, decision, before)
+        is_unasked = state is SessionState.WAITING and key in self._headless
+        return SessionState.WORKING if is_unasked else state
 
     def _place(self, key: Key, event: Event, before: Place) -> Place:
         """Read anew when another process sends: a session can be resumed somewhere else."""

@@ -31,14 +31,13 @@ from tray.execution.command import Hangup
 from tray.execution.process import CANCELLED
 from tray.language import phrase, say
 from tray.model.event import Event
-from tray.model.hook import Command, Hook
+from tray.model.hook import IMPORTED, Command, Hook
 from tray.paths import Paths
 from tray.store.ledger import ApprovedHook
 from tray.store.trial_results import TrialResults
 from tray.text import first_line
 
 REMARK = "the trial after its approval: no agent was asked"
-IMPORTED = "imported"  # the folder of hooks that were taken out of an agent's settings
 CAUSE_LIMIT = 300  # characters
 # What interpreters write about a module or file that is missing.
 MISSING_MODULE = re.compile(

@@ -18,8 +18,10 @@ from tray.desktop.menu_controller import MenuController
 from tray.desktop.presenter import Presenter
 from tray.engine.replay import ReplayComparison, compare
 from tray.engine.trial import NullListener
+from tray.engine.user_questions import UserQuestions
 from tray.execution.command import Hangup
 from tray.model.decision import Record
+from tray.model.form import Answers
 from tray.model.session import Session
 from tray.paths import Paths
 from tray.store.stats import Statistics
@@ -47,6 +49,7 @@ def build_page(
     *,
     sessions: Callable[[], tuple[Session, ...]],
     go_to_session: Callable[[str, str], None],
+    questions: UserQuestions,
 ) -> WebPage:
     """`shutdown` becomes readable when the tray ends, and ends a replay's hooks; `menu` is called late."""
     loop, work = threads
@@ -66,8 +69,16 @@ def build_page(
         offers=lambda: _run_on(work, lambda: offers(menu()[0])) or (),
         sessions=sessions,
         go_to_session=go_to_session,
+        questions=lambda: questions.open,
+        answer=lambda id, answers, channel: _answer(questions, id, answers, channel),
     )
     return WebPage(loop.loop, parts, paths.state, open_file)
+
+
+def _answer(questions: UserQuestions, id: str, answers: Answers | None, channel: str) -> bool:
+    if answers is None:
+        return questions.answer(id, allow=False, channel=channel)
+    return questions.answer_form(id, answers, channel=channel)
 
 
 def build_replay(

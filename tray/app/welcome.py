@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from tray.app.first_start import MARK
 from tray.desktop.menu import MenuAgent
 from tray.language import say
 from tray.notify.alert import ALL_AGENTS, Alert, Button
@@ -18,7 +19,7 @@ SOUND = "chime"
 def create_config(paths: Paths) -> bool:
     """Make hooktray.yaml where there is none; True on the very first start."""
     fresh = configuration.write_starter(paths)
-    mark = paths.state / "welcomed"
+    mark = paths.state / MARK
     if not fresh or mark.exists():
         return False
     mark.touch(mode=0o600)

@@ -18,7 +18,8 @@ from tray.approvals.programs import MissingError
 from tray.approvals.search_path import SearchPath
 from tray.approvals.variables import asked_for
 from tray.errors import HooktrayError
-from tray.model.hook import ApprovalState, Command, Hook
+from tray.language import phrase, say
+from tray.model.hook import ApprovalState, Command, Hook, Prompt
 from tray.settings import Settings
 from tray.sources.configuration import Configuration, file_stamp
 from tray.store.copies import Bundle, Copies, DamagedError
@@ -28,6 +29,7 @@ from tray.store.ledger import ApprovedHook, Ledger, LedgerState
 from tray.store.pins import Pins
 from tray.store.trial_results import TrialResults
 
+NO_MODEL = phrase("it asks a model, and none is set: write `llm:` in hooktray.yaml and confirm it in the tray's menu")
 REMOVED = "removed"  # in place of a digest where an approved hook is no longer declared
 
 
@@ -289,7 +291,9 @@ class HookCatalog:
             granted=granted,
             asks_for=asked_for(hook, bundle.contents.values(), os.environ, granted),
             is_upgrade=approved is not None and upgrades.is_only_upgrade(self._copies, bundle, approved),
-            health=health or (f"its test run failed: {trial[0]}" if trial else _first_problem(inspection)),
+            health=health
+            or (f"its test run failed: {trial[0]}" if trial else _first_problem(inspection))
+            or self._model_problem(hook, ledger_state),
             remedy=trial[1] if trial else "",
             failed_trial=trial is not None,
         )
@@ -319,6 +323,12 @@ class HookCatalog:
         except DamagedError as damage:
             return damage.message
         return ""
+
+    def _model_problem(self, hook: Hook, ledger_state: LedgerState) -> str:
+        """That a hook asks a model and there is none, with the remedy: it would fail each time."""
+        if not isinstance(hook.action, Prompt) or guarded_settings.llm(self.configuration.settings, ledger_state):
+            return ""
+        return say(NO_MODEL)
 
     def _inspect(self, hook: Hook) -> Inspection | HooktrayError:
         """The hook's bytes as they are now, kept as a copy, so that what is reviewed is what gets approved."""

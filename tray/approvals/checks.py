@@ -20,7 +20,7 @@ from tray.errors import HooktrayError
 from tray.execution.environment import USER_PACKAGES
 from tray.execution.script import HEAD
 from tray.language import phrase, say
-from tray.model.hook import Command, Hook
+from tray.model.hook import Command, Hook, Prompt
 
 TIMEOUT = 5.0  # seconds for a shell to read a script
 SYNTAX_OPTIONS = {  # how each shell reads a script without running it, and without any file of its own
@@ -81,8 +81,10 @@ def blocking_problem(inspection: Inspection) -> str:
     return next((describe(problem) for problem in problems(inspection) if problem.certain), "")
 
 
-def blocking_problem_of(hook: Hook) -> str:
+def blocking_problem_of(hook: Hook, *, has_model: bool = True) -> str:
     """The same for a hook that was not inspected yet; also why it could not be approved."""
+    if isinstance(hook.action, Prompt) and not has_model:
+        return say("it asks a model, and no `llm:` of hooktray.yaml is confirmed")
     try:
         return blocking_problem(inspect(hook))
     except HooktrayError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -25,6 +25,7 @@ PASSPHRASE = "passphrase"  # the channel of what the passphrase confirmed
 COMMANDS = frozenset({TERMINAL, PASSPHRASE})  # what was done there can be taken back in the menu, too
 UNDO = "undo"
 AGENT_SWITCH = "the agent's own switch"
+CONNECTION = "the agent's connection"
 
 # Takes back what was done; a text that it returns says what holds now.
 # Raises HooktrayError when it has been decided anew.
@@ -128,6 +129,20 @@ class Controls:
                 len(again),
             )
             self._announce(text, AGENT_SWITCH)
+
+    def follow_connections(self, keys: Collection[str]) -> None:
+        """Leave the hooks of these keys to the agent whose own connected file declares them."""
+        before = self._switch.state().agent_runs
+        if keys == before:
+            return
+        self._switch.set_agent_runs(keys, CONNECTION)
+        if new := set(keys) - before:
+            text = count(
+                "{n} hook is run by the agent whose file declares it; Hooktray asks it for other agents",
+                "{n} hooks are run by the agent whose file declares them; Hooktray asks them for other agents",
+                len(new),
+            )
+            self._announce(text, "")
 
     def set_alert_class(self, alert_class: str, on: bool) -> None:
         self._switch.set_alert_class(alert_class, on)

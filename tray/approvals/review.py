@@ -144,7 +144,8 @@ def _sections(state: HookState, copies: Copies, environment: Mapping[str, str]) 
     yield from _removed_files(state, copies)
     if details := tuple(_details(state, copies)):
         yield Section(kind=SectionKind.DETAILS, title=say("Details:"), lines=details)
-    yield Section(kind=SectionKind.FACTS, rows=(*facts(state), (say("Digest"), state.digest)))
+    digest = ((say("Digest"), state.digest),) if state.digest else ()
+    yield Section(kind=SectionKind.FACTS, rows=(*facts(state), *digest))
     found = [*_problems(state), *_withheld(state, copies, environment)]
     if found:
         yield Section(kind=SectionKind.PROBLEMS, title=say("Before you approve it:"), lines=tuple(found))
@@ -165,17 +166,8 @@ def _definition_changes(state: HookState, copies: Copies) -> Iterator[Section]:
 
 def _details(state: HookState, copies: Copies) -> Iterator[str]:
     """Why each file is covered, what is not, and how programs are found."""
-    inspection = state.inspection
-    if inspection is None:
-        return
-    if inspection.dependencies.files:
-        yield f"  {say('Covered, and run as it is now:')}"
-        yield from (
-            f"    {path}: {_inclusion_text(reason)}" for path, reason in sorted(inspection.dependencies.files.items())
-        )
-    for title, names in _uncovered_data(inspection, copies.written_files(state.approved) if state.approved else ()):
-        yield f"  {title}"
-        yield from (f"    {name}" for name in names)
+    if state.inspection is not None:
+        yield from _coverage(state.inspection, copies.written_files(state.approved) if state.approved else ())
     action = state.hook.action
     if isinstance(action, Command) and action.shell:
         yield f"  {say('A shell runs this line as it stands, with the copies in place of the files above.')}"
@@ -185,6 +177,17 @@ def _details(state: HookState, copies: Copies) -> Iterator[str]:
             )
             yield f"  {text}"
     yield from (f"  {line}" for line in _programs(state))
+
+
+def _coverage(inspection: Inspection, beside: tuple[str, ...]) -> Iterator[str]:
+    if inspection.dependencies.files:
+        yield f"  {say('Covered, and run as it is now:')}"
+        yield from (
+            f"    {path}: {_inclusion_text(reason)}" for path, reason in sorted(inspection.dependencies.files.items())
+        )
+    for title, names in _uncovered_data(inspection, beside):
+        yield f"  {title}"
+        yield from (f"    {name}" for name in names)
 
 
 def _programs(state: HookState) -> Iterator[str]:

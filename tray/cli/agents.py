@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from tray.cli import is_confirmed
+from tray.cli.agent_question import AgentQuestion, refuse_agents, show
 from tray.cli.command_line import Argument, Json, Option
 from tray.errors import HooktrayError
 from tray.paths import Paths
@@ -20,7 +21,7 @@ from tray.text import printable
 if TYPE_CHECKING:
     from tray.agents.connection import Plan, Site
 
-Agents = Annotated[list[str] | None, Argument(metavar="AGENT", help="Which agents; none: ask for each.")]
+Agents = Annotated[list[str] | None, Argument(metavar="AGENT", help="Which agents; none: one question for all.")]
 Scope = Annotated[
     str,
     Option(
@@ -43,27 +44,47 @@ def connect(
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> None:
-    from tray.app import installed_relay
-    from tray.connect import apply_connect, connectors
-    from tray.store.db import open_db
+    from tray.connect import connectors
 
     site = agent_site(paths, scope, workspace)
     names = _check_agents(agents) or [name for name, one in connectors().items() if one.is_installed(site)]
     if not names:
         raise HooktrayError("no agent was found here", hint=f"name one: {', '.join(connectors())}")
 
+    _connect(site, names, dry_run=dry_run, yes=yes)
+
+
+def offer(paths: Paths) -> None:
+    """The first start: one question for all agents that are here."""
+    from tray.app.agent_sites import connectable_agents
+    from tray.approvals.callers.ancestry import ancestors
+    from tray.approvals.callers.origin import find_origin
+
+    names = connectable_agents(paths)
+    if not names or find_origin(os.environ, ancestors(os.getpid())):
+        return
+    try:
+        _connect(agent_site(paths), names)
+    except EOFError:
+        return  # the menu and the page ask, too
+    except HooktrayError as error:
+        print(printable(f"hooktray: {error.message}\n  {error.hint}"), file=sys.stderr)
+
+
+def _connect(site: Site, names: Sequence[str], *, dry_run: bool = False, yes: bool = False) -> None:
+    from tray.app import installed_relay
+    from tray.connect import apply_connect, connectors
+    from tray.store.db import open_db
+
     def write(name: str, plan: Plan) -> None:
         installed_relay.prepare_to_connect(site.paths, name)
         apply_connect(site, name, plan)
         _keep_records(site.paths)
-
-    def one(name: str) -> None:
-        plan = connectors()[name].connect(site)
-        _apply(name, plan, "connected", partial(write, name, plan), dry_run, yes)
-        if not plan.changes and not dry_run:
+        if not plan.changes:
             installed_relay.mend(site.paths, open_db(site.paths.database, migrate=not site.paths.database.exists()))
 
-    _each(names, one)
+    question = AgentQuestion(verb="Connect", done="connected", write=write)
+    question.settle(names, lambda name: connectors()[name].connect(site), dry_run=dry_run, yes=yes)
 
 
 def disconnect(
@@ -85,15 +106,15 @@ def disconnect(
     def write(name: str, plan: Plan) -> None:
         apply_disconnect(site, name, plan)
         installed_relay.update_after_disconnect(site.paths)
-
-    def one(name: str) -> None:
-        plan = connectors()[name].disconnect(site)
-        plan = replace(plan, notes=tuple(filter(None, (*plan.notes, hook_import.import_reminder(site, name)))))
-        _apply(name, plan, "disconnected", partial(write, name, plan), dry_run, yes)
-        if not dry_run and not scope and not workspace and not connectors()[name].disconnect(site).changes:
+        if not scope and not workspace:
             _forget(site, name)
 
-    _each(names, one)
+    def plan_for(name: str) -> Plan:
+        plan = connectors()[name].disconnect(site)
+        return replace(plan, notes=tuple(filter(None, (*plan.notes, hook_import.import_reminder(site, name)))))
+
+    question = AgentQuestion(verb="Disconnect", done="disconnected", write=write)
+    question.settle(names, plan_for, dry_run=dry_run, yes=yes)
 
 
 AgentName = Annotated[str, Argument(metavar="AGENT", help="Whose hooks.")]
@@ -116,9 +137,11 @@ def import_hooks(
         plan = hook_import.undo_import(site, name)
         _apply(name, plan, "put back", partial(apply_disconnect, site, name, plan), dry_run, yes)
         return
-    plan = hook_import.import_hooks(site, name, blocking_problem_of)
+    find_problem = partial(blocking_problem_of, has_model=_has_model(paths))
+    plan = hook_import.import_hooks(site, name, find_problem)
     if _apply(name, plan, "imported", partial(apply_connect, site, name, plan), dry_run, yes):
         _keep_records(site.paths)
+        _connect_imported(paths, name, workspace)
         try_imported(site, name)
 
 
@@ -178,18 +201,26 @@ def _forget(site: Site, agent: str) -> None:
         forget(site, agent)
 
 
-def _each(agents: Sequence[str], work: Callable[[str], None]) -> None:
-    """One after the other: what is wrong with one agent's files does not keep the others waiting."""
-    errors: list[HooktrayError] = []
-    for agent in agents:
-        try:
-            work(agent)
-        except HooktrayError as error:
-            errors.append(error)
-    for told in errors[:-1]:
-        print(printable(f"hooktray: {told.message}\n  {told.hint}"), file=sys.stderr)
-    if errors:
-        raise errors[-1]
+def _has_model(paths: Paths) -> bool:
+    """Whether hooks that ask a model can run here."""
+    from tray.app import confirmed_llm, open_stores
+
+    stores = open_stores(paths, migrate=not paths.database.exists())
+    try:
+        return confirmed_llm(paths, stores) is not None
+    finally:
+        stores.journal.close()
+
+
+def _connect_imported(paths: Paths, agent: str, workspace: str) -> None:
+    """The moved hooks may need events of a connected agent for which there is no entry yet."""
+    from tray.connect import apply_connect, connectors
+
+    site = agent_site(paths, "user", workspace)
+    plan = connectors()[agent].connect(site) if connectors()[agent].relay_entries(site) else None
+    if plan and plan.changes:
+        apply_connect(site, agent, plan)
+        _keep_records(paths)
 
 
 def _check_agents(agents: Sequence[str] | None) -> list[str]:
@@ -200,18 +231,6 @@ def _check_agents(agents: Sequence[str] | None) -> list[str]:
         if agent not in connectors():
             raise HooktrayError(f"unknown agent `{agent}`", hint=suggest(agent, connectors()))
     return list(dict.fromkeys(agents or []))
-
-
-def refuse_agents(name: str) -> None:
-    """Which agent leads where is for a person. A script of their own is one of their hands."""
-    from tray.approvals.callers.ancestry import ancestors
-    from tray.approvals.callers.origin import find_origin
-
-    if who := find_origin(os.environ, ancestors(os.getpid())):
-        raise HooktrayError(
-            f"{name}: this was started by {who}; nothing was written",
-            hint="run it in a terminal of your own, outside of agents; --dry-run shows it here, too",
-        )
 
 
 def try_imported(site: Site, agent: str) -> None:
@@ -243,17 +262,12 @@ def try_imported(site: Site, agent: str) -> None:
 
 def _apply(name: str, plan: Plan, word: str, work: Callable[[], None], dry_run: bool, yes: bool) -> bool:
     """Show, ask, write, report it; whether it was written."""
-    from tray.edit.diff import diff
-
     if not plan.changes:
         if not dry_run:
             work()  # our notes about what is over go, where a crash left them
         print(f"{name}: already {word}; nothing to write.")
         return False
-    for change in plan.changes:
-        print(diff(change), end="")
-    for note in plan.notes:
-        print(printable(f"  {note}" if note.startswith("/") else f"{name}: {note}"))  # what is to be typed elsewhere
+    show(name, plan)
     if dry_run:
         print(f"{name}: nothing was written (--dry-run).")
         return False

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from tray.cli.agents import refuse_agents
+from tray.cli.agent_question import refuse_agents
 from tray.cli.command_line import Argument, Json
 from tray.errors import HooktrayError
 from tray.language import count, say

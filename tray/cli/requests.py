@@ -7,6 +7,8 @@ by itself.
 from __future__ import annotations
 
 import enum
+import getpass
+import os
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -40,7 +42,18 @@ def on(paths: Paths) -> None:
 
 
 def open_page(paths: Paths) -> None:
-    _send(paths, {"op": "open"})
+    from tray.cli.over_ssh import how_to_open, is_remote
+    from tray.ipc.client import send_request
+
+    if not is_remote(os.environ):
+        _send(paths, {"op": "open"})
+        return
+    paths.prepare()
+    answer = send_request(paths.socket, {"op": "open", "elsewhere": True}, TIMEOUT)
+    if "port" not in answer:  # refused
+        show_answer(answer)
+        return
+    print(how_to_open(os.environ, getpass.getuser(), int(answer["port"]), Path(str(answer["file"]))))
 
 
 def focus(

@@ -168,7 +168,8 @@ def is_locked(environment: Mapping[str, str]) -> bool:
     """Whether the screen is certainly locked: its screen saver says so, or the desktop has told logind."""
     if sys.platform != "linux":
         return False
-    return (bool(environment.get("DBUS_SESSION_BUS_ADDRESS")) and _saver_is_active()) or _logind_is_locked()
+    has_session_bus = bool(environment.get("DBUS_SESSION_BUS_ADDRESS"))
+    return (has_session_bus and _saver_is_active()) or _logind_is_locked(os.getuid())
 
 
 def _saver_is_active() -> bool:
@@ -182,14 +183,14 @@ def _saver_is_active() -> bool:
     return False
 
 
-def _logind_is_locked() -> bool:
+def _logind_is_locked(user: int) -> bool:
     """Every graphical session of the user's is; a tray that systemd started is in none itself.
 
     Only `LockedHint` is a proof: the signal `Lock` asks somebody to lock, and nobody has to say when it is over.
     """
     with contextlib.suppress(session_bus.BusCallError):
         sessions = session_bus.call_system(LOGIND, "/org/freedesktop/login1", f"{LOGIND}.Manager", "ListSessions")[0]
-        found = [_logind_session(path) for _, uid, _, _, path in sessions if uid == os.getuid()]
+        found = [_logind_session(path) for _, uid, _, _, path in sessions if uid == user]
         graphical = [one for one in found if one.get("Type") in ("x11", "wayland")]
         return bool(graphical) and all(one.get("LockedHint") is True for one in graphical)
     return False

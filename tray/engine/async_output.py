@@ -12,7 +12,7 @@ from dataclasses import replace
 from tray.agents.protocol import spec
 from tray.errors import StoreError
 from tray.model.decision import HookOutput, Outcome, Result, Status, Verdict
-from tray.model.event import Capability, Event, EventKind
+from tray.model.event import STOP_KINDS, Capability, Event, EventKind
 from tray.model.hook import AsyncMode, Hook
 from tray.store.sessions import SessionNote, Sessions
 
@@ -52,14 +52,15 @@ class AsyncOutput:
             return []
         can = spec(event.agent, event.name).can
         ending = event.kind is EventKind.TURN_END and Capability.DENY in can
-        if event.subagent or event.problem or event.test or not (ending or Capability.CONTEXT in can):
+        informs = Capability.CONTEXT in can and event.kind not in STOP_KINDS  # there it would make the agent go on
+        if event.subagent or event.problem or event.test or not (ending or informs):
             return []
         try:
-            notes = self._sessions.take_notes(event.agent, event.session, wake=Capability.CONTEXT not in can)
+            notes = self._sessions.take_notes(event.agent, event.session, wake=not informs)
         except StoreError as error:
             log.warning("the saved output of hooks could not be taken: %s", error.message)
             return []
-        return [_outcome(note, ending=ending and Capability.CONTEXT not in can) for note in notes]
+        return [_outcome(note, ending=ending and not informs) for note in notes]
 
 
 def _outcome(note: SessionNote, *, ending: bool) -> Outcome:

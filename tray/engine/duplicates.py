@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from tray.agents.registry import hook_rules
-from tray.model.hook import AsyncMode, Failure, Hook
+from tray.model.hook import Action, AsyncMode, Command, Failure, Hook
 from tray.store.ledger import ApprovedHook
 
 
@@ -14,7 +15,8 @@ def duplicates(hooks: Sequence[ApprovedHook]) -> dict[int, int]:
     """The indexes of the hooks that are not asked, each with the index of the same hook that is."""
     if len(hooks) < 2:
         return {}
-    left = [index for index, one in enumerate(hooks) if _is_deduplicated(one.hook)]
+    imported = any(one.hook.is_imported for one in hooks)
+    left = [index for index, one in enumerate(hooks) if imported or _is_deduplicated(one.hook)]
     same_as: dict[int, int] = {}
     while left:
         first, *rest = left
@@ -36,8 +38,16 @@ def split_async(hooks: Sequence[ApprovedHook]) -> tuple[tuple[ApprovedHook, ...]
 
 
 def _same(one: Hook, other: Hook) -> bool:
-    same_format = one.match.format == other.match.format
-    return same_format and one.action == other.action and _scope(one) == _scope(other)
+    if one.match.format != other.match.format:
+        return False
+    if one.is_imported != other.is_imported:  # it was approved where it stood before, and again where it is now
+        return replace(one.match, agents=other.match.agents) == other.match and _line(one) == _line(other)
+    return _is_deduplicated(one) and one.action == other.action and _scope(one) == _scope(other)
+
+
+def _line(hook: Hook) -> Action:
+    """The action without its folder: `import-hooks` moves no line that depends on where its file is."""
+    return replace(hook.action, folder="") if isinstance(hook.action, Command) else hook.action
 
 
 def _is_deduplicated(hook: Hook) -> bool:

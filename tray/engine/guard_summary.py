@@ -61,15 +61,15 @@ def guards(
     if not state.enabled:
         return ()
     pauses = () if after_quit else state.pauses
-    hooks = [apply_switch(one, switch).hook for one in ledger.ordered]
-    hooks = [hook for hook in hooks if hook.enabled and hook.async_mode is AsyncMode.NO]
+    every = [apply_switch(one, switch).hook for one in ledger.ordered]
+    hooks = [hook for hook in every if hook.enabled and hook.async_mode is AsyncMode.NO]
     return tuple(
         guard
         for agent in sorted(agents)
         if agent in AGENTS and not any(pause.covers("", agent) for pause in pauses)
         for event, event_spec in AGENTS[agent].events.items()
         if event_spec.kind in GATING_KINDS
-        for guard in _event_guards(agent, event, hooks)
+        for guard in _event_guards(agent, event, [one for one in hooks if not switch.is_run_by(agent, one)])
     )
 
 

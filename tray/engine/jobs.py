@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tray.agents.placeholders import runtime_values
 from tray.agents.registry import AGENTS
-from tray.approvals.command_resolver import CommandResolver
-from tray.approvals.program_pins import hook_path
 from tray.engine import output
 from tray.engine.prompt_text import parse_reply
 from tray.errors import HooktrayError
@@ -26,7 +25,9 @@ from tray.model.hook import Command, Hook, Http, Prompt
 from tray.store.ledger import ApprovedHook
 
 if TYPE_CHECKING:  # reading YAML is none of the business of `once`
+    from tray.approvals.command_resolver import CommandResolver
     from tray.settings import Llm
+    from tray.store.copies import Copies
 
 AGENT_TIMEOUT = 60.0  # seconds that an agent hook has at most
 
@@ -34,9 +35,16 @@ AGENT_TIMEOUT = 60.0  # seconds that an agent hook has at most
 class JobBuilder:
     """Builds the jobs of approved hooks. `llm` is the model that a person confirmed, if any."""
 
-    def __init__(self, resolver: CommandResolver, llm: Callable[[], Llm | None]) -> None:
-        self._resolver = resolver
+    def __init__(self, copies: Copies, llm: Callable[[], Llm | None]) -> None:
+        self._copies = copies
         self._llm = llm
+
+    @cached_property
+    def _resolver(self) -> CommandResolver:
+        """The one-shot engine imports it for a command hook only: that takes as long as a rule does in all."""
+        from tray.approvals.command_resolver import CommandResolver
+
+        return CommandResolver(self._copies)
 
     def build(self, event: Event, approved: ApprovedHook, start_gate: StartGate) -> AnyJob:
         """The process, request or question of this hook. Raises HooktrayError when it cannot be."""
@@ -52,6 +60,8 @@ class JobBuilder:
         return self._job(event, hook, approved, action, start_gate)
 
     def _job(self, event: Event, hook: Hook, approved: ApprovedHook, command: Command, start_gate: StartGate) -> Job:
+        from tray.approvals.program_pins import hook_path  # as the resolver
+
         digest, pins = approved.digest, approved.pins
         known = AGENTS[hook.dialect]
         own = {"HOOK_SOURCE_DIR": command.folder, "PYTHONDONTWRITEBYTECODE": "1"}  # nothing joins the approved copy

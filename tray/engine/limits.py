@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from tray.agents.protocol import fit
+from tray.agents.protocol import fit, goes_on
 from tray.agents.registry import AGENTS
 from tray.engine.merge import merge
 from tray.errors import StoreError
 from tray.model.decision import Decision, Gate, HookOutput, Outcome, Status, Verdict
-from tray.model.event import Event, EventKind
+from tray.model.event import STOP_KINDS, Event, EventKind
 from tray.model.hook import Hook
 from tray.store.sessions import Sessions
 
@@ -59,7 +59,7 @@ class TurnLimits:
 
     def end(self, event: Event, decision: Decision) -> None:
         """After its decision: an end of turn that was not refused is one."""
-        if event.kind in ENDS_TURN and not (event.answered or event.test) and not _refused(decision):
+        if event.kind in ENDS_TURN and not (event.answered or event.test) and not goes_on(event, decision):
             _or_default(lambda: self._sessions.clear(event.agent, event.session, turn=True), None)
 
     def claim_once(self, event: Event, hook: Hook) -> bool:
@@ -78,29 +78,26 @@ class TurnLimits:
         if event.test or event.kind not in CAPPED_KINDS:
             return decision
         agent, session, name = event.agent, event.session, _refusals_key(event)
-        if not _refused(decision):
+        if not goes_on(event, decision):
             _or_default(lambda: self._sessions.unmark(agent, session, name), None)
             return decision
         number = _or_default(lambda: self._sessions.increment(agent, session, name, turn=True), 0)
         if number <= _cap(event.environment):
-            key = _reason_key(decision.reason)
+            key = _reason_key(decision.reason or decision.context)
             _or_default(lambda: self._sessions.mark(agent, session, key, turn=True), True)
             return decision
         _or_default(lambda: self._sessions.unmark(agent, session, name), None)
-        return fit(event, merge([_ignored_refusal(outcome, number - 1) for outcome in decision.outcomes]))
+        return fit(event, merge([_ignored_refusal(event, outcome, number - 1) for outcome in decision.outcomes]))
 
 
-def _refused(decision: Decision) -> bool:
-    return decision.verdict is Verdict.DENY and decision.stop is None
-
-
-def _ignored_refusal(outcome: Outcome, number: int) -> Outcome:
+def _ignored_refusal(event: Event, outcome: Outcome, number: int) -> Outcome:
     """What is left of an outcome that took part in the refusal: nothing, and the user is told."""
     output = outcome.output
-    if output.verdict is Verdict.ABSTAIN and output.rewrite is None and output.stop is None:
+    reminds = bool(output.context) and event.kind in STOP_KINDS
+    if output.verdict is Verdict.ABSTAIN and output.rewrite is None and output.stop is None and not reminds:
         return outcome
     cause = f"the end was refused {number} times in a row, so it is let through"
-    rest = HookOutput(context=output.context, notes=output.notes, warning=cause)
+    rest = HookOutput(context="" if reminds else output.context, notes=output.notes, warning=cause)
     status = Status.SKIPPED if outcome.status is Status.OK else outcome.status
     causes = "; ".join(filter(None, (outcome.cause, cause)))
     return replace(outcome, status=status, gate=Gate.LOOP_CAP, cause=causes, output=rest)

@@ -19,7 +19,8 @@ def is_native(match: Match, event: Event) -> bool:
     """Whether this is the very event it was declared for, on its own agent, and happened in its project."""
     if match.format and event.agent == match.format and event.name != match.native:
         return False
-    return not match.project or _below(event.cwd, match.project)
+    # A session may leave its project's folder, and an agent may start below it.
+    return not match.project or any(_below(one, match.project) for one in (event.cwd, event.project_folder))
 
 
 def candidates(match: Match, event: Event) -> set[str]:

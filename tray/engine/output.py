@@ -8,7 +8,7 @@ from tray.agents import lenient
 from tray.agents.protocol import spec
 from tray.agents.registry import AGENTS, hook_rules
 from tray.model.decision import HookOutput, Result, Verdict
-from tray.model.event import Capability, Event
+from tray.model.event import STOP_KINDS, Capability, Event
 from tray.model.hook import Failure, Hook
 from tray.text import redact, sanitise
 
@@ -23,7 +23,7 @@ def parse_output(event: Event, hook: Hook, result: Result) -> HookOutput:
 
     An allow or a rewrite there does not count: some other program may have printed it.
     """
-    output = AGENTS[hook.dialect].protocol.read(event, result)
+    output = _heard(event, hook, AGENTS[hook.dialect].protocol.read(event, result))
     if output.verdict is Verdict.DENY or result.cause or result.code is None:
         return output
     if last := lenient.last_object(result.stdout):
@@ -34,6 +34,13 @@ def parse_output(event: Event, hook: Hook, result: Result) -> HookOutput:
     if refusable and hook.failure is Failure.BLOCK and result.code == 0 and not output.problem:
         return _require_answer(hook, result, output)
     return output
+
+
+def _heard(event: Event, hook: Hook, output: HookOutput) -> HookOutput:
+    """Without context at a stop, where a format does not know that: an agent would go on because of it."""
+    if not output.context or event.kind not in STOP_KINDS or hook_rules(hook.dialect).context_at_stop:
+        return output
+    return replace(output, context="", adjustment=output.adjustment or "its context at a stop was dropped")
 
 
 def _refusal(answer: HookOutput) -> HookOutput:

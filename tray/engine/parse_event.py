@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
 
 from tray.agents.agent import Payload
 from tray.agents.protocol import parse
@@ -13,6 +16,7 @@ from tray.model.event import PROBE_PREFIX, TEST_VARIABLE, Event, EventKind, Rela
 TEST_COMMANDS = ("test",)  # starts relays itself
 # These start agents' lines, maybe by a shell; the menu has a doctor.
 PROBE_COMMANDS = ("agents", "connect", "doctor", "run")
+KEPT = 60.0  # seconds that the repository of a folder is remembered
 
 
 def parse_event(request: RelayRequest, version: int, payload: Payload | None = None) -> Event:
@@ -20,8 +24,27 @@ def parse_event(request: RelayRequest, version: int, payload: Payload | None = N
 
     The variable only saves looking up who sent it: a project could set it.
     """
-    event = parse(request, version, payload)
+    event = _with_project(parse(request, version, payload))
     return mark_test(replace(event, via_agent=request.via_agent) if request.via_agent else event, request)
+
+
+def _with_project(event: Event) -> Event:
+    """With the repository's folder, where the agent does not say what its project is."""
+    if event.project_folder or not event.cwd:
+        return event
+    root = _repository(event.cwd, int(time.monotonic() / KEPT))
+    return replace(event, project_folder=root) if root not in ("", event.cwd) else event
+
+
+@lru_cache(maxsize=256)
+def _repository(folder: str, _period: int) -> str:
+    """The root of the repository that this folder is in; "" for none. The home folder is no project."""
+    try:
+        place, home = Path(folder), Path.home()
+        above = (one for one in (place, *place.parents) if place.is_absolute() and one != home)
+        return next((str(one) for one in above if (one / ".git").exists()), "")
+    except (OSError, RuntimeError, ValueError):
+        return ""
 
 
 def foreign_event(request: RelayRequest, caller: RecognisedCaller, version: int, payload: Payload) -> Event:

@@ -13,7 +13,6 @@ from tray.agents.agent import Payload
 from tray.agents.protocol import fit, neutral, parse_payload, spec
 from tray.agents.recognition import RecognisedCaller, recognise
 from tray.approvals.callers.ancestry import HookAncestry
-from tray.approvals.command_resolver import CommandResolver
 from tray.engine.async_output import AsyncOutput
 from tray.engine.duplicates import split_async
 from tray.engine.execute import HookExecutor
@@ -29,7 +28,14 @@ from tray.engine.reports import CallReport, CallReports
 from tray.engine.respond import Responder
 from tray.engine.scopes import SkillScopes
 from tray.engine.slash_command import CommandAnswers, answer_command, no_tray
-from tray.engine.user_questions import EngineResponse, QuestionResult, Resolution, UserQuestions, apply_result
+from tray.engine.user_questions import (
+    ASKING_KINDS,
+    EngineResponse,
+    QuestionResult,
+    Resolution,
+    UserQuestions,
+    apply_result,
+)
 from tray.execution.command import BackgroundProcesses, Hangup
 from tray.execution.hook_runs import HookRuns
 from tray.execution.process import CANCELLED
@@ -47,7 +53,7 @@ from tray.threads import ShutdownState
 if TYPE_CHECKING:  # reading YAML is none of the business of `once`
     from tray.settings import Llm
 
-ANCESTRY_KINDS = frozenset({EventKind.PERMISSION_REQUEST, EventKind.ROUND_END})  # may have an effect without any hook
+ANCESTRY_KINDS = ASKING_KINDS | {EventKind.ROUND_END}  # may have an effect without any hook
 
 log = logging.getLogger(__name__)
 
@@ -88,7 +94,7 @@ class Engine:
         self._async_output = AsyncOutput(sessions)
         self._executor = HookExecutor(
             switch=switch,
-            builder=JobBuilder(CommandResolver(copies), llm),
+            builder=JobBuilder(copies, llm),
             limits=self._limits,
             async_output=self._async_output,
             listener=listener,
@@ -328,7 +334,7 @@ class Engine:
             if result.resolution is Resolution.QUIT:
                 hand_back()
                 return None
-            decided = self._limits.apply_cap(event, fit(event, apply_result(decision, result)))
+            decided = self._limits.apply_cap(event, fit(event, apply_result(event, decision, result)))
             return self._responder.respond(event, decided, started)
 
         left = started + spec(event.agent, event.name).deadline - time.monotonic()
@@ -378,7 +384,10 @@ class Engine:
     ) -> tuple[ApprovedHook, ...]:
         """The hooks that are asked; `on_slow` is called when to find them takes long."""
         hooks = plan(event, ledger, self._scopes.skills, on_slow)
-        return tuple(apply_switch(one, self._switch) for one in hooks) if hooks else ()
+        if not hooks:
+            return ()
+        agent, switch = event.agent, self._switch
+        return tuple(apply_switch(one, switch) for one in hooks if not switch.is_run_by(agent, one.hook))
 
 
 def _recognise(request: RelayRequest) -> tuple[RelayRequest, Payload | None, RecognisedCaller | None]:

@@ -18,6 +18,7 @@ from tray.model.event import Event
 WINDOW = 10.0  # seconds for which a call is remembered after its decision
 LIMIT = 64  # calls that are remembered; beyond it a call may be judged twice
 LARGEST = 1024 * 1024  # bytes of a payload; a larger one is not kept for this, so it may be judged twice
+MEMORY = 4 * LARGEST  # bytes of all payloads that are kept: the last calls stay until the next one, however late
 
 CallKey = tuple[str, str, str, str]  # agent, session, kind, the agent's id of the call
 
@@ -69,9 +70,12 @@ class CallReports:
             self._reports[key] = CallReport(event)
             for old in [each for each, report in self._reports.items() if not report.is_fresh(now)]:
                 del self._reports[old]
-            while len(self._reports) > LIMIT:
+            while len(self._reports) > LIMIT or self._size() > MEMORY:
                 del self._reports[next(iter(self._reports))]
             return None
+
+    def _size(self) -> int:
+        return sum([len(report.event.body) for report in self._reports.values()])
 
     def decided(self, event: Event, decision: Decision) -> None:
         """The decision for the report that was first. One that was cancelled half-way counts for nobody else."""

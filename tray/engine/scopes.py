@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterable
 
 from tray.agents import tools
+from tray.agents.protocol import goes_on
 from tray.agents.registry import hook_rules
 from tray.errors import StoreError
 from tray.model.decision import Decision, Verdict
@@ -56,8 +57,7 @@ class SkillScopes:
 
     def _update(self, event: Event, decision: Decision) -> None:
         refused = decision.verdict is Verdict.DENY
-        goes_on = refused and decision.stop is None  # a refused end goes on with the turn
-        if event.kind in END_KINDS and not goes_on:
+        if event.kind in END_KINDS and not goes_on(event, decision):  # a refused end goes on with the turn
             for skill in self.skills(event) or ():
                 self._sessions.unmark(event.agent, event.session, MARK + skill)
         elif event.session and not refused and (skill := invoked_skill(event)):

@@ -58,6 +58,28 @@ ENDINGS: Mapping[str, tuple[str, str]] = {
 }
 
 
+# Why a session ended, in agents' own words.
+LEFT = phrase("you left it")
+SESSION_ENDS = {
+    "abort": phrase("aborted"),
+    "aborted": phrase("aborted"),
+    "archive": phrase("archived"),
+    "clear": phrase("the conversation was cleared"),
+    "complete": phrase("completed"),
+    "completed": phrase("completed"),
+    "deleted": phrase("deleted"),
+    "error": phrase("because of an error"),
+    "exit": LEFT,
+    "logout": phrase("you signed out"),
+    "prompt_input_exit": LEFT,
+    "resume": phrase("another session was resumed"),
+    "timeout": phrase("it took too long"),
+    "user_close": LEFT,
+    "user_exit": LEFT,
+    "window_close": phrase("its window was closed"),
+}
+
+
 class Ending(NamedTuple):
     """What became of it, and why."""
 
@@ -67,7 +89,8 @@ class Ending(NamedTuple):
 
 def sentence(record: Record, limit: int = LIMIT) -> str:
     """The sentence of a row of the journal."""
-    return _fit(what(record.tool, record.kind, record.event), record.subject, ending(record), limit)
+    about = end_text(record.subject) if record.kind == EventKind.SESSION_END else record.subject
+    return _fit(what(record.tool, record.kind, record.event), about, ending(record), limit)
 
 
 def event_sentence(event: Event, ending: Ending, limit: int = LIMIT, *, show_input: bool = True) -> str:
@@ -103,7 +126,16 @@ def what(tool: str, kind: str, name: str) -> str:
     return name if kind == EventKind.OTHER else kind.replace("_", " ").capitalize()
 
 
+def end_text(topic: str) -> str:
+    """Why a session ended, in words; `other` says nothing."""
+    if topic in SESSION_ENDS:
+        return say(SESSION_ENDS[topic])
+    return "" if topic == "other" else topic.replace("_", " ")
+
+
 def _shown_subject(event: Event, show_input: bool) -> str:
+    if event.kind is EventKind.SESSION_END:
+        return end_text(event.topic)
     return subject(event) if show_input or event.tool is None else ""
 
 
@@ -118,6 +150,8 @@ def ending(record: Record) -> Ending:
         return Ending(_no_opinion(record))
     behind = list(_behind(record))
     reasons = [str(hook.get("reason", "")) for hook in behind] if label in ("deny", "ask") else []
+    if label == "rewrite" and not behind and record.reason:  # the user's own answers
+        return Ending(record.reason)
     reason = record.reason if not behind and label in ("deny", "ask") else _joined(reasons)
     return _ending(label, [str(hook.get("name", "")) for hook in behind], reason)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tray.agents.protocol import spec
+from tray.agents.protocol import goes_on, spec
 from tray.model.decision import Decision, Verdict
 from tray.model.event import Event, EventKind
 from tray.model.session import SessionState
@@ -31,8 +31,7 @@ def state_after(event: Event, decision: Decision, before: SessionState) -> Sessi
             return before
         if kind is EventKind.TURN_FAILED:
             return SessionState.FAILED
-        goes_on = decision.verdict is Verdict.DENY and decision.stop is None
-        return SessionState.WORKING if goes_on else SessionState.DONE
+        return SessionState.WORKING if goes_on(event, decision) else SessionState.DONE
     if kind in STOPPED:
         return SessionState.FAILED if before is SessionState.FAILED else SessionState.DONE
     if kind is EventKind.SESSION_START:

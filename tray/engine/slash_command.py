@@ -1,4 +1,4 @@
-"""`/hooks …` typed into an agent: what was typed, so that it is answered here and never reaches the model."""
+"""`/hooks …` or `/hooktray …` typed into an agent, so that it is answered here and never reaches the model."""
 
 from __future__ import annotations
 
@@ -8,21 +8,23 @@ from tray.model.decision import HookOutput, Outcome, Status, Verdict
 from tray.model.event import Event, EventKind
 
 NAME = "hooktray"
+WORDS = ("/hooks", "/hooktray")  # an agent with a menu of its own named `/hooks` takes the second one
 KINDS = frozenset({EventKind.MODEL_BEFORE, EventKind.PROMPT, EventKind.PROMPT_EXPANSION, EventKind.SLASH_COMMAND})
 LIMIT = 500  # characters; a longer text that begins with our word is a text about hooks
 CommandAnswers = Callable[[tuple[str, ...], str], str]  # the words, and the agent they were typed into
 
 
 def parse_command(event: Event) -> tuple[str, ...] | None:
-    """The words behind `/hooks`; None when that is not what was typed."""
+    """The words behind our own; None when that is not what was typed."""
     if event.kind not in KINDS or event.problem:
         return None
     slash = event.kind in (EventKind.SLASH_COMMAND, EventKind.PROMPT_EXPANSION)
-    if slash and event.topic.removeprefix("/") == "hooks":
-        return tuple(event.prompt.removeprefix("/hooks").split()) if len(event.prompt) < LIMIT else None
+    own = f"/{event.topic.removeprefix('/')}"
+    if slash and own in WORDS:
+        return tuple(event.prompt.removeprefix(own).split()) if len(event.prompt) < LIMIT else None
     text = event.prompt.strip()
     words = text.split() if len(text) < LIMIT else []
-    return tuple(words[1:]) if words[:1] == ["/hooks"] else None
+    return tuple(words[1:]) if words[:1] and words[0] in WORDS else None
 
 
 def answer_command(event: Event, command_answers: CommandAnswers) -> Outcome | None:

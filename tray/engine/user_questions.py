@@ -1,7 +1,8 @@
 """Questions that are put to the user on the desktop: no thread waits for the answer, and the first one wins.
 
-A question begins with a Decision that says ask on an agent that cannot ask by itself, or with an agent's own request
-for permission. It ends once: answered here, answered elsewhere, the agent gone, or the time over.
+A question begins with a Decision that says ask on an agent that cannot ask by itself, with an agent's own request for
+permission, or with a form that it puts to its user. It ends once: answered here, answered elsewhere, the agent gone,
+or the time over.
 """
 
 from __future__ import annotations
@@ -11,13 +12,16 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from tray.agents.protocol import spec
+from tray.agents.protocol import answered, form, spec
 from tray.execution.process import CANCELLED
 from tray.model.decision import Answer, Decision, Verdict
 from tray.model.event import Capability, Event, EventKind
+from tray.model.form import Answers, Form
 
+# The agent itself then asks its user, whatever hooks say.
+ASKING_KINDS = frozenset({EventKind.ELICITATION, EventKind.PERMISSION_REQUEST})
 LIMIT = 256  # open at once; beyond it nobody is asked, as if nobody had answered
 
 AFTER_CALL = frozenset({EventKind.TOOL_AFTER, EventKind.TOOL_FAILED, EventKind.PERMISSION_DENIED})
@@ -38,6 +42,7 @@ class Resolution(enum.StrEnum):
     """How a question ended; the value is what people read."""
 
     ALLOWED = "allowed"
+    ANSWERED = "answered"  # a form
     DENIED = "denied"
     ELSEWHERE = "answered elsewhere"
     AGENT_GONE = "the agent no longer waits"
@@ -49,10 +54,11 @@ class Resolution(enum.StrEnum):
 class QuestionResult:
     resolution: Resolution
     channel: str = ""  # "notification", "menu", "page"
+    answers: Answers = field(default_factory=dict)  # to a form
 
     @property
     def by_user(self) -> bool:
-        return self.resolution in (Resolution.ALLOWED, Resolution.DENIED)
+        return self.resolution in (Resolution.ALLOWED, Resolution.ANSWERED, Resolution.DENIED)
 
     def __str__(self) -> str:
         return f"{self.resolution} ({self.channel})" if self.channel else self.resolution.value
@@ -60,11 +66,12 @@ class QuestionResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserQuestion:
-    """What the user is asked: may this happen?"""
+    """What the user is asked: may this happen? Or, with a form, what is the answer?"""
 
     id: str
     event: Event
     decision: Decision  # as merged, before it is fitted to what the event can carry
+    form: Form | None = None
 
 
 Resume = Callable[[Callable[[], Answer | None]], None]
@@ -128,7 +135,7 @@ class UserQuestions:
 
     def should_ask(self, event: Event, decision: Decision) -> bool:
         """Whether this decision is one for the user at the desktop, unless hooks are switched off."""
-        if decision.verdict is not Verdict.ASK and event.kind is not EventKind.PERMISSION_REQUEST:
+        if decision.verdict is not Verdict.ASK and event.kind not in ASKING_KINDS:
             return False  # nearly all: asked first, since the rest takes longer
         if event.test or event.answered or event.nested or event.problem:
             return False
@@ -140,14 +147,17 @@ class UserQuestions:
         if event_spec.after_the_fact or Capability.DENY not in event_spec.can or decision.stop is not None:
             return False
         if event.kind is EventKind.PERMISSION_REQUEST:
-            return decision.verdict in (Verdict.ABSTAIN, Verdict.ASK)
+            is_open = decision.verdict in (Verdict.ABSTAIN, Verdict.ASK)
+            return is_open or (_is_bare_allow(decision) and form(event) is not None)
+        if event.kind is EventKind.ELICITATION:
+            return decision.verdict is Verdict.ABSTAIN and decision.rewrite is None and form(event) is not None
         return decision.verdict is Verdict.ASK and Capability.ASK not in event_spec.can
 
     def make_pending(
         self, event: Event, decision: Decision, left: float, finish: Callable[[QuestionResult], Answer | None]
     ) -> PendingQuestion:
         """`left` is how long the agent waits at most."""
-        question = UserQuestion(id=os.urandom(16).hex(), event=event, decision=decision)
+        question = UserQuestion(id=os.urandom(16).hex(), event=event, decision=decision, form=form(event))
         return PendingQuestion(question=question, timeout=min(self._seconds(), left), questions=self, finish=finish)
 
     def open_question(self, question: UserQuestion, resume: Callable[[QuestionResult], None]) -> bool:
@@ -158,18 +168,32 @@ class UserQuestions:
         self._notify(lambda: self._on_asked(question))
         return True
 
+    def find(self, id: str) -> UserQuestion | None:
+        """The open question with this id."""
+        return next((one for one in self.open if one.id == id), None)
+
     def answer(self, id: str, *, allow: bool, channel: str) -> bool:
-        """The user's word; False when it comes too late, or there is no such question."""
+        """The user's word; False when it comes too late, or there is no such question. A form takes no bare yes."""
+        question = self.find(id)
+        if question is None or (allow and question.form is not None):
+            return False
         return self.resolve(
             id, QuestionResult(resolution=Resolution.ALLOWED if allow else Resolution.DENIED, channel=channel)
         )
+
+    def answer_form(self, id: str, answers: Answers, *, channel: str) -> bool:
+        """The user's answers to a form; False when they come too late, or are not those that it takes."""
+        question = self.find(id)
+        if question is None or question.form is None or not question.form.accepts(answers):
+            return False
+        return self.resolve(id, QuestionResult(resolution=Resolution.ANSWERED, channel=channel, answers=answers))
 
     def observe(self, event: Event) -> None:
         """Takes every event: an agent that goes on has been answered elsewhere."""
         if not self._open or event.answered or event.test:
             return
         for question in self.open:
-            if _resolves(event, question.event):
+            if _resolves(event, question):
                 self.resolve(question.id, QuestionResult(resolution=Resolution.ELSEWHERE))
 
     def resolve(self, id: str, result: QuestionResult) -> bool:
@@ -189,10 +213,13 @@ class UserQuestions:
             log.exception("a question could not be shown")
 
 
-def apply_result(decision: Decision, result: QuestionResult) -> Decision:
+def apply_result(event: Event, decision: Decision, result: QuestionResult) -> Decision:
     """What the result makes of the decision. No answer leaves it as it was: an ask, or a denial (law 2)."""
     adjustment = f"asked on the desktop: {result}"
     decision = replace(decision, adjustments=(*decision.adjustments, adjustment))
+    if result.resolution is Resolution.ANSWERED:
+        decision = answered(event, decision, result.answers)
+        return replace(decision, reason=f"The user answered it ({result.channel})")
     if result.resolution is Resolution.ALLOWED:
         return replace(decision, verdict=Verdict.ALLOW, reason=f"The user allowed it ({result.channel})")
     reason = " · ".join(filter(None, (decision.reason, f"The user denied it ({result.channel})")))
@@ -201,18 +228,28 @@ def apply_result(decision: Decision, result: QuestionResult) -> Decision:
     return replace(decision, reason=" · ".join(filter(None, (decision.reason, result.resolution.value))))
 
 
-def _resolves(event: Event, asked: Event) -> bool:
+def _is_bare_allow(decision: Decision) -> bool:
+    """Which answers no form: the agent asks its user all the same."""
+    return decision.verdict is Verdict.ALLOW and decision.rewrite is None
+
+
+def _resolves(event: Event, question: UserQuestion) -> bool:
+    asked = question.event
     if (event.agent, event.session) != (asked.agent, asked.session) or event.id == asked.id:
         return False
     if event.kind in AFTER_TURN:
         return not event.subagent
-    return event.kind in AFTER_CALL and _same_call(event, asked)
+    return event.kind in AFTER_CALL and _same_call(event, question)
 
 
-def _same_call(event: Event, asked: Event) -> bool:
+def _same_call(event: Event, question: UserQuestion) -> bool:
     """By the agent's id of the call, else by what is called: a request for permission names no id."""
-    if event.tool is None or asked.tool is None:
+    asked = question.event.tool
+    if event.tool is None or asked is None:
         return False
-    if event.tool.call and asked.tool.call:
-        return event.tool.call == asked.tool.call
-    return (event.tool.name, event.tool.input) == (asked.tool.name, asked.tool.input)
+    if event.tool.call and asked.call:
+        return event.tool.call == asked.call
+    called = event.tool.input
+    if question.form is not None:  # whose answers were added
+        called = {key: value for key, value in called.items() if key in asked.input}
+    return (event.tool.name, called) == (asked.name, asked.input)

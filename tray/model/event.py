@@ -71,6 +71,10 @@ TYPED_KINDS = frozenset(
 )
 
 
+# The agent stops its work there; context that it takes there makes it go on.
+STOP_KINDS = frozenset({EventKind.SUBAGENT_END, EventKind.TURN_END})
+
+
 class Capability(enum.Flag):
     """What an event can carry back to its agent. Nothing at all = observe-only."""
 
@@ -158,6 +162,7 @@ class Event:
     kind: EventKind
     session: str = ""
     cwd: str = ""
+    project_folder: str = ""  # the agent's own project, else the repository above `cwd`; "" = that is `cwd`
     hook_folder: str = ""  # where the agent starts its own hooks, when that is not `cwd`
     model: str = ""
     topic: str = ""  # the kind's own sort: a notification's type, a session's source or reason or status
@@ -191,5 +196,6 @@ class Event:
 
     @property
     def project(self) -> str:
-        """The last part of the working directory, else what the agent calls the session."""
-        return PurePath(self.cwd.replace("\\", "/")).name or self.title
+        """The last part of the project's folder, else what the agent calls the session."""
+        folder = self.project_folder or self.cwd
+        return PurePath(folder.replace("\\", "/")).name or self.title

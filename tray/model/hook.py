@@ -7,11 +7,13 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from pathlib import PurePath
 from typing import Any
 
 from tray.model.decision import Verdict
 
 OWN_SOURCE = "hooktray"  # the kind of our own file
+IMPORTED = "imported"  # the folder of hooks that were taken out of an agent's settings
 
 
 class Failure(enum.StrEnum):
@@ -156,6 +158,12 @@ class Hook:
     def key(self) -> str:
         """Who it is across edits: the file that declares it and its name there."""
         return f"{self.source.kind}:{self.source.path}#{self.name}"
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether `import-hooks` took it out of an agent's settings."""
+        path = self.source.path
+        return IMPORTED in path and PurePath(path).parent.parent.name == IMPORTED
 
     @property
     def policy(self) -> Failure:

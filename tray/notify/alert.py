@@ -6,7 +6,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tray.language import phrase, plural
+from tray.language import phrase, plural, say
 from tray.settings import AlertRule
 from tray.text import sanitise
 
@@ -56,10 +56,15 @@ class Button(enum.StrEnum):
     CONNECT = "connect"  # an agent, or the events of it that hooks need
     LEAVE = "leave"  # them as they are
     GO = "go"  # to the terminal of the session
+    ANSWER = "answer"  # opens an agent's form on the page
+    CHOOSE_1 = "choose-1"  # one of the answers that the form offers
+    CHOOSE_2 = "choose-2"
+    CHOOSE_3 = "choose-3"
 
 
 # They count only from a process that no agent and no hook has started.
-GRANTS = frozenset({Button.ALLOW, Button.CONNECT, Button.LEAVE, Button.UNDO})
+CHOICES = (Button.CHOOSE_1, Button.CHOOSE_2, Button.CHOOSE_3)
+GRANTS = frozenset({Button.ALLOW, Button.CONNECT, Button.LEAVE, Button.UNDO, *CHOICES})
 ALL_AGENTS = "all agents"  # what *Connect* is about when it is not one agent
 
 
@@ -86,6 +91,15 @@ class Alert:
     apart: bool = False  # a summary never takes it in
     event: str = ""  # the event that it is about
     category: str = ""  # of a sound pack, whose sound is played instead of ours; "" = ours
+    choices: tuple[str, ...] = ()  # the labels of the buttons with a form's answers
+
+    def label(self, button: Button) -> str:
+        return self.choices[CHOICES.index(button)] if button in CHOICES else say(LABELS[button])
+
+    @property
+    def is_question(self) -> bool:
+        """Whether an answer on the desktop decides it."""
+        return Button.ALLOW in self.buttons or Button.ANSWER in self.buttons
 
 
 Rules = Mapping[str, AlertRule]
@@ -131,6 +145,7 @@ LABELS: Mapping[Button, str] = {
     Button.LEAVE: phrase("Leave it"),
     Button.CONNECT: phrase("Connect"),
     Button.GO: phrase("Go there"),
+    Button.ANSWER: phrase("Answer…"),
 }
 
 # Those of sound packs for each class; the others have our own sounds with any pack.

@@ -11,8 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tray.dbus_socket import wait_when_full
-from tray.language import say
-from tray.notify.alert import APP, GRANTS, LABELS, Alert, Button, Urgency
+from tray.notify.alert import APP, GRANTS, Alert, Button, Urgency
 from tray.notify.notifier import NotifierError, ServerState
 from tray.notify.server import query_server
 
@@ -65,7 +64,7 @@ class DesktopNotifierBackend:
             return ()
         offered = (one for one in alert.buttons if one not in GRANTS)
         return tuple(
-            LibraryButton(title=say(LABELS[one]), on_pressed=partial(self._pressed, alert, one)) for one in offered
+            LibraryButton(title=alert.label(one), on_pressed=partial(self._pressed, alert, one)) for one in offered
         )
 
     async def withdraw(self, key: str) -> None:

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tray.dbus_socket import wait_when_full
-from tray.language import say
-from tray.notify.alert import ALARM, APP, GRANTS, LABELS, Alert, Button, Urgency
+from tray.notify.alert import ALARM, APP, CHOICES, GRANTS, Alert, Button, Urgency
 from tray.notify.do_not_disturb import SERVER_TIMEOUT, may_interrupt
 from tray.notify.notifier import NotifierError, ServerState
 from tray.notify.server import BUS, NAME, PATH, NotificationServer, call, pid, query_server
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from dbus_fast.aio import MessageBus
 
 EARLY_SIGNALS = 16  # signals that may come before the reply with their number
-ANSWERS = frozenset({Button.ALLOW, Button.DENY})
+ANSWERS = frozenset({Button.ALLOW, Button.DENY, *CHOICES})
 KEY_LIMIT = 512  # of alerts on the screen that can still be replaced and pressed
 TIMES_LIMIT = 100  # how often a question that the server drops is shown
 PUSHED_AWAY = frozenset({1, 4})  # reasons of NotificationClosed that are neither the user's doing nor ours
@@ -217,7 +216,7 @@ class FreedesktopBackend:
         await self._ready()
 
     def _remember_question(self, shown: ShownNotification) -> None:
-        if _is_question(shown.alert) and not shown.pressed & ANSWERS and shown.times < TIMES_LIMIT:
+        if shown.alert.is_question and not shown.pressed & ANSWERS and shown.times < TIMES_LIMIT:
             self._pushed_away[shown.alert.key] = shown
 
     def _show_again(self) -> None:
@@ -225,7 +224,7 @@ class FreedesktopBackend:
         server, bus = self._server, self._bus
         if server is None or bus is None:
             return
-        open_now = sum(_is_question(one.alert) for one in self._shown.values())
+        open_now = sum(one.alert.is_question for one in self._shown.values())
         room = len(self._pushed_away) if server.limit is None else server.limit - open_now
         for key in list(self._pushed_away)[: max(room, 0)]:
             one = self._pushed_away.pop(key)
@@ -258,15 +257,10 @@ def _offered(alert: Alert) -> tuple[Button, ...]:
     return (Button.DEFAULT, *alert.buttons) if alert.url or alert.about else alert.buttons
 
 
-def _is_question(alert: Alert) -> bool:
-    """One that an answer on the desktop decides."""
-    return Button.ALLOW in alert.buttons
-
-
 def _actions(server: NotificationServer, alert: Alert) -> list[str]:
     """Where a server draws a click on the alert as a button, it is left out beside the other buttons."""
     offered = alert.buttons if server.draws_default and alert.buttons else _offered(alert)
-    return [word for button in offered for word in (button.value, say(LABELS[button]))]
+    return [word for button in offered for word in (button.value, alert.label(button))]
 
 
 def _hints(server: NotificationServer, alert: Alert) -> dict[str, Any]:
@@ -274,13 +268,13 @@ def _hints(server: NotificationServer, alert: Alert) -> dict[str, Any]:
     from dbus_fast import Variant
 
     urgency = alert.urgency
-    if server.urgent_holds_back and not _is_question(alert):
+    if server.urgent_holds_back and not alert.is_question:
         urgency = min(urgency, Urgency.NORMAL)
     hints: dict[str, Any] = {"urgency": Variant("y", int(urgency)), "desktop-entry": Variant("s", "hooktray")}
     if server.sounds and alert.sound_name:
         hints["sound-name"] = Variant("s", alert.sound_name)
     elif server.sounds:
         hints["suppress-sound"] = Variant("b", True)
-    if _is_question(alert):
+    if alert.is_question:
         hints["resident"] = Variant("b", True)  # Details must not take the answer away
     return hints

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -42,8 +43,10 @@ REMEDIES = {
     HookProblemKind.UNREADABLE: phrase("it must print nothing, or one answer in its dialect"),
     HookProblemKind.SLOW: phrase("raise its `timeout:` or make it quicker"),
 }
+NO_MODEL = "no llm configured"  # announced once for all hooks that ask a model: the cause is in none of them
 # Remedies of their own for causes with these words; the first match counts.
 SPECIAL_REMEDIES = (
+    (NO_MODEL, phrase("write `llm:` in hooktray.yaml and confirm it in the tray's menu")),
     ("not found", phrase("install it, or mend its line and approve that")),
     ("no such", phrase("put the file back, or mend its line and approve that")),
     ("ermission", phrase("make it executable: chmod +x")),
@@ -144,11 +147,12 @@ class ProblemTracker:
         """The same cause with another number in it is the same. What let a call through is always announced."""
         if one.let_through:
             return True
-        key, now = (one.hook, f"{one.kind}:{re.sub('[0-9]+', '#', one.cause)[:80]}"), self._clock()
+        now, is_shared = self._clock(), one.cause == NO_MODEL
+        key = ("" if is_shared else one.hook, f"{one.kind}:{re.sub('[0-9]+', '#', one.cause)[:80]}")
         if now - self._announced.get(key, now - HOUR) < HOUR:
             return False
         self._announced.pop(key, None)
-        self._announced[key] = now
+        self._announced[key] = math.inf if is_shared else now
         _trim(self._announced)
         return True
 

@@ -7,9 +7,10 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from tray.agents.protocol import spec
+from tray.agents.protocol import goes_on, spec
 from tray.engine.sentence import (
     decision_ending,
+    end_text,
     event_sentence,
     question_sentence,
     rewrite_ending,
@@ -17,14 +18,17 @@ from tray.engine.sentence import (
     tool_name,
     tool_text,
 )
+from tray.engine.user_questions import UserQuestion
 from tray.language import count, say
 from tray.model.decision import Decision, Record, SkipReason, Verdict
 from tray.model.event import Capability, Event, EventKind
+from tray.model.form import Form
 from tray.notify.alert import (
     ALARM,
     APP,
     BODY_LIMIT,
     CHANNELS,
+    CHOICES,
     DEFAULTS,
     FAILED_CATEGORY,
     LIMIT_CATEGORY,
@@ -40,7 +44,7 @@ from tray.notify.alert import (
     make_alert,
 )
 from tray.notify.hook_problems import HookProblem, HookProblemKind, describe, find_problem, without_folders
-from tray.text import first_line, sanitise
+from tray.text import first_line, redact, sanitise
 
 __all__ = [
     "APP",
@@ -68,10 +72,12 @@ __all__ = [
     "setting_waiting",
     "stop_denied",
     "switched",
+    "unanswerable",
     "unsupported_agent",
 ]
 
 URL_LIMIT = 2048
+CHOICE_LIMIT = 40  # characters of the label of a button with an answer
 DETAIL = 80  # characters of a cause that are shown
 
 # A notification's own sort; every other one, and none at all, needs the user.
@@ -119,12 +125,39 @@ def alerts(
     return tuple(alert for alert in made if alert.notify or alert.sound)
 
 
-def question(event: Event, decision: Decision, id: str, rules: Rules = NO_RULES, *, show_input: bool = True) -> Alert:
+def unanswerable(event: Event, asked: Alert, rules: Rules = NO_RULES) -> Alert:
+    """In place of a question by an agent without a user, which waits for no answer."""
+    body = f"{asked.body} · {say('nobody is there to answer')}"
+    return _event_alert(event, AlertClass.BLOCKED, body, rules, None)
+
+
+def question(one: UserQuestion, rules: Rules = NO_RULES, *, show_input: bool = True) -> Alert:
     """An open question: what the user is asked, with the buttons that answer it."""
-    body = question_sentence(event, decision, BODY_LIMIT, show_input=show_input)
-    buttons = (Button.DETAILS, Button.ALLOW, Button.DENY)  # by default the alert does not say what would run
-    alert = _event_alert(event, AlertClass.ASKED, body, rules, None)
-    return replace(alert, key=question_key(id), about=id, buttons=buttons)
+    choices: tuple[str, ...] = ()
+    if one.form is not None:
+        choices = _choices(one.form) if show_input else ()
+        body = _form_text(one.form, choices) if show_input else say("Asks you")
+        buttons = (*CHOICES[: len(choices)], Button.ANSWER)
+    else:
+        body = question_sentence(one.event, one.decision, BODY_LIMIT, show_input=show_input)
+        buttons = (Button.DETAILS, Button.ALLOW, Button.DENY)  # by default the alert does not say what would run
+    alert = _event_alert(one.event, AlertClass.ASKED, body, rules, None)
+    return replace(alert, key=question_key(one.id), about=one.id, buttons=buttons, choices=choices)
+
+
+def _choices(form: Form) -> tuple[str, ...]:
+    """The labels of the buttons that answer a form: none where a press cannot, or where they would not tell."""
+    options = form.choice.options if form.choice else ()
+    labels = tuple(sanitise(redact(option.label).text, CHOICE_LIMIT) for option in options)
+    return labels if len(set(labels)) == len(labels) <= len(CHOICES) else ()
+
+
+def _form_text(form: Form, choices: tuple[str, ...]) -> str:
+    """What is asked; with the answers where no button has them."""
+    asked = " · ".join(one.text for one in form.questions)
+    options = form.choice.options if form.choice and not choices else ()
+    text = f"{asked} ({', '.join(option.label for option in options)})" if options else asked
+    return f"{say('Asks you')}: {sanitise(redact(text).text, BODY_LIMIT)}"
 
 
 def question_key(id: str) -> str:
@@ -166,7 +199,7 @@ def _kind(event: Event, decision: Decision, show_input: bool) -> Iterable[AlertT
         return
     match event.kind:
         case EventKind.TURN_END | EventKind.COMPLETION_CLAIM:
-            if not stop_denied(decision):
+            if not goes_on(event, decision):
                 yield AlertClass.TURN_END, _with_text(say("Turn ended"), event.message), None
         case EventKind.TURN_FAILED:
             if _is_usage_limit(event):
@@ -174,8 +207,7 @@ def _kind(event: Event, decision: Decision, show_input: bool) -> Iterable[AlertT
             else:
                 yield AlertClass.TURN_END, _with_text(say("Turn failed"), event.message or event.topic), None
         case EventKind.SESSION_END:
-            why = "" if event.topic == "other" else event.topic
-            yield AlertClass.SESSION_END, _with_text(say("Session ended"), why), None
+            yield AlertClass.SESSION_END, _with_text(say("Session ended"), end_text(event.topic)), None
         case EventKind.NOTIFICATION:
             yield _notification(event)
         case EventKind.PERMISSION_REQUEST if decision.verdict is Verdict.ABSTAIN and decision.stop is None:
@@ -198,7 +230,8 @@ def _notification(event: Event) -> AlertText:
 
 
 def _changes(event: Event, decision: Decision, show_input: bool) -> Iterable[AlertText]:
-    if decision.rewrite is not None and decision.verdict is not Verdict.DENY:
+    is_hooks = any(one.output.rewrite is not None for one in decision.outcomes)  # else they are the user's answers
+    if decision.rewrite is not None and is_hooks and decision.verdict is not Verdict.DENY:
         text = event_sentence(event, rewrite_ending(decision), BODY_LIMIT, show_input=show_input)
         yield AlertClass.REWRITTEN, text, None
     # An agent that takes a note along with its answer shows it to its user by itself.

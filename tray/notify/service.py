@@ -39,6 +39,7 @@ from tray.notify.policy import (
     source_problems,
     switched,
     trial_failed,
+    unanswerable,
     unsupported_agent,
 )
 from tray.notify.report_dedup import ReportDedup
@@ -52,6 +53,9 @@ ON_ARRIVAL = frozenset({AlertClass.TURN_END, AlertClass.SESSION_END, AlertClass.
 # Of no interest where no user sits before the agent. All other classes are announced in any case (decision 39).
 BEFORE_A_USER = ON_ARRIVAL | {AlertClass.NOTE, AlertClass.REWRITTEN}
 PATIENCE = 1.0  # seconds before a request for permission is announced
+# Those that say which of a project's sessions it is.
+NAMED = frozenset({AlertClass.TURN_END, AlertClass.SESSION_END, AlertClass.NEEDS_YOU, AlertClass.ASKED})
+NAME_LIMIT = 40  # characters
 NEEDS_USER = frozenset({AlertClass.NEEDS_YOU, AlertClass.ASKED})
 CLOSE_REASONS = {
     Resolution.ELSEWHERE: phrase("answered elsewhere"),
@@ -82,13 +86,15 @@ class AlertService:
         can_focus: Callable[[str, str], bool] = lambda agent, session: False,
         is_headless: Callable[[str, str], bool] = lambda agent, session: False,
         later: Callable[[float, Callable[[], None]], object] = lambda seconds, work: work(),
+        session_name: Callable[[str, str], str] = lambda agent, session: "",
     ) -> None:
         """`is_first`: whether the user has never been notified of this, also not by an earlier tray. `can_focus`:
         whether it is known where a session of an agent runs. `is_headless`: whether no user sits before it.
-        `later` runs work on the caller's thread, so many seconds later.
+        `later` runs work on the caller's thread, so many seconds later. `session_name`: by which people know it.
         """
         self._is_headless = is_headless
         self._later = later
+        self._session_name = session_name
         self._patient: dict[tuple[str, str], str] = {}  # sessions whose request is not announced yet, with its event
         self._can_focus = can_focus
         self._queue = queue
@@ -141,7 +147,7 @@ class AlertService:
         """A question is open; it stays on the screen until it is not."""
         self._questions[one.id] = one.event
         ours = self._rules(one.event.project)
-        asked = question(one.event, one.decision, one.id, ours, show_input=self._settings().show_input)
+        asked = question(one, ours, show_input=self._settings().show_input)
         self._announce(self._with_place(one.event, [asked]))
 
     def question_closed(self, one: UserQuestion, result: QuestionResult) -> None:
@@ -340,13 +346,28 @@ class AlertService:
         """Without what only interests a user who sits before the session; what guards did is always announced."""
         if not made or self._settings().notify_headless or not self._is_headless(event.agent, event.session):
             return made
-        return [one for one in made if one.cls not in BEFORE_A_USER]
+        wanted = [one for one in made if one.cls not in BEFORE_A_USER]
+        ours = self._rules(event.project)
+        return [unanswerable(event, one, ours) if one.cls is AlertClass.ASKED else one for one in wanted]
 
     def _with_place(self, event: Event, made: Sequence[Alert]) -> list[Alert]:
         """With the button that leads to the session; an agent with an address of its own is better reached there."""
+        made = self._with_name(event, made)
         if not made or not event.session or event.url or not self._can_focus(event.agent, event.session):
             return list(made)
-        return [replace(one, agent=event.agent, session=event.session, buttons=_with_go(one.buttons)) for one in made]
+        return [replace(one, agent=event.agent, session=event.session, buttons=_with_go(one)) for one in made]
+
+    def _with_name(self, event: Event, made: Sequence[Alert]) -> Sequence[Alert]:
+        """The session's name in front, as a project may have several of them; not where the title has it already."""
+        if not event.session or not any(one.cls in NAMED for one in made):
+            return made
+        name = sanitise(self._session_name(event.agent, event.session), NAME_LIMIT)
+        if not name or name == sanitise(event.project, NAME_LIMIT):
+            return made
+        room = BODY_LIMIT - len(name) - 3
+        return [
+            replace(one, body=f"{name} · {sanitise(one.body, room)}") if one.cls in NAMED else one for one in made
+        ]
 
     def _announce(self, made: Sequence[Alert], record: str = "") -> None:
         due = tuple(alert for alert in made if alert.notify or alert.sound)
@@ -364,6 +385,6 @@ def _remember(memory: dict[str, None], id: str) -> None:
         memory.pop(next(iter(memory)))
 
 
-def _with_go(buttons: tuple[Button, ...]) -> tuple[Button, ...]:
+def _with_go(alert: Alert) -> tuple[Button, ...]:
     """Behind the answers to a question: GNOME draws no more than three buttons."""
-    return (*buttons, Button.GO) if Button.ALLOW in buttons else (Button.GO, *buttons)
+    return (*alert.buttons, Button.GO) if alert.is_question else (Button.GO, *alert.buttons)

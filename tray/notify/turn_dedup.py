@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from tray.agents.protocol import goes_on
 from tray.model.decision import Decision
 from tray.model.event import Event, EventKind
-from tray.notify.policy import stop_denied
 
 SESSIONS = 256  # that are remembered; beyond it the end of a turn may be announced twice
 
@@ -38,7 +38,7 @@ class TurnDedup:
             return True
         was_claimed = session in self._claimed
         self._claimed.pop(session, None)
-        if stop_denied(decision):
+        if goes_on(event, decision):
             return False
         if event.kind is EventKind.TURN_END:
             return not was_claimed

@@ -27,6 +27,7 @@ READABLE_HINT = "see that it is a file, and one that you may read"
 RELAY_COMMAND = re.compile(
     r"\bhooktray(\.exe)?['\"]?\s+(--home(=|\s+)\S+\s+)?relay\b|\bhooktray-relay\b|\btray[/\\]relay\.py\b"
 )
+OWN_RELAY = "it is Hooktray's own relay"
 # A word of a command line that is a file: a path, also below a folder in a variable, or a name with an ending.
 FILE = re.compile(
     r"(?:\$\{?\w+\}?|~|\.{1,2}|[A-Za-z]:)?[/\\][^|<>(){}\[\];\"'`*=$\n]+"
@@ -138,7 +139,7 @@ class SourceReader:
                 async_mode=async_mode,
                 status=status_message,
                 agent_switch=bool(self._inactive),
-                inactive=self._inactive or inactive or ("it is Hooktray's own relay" if _is_relay(action) else ""),
+                inactive=OWN_RELAY if _is_relay(action) else self._inactive or inactive,
             )
         )
 

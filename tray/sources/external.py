@@ -8,11 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tray.agents import relay_command
 from tray.agents.agent import Agent, HookReader
 from tray.agents.registry import AGENTS, CANONICAL, hook_rules
 from tray.errors import AgentError, ConfigError
-from tray.model.hook import Hook
-from tray.reading.entries import READABLE_HINT, SourceHooks, read_error, unreadable_source
+from tray.model.hook import Command, Hook
+from tray.reading.entries import OWN_RELAY, READABLE_HINT, SourceHooks, read_error, unreadable_source
 from tray.settings import invalid_value, unknown_key
 from tray.strict import Document, suggest
 
@@ -30,7 +31,7 @@ def read(document: Document, environment: Mapping[str, str]) -> SourceHooks:
     entries = document.value.get("sources") if isinstance(document.value, dict) else None
     sources = [_read(document, index, entry, environment) for index, entry in enumerate(entries or [])]
     return SourceHooks(
-        hooks=_deduplicated(hook for source in sources for hook in source.hooks),
+        hooks=_deduplicated(hook for source in sources for hook in source.hooks if not _is_own_entry(hook)),
         warnings=tuple(dict.fromkeys(warning for source in sources for warning in source.warnings)),
         watched=tuple(dict.fromkeys(path for source in sources for path in source.watched)),
     )
@@ -88,6 +89,13 @@ def _agents(document: Document, at: tuple[Any, ...], value: Any) -> tuple[str, .
         if agent not in AGENTS:
             raise invalid_value(document, at, f"unknown agent `{agent}`", suggest(str(agent), AGENTS))
     return tuple(agents)
+
+
+def _is_own_entry(hook: Hook) -> bool:
+    """Whether `connect` wrote it: nobody needs to see it in a list. What only mentions our relay is listed."""
+    if hook.inactive != OWN_RELAY or not isinstance(hook.action, Command):
+        return False
+    return relay_command.parse(hook.action.line) is not None
 
 
 def _deduplicated(hooks: Iterable[Hook]) -> tuple[Hook, ...]:

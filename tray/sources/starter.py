@@ -27,7 +27,8 @@ STARTER_TEXT = """\
 #   - {event: turn_end, type: prompt, prompt: "Are the tests run? $TRANSCRIPT_PATH", model: ""}
 ##
 ## Hooks as they stand in other formats: antigravity, claude-code, codex, copilot-cli,
-## cursor, devin, droid, gemini-cli, grok, kimi-code, qwen-code, shelley, starchild, x-code.
+## cursor, devin, droid, gemini-cli, grok, kimi-code, kiro, qwen-code, shelley, starchild,
+## x-code.
 # sources: []
 ##
 ## What each class of alerts does.

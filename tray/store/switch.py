@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from tray.errors import StoreError
 from tray.model.decision import Gate
+from tray.model.hook import Hook
 from tray.store.checkpoint import SWITCH, read_checkpoint, write_checkpoint
 from tray.store.db import Database
 
@@ -21,6 +22,7 @@ SET = "INSERT INTO switch VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = 
 PAUSE = "INSERT INTO pause VALUES (?, ?, ?) ON CONFLICT (agent, session) DO UPDATE SET until = excluded.until"
 HOOK_OFF = "hook off "  # what the switch of a single hook is called, before its key
 AGENT_OFF = "agent off "  # the same where its agent's own switch turned it off
+AGENT_RUNS = "agent runs "  # the same where the agent whose file declares it runs it by itself
 SNOOZED = "snoozed_until"
 ALERT_OFF = "untold "  # and that of a class of alerts
 CLEAR = "DELETE FROM switch WHERE key GLOB ?"
@@ -51,6 +53,7 @@ class SwitchState:
     pauses: tuple[TimedPause, ...] = ()
     hooks_off: frozenset[str] = frozenset()  # keys of hooks that the menu switched off
     agents_off: frozenset[str] = frozenset()  # keys of hooks that their agents' own switches turned off
+    agent_runs: frozenset[str] = frozenset()  # keys of hooks that the agents whose files declare them run themselves
     muted_classes: frozenset[str] = frozenset()  # classes of alerts that the menu switched off
     snoozed_until: int = 0  # seconds since the epoch; 0 = alerts are not snoozed
 
@@ -114,6 +117,11 @@ class Switch:
         """Whether the menu or its agent's own switch turned this hook off."""
         return key in self._state.hooks_off or key in self._state.agents_off
 
+    def is_run_by(self, agent: str, hook: Hook) -> bool:
+        """Whether this agent, whose own connected file declares the hook, runs it by itself."""
+        state = self._state
+        return bool(state.agent_runs) and agent == hook.source.kind and hook.key in state.agent_runs
+
     def muted_classes(self) -> frozenset[str]:
         return self._state.muted_classes
 
@@ -123,8 +131,15 @@ class Switch:
 
     def set_agents_off(self, keys: Collection[str], channel: str) -> None:
         """The hooks that their agents' own switches turn off: these and no others."""
-        statements = [(CLEAR, (f"{AGENT_OFF}*",)), *(_flag(AGENT_OFF + key, True) for key in keys)]
-        self._change(statements, f"agents' own switches: {len(keys)} hooks off", channel)
+        self._set_keys(AGENT_OFF, keys, f"agents' own switches: {len(keys)} hooks off", channel)
+
+    def set_agent_runs(self, keys: Collection[str], channel: str) -> None:
+        """The hooks that the agents whose files declare them run themselves: these and no others."""
+        self._set_keys(AGENT_RUNS, keys, f"agents run {len(keys)} hooks of their files themselves", channel)
+
+    def _set_keys(self, prefix: str, keys: Collection[str], what: str, channel: str) -> None:
+        statements = [(CLEAR, (f"{prefix}*",)), *(_flag(prefix + key, True) for key in keys)]
+        self._change(statements, what, channel)
 
     def set_alert_class(self, alert_class: str, on: bool, channel: str = "") -> None:
         """Whether a class of alerts is shown."""
@@ -191,7 +206,8 @@ class Switch:
 
 
 def _enabled(state: SwitchState) -> SwitchState:
-    return replace(state, enabled=True, pauses=(), hooks_off=frozenset(), agents_off=frozenset())
+    none = frozenset[str]()
+    return replace(state, enabled=True, pauses=(), hooks_off=none, agents_off=none, agent_runs=none)
 
 
 def _digest(state: SwitchState) -> str:
@@ -199,17 +215,20 @@ def _digest(state: SwitchState) -> str:
     parts = [state.enabled, pauses, sorted(state.hooks_off)]
     if state.agents_off:  # what was written before there were any has the same digest
         parts.append(sorted(state.agents_off))
+    if state.agent_runs:
+        parts.append({AGENT_RUNS: sorted(state.agent_runs)})
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _write(connection: sqlite3.Connection, state: SwitchState) -> None:
     """Replace what loosens gates with what we know of it."""
-    for prefix in (HOOK_OFF, AGENT_OFF):
+    for prefix in (HOOK_OFF, AGENT_OFF, AGENT_RUNS):
         connection.execute(CLEAR, (f"{prefix}*",))
     connection.execute("DELETE FROM pause")
     connection.execute(SET, ("enabled", int(state.enabled)))
     connection.executemany(SET, [(HOOK_OFF + key, 1) for key in state.hooks_off])
     connection.executemany(SET, [(AGENT_OFF + key, 1) for key in state.agents_off])
+    connection.executemany(SET, [(AGENT_RUNS + key, 1) for key in state.agent_runs])
     connection.executemany(PAUSE, [(one.agent, one.session, one.until) for one in state.pauses])
 
 
@@ -230,6 +249,7 @@ def _read(connection: sqlite3.Connection) -> SwitchState:
         pauses=tuple(TimedPause(until=row["until"], agent=row["agent"], session=row["session"]) for row in pauses),
         hooks_off=_keys_with_prefix(words, HOOK_OFF),
         agents_off=_keys_with_prefix(words, AGENT_OFF),
+        agent_runs=_keys_with_prefix(words, AGENT_RUNS),
         muted_classes=_keys_with_prefix(words, ALERT_OFF),
         snoozed_until=words.get(SNOOZED, 0),
     )

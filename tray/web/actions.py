@@ -16,6 +16,7 @@ from tray.approvals.review import Section, hook_id, sections
 from tray.approvals.variables import require_grantable
 from tray.errors import HooktrayError
 from tray.language import count, phrase, say
+from tray.web.question_form import QuestionPage, answers, fields
 from tray.web.review_diff import FileDiff, review_diff
 from tray.web.services import PageServices
 from tray.web.templating import sentence
@@ -103,12 +104,37 @@ class PageActions:
             return self._about_request(action, target)
         return self._about_passphrase(action) if action in PASSPHRASES else None
 
+    def open_question(self, id: str) -> QuestionPage | None:
+        """The page of an agent's form; None when it is closed."""
+        one = next((one for one in self._services.questions() if one.id == id), None)
+        if one is None or one.form is None:
+            return None
+        token = self._tokens.issue(PageAction(action=ANSWER, key=id))
+        return QuestionPage(question=one, fields=fields(one.form), token=token)
+
+    def answer(self, id: str, sent: Mapping[str, str]) -> bool:
+        """Answer an agent's form, or decline it; False when it is closed already.
+
+        Raises HooktrayError for a question without an answer, and for a token that is not this form's.
+        """
+        one = next((one for one in self._services.questions() if one.id == id), None)
+        if one is None or one.form is None:
+            return False
+        given = answers(one.form, sent) if sent.get("act") != "decline" else None
+        page_action = self._tokens.redeem(sent.get("token", ""))
+        if page_action != PageAction(action=ANSWER, key=id):
+            cause = page_action if isinstance(page_action, TokenError) else TokenError.UNKNOWN
+            raise HooktrayError(say(TOKEN_ERRORS[cause]), hint=say("open the question again"))
+        return self._services.answer(id, given, CHANNEL)
+
     def confirm(self, token: str, own: str = "", again: str = "") -> PageAction:
         """Do what this token was issued for. Raises HooktrayError when it is not valid.
 
         `own` is the user's own passphrase, typed twice, in the place of the one that was offered.
         """
         page_action = self._tokens.redeem(token)
+        if not isinstance(page_action, TokenError) and page_action.action == ANSWER:
+            page_action = TokenError.UNKNOWN
         if isinstance(page_action, TokenError):
             raise HooktrayError(say(TOKEN_ERRORS[page_action]), hint=say("go back, read it again and confirm"))
         if page_action.action == "passphrase" and (own or again):
@@ -297,6 +323,7 @@ TOKEN_ERRORS: Mapping[TokenError, str] = {
     TokenError.EXPIRED: phrase("this confirmation is too old"),
     TokenError.UNKNOWN: phrase("the tray does not know this confirmation"),
 }
+ANSWER = "answer"  # of a form; no confirmation
 BATCH = "batch"  # the action that approves together what was approved before
 TRIED = frozenset({"approve", "grant"})  # what starts a test run
 DESTRUCTIVE = frozenset({"forget", "revoke", "deny", "disable", "off", "pause", "allow", "undo", "grant"})

@@ -31,6 +31,7 @@ NOTE_LIFETIME = 600.0  # seconds that the note stays that replaces an unused lin
 PREFIX = "open-"
 CONFIRM_PLACE = "confirm/"  # with what follows it is a place, too
 PLACES = {"passphrase": "confirm/passphrase"}  # that the menu opens, and that are no decision
+QUESTION = "questions/"  # with its id: the place of an open question
 LINK_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="referrer" content="no-referrer">
 <meta http-equiv="refresh" content="0;url={link}"><title>Hooktray</title>
 <p><a href="{link}">Open Hooktray</a></p></html>
@@ -65,7 +66,7 @@ class WebPage:
         """
         with self._lock:
             target = PLACES.get(decision, f"decisions/{decision}" if decision else "")
-            if decision.startswith(CONFIRM_PLACE):
+            if decision.startswith((CONFIRM_PLACE, QUESTION)):
                 target = decision
             if session:
                 target = f"session?{urlencode({'agent': session[0], 'session': session[1]}, quote_via=quote)}"

@@ -37,8 +37,10 @@ KEEPALIVE_TIMEOUT = 75.0  # seconds that an idle connection stays
 KINDS = {".svg": "image/svg+xml"}
 
 DECISION = re.compile("[0-9A-Za-z_-]{1,64}")
+QUESTION = re.compile("[0-9a-f]{32}")
 TARGET = re.compile(  # as in page.js
-    rf"decisions/{DECISION.pattern}|confirm/passphrase|confirm/(?:approve|batch)\?of=[0-9a-f]{{16}}|session\?[\w=&%.~-]{{1,1000}}",
+    rf"decisions/{DECISION.pattern}|confirm/passphrase|confirm/(?:approve|batch)\?of=[0-9a-f]{{16}}"
+    rf"|questions/{QUESTION.pattern}|session\?[\w=&%.~-]{{1,1000}}",
     re.ASCII,
 )
 PAGES: tuple[tuple[re.Pattern[str], View], ...] = (
@@ -46,6 +48,7 @@ PAGES: tuple[tuple[re.Pattern[str], View], ...] = (
     (re.compile(f"/decisions/({DECISION.pattern})"), PageViews.decision),
     (re.compile("/sessions"), PageViews.sessions),
     (re.compile("/session"), PageViews.session),
+    (re.compile(f"/questions/({QUESTION.pattern})"), PageViews.question),
     (re.compile("/hooks"), PageViews.hooks),
     (re.compile("/hooks/([0-9a-f]{16})"), PageViews.hook),
     (re.compile("/confirm/([a-z]{1,10})"), PageViews.confirm),
@@ -220,6 +223,18 @@ class WebServer:
             place = f"hooks/{hook_id(done.key)}"
         return http_messages.redirect(f"/{place}?done={done.action}")
 
+    async def _answer_question(self, request: web.BaseRequest) -> web.Response:
+        """The answers to an agent's form, or that its user declines it."""
+        sent = {name: str(value) for name, value in (await request.post()).items()}
+        id = sent.get("question", "")
+        if not QUESTION.fullmatch(id):
+            return self._refuse(RefusalCause.NOT_FOUND)
+        try:
+            done = await self._in_thread(self._actions.answer, id, sent)
+        except HooktrayError as error:
+            return self._failed(error, 409)
+        return http_messages.redirect(f"/questions/{id}{'?done=answer' if done else ''}")
+
     async def _perform_immediately(self, request: web.BaseRequest) -> web.Response:
         action = str((await request.post()).get("act", ""))
         done = await self._in_thread(self._actions.perform_immediately, action)
@@ -303,6 +318,7 @@ async def _fields(request: web.BaseRequest, *names: str) -> tuple[str, ...]:
 
 
 POSTS: Mapping[str, Callable[[WebServer, web.BaseRequest], Awaitable[web.Response]]] = {
+    "/answer": WebServer._answer_question,
     "/choose": WebServer._choose,
     "/confirm": WebServer._confirm,
     IMMEDIATE_PATH: WebServer._perform_immediately,

@@ -9,7 +9,9 @@ from tray.approvals.callers.click_check import ClickRejection
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.controls import Controls
 from tray.engine.replay import ReplayComparison
+from tray.engine.user_questions import UserQuestion
 from tray.model.decision import Record
+from tray.model.form import Answers
 from tray.model.session import Session
 from tray.store.copies import Copies
 from tray.store.journal import Journal
@@ -54,6 +56,8 @@ class PageServices:
     `confirm_browser` tells whether this is the passphrase, and then counts the clicks of these processes.
 
     `settings` are those that the menu has now; `change_setting` clicks one, unless it is as it should be already.
+    `answer` gives the user's answers to an open question, or None to decline it; False when it is closed already.
+
     `replay` asks the hooks in force once more, and raises HooktrayError when a row cannot be replayed.
     """
 
@@ -72,3 +76,5 @@ class PageServices:
     offers: Callable[[], tuple[ConnectOffer, ...]] = tuple
     sessions: Callable[[], tuple[Session, ...]] = tuple  # as they are now, what waits first
     go_to_session: Callable[[str, str], None] = lambda agent, session: None
+    questions: Callable[[], tuple[UserQuestion, ...]] = tuple  # that are open
+    answer: Callable[[str, Answers | None, str], bool] = lambda question, answers, channel: False

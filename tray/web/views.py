@@ -120,7 +120,12 @@ class PageViews:
             sessions=found,
             board=self._services.sessions(),
             states={state: say(word) for state, word in STATE_WORDS.items()},
+            forms={(one.event.agent, one.event.session): one.id for one in self._services.questions() if one.form},
         )
+
+    def question(self, query: Query, target: str) -> str:
+        asked = self._actions.open_question(target)
+        return self._page("question", say("Question"), asked=asked, answered=query.get("done") == "answer")
 
     def session(self, query: Query, target: str = "") -> str | None:
         wanted = filters.DecisionFilter(

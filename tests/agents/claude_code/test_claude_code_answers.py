@@ -137,7 +137,7 @@ CLAUDE: list[Case] = [
         (
             "stop",
             ran(0, inner('"permissionDecision":7,"retry":"x","additionalContext":"go on"', "Stop")),
-            deny("go on"),
+            HookOutput(context="go on"),
         ),
         # Plain text.
         ("bash", ran(0, "all good"), NOTHING),
@@ -159,7 +159,7 @@ CLAUDE: list[Case] = [
         ("stop", ran(2, err="run the tests"), deny("run the tests")),
         ("stop", ran(0, '{"decision":"block","reason":"run the tests"}'), deny("run the tests")),
         ("sub", ran(0, '{"decision":"block","reason":"more"}'), deny("more")),
-        ("stop", ran(0, inner('"additionalContext":"go on"', "Stop")), deny("go on")),
+        ("stop", ran(0, inner('"additionalContext":"go on"', "Stop")), HookOutput(context="go on")),
         ("stop", ran(0, '{"continue":false,"stopReason":"s","decision":"block"}'), deny(stop="s")),
         ("stop", ran(0, inner('"permissionDecision":"deny"', "Stop")), NOTHING),
         ("note", ran(0, "seen"), NOTHING),

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tray.agents.claude_code.connector import CONNECTOR
 from tray.agents.claude_shape.settings_edit import add_groups, handlers, parse_handler, remove_handlers
 from tray.agents.registry import AGENTS
-from tray.connect import apply_connect
+from tray.connect import apply_connect, connectors
 from tray.edit.diff import diff
 from tray.edit.json_edit import BOM, JsonText
 from tray.errors import ConfigError, HooktrayError
@@ -129,13 +129,54 @@ def test_connect_and_disconnect_give_the_same_bytes(person: Person, file: Path, 
     file.chmod(0o640)
     before = tree(person.home)
 
-    assert person.connect() == 1
+    assert person.connect() == 2  # the settings and the command
     assert {entry.event for entry in person.relay_entries()} == EVENTS
     assert file.read_bytes().startswith(BOM) == (GOOD[name].strip("\ufeff \n") != "" and GOOD[name][0] == "\ufeff")
     assert person.connect() == 0
-    assert person.disconnect() == 1
+    assert person.disconnect() == 2
 
     assert tree(person.home) == before
+
+
+def test_the_users_commands_get_one_that_the_tray_answers(person: Person) -> None:
+    command = person.home / ".claude" / "commands" / "hooktray.md"
+    before = tree(person.home)
+
+    person.connect()
+    written = command.read_text()
+    person.disconnect()
+
+    assert written.startswith("---\ndescription: ")
+    assert "disable-model-invocation: true" in written
+    assert tree(person.home) == before
+
+
+@pytest.mark.parametrize("edited", [False, True])
+def test_a_command_of_the_users_own_stays_as_it_is(person: Person, edited: bool) -> None:
+    command = person.home / ".claude" / "commands" / "hooktray.md"
+    if edited:
+        person.connect()
+        text = command.read_text() + "mine\n"
+    else:
+        command.parent.mkdir(parents=True)
+        text = "mine\n"
+    command.write_text(text)
+
+    notes = connectors()["claude-code"].connect(person.site).notes
+    person.connect()
+    person.disconnect()
+
+    assert any("`/hooktray` is not answered" in note for note in notes)
+    assert command.read_text() == text
+
+
+def test_a_projects_settings_come_without_a_command(tmp_path: Path) -> None:
+    person = Person(tmp_path, scope="project")
+
+    person.connect()
+
+    assert not (person.home / ".claude" / "commands").exists()
+    assert not (person.project / ".claude" / "commands").exists()
 
 
 @pytest.mark.parametrize(
@@ -473,7 +514,7 @@ def test_the_environment_names_the_folder(tmp_path: Path) -> None:
 
     person.connect()
 
-    assert [path.name for path in (tmp_path / "cc").iterdir()] == ["settings.json"]
+    assert {path.name for path in (tmp_path / "cc").iterdir()} == {"commands", "settings.json"}
 
 
 VALUES = st.recursive(

@@ -181,7 +181,7 @@ CASES: list[tuple[str, Result, HookOutput]] = [
     ("CwdChanged", ran(0, inner("CwdChanged", '"watchPaths":["/a"]')), extra(watchPaths=["/a"])),
     ("Setup", ran(0, inner("Setup", '"sessionTitle":"t"')), NOTHING),
     ("Stop", ran(0, '{"terminalSequence":"\\u0007"}'), extra(terminalSequence="\a")),
-    ("SubagentStop", ran(0, inner("SubagentStop", '"additionalContext":"more"')), deny("more")),
+    ("SubagentStop", ran(0, inner("SubagentStop", '"additionalContext":"more"')), HookOutput(context="more")),
     # Forms.
     *[
         (

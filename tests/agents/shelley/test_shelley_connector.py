@@ -123,9 +123,13 @@ def test_what_shelley_does_not_run_is_left_alone(shelley: Person, hooks: Path) -
     assert tree(shelley.home) == before
 
 
-def test_in_a_source_our_executables_are_no_hooks(shelley: Person, hooks: Path) -> None:
+def test_in_a_source_our_executables_are_not_listed_and_a_script_that_only_starts_the_relay_is_inactive(
+    shelley: Person, hooks: Path
+) -> None:
     shelley.connect()
+
+    script(hooks / "slash" / "both", "echo first\necho second\nhooktray-relay shelley slash/both")
 
     found = shelley_source.read(hooks, (), {})
 
-    assert {hook.inactive for hook in found.hooks} == {"it is Hooktray's own relay"}
+    assert [(hook.name, hook.inactive) for hook in found.hooks] == [("slash/both", "it is Hooktray's own relay")]

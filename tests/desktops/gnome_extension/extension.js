@@ -1,11 +1,13 @@
 // Tells the tests where the shell draws what: menus and notifications of GNOME are no windows of their own.
 /* exported init */
 
-const {Gio, St} = imports.gi;
+const {Gio, Shell, St} = imports.gi;
 const Main = imports.ui.main;
 
 const INTERFACE = `<node><interface name="org.hooktray.tests.Where">
   <method name="Look"><arg type="s" direction="out"/></method>
+  <method name="Picture"><arg type="s" direction="in"/></method>
+  <method name="Titles"><arg type="as" direction="out"/></method>
 </interface></node>`;
 
 function isOnScreen(actor) {
@@ -47,6 +49,21 @@ class Where {
             .map(([name, actor]) => spot(actor.container, name));
         const ready = !Main.layoutManager._startingUp && !Main.overview.visible;
         return JSON.stringify({labels, icons, ready});
+    }
+
+    // On Wayland nobody else may take pictures and read titles.
+    PictureAsync([path], invocation) {
+        const stream = Gio.File.new_for_path(path).replace(null, false, Gio.FileCreateFlags.NONE, null);
+        const camera = new Shell.Screenshot();
+        camera.screenshot(false, stream, (_, result) => {
+            camera.screenshot_finish(result);
+            stream.close(null);
+            invocation.return_value(null);
+        });
+    }
+
+    Titles() {
+        return global.get_window_actors().map(actor => actor.meta_window.title || '');
     }
 }
 

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from tray.agents import wire
+from tray.agents import forms, wire
 from tray.agents.agent import (
     Agent,
-    Connector,
-    HookImporter,
-    HookReader,
+    FormFormat,
     HookRules,
     Marks,
     NativeTool,
@@ -25,37 +21,28 @@ from tray.agents.agent import (
 from tray.agents.claude_code import events
 from tray.agents.claude_code.protocol import NAME, PROTOCOL, SETTINGS
 from tray.agents.claude_shape.shape import DEFAULT_CAN
-from tray.model.event import Event
+from tray.agents.lazy import options_of, part
+from tray.model.decision import Rewrite, Target
+from tray.model.event import Event, EventKind
+from tray.model.form import Answers, Form
 from tray.model.hook import Match
 
-if TYPE_CHECKING:
-    from tray.agents.connection import Site
-
 SETTING = "a hook setting of Claude Code"
+QUESTION_TOOL = "AskUserQuestion"
 
 
-def _connector() -> Connector:
-    from tray.agents.claude_code.connector import CONNECTOR
-
-    return CONNECTOR
-
-
-def _connect_options(site: Site, files: Sequence[str]) -> str:
-    from tray.agents.claude_code.connector import CONNECTOR
-
-    return CONNECTOR.connect_options(site, files)
+def _read_form(event: Event) -> Form | None:
+    """Claude Code asks for permission to ask; with the answers in the tool's input it asks no more."""
+    if event.kind is not EventKind.PERMISSION_REQUEST or event.tool is None or event.tool.name != QUESTION_TOOL:
+        return None
+    return forms.read(event.tool.input.get("questions"), multiple="multiSelect")
 
 
-def _reader() -> HookReader:
-    from tray.agents.claude_code import source
-
-    return source
-
-
-def _importer() -> HookImporter:
-    from tray.agents.claude_code.hook_import import IMPORTER
-
-    return IMPORTER
+def _fill_form(event: Event, answers: Answers) -> Rewrite:
+    """Several answers to one question are one text there."""
+    asked = event.tool.input if event.tool else {}
+    texts = {question: ", ".join(chosen) for question, chosen in answers.items()}
+    return Rewrite(target=Target.INPUT, value={**asked, "answers": texts})
 
 
 def _is_condition_met(match: Match, event: Event, names: ToolNames, search: PatternSearch) -> bool:
@@ -90,11 +77,13 @@ AGENT = Agent(
     marks=Marks(is_alike=_is_alike, is_certain=_is_certain, event_names=re.compile(r"[A-Z]\w*")),
     rules=HookRules(
         deduplicated=True,
+        runs_own=True,
         plugin_files=("hooks.json", "plugin.json"),
         word_lists=frozenset({"FileChanged", "StopFailure"}),
         older_tool_names=True,
         text_counts=True,
         json_over_http=True,
+        context_at_stop=True,
         refusal_stops=True,
         refusal_cap_variable="CLAUDE_CODE_STOP_HOOK_BLOCK_CAP",
         placeholders=Placeholders(
@@ -132,9 +121,10 @@ AGENT = Agent(
         ".claude/plugins/hooks.json",
     ),
     path_words=(".claude", "hook", "settings"),
+    forms=FormFormat(read=_read_form, fill=_fill_form),
     unconnected_events=frozenset(SETTINGS.unconnected_events),
-    connector=_connector,
-    reader=_reader,
-    importer=_importer,
-    connect_options=_connect_options,
+    connector=part("tray.agents.claude_code.connector:CONNECTOR"),
+    reader=part("tray.agents.claude_code.source"),
+    importer=part("tray.agents.claude_code.hook_import:IMPORTER"),
+    connect_options=options_of("tray.agents.claude_code.connector:CONNECTOR"),
 )

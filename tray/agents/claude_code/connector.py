@@ -1,4 +1,7 @@
-"""Connects Claude Code in the user's settings, the project's or the project's local ones."""
+"""Connects Claude Code in the user's settings, the project's or the project's local ones.
+
+Claude Code answers `/hooks` with a menu of its own, so the user's commands get `/hooktray`, which the tray answers.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,54 @@ from pathlib import Path
 
 from tray.agents.claude_code.protocol import NAME, SETTINGS, SHAPE
 from tray.agents.claude_shape.connector import ShapedConnector, read_object
-from tray.agents.connection import Site, other_files
+from tray.agents.connection import EntryContent, Plan, Site, other_files
+from tray.edit.file_changes import File, FileChange, FileState, read_state, resolve_links
 from tray.errors import HooktrayError
 
+COMMAND = b"""\
+---
+description: Hooks, decisions and the switch of Hooktray, answered by its tray
+argument-hint: list, doctor, on, off, pause 30m, help
+disable-model-invocation: true
+---
+<!-- Written by `hooktray connect`; `hooktray disconnect` takes it away. -->
+Hooktray did not answer this command. Reply with one line only: Hooktray does not run; `hooktray run` starts it.
+"""
+COMMAND_FILE = Path("commands", "hooktray.md")
 SCOPES = {"user": "settings.json", "project": "settings.json", "local": "settings.local.json"}
 
 
 @dataclass(frozen=True)
 class ScopedConnector(ShapedConnector):
     """A connector with scopes and trusted folders."""
+
+    def connect(self, site: Site) -> Plan:
+        plan, path = super().connect(site), resolve_links(self._command_path(site))
+        if not _is_users(site):
+            return plan
+        current, after = read_state(path), File(text=COMMAND)
+        if current is not None and not _is_ours(site, path, current):
+            note = f"{path} is yours and stays, so `/hooktray` is not answered."
+            return replace(plan, notes=(*plan.notes, note))
+        if current == after:
+            return plan
+        change = FileChange(
+            path=path, before=current, after=after, origin=None, display_path=self._command_path(site)
+        )
+        return replace(plan, changes=(*plan.changes, change))
+
+    def disconnect(self, site: Site) -> Plan:
+        plan, path = super().disconnect(site), resolve_links(self._command_path(site))
+        current = read_state(path) if _is_users(site) else None
+        if current is None or not _is_ours(site, path, current):
+            return plan
+        return replace(plan, changes=(*plan.changes, FileChange(path=path, before=current, after=None)))
+
+    def _command_path(self, site: Site) -> Path:
+        return self.folder(site) / COMMAND_FILE
+
+    def contents(self, path: Path, state: FileState) -> tuple[EntryContent, ...]:
+        return () if path.name == COMMAND_FILE.name else super().contents(path, state)
 
     def settings_path(self, site: Site) -> Path:
         scope = site.scope or "user"
@@ -29,6 +71,7 @@ class ScopedConnector(ShapedConnector):
         """The file of this scope; without a scope, the user's file and every other file with our entries."""
         own = self.settings_path(site)
         others = () if site.scope else other_files(site, self.shape.agent, own)
+        others = tuple(path for path in others if path.name != COMMAND_FILE.name)
         return (own, *(path for path in others if any(self.entries_of(path, {}))))
 
     def connect_options(self, site: Site, files: Sequence[str]) -> str:
@@ -63,6 +106,16 @@ class ScopedConnector(ShapedConnector):
         if str(site.cwd) in known and site.cwd != site.home:
             return f"asks: start `claude` in {site.cwd} and say that you trust it: until then no hook runs"
         return ""
+
+
+def _is_users(site: Site) -> bool:
+    """Whether the user's own settings are meant, and not a project's."""
+    return site.scope in ("", "user")
+
+
+def _is_ours(site: Site, path: Path, current: FileState) -> bool:
+    """Whether nobody has edited the command since we wrote it, today or in an earlier version."""
+    return current == File(text=COMMAND) or site.backups.as_written(path, current) is not None
 
 
 CONNECTOR = ScopedConnector(SHAPE, SETTINGS, NAME)

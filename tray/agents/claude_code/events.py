@@ -90,13 +90,18 @@ EVENTS: Mapping[str, EventSpec] = {
         extras=("initialUserMessage", "reloadSkills", "sessionTitle", *WATCH_EXTRAS),
     ),
     "Setup": EventSpec(kind=EventKind.SETUP, can=CAN_INFORM, subject="trigger", extras=(SEQUENCE,)),
-    # No CONTEXT at a stop: it makes the agent continue, so it is read as a refusal.
-    "Stop": EventSpec(kind=EventKind.TURN_END, can=CAN_ANSWER, extras=(SEQUENCE,)),
+    # Context at a stop is a reminder: the agent continues, and its user reads no refusal.
+    "Stop": EventSpec(kind=EventKind.TURN_END, can=CAN_ANSWER | Capability.CONTEXT, extras=(SEQUENCE,)),
     "StopFailure": EventSpec(kind=EventKind.TURN_FAILED, subject="error"),
     "SubagentStart": EventSpec(
         kind=EventKind.SUBAGENT_START, can=CAN_INFORM, subject="agent_type", extras=(SEQUENCE,)
     ),
-    "SubagentStop": EventSpec(kind=EventKind.SUBAGENT_END, can=CAN_ANSWER, subject="agent_type", extras=(SEQUENCE,)),
+    "SubagentStop": EventSpec(
+        kind=EventKind.SUBAGENT_END,
+        can=CAN_ANSWER | Capability.CONTEXT,
+        subject="agent_type",
+        extras=(SEQUENCE,),
+    ),
     "TaskCompleted": EventSpec(kind=EventKind.TASK_COMPLETED, can=CAN_ANSWER, extras=(SEQUENCE,)),
     "TaskCreated": EventSpec(kind=EventKind.TASK_CREATED, can=CAN_REFUSE, extras=(SEQUENCE,)),
     "TeammateIdle": EventSpec(kind=EventKind.TEAMMATE_IDLE, can=CAN_ANSWER, extras=(SEQUENCE,)),

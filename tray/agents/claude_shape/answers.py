@@ -10,7 +10,7 @@ from tray.agents import lenient, wire
 from tray.agents.claude_shape import rewrites
 from tray.agents.claude_shape.shape import ClaudeShape, Exit2, Types
 from tray.model.decision import HookOutput, Result, Rewrite, Target, Verdict
-from tray.model.event import Event, EventKind
+from tray.model.event import Capability, Event, EventKind
 
 # Of `decision`, besides the words that refuse.
 WORDS = ("approve", "continue", "stop")
@@ -144,7 +144,7 @@ def _hook_output(shape: ClaudeShape, event: Event, answer: Mapping[str, Any], ho
     else:
         verdict, reason = strictest_verdict(shape, answer, specific, hook_event)
     context = wire.text(specific, "additionalContext") or wire.text(answer, "additionalContext")
-    if hook_event in shape.stop_events and context:  # context at a stop makes the agent continue
+    if hook_event in shape.stop_events and context and not _is_reminded(shape, event):  # else it would not continue
         verdict, reason, context = max(verdict, Verdict.DENY), reason or context, ""
     return HookOutput(
         verdict=verdict,
@@ -156,6 +156,11 @@ def _hook_output(shape: ClaudeShape, event: Event, answer: Mapping[str, Any], ho
         retry=specific.get("retry") is True,
         extra=_extra(shape, (answer, specific, request), hook_event),
     )
+
+
+def _is_reminded(shape: ClaudeShape, event: Event) -> bool:
+    """Whether context at this end makes the agent continue, without a word to its user."""
+    return event.agent == shape.agent and Capability.CONTEXT in shape.events[event.name].can
 
 
 def _request_verdict(decision: Mapping[str, Any]) -> tuple[Verdict, str]:

@@ -183,10 +183,10 @@ class ShapedConnector:
             if event not in self.file.unconnected_events:
                 command = self.command((*relay, self.shape.agent, event))
                 handler = {
-                    "type": "command",
+                    **({"type": "command"} if self.file.handler_types else {}),
                     **self.file.handler_fields,
                     **command,
-                    "timeout": self.file.in_file_units(spec.timeout),
+                    self.file.timeout_key: self.file.in_file_units(spec.timeout),
                 }
                 groups[event] = [handler if self.file.is_flat else {"hooks": [handler]}]
         return groups

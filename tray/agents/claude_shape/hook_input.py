@@ -30,7 +30,7 @@ def stdin(shape: ClaudeShape, event: Event) -> bytes:
 def environment(shape: ClaudeShape, event: Event) -> Mapping[str, str]:
     """The agent's variables. Those that the agent set keep their values."""
     own = event.environment if event.agent == shape.agent else {}
-    projects = {name: own.get(name, "") or event.cwd for name in shape.project_variables}
+    projects = {name: own.get(name, "") or event.project_folder or event.cwd for name in shape.project_variables}
     return wire.variables(**projects, **dict.fromkeys(shape.session_variables, event.session))
 
 

@@ -40,7 +40,7 @@ class ShapedProtocol:
         shape = self.shape
         keys, topics, titles, messages = shape.keys, shape.topic_keys, shape.titles, shape.messages
         texts = wire.texts(payload, shape.texts)
-        get = texts.get
+        get, project = texts.get, self._project(request)
         kind = shape.events[name].kind if name in shape.events else wire.UNKNOWN_EVENT.kind
         # A whole session may have an agent_type; only an agent_id means a subagent.
         inside = "agent_id" in texts or name in shape.subagent_events
@@ -54,7 +54,8 @@ class ShapedProtocol:
             name=name,
             kind=kind,
             session=get(keys.session, ""),
-            cwd=get(keys.cwd) or self._folder(request),
+            cwd=get(keys.cwd) or project or request.cwd,
+            project_folder=project,
             model=get("model") or get("to_model", ""),
             topic=get(topics[name], "") if name in topics else "",
             title=_first(texts, titles[name]) if name in titles else get("title") or get("session_title", ""),
@@ -68,10 +69,10 @@ class ShapedProtocol:
             tools=tuple(wire.text(call, keys.tool) for call in _calls(payload)) if "tool_calls" in payload else (),
         )
 
-    def _folder(self, request: RelayRequest) -> str:
-        """For a payload without one: the project's, else where the relay was started."""
+    def _project(self, request: RelayRequest) -> str:
+        """The project's folder, which stays while the session changes its own."""
         folders = (request.environment.get(name, "") for name in self.shape.project_variables)
-        return next(filter(None, folders), "") or request.cwd
+        return next(filter(None, folders), "")
 
     def neutral(self, name: str, body: bytes) -> Answer:
         return EMPTY_ANSWER

@@ -35,7 +35,8 @@ class SettingsFile:
     timeouts: Mapping[str, float] = field(default_factory=dict)  # seconds, by event, where it differs
     milliseconds_from: float = math.inf  # from this number on milliseconds, below it seconds; 0 = all milliseconds
     writes_milliseconds: bool = False  # whether `connect` writes them although the agent also reads seconds
-    handler_types: tuple[str, ...] = ("command",)
+    handler_types: tuple[str, ...] = ("command",)  # () = its handlers name no type, and all are commands
+    timeout_key: str = "timeout"  # of a handler
     takes_args: bool = False  # a handler may have `args` beside `command`, and then runs without a shell
     unconnected_events: Mapping[str, str] = field(default_factory=dict)  # why `connect` leaves them out
     handler_fields: Mapping[str, str] = field(default_factory=dict)  # more fields of our own handlers

@@ -124,6 +124,9 @@ class ShapedReader:
                 place = (*at, index)
                 fields = reader.mapping(place, group, hint)
                 matcher = self.pattern(event, reader.text(place, fields, "matcher"))
+                if self.file.is_flat:
+                    self._handler(reader, event, matcher, place, group)
+                    continue
                 handlers = reader.items((*place, "hooks"), fields.get("hooks"), hint)
                 for number, handler in enumerate(handlers):
                     with reader.entry():
@@ -135,8 +138,8 @@ class ShapedReader:
 
     def _handler(self, reader: SourceReader, event: str, matcher: str, at: KeyPath, value: Any) -> None:
         fields = reader.mapping(at, value, 'write {"type": "command", "command": "…"}')
-        kind = reader.text(at, fields, "type")
-        types = self.file.handler_types
+        types = self.file.handler_types or ("command",)
+        kind = reader.text(at, fields, "type") if self.file.handler_types else "command"
         if kind not in types:
             raise invalid_value(reader.document, at, f"unknown type `{kind}`", f"write one of: {', '.join(types)}")
         subject = bool(self.shape.events[event].subject)
@@ -145,7 +148,7 @@ class ShapedReader:
         problem = "" if LIST_OF_NAMES.fullmatch(match.tool) else pattern_problem(match.tool, script=True)
         if problem:
             what = f"not a pattern, so it matches nothing: {problem}"
-            reader.warn((*at[:-2], "matcher"), what, "escape signs with `\\`")
+            reader.warn((*(at if self.file.is_flat else at[:-2]), "matcher"), what, "escape signs with `\\`")
         action, unsupported = self.action(reader, at, fields, kind)
         inactive = "its matcher matches nothing" if problem else self.condition_problem(event, condition)
         options = self.options(reader, at, fields, event, kind)
@@ -199,13 +202,14 @@ class ShapedReader:
         return self.file.timeouts.get(event, self.file.timeout)
 
     def _timeout(self, reader: SourceReader, at: KeyPath, fields: Mapping[str, Any], event: str, kind: str) -> float:
-        number = reader.number(at, fields, "timeout")
+        key = self.file.timeout_key
+        number = reader.number(at, fields, key)
         if number is None:
             return self.default_timeout(event, kind)
         seconds = self.file.in_seconds(number)
         if seconds != number and self.file.milliseconds_from and not self.file.writes_milliseconds:
             what = f"{number:g} is read as milliseconds: {seconds:g} s"
-            reader.warn((*at, "timeout"), what, f"write seconds: {seconds:g}")
+            reader.warn((*at, key), what, f"write seconds: {seconds:g}")
         return seconds
 
 

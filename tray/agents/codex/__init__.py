@@ -8,9 +8,7 @@ from dataclasses import replace
 from tray.agents import wire
 from tray.agents.agent import (
     Agent,
-    Connector,
     HookImporter,
-    HookReader,
     HookRules,
     Marks,
     NativeTool,
@@ -20,6 +18,7 @@ from tray.agents.agent import (
 )
 from tray.agents.claude_shape import CAPITALISED, claude_shaped
 from tray.agents.codex.protocol import NAME, PROTOCOL, SETTINGS, SHAPE
+from tray.agents.lazy import part
 
 ROLLOUT = "rollout-"
 SETTING = f"a hook setting of {NAME}"
@@ -39,18 +38,6 @@ def _is_sender(payload: Payload) -> bool:
         if "permission_mode" in payload and "transcript_path" in payload and payload["transcript_path"] is None:
             return True
     return wire.path_parts(payload, "transcript_path")[-1].startswith(ROLLOUT)
-
-
-def _connector() -> Connector:
-    from tray.agents.codex.connector import CONNECTOR
-
-    return CONNECTOR
-
-
-def _reader() -> HookReader:
-    from tray.agents.codex.source import READER
-
-    return READER
 
 
 def _importer() -> HookImporter:
@@ -100,7 +87,7 @@ AGENT: Agent = replace(
     guarded_members={"*config.toml": GUARDED},
     settings_files=(".codex/hooks.json", ".codex/config.toml", ".codex/plugins/one/hooks/hooks.json"),
     path_words=("codex", "hook", "config.toml"),
-    connector=_connector,
-    reader=_reader,
+    connector=part("tray.agents.codex.connector:CONNECTOR"),
+    reader=part("tray.agents.codex.source:READER"),
     importer=_importer,
 )

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from tray.agents import wire
 from tray.agents.agent import (
     ENVELOPE,
     Agent,
-    Connector,
-    HookImporter,
-    HookReader,
     HookRules,
     Marks,
     NativeTool,
@@ -23,9 +18,7 @@ from tray.agents.agent import (
 from tray.agents.copilot_cli import protocol
 from tray.agents.copilot_cli.events import AGENT as ID
 from tray.agents.copilot_cli.events import EVENTS, UNCONNECTED_EVENTS
-
-if TYPE_CHECKING:
-    from tray.agents.connection import Site
+from tray.agents.lazy import options_of, part
 
 HOOK = "a hook file of Copilot CLI"
 SETTING = "a setting of Copilot CLI"
@@ -52,30 +45,6 @@ TOOLS = {
         "create", {**FILE, "content": ("file_text",)}, others=("Write", "createFile", "create_file", "write")
     ),
 }
-
-
-def _connector() -> Connector:
-    from tray.agents.copilot_cli import connector
-
-    return connector
-
-
-def _connect_options(site: Site, files: Sequence[str]) -> str:
-    from tray.agents.copilot_cli import connector
-
-    return connector.connect_options(site, files)
-
-
-def _reader() -> HookReader:
-    from tray.agents.copilot_cli import source
-
-    return source
-
-
-def _importer() -> HookImporter:
-    from tray.agents.copilot_cli import hook_import
-
-    return hook_import
 
 
 def _is_sender(payload: Payload) -> bool:
@@ -139,8 +108,8 @@ AGENT = Agent(
     settings_files=(".copilot/hooks/guard.json", ".copilot/settings.json", ".github/hooks/guard.json"),
     path_words=("copilot", "hook", "settings"),
     unconnected_events=frozenset(UNCONNECTED_EVENTS),
-    connector=_connector,
-    reader=_reader,
-    importer=_importer,
-    connect_options=_connect_options,
+    connector=part("tray.agents.copilot_cli.connector"),
+    reader=part("tray.agents.copilot_cli.source"),
+    importer=part("tray.agents.copilot_cli.hook_import"),
+    connect_options=options_of("tray.agents.copilot_cli.connector"),
 )

@@ -109,6 +109,7 @@ def parse(request: RelayRequest, name: str, payload: Mapping[str, Any]) -> Event
         kind=wire.spec(EVENTS, name).kind,
         session=session(request, payload),
         cwd=wire.text(payload, "cwd") or request.cwd,
+        project_folder=request.environment.get("COPILOT_PROJECT_DIR", ""),
         hook_folder=request.environment.get("COPILOT_PROJECT_DIR", ""),
         topic=wire.text(payload, "notification_type", "notificationType", "source", "reason", "trigger")
         or wire.text(payload, "error_context", "errorContext"),
@@ -221,7 +222,7 @@ def environment(event: Event) -> Mapping[str, str]:
     """The folder of the project, under both of the names that the agent gives it."""
     own = event.environment if event.agent == AGENT else {}
     names = ("CLAUDE_PROJECT_DIR", "COPILOT_PROJECT_DIR")
-    return wire.variables(**{name: own.get(name, "") or event.cwd for name in names})
+    return wire.variables(**{name: own.get(name, "") or event.project_folder or event.cwd for name in names})
 
 
 def read(event: Event, result: Result) -> HookOutput:

@@ -8,9 +8,6 @@ from tray.agents import wire
 from tray.agents.agent import (
     ENVELOPE,
     Agent,
-    Connector,
-    HookImporter,
-    HookReader,
     HookRules,
     Marks,
     NativeTool,
@@ -21,6 +18,7 @@ from tray.agents.agent import (
 from tray.agents.claude_shape import UNCAPITALISED
 from tray.agents.cursor import protocol
 from tray.agents.cursor.events import EVENTS, EXTRA_CAN, ID, NAME, SHELL, UNCONNECTED_EVENTS
+from tray.agents.lazy import part
 from tray.model.event import Capability
 
 HOOK = f"a hook file of {NAME}"
@@ -35,24 +33,6 @@ TOOLS = {
 
 def _is_sender(payload: Payload) -> bool:
     return "cursor_version" in payload or ("conversation_id" in payload and "generation_id" in payload)
-
-
-def _connector() -> Connector:
-    from tray.agents.cursor.connector import CONNECTOR
-
-    return CONNECTOR
-
-
-def _reader() -> HookReader:
-    from tray.agents.cursor.source import READER
-
-    return READER
-
-
-def _importer() -> HookImporter:
-    from tray.agents.cursor.hook_import import IMPORTER
-
-    return IMPORTER
 
 
 AGENT = Agent(
@@ -89,7 +69,7 @@ AGENT = Agent(
     unconnected_events=frozenset(UNCONNECTED_EVENTS),
     default_can=Capability.ASK | Capability.DENY,
     extra_can=EXTRA_CAN,
-    connector=_connector,
-    reader=_reader,
-    importer=_importer,
+    connector=part("tray.agents.cursor.connector:CONNECTOR"),
+    reader=part("tray.agents.cursor.source:READER"),
+    importer=part("tray.agents.cursor.hook_import:IMPORTER"),
 )

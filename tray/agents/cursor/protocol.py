@@ -81,6 +81,7 @@ def parse(request: RelayRequest, name: str, payload: Mapping[str, Any]) -> Event
         session=session(request, payload),
         # cursor-agent sends an empty `cwd`.
         cwd=wire.text(payload, "cwd") or next(filter(None, roots), "") or request.cwd,
+        project_folder=next(filter(None, roots), "") or request.environment.get("CURSOR_PROJECT_DIR", ""),
         hook_folder=request.environment.get("CURSOR_PROJECT_DIR", ""),
         model=wire.text(payload, "model"),
         topic=wire.text(payload, "reason", "trigger") or status,
@@ -152,7 +153,7 @@ def environment(event: Event) -> Mapping[str, str]:
     """The folder of the project, under both of the names that Cursor gives it."""
     own = event.environment if event.agent == ID else {}
     names = ("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR")
-    return wire.variables(**{name: own.get(name, "") or event.cwd for name in names})
+    return wire.variables(**{name: own.get(name, "") or event.project_folder or event.cwd for name in names})
 
 
 def read(event: Event, result: Result) -> HookOutput:

@@ -7,9 +7,7 @@ from dataclasses import replace
 
 from tray.agents import wire
 from tray.agents.agent import (
-    Connector,
     HookImporter,
-    HookReader,
     HookRules,
     Marks,
     NativeTool,
@@ -19,6 +17,7 @@ from tray.agents.agent import (
 )
 from tray.agents.claude_shape import CAPITALISED, claude_shaped
 from tray.agents.gemini_cli.protocol import EVENTS, NAME, PROTOCOL, SETTINGS, SHAPE
+from tray.agents.lazy import part
 from tray.model.event import Capability
 
 SETTING = f"a setting of {NAME}"
@@ -48,18 +47,6 @@ def _is_sender(payload: Payload) -> bool:
     path = wire.path_parts(payload, "transcript_path")
     is_own_event = wire.hook_event_name(payload, "") in OWN_EVENTS
     return is_own_event or (path[-2:-1] == ["chats"] and path[-1].startswith("session-"))
-
-
-def _connector() -> Connector:
-    from tray.agents.gemini_cli.connector import CONNECTOR
-
-    return CONNECTOR
-
-
-def _reader() -> HookReader:
-    from tray.agents.gemini_cli.source import READER
-
-    return READER
 
 
 def _importer() -> HookImporter:
@@ -111,7 +98,7 @@ AGENT = replace(
     extra_can={"BeforeTool": Capability.ASK},
     settings_files=(".gemini/settings.json", ".gemini/extensions/guard/gemini-extension.json"),
     path_words=("gemini", "settings"),
-    connector=_connector,
-    reader=_reader,
+    connector=part("tray.agents.gemini_cli.connector:CONNECTOR"),
+    reader=part("tray.agents.gemini_cli.source:READER"),
     importer=_importer,
 )

@@ -7,9 +7,6 @@ import re
 from tray.agents.agent import (
     ENVELOPE,
     Agent,
-    Connector,
-    HookImporter,
-    HookReader,
     HookRules,
     Marks,
     NativeTool,
@@ -18,6 +15,7 @@ from tray.agents.agent import (
 )
 from tray.agents.google_antigravity import protocol
 from tray.agents.google_antigravity.hook_format import EVENTS, ID, NAME, TOOL_EVENTS, UNCONNECTED_EVENTS
+from tray.agents.lazy import part
 from tray.model.event import Capability
 
 FILE = {"file_path": ("TargetFile",)}
@@ -59,24 +57,6 @@ def _event(payload: Payload, word: str) -> str:
     return word if word in EVENTS.keys() - {*TOOL_EVENTS, "Stop"} else ""
 
 
-def _connector() -> Connector:
-    from tray.agents.google_antigravity import connector
-
-    return connector
-
-
-def _reader() -> HookReader:
-    from tray.agents.google_antigravity import source
-
-    return source
-
-
-def _importer() -> HookImporter:
-    from tray.agents.google_antigravity.hook_import import IMPORTER
-
-    return IMPORTER
-
-
 AGENT = Agent(
     id=ID,
     name=NAME,
@@ -99,7 +79,7 @@ AGENT = Agent(
     path_words=("gemini", "hooks"),
     unconnected_events=frozenset(UNCONNECTED_EVENTS),
     probe_event="PreInvocation",
-    connector=_connector,
-    reader=_reader,
-    importer=_importer,
+    connector=part("tray.agents.google_antigravity.connector"),
+    reader=part("tray.agents.google_antigravity.source"),
+    importer=part("tray.agents.google_antigravity.hook_import:IMPORTER"),
 )

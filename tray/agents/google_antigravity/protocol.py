@@ -57,6 +57,7 @@ def parse(request: RelayRequest, name: str, payload: Mapping[str, Any]) -> Event
         kind=kind,
         session=session(request, payload),
         cwd=wire.text(call.input if call else {}, "Cwd") or next(filter(None, folders), "") or request.cwd,
+        project_folder=next(filter(None, folders), ""),
         model=wire.text(payload, "modelName"),
         topic=wire.text(payload, "terminationReason"),
         tool=call,

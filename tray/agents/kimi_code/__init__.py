@@ -6,9 +6,10 @@ import re
 from dataclasses import replace
 
 from tray.agents import wire
-from tray.agents.agent import Connector, HookImporter, HookReader, HookRules, Marks, NativeTool, Payload
+from tray.agents.agent import HookRules, Marks, NativeTool, Payload
 from tray.agents.claude_shape import CAPITALISED, claude_shaped
 from tray.agents.kimi_code.protocol import CLIENT, CLIENTS, NAME, PROTOCOL, SETTINGS, SHAPE
+from tray.agents.lazy import part
 from tray.model.event import Capability
 
 PATH = {"file_path": ("path",)}
@@ -24,24 +25,6 @@ TOOLS = {
 
 def _is_sender(payload: Payload) -> bool:
     return payload.get(CLIENT) in CLIENTS
-
-
-def _connector() -> Connector:
-    from tray.agents.kimi_code import connector
-
-    return connector
-
-
-def _reader() -> HookReader:
-    from tray.agents.kimi_code import source
-
-    return source
-
-
-def _importer() -> HookImporter:
-    from tray.agents.kimi_code.hook_import import IMPORTER
-
-    return IMPORTER
 
 
 AGENT = replace(
@@ -63,7 +46,7 @@ AGENT = replace(
     ),
     default_can=Capability.DENY,
     guarded_members={"*/.kimi-code/config.toml": re.compile("hooks", re.IGNORECASE)},
-    connector=_connector,
-    reader=_reader,
-    importer=_importer,
+    connector=part("tray.agents.kimi_code.connector"),
+    reader=part("tray.agents.kimi_code.source"),
+    importer=part("tray.agents.kimi_code.hook_import:IMPORTER"),
 )

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from tray.agents.agent import Agent, Connector, Marks, NativeTool, Payload, ProtectedFiles
+from tray.agents import forms
+from tray.agents.agent import Agent, FormFormat, Marks, NativeTool, Payload, ProtectedFiles
 from tray.agents.claude_shape import CAPITALISED
 from tray.agents.claude_shape.shape import DEFAULT_CAN
+from tray.agents.lazy import options_of, part
 from tray.agents.opencode.protocol import EVENTS, ID, MARK, NAME, PROTOCOL
-
-if TYPE_CHECKING:
-    from tray.agents.connection import Site
+from tray.model.decision import Rewrite, Target
+from tray.model.event import Event, EventKind
+from tray.model.form import Answers, Form
 
 PLUGIN = f"a plugin of {NAME}"
 SETTING = f"a setting of {NAME}"
@@ -43,16 +43,15 @@ def _is_sender(payload: Payload) -> bool:
     return MARK in payload
 
 
-def _connector() -> Connector:
-    from tray.agents.opencode import connector
+def _read_form(event: Event) -> Form | None:
+    if event.kind is not EventKind.ELICITATION:
+        return None
+    return forms.read(event.payload.get("questions"), multiple="multiple", own_words="custom")
 
-    return connector
 
-
-def _connect_options(site: Site, files: Sequence[str]) -> str:
-    from tray.agents.opencode import connector
-
-    return connector.connect_options(site, files)
+def _fill_form(event: Event, answers: Answers) -> Rewrite:
+    content = {question: list(chosen) for question, chosen in answers.items()}
+    return Rewrite(target=Target.ANSWER, value={"action": "accept", "content": content})
 
 
 AGENT = Agent(
@@ -84,6 +83,7 @@ AGENT = Agent(
     ),
     path_words=("opencode",),
     no_hook_files=NO_HOOK_FILES,
-    connector=_connector,
-    connect_options=_connect_options,
+    forms=FormFormat(read=_read_form, fill=_fill_form),
+    connector=part("tray.agents.opencode.connector"),
+    connect_options=options_of("tray.agents.opencode.connector"),
 )

@@ -6,8 +6,9 @@ import re
 from dataclasses import replace
 
 from tray.agents import wire
-from tray.agents.agent import HookReader, HookRules, Marks, NativeTool, Payload, Placeholders, ProtectedFiles
+from tray.agents.agent import HookRules, Marks, NativeTool, Payload, Placeholders, ProtectedFiles
 from tray.agents.claude_shape import CAPITALISED, claude_shaped
+from tray.agents.lazy import part
 from tray.agents.qwen_code.protocol import NAME, PROTOCOL, SETTINGS, SHAPE
 
 SETTING = f"a setting of {NAME}"
@@ -54,12 +55,6 @@ def _is_sender(payload: Payload) -> bool:
     return in_chats or "########" in wire.text(payload, "prompt_id")
 
 
-def _reader() -> HookReader:
-    from tray.agents.qwen_code.source import READER
-
-    return READER
-
-
 AGENT = replace(
     claude_shaped(
         name=NAME,
@@ -98,5 +93,5 @@ AGENT = replace(
     matcher_names=MATCHER_NAMES,
     settings_files=(".qwen/settings.json", ".qwen/extensions/guard/qwen-extension.json"),
     path_words=("qwen", "settings"),
-    reader=_reader,
+    reader=part("tray.agents.qwen_code.source:READER"),
 )

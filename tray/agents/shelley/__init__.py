@@ -5,20 +5,9 @@ from __future__ import annotations
 import re
 
 from tray.agents import wire
-from tray.agents.agent import Agent, Connector, HookReader, HookRules, Marks, Payload, ProtectedFiles
+from tray.agents.agent import Agent, HookRules, Marks, Payload, ProtectedFiles
+from tray.agents.lazy import part
 from tray.agents.shelley import hook_format, protocol
-
-
-def _connector() -> Connector:
-    from tray.agents.shelley import connector
-
-    return connector
-
-
-def _reader() -> HookReader:
-    from tray.agents.shelley import source
-
-    return source
 
 
 def _is_alike(payload: Payload) -> bool:
@@ -47,8 +36,8 @@ AGENT = Agent(
     settings_files=(".config/shelley/hooks/end-of-turn",),
     path_words=("hook",),
     probe_event="new-conversation",
-    connector=_connector,
-    reader=_reader,
+    connector=part("tray.agents.shelley.connector"),
+    reader=part("tray.agents.shelley.source"),
     import_hint="`hooktray connect shelley` does it: your own executables become hooks below Hooktray; "
     "`hooktray disconnect shelley` puts them back",
 )

@@ -8,12 +8,13 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from tray.agents import relay_command
 from tray.agents.protocol import agent_events
 from tray.agents.registry import AGENTS
 from tray.agents.shelley.hook_format import AGENT
 from tray.model.event import TYPED_KINDS, Capability
 from tray.model.hook import Command, Failure
-from tray.reading.entries import RELAY_COMMAND, SourceHooks, SourceReader
+from tray.reading.entries import OWN_RELAY, RELAY_COMMAND, SourceHooks, SourceReader
 from tray.strict import Document
 
 TIMEOUT = 30.0  # seconds, fixed
@@ -21,6 +22,7 @@ NAMES = ("chat-message", "end-of-turn", "new-conversation", "system-prompt")
 SLASH = "slash"
 EXPECTED = f"name a folder that holds {', '.join(NAMES)} or {SLASH}/"
 COMMAND = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
+SHIM_LINES = 3  # of the executable that `connect` writes
 
 
 def read(path: Path, agents: Sequence[str], environment: Mapping[str, str]) -> SourceHooks:
@@ -45,7 +47,8 @@ def _slashes(folder: Path) -> Iterator[str]:
 def _hook(path: Path, name: str, agents: Sequence[str]) -> SourceHooks:
     """One executable is one source of one hook: the file itself declares it."""
     reader = SourceReader(Document(value={}, path=str(path)), agent_events(AGENT), agents=agents or (AGENT,))
-    if path.is_dir():
+    script = "" if path.is_dir() else _shell_script(path)
+    if path.is_dir() or _is_shim(script):
         return reader.result()
     if not _executable(path):
         reader.warn((), f"{name} has no executable bit, so it is no hook", f"chmod +x {shlex.quote(str(path))}")
@@ -58,7 +61,7 @@ def _hook(path: Path, name: str, agents: Sequence[str]) -> SourceHooks:
         if not _carries_rewrite(agent, match.event):
             what = f"{name} is not asked by {agent}: a rewrite cannot be carried"
             reader.warn((), what, f"leave {agent} out of `agent:` of this source")
-    inactive = "it is Hooktray's own relay" if _is_relay(path) else ""
+    inactive = OWN_RELAY if RELAY_COMMAND.search(script) else ""
     reader.add((), match, action, name=name, timeout=TIMEOUT, failure=failure, inactive=inactive)
     return reader.result()
 
@@ -69,14 +72,20 @@ def _carries_rewrite(agent: str, kind: str) -> bool:
     return kind not in TYPED_KINDS or any(Capability.REWRITE_PROMPT in one.can for one in specs)
 
 
-def _is_relay(path: Path) -> bool:
-    """Whether it is the small executable that `connect` puts there."""
+def _shell_script(path: Path) -> str:
+    """What it begins with, if it is a script for `/bin/sh`; else ""."""
     try:
         with path.open("rb") as file:
             head = file.read(4096)
     except OSError:
-        return False
-    return head.startswith(b"#!/bin/sh") and bool(RELAY_COMMAND.search(head.decode("utf-8", "replace")))
+        return ""
+    return head.decode("utf-8", "replace") if head.startswith(b"#!/bin/sh") else ""
+
+
+def _is_shim(script: str) -> bool:
+    """Whether it is the executable that `connect` writes, and nothing else."""
+    lines = script.strip().splitlines()
+    return 0 < len(lines) <= SHIM_LINES and relay_command.parse(lines[-1]) is not None
 
 
 def _executable(path: Path) -> bool:

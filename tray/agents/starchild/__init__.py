@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from tray.agents.agent import Agent, Connector, HookImporter, HookReader, Marks, NativeTool, Payload, ProtectedFiles
+from tray.agents.agent import Agent, Marks, NativeTool, Payload, ProtectedFiles
+from tray.agents.lazy import part
 from tray.agents.starchild import hook_input, protocol
 from tray.model.event import Capability
 
@@ -16,24 +17,6 @@ TOOLS = {
     "Read": NativeTool("read_file", FILE),
     "Write": NativeTool("write_file", FILE),
 }
-
-
-def _connector() -> Connector:
-    from tray.agents.starchild import connector
-
-    return connector
-
-
-def _reader() -> HookReader:
-    from tray.agents.starchild import source
-
-    return source
-
-
-def _importer() -> HookImporter:
-    from tray.agents.starchild.hook_import import IMPORTER
-
-    return IMPORTER
 
 
 def _is_alike(payload: Payload) -> bool:
@@ -64,7 +47,7 @@ AGENT = Agent(
     guarded_members={"*/config/agent.y*ml": re.compile("shell_hooks")},
     path_words=("agent.y", "hook"),
     trusts_each_entry=True,
-    connector=_connector,
-    reader=_reader,
-    importer=_importer,
+    connector=part("tray.agents.starchild.connector"),
+    reader=part("tray.agents.starchild.source"),
+    importer=part("tray.agents.starchild.hook_import:IMPORTER"),
 )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import shlex
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 from tray.agents.connection import Extracted, FindProblem, Site
@@ -20,12 +19,11 @@ from tray.agents.starchild.connector import (
     workspace,
 )
 from tray.agents.starchild.hook_input import AGENT
-from tray.agents.starchild.source import parse
+from tray.agents.starchild.source import WORKSPACE, parse
 from tray.edit.yaml_edit import append, items, remove, verbatim_items
 from tray.errors import HooktrayError
-from tray.model.hook import Command
 
-UNSUPPORTED = "Hooktray cannot run them there, unless their files are written with full paths"
+UNSUPPORTED = "Hooktray cannot run them there"
 
 
 def extract(site: Site, text: bytes, path: Path, import_path: Path, problem: FindProblem) -> Extracted:
@@ -34,11 +32,13 @@ def extract(site: Site, text: bytes, path: Path, import_path: Path, problem: Fin
         hint = "`/hooks on` there switches them on"
         raise HooktrayError(f"{path}: Starchild runs none of its hooks as it stands", hint=hint)
     entries = [entry for entry in items(text, str(path), "hooks") if not parse_entry(entry)]
-    reasons = [_stay_reason(entry, workspace(site), import_path, problem) for entry in entries]
+    folder = str(workspace(site))
+    reasons = [_stay_reason(entry, folder, import_path, problem) for entry in entries]
     moved = [entry for entry, reason in zip(entries, reasons, strict=True) if not reason]
     stays = remove(text, str(path), "hooks", lambda entry: entry in moved)
     imported = verbatim_items(text, "hooks", lambda entry: entry in moved)
-    goes = append(b"", str(import_path), "hooks", imported)
+    head = f"{WORKSPACE}: {json.dumps(folder, ensure_ascii=False)}\n"
+    goes = append(head.encode(), str(import_path), "hooks", imported)
     return stays, goes, len(moved), [reason for reason in reasons if reason]
 
 
@@ -48,22 +48,13 @@ def restore(text: bytes, path: Path, imported: bytes, import_path: Path) -> byte
     return append(text, str(path), "hooks", verbatim_items(imported, "hooks", lambda entry: True))
 
 
-def _stay_reason(entry: Any, folder: Path, import_path: Path, problem: FindProblem) -> str:
-    """Why an entry stays; "" when it would run below us, without any warning, and means the same in any place."""
-    source = parse(json.dumps({"hooks": [entry]}, ensure_ascii=False).encode(), import_path)
+def _stay_reason(entry: Any, folder: str, import_path: Path, problem: FindProblem) -> str:
+    """Why an entry stays; "" when it would run below us without any warning."""
+    document = {WORKSPACE: folder, "hooks": [entry]}
+    source = parse(json.dumps(document, ensure_ascii=False).encode(), import_path)
     if source.warnings or len(source.hooks) != 1:
         return UNSUPPORTED
-    action = source.hooks[0].action
-    if isinstance(action, Command) and any(_relative(word, folder) for word in shlex.split(action.line)):
-        return UNSUPPORTED
     return problem(source.hooks[0])
-
-
-def _relative(word: str, folder: Path) -> bool:
-    """Whether it names a file of the workspace by a relative path."""
-    if PurePath(word).is_absolute() or not word:
-        return False
-    return word.startswith(("./", "../")) or (folder / word).exists()
 
 
 IMPORTER = SettingsImporter(

@@ -24,6 +24,7 @@ from tray.strict import load_yaml
 TIMEOUT = 20.0  # seconds
 TIMEOUT_LIMIT = 120.0
 SWITCH_FILE = "agent.yaml"
+WORKSPACE = "workspace"  # the key of an imported file that says what its relative paths are below
 FORCE_VARIABLE = "STARCHILD_SHELL_HOOKS"
 LOCAL_VARIABLE = "STARCHILD_SHELL_HOOKS_HTTP_ALLOW_LOCAL"
 EXPECTED = "name the file itself, such as config/shell_hooks.yaml"
@@ -44,11 +45,13 @@ def parse(
     reader = SourceReader(load_yaml(text, str(path)), agent_events(AGENT), agents=agents, inactive=inactive)
     hint = "write `hooks:` and a list below it"
     with reader.entry():
-        entries = reader.mapping((), reader.document.value, hint).get("hooks") or []
+        fields = reader.mapping((), reader.document.value, hint)
+        entries, workspace = fields.get("hooks") or [], reader.text((), fields, WORKSPACE)
         for index, entry in enumerate(reader.items(("hooks",), entries, hint)):
             with reader.entry():
                 at = ("hooks", index)
-                _hook(reader, at, reader.mapping(at, entry, "begin each hook with `- event: …`"), allow=allow)
+                entry = reader.mapping(at, entry, "begin each hook with `- event: …`")
+                _hook(reader, at, entry, workspace or str(_workspace(path)), allow=allow)
     return reader.result(path.parent / SWITCH_FILE)
 
 
@@ -62,13 +65,16 @@ def _is_disabled(path: Path) -> bool:
     return isinstance(switch, dict) and switch.get("enabled") is False
 
 
-def _hook(reader: SourceReader, at: KeyPath, fields: Mapping[str, Any], *, allow: bool) -> None:
+def _workspace(path: Path) -> Path:
+    return path.parent.parent if path.parent.name == "config" else path.parent
+
+
+def _hook(reader: SourceReader, at: KeyPath, fields: Mapping[str, Any], workspace: str, *, allow: bool) -> None:
     event = reader.text(at, fields, "event")
     pattern = reader.text(at, fields, "matcher")
     match = reader.match(at, event, pattern=pattern)
     if problem := pattern_problem(pattern, script=False):
         raise invalid_value(reader.document, (*at, "matcher"), f"not a pattern: {problem}", "escape signs with `\\`")
-    workspace = reader.path.parent.parent if reader.path.parent.name == "config" else reader.path.parent
     kind = reader.text(at, fields, "type") or "command"
     timeout = _timeout(reader, at, fields)
     if kind == "http":
@@ -80,7 +86,7 @@ def _hook(reader: SourceReader, at: KeyPath, fields: Mapping[str, Any], *, allow
     first = reader.words((*at, "command"), line)[0]
     bare = "/" not in first and "\\" not in first
     program = (shutil.which(first) or "") if bare else ""
-    reader.add(at, match, Command(line=line, folder=str(workspace), interpreter=program), timeout=timeout)
+    reader.add(at, match, Command(line=line, folder=workspace, interpreter=program), timeout=timeout)
 
 
 def _http(reader: SourceReader, at: KeyPath, fields: Mapping[str, Any], *, allow: bool) -> Http:

@@ -6,9 +6,6 @@ import re
 
 from tray.agents.agent import (
     Agent,
-    Connector,
-    HookImporter,
-    HookReader,
     HookRules,
     Marks,
     NativeTool,
@@ -16,6 +13,7 @@ from tray.agents.agent import (
     Placeholders,
     ProtectedFiles,
 )
+from tray.agents.lazy import part
 from tray.agents.x_code import hook_format, protocol
 
 PLUGIN = "a plugin of X-Code"
@@ -48,24 +46,6 @@ TOOLS = {
     "WebSearch": NativeTool("webSearch"),
     "Write": NativeTool("writeFile", FILE),
 }
-
-
-def _connector() -> Connector:
-    from tray.agents.x_code import connector
-
-    return connector
-
-
-def _reader() -> HookReader:
-    from tray.agents.x_code import source
-
-    return source
-
-
-def _importer() -> HookImporter:
-    from tray.agents.x_code import hook_import
-
-    return hook_import
 
 
 def _is_alike(payload: Payload) -> bool:
@@ -103,7 +83,7 @@ AGENT = Agent(
     protected_in_home=(ProtectedFiles(kind=PLUGIN, pattern=re.compile(r"/plugins(/.*)?/(hooks|plugin)\.json")),),
     settings_files=(".x-code/plugins/hooks.json", ".x-code/plugins/plugin.json"),
     path_words=(".x-code", "hook", "plugins", "settings"),
-    connector=_connector,
-    reader=_reader,
-    importer=_importer,
+    connector=part("tray.agents.x_code.connector"),
+    reader=part("tray.agents.x_code.source"),
+    importer=part("tray.agents.x_code.hook_import"),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,10 @@ from tray.app.checks.finding import Cause, Finding, Health, failing_names
 from tray.approvals.catalog import HookCatalog
 from tray.errors import HooktrayError, StoreError
 from tray.execution.process import RUN_VARIABLE
+from tray.language import count
 from tray.paths import Paths
+
+NAMES_SHOWN = 4  # of hooks or agents with the same cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +99,25 @@ def own_findings(context: CheckContext) -> list[Finding]:
 
 
 def render(results: Iterable[Finding]) -> str:
-    """For people: what is broken first."""
+    """For people: what is broken first, and one line for all hooks or agents with the same cause and remedy."""
     rows = sorted(results, key=lambda one: list(Health).index(one.health), reverse=True)
-    lines = []
+    groups: dict[tuple[str, ...], list[Finding]] = {}
     for one in rows:
-        subject = one.check if one.name == one.check else f"{one.check}: {one.name}"
-        lines.append(f"{one.health.value:9}  {subject}: {one.message}")
-        lines += [f"{'':11}{one.remedy}"] if one.remedy else []
+        groups.setdefault((one.health, one.check, one.message, one.remedy), []).append(one)
+    lines = []
+    for (health, check, message, remedy), same in groups.items():
+        names = dict.fromkeys(one.name for one in same)
+        subject = check if check in names else f"{check}: {_listed(list(names))}"
+        lines.append(f"{health:9}  {subject}: {message}")
+        lines += [f"{'':11}{remedy}"] if remedy else []
     counts = ", ".join(f"{sum(one.health is health for one in rows)} {health.value}" for health in reversed(Health))
     return "\n".join([*lines, counts])
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - NAMES_SHOWN
+    shown = ", ".join(names[:NAMES_SHOWN])
+    return f"{shown} {count('and {n} more', 'and {n} more', more)}" if more > 0 else shown
 
 
 def build_context(

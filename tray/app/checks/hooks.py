@@ -48,7 +48,9 @@ def _state(one: HookState) -> Iterator[Finding]:
         problem = one.health or "changed since approval; the approved copy runs"
         yield _finding(Cause.HOOK_CHANGED, name, problem=problem, remedy=remedy)
     elif one.state is ApprovalState.INACTIVE:
-        yield _finding(Cause.HOOK_INACTIVE, name, problem=one.health, source=one.hook.source)
+        # The agent's own switch is in the file, not in the line of the hook.
+        source = one.hook.source.path if one.approved or one.hook.agent_switch else one.hook.source
+        yield _finding(Cause.HOOK_INACTIVE, name, problem=one.health, source=source)
 
 
 def _missing(one: HookState) -> Iterator[Finding]:

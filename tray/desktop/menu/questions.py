@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tray.desktop.labels import age, agent_label, clean
-from tray.desktop.menu.actions import AnswerQuestion, GoToSession
+from tray.desktop.menu.actions import AnswerQuestion, GoToSession, OpenPage
 from tray.desktop.menu.items import Item, Items, child_id, click, deduplicate, label, submenu, truncated, with_count
 from tray.desktop.menu.state import MenuQuestion, MenuState
 from tray.language import count, say
@@ -48,8 +48,9 @@ def session_text(one: Session) -> str:
 def _question(one: MenuQuestion) -> Item:
     key = child_id("questions/open", one.id)
     text = f"{clean(one.subject, 60)} · {agent_label(one.agent, one.project)}"
-    choices = (
-        click(f"{key}/allow", say("Allow"), AnswerQuestion(one.id, allow=True)),
-        click(f"{key}/deny", say("Deny"), AnswerQuestion(one.id, allow=False)),
-    )
-    return submenu(key, text, choices)
+    if one.is_form:
+        accept = click(f"{key}/answer", say("Answer…"), OpenPage(f"questions/{one.id}"))
+    else:
+        accept = click(f"{key}/allow", say("Allow"), AnswerQuestion(one.id, allow=True))
+    deny = say("Decline") if one.is_form else say("Deny")
+    return submenu(key, text, (accept, click(f"{key}/deny", deny, AnswerQuestion(one.id, allow=False))))

@@ -49,13 +49,14 @@ class MenuRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MenuQuestion:
-    """An agent waits for the user's yes or no."""
+    """An agent waits for the user's yes or no, or for the answers to a form."""
 
     id: str
     agent: str
     project: str
     subject: str  # the tool's name, or what else is asked about
     session: str = ""
+    is_form: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ async function enter() {
     body: JSON.stringify({ token }),
   }).catch(() => null);
   const path = decodeURIComponent(target ?? "");
-  if (answer?.ok) return location.replace(/^(decisions\/[\w-]+|confirm\/passphrase|confirm\/(approve|batch)\?of=[0-9a-f]{16}|session\?[\w=&%.~-]+)$/.test(path) ? `/${path}` : "/");
+  if (answer?.ok) return location.replace(/^(decisions\/[\w-]+|confirm\/passphrase|confirm\/(approve|batch)\?of=[0-9a-f]{16}|questions\/[0-9a-f]{32}|session\?[\w=&%.~-]+)$/.test(path) ? `/${path}` : "/");
   if (answer) return show(await answer.text());
   document.querySelector("[role=status]").textContent = document.body.dataset.lost;
 }

@@ -1,0 +1,237 @@
+"""The examples of the four formats' documents as hooks of their own files, each on all four agents.
+
+What each one did is looked at.
+Sixteen pairs of a format and an agent. Where an agent has no event of the kind, or cannot carry the answer, the
+example is not asked there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import md5
+from pathlib import Path
+from typing import Any
+
+import pytest
+from desk import wait
+from seeds.product import Product
+
+from tray.agents.registry import AGENTS
+from tray.app import open_stores
+
+FOUR = ("claude-code", "shelley", "starchild", "x-code")
+PROGRAMS = ("curl", "eslint", "nc", "psql")  # which the examples start; here they write down that they were
+SECRET = "api_key = 'abcdefghijklmnopqrstuvwxyz'"
+RM = {"command": "rm -rf /"}
+OUTPUT = "test passed"
+Calls = Mapping[str, tuple[str, Mapping[str, Any]]]
+
+
+def write(agent: str) -> dict[str, str]:
+    """The input of a file's write, in this agent's own keys."""
+    key = {"starchild": "path", "x-code": "filePath"}.get(agent, "file_path")
+    return {key: f"/work/{agent}.ts", "content": SECRET}
+
+
+BASH: Calls = {
+    "claude-code": ("PreToolUse", {"tool_name": "Bash", "tool_input": RM}),
+    "starchild": ("pre_tool_call", {"tool_name": "bash", "tool_input": RM}),
+    "x-code": ("PreToolUse", {"tool": {"name": "shell", "args": RM, "callId": "1"}}),
+}
+WRITE: Calls = {
+    "claude-code": ("PreToolUse", {"tool_name": "Write", "tool_input": write("claude-code")}),
+    "starchild": ("pre_tool_call", {"tool_name": "write_file", "tool_input": write("starchild")}),
+    "x-code": ("PreToolUse", {"tool": {"name": "writeFile", "args": write("x-code"), "callId": "1"}}),
+}
+DONE: Calls = {
+    "claude-code": ("PostToolUse", {"tool_name": "Bash", "tool_input": RM, "tool_response": {"stdout": OUTPUT}}),
+    "starchild": ("post_tool_call", {"tool_name": "bash", "tool_input": RM, "tool_result": OUTPUT}),
+    "x-code": ("PostToolUse", {"tool": {"name": "shell", "args": RM, "callId": "1", "output": OUTPUT}}),
+}
+START: Calls = {
+    "claude-code": ("SessionStart", {}),
+    "starchild": ("on_session_start", {}),
+    "x-code": ("SessionStart", {}),
+}
+END: Calls = {
+    "claude-code": ("Stop", {}),
+    "shelley": ("end-of-turn", {}),
+    "starchild": ("on_stop", {}),
+    "x-code": ("TurnComplete", {}),
+}
+SLASH: Calls = {"shelley": ("slash/files", {"command": "files", "args": "a.txt", "raw_message": "/files a.txt"})}
+KINDS = {
+    "Bash": "tool_before",
+    "Write": "tool_before",
+    "done": "tool_after",
+    "start": "session_start",
+    "end": "turn_end",
+}
+KINDS["slash"] = "slash_command"
+CALLS: Mapping[str, Calls] = {
+    "Bash": BASH, "Write": WRITE, "done": DONE, "start": START, "end": END, "slash": SLASH,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Example:
+    """One printed script: its format, the event that it is for, its verdict, and what is there once it has run."""
+
+    format: str
+    on: str
+    verdict: str = "abstain"
+    effect: Callable[[Product, str], bool] = lambda product, agent: True
+    event: str = ""  # in a Claude settings file
+    matcher: str = ""
+
+
+def called(program: str, word: str) -> Callable[[Product, str], bool]:
+    return lambda product, agent: f"{program} " in _log(product, program) and word in _log(product, program)
+
+
+def _log(product: Product, program: str) -> str:
+    path = product.home / f"{program}.log"
+    return path.read_text() if path.exists() else ""
+
+
+def audited(product: Product, agent: str) -> bool:
+    log = product.home / ".claude" / "audit.log"
+    return log.exists() and "| Bash | {" in log.read_text()
+
+
+def cached(product: Product, agent: str) -> bool:
+    return _cache(agent).exists()
+
+
+def _cache(agent: str) -> Path:
+    return Path(f"/tmp/hook-cache-{md5(f'/work/{agent}.ts'.encode(), usedforsecurity=False).hexdigest()}")
+
+
+def counted(prefix: str) -> Callable[[Product, str], bool]:
+    return lambda product, agent: any(path.name.startswith(prefix) for path in _temporary() - product.before)
+
+
+EXAMPLES: Mapping[str, Example] = {
+    "claude-audit.sh": Example("claude-code", "Bash", effect=audited, event="PreToolUse"),
+    "claude-cache.sh": Example("claude-code", "Write", "allow", cached, "PreToolUse", "Write|Edit"),
+    "claude-database.sh": Example("claude-code", "Bash", effect=called("psql", "INSERT INTO"), event="PreToolUse"),
+    "claude-metrics.sh": Example("claude-code", "Bash", effect=called("nc", "8125"), event="PreToolUse"),
+    "claude-rate-limit.sh": Example(
+        "claude-code", "Bash", effect=counted("hook-rate-"), event="PreToolUse", matcher="Bash"
+    ),
+    "claude-secrets.sh": Example("claude-code", "Write", "deny", event="PreToolUse", matcher="Write|Edit"),
+    "claude-slack.sh": Example("claude-code", "Bash", "deny", called("curl", "blocked Bash"), "PreToolUse", "Bash"),
+    "claude-track-start.sh": Example("claude-code", "start", effect=counted("build-count-"), event="SessionStart"),
+    "claude-track-stop.sh": Example("claude-code", "end", "deny", event="Stop"),
+    "claude-track-tools.sh": Example(
+        "claude-code", "done", effect=counted("test-count-"), event="PostToolUse", matcher="Bash"
+    ),
+    "shelley-files.sh": Example("shelley", "slash"),
+    "starchild-block.sh": Example("starchild", "Bash", "deny"),
+    "x-code-lint.js": Example("x-code", "Write", "deny", called("eslint", ".ts")),
+}
+
+
+def _temporary() -> set[Path]:
+    return {
+        path for pattern in ("hook-rate-*", "test-count-*", "build-count-*") for path in Path("/tmp").glob(pattern)
+    }
+
+
+@pytest.fixture(scope="module")
+def everywhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+    """One tray that has each format's own file as a source, with its examples as they are printed."""
+    if sys.platform == "win32":
+        pytest.skip("the scripts are for a POSIX shell")
+    before = _temporary()
+    with pytest.MonkeyPatch.context() as patch:
+        product = Product(tmp_path_factory.mktemp("pairs"))
+        for name in PROGRAMS:
+            text = f'#!/bin/sh\necho "{name} $*" >>{product.home}/{name}.log\nexit 1\n'
+            product.write(f"bin/{name}", text)
+        patch.setenv("HOME", str(product.home))
+        patch.setenv("PATH", f"{product.home}/bin:{os.environ['PATH']}")
+        _declare(product)
+        product.before = before
+        yield product.start()
+        product.close()
+    for left in (*(_temporary() - before), *map(_cache, FOUR)):
+        left.unlink(missing_ok=True)
+
+
+def _declare(product: Product) -> None:
+    groups: dict[str, list[Any]] = {}
+    for name, example in EXAMPLES.items():
+        if example.event:
+            handler = {"type": "command", "command": f"bash {product.script(f'hooks/{name}', seed=name)}"}
+            matcher = {"matcher": example.matcher} if example.matcher else {}
+            groups.setdefault(example.event, []).append({**matcher, "hooks": [handler]})
+    settings = product.write(".claude/settings.json", json.dumps({"hooks": groups}), 0o644)
+    product.source("claude-code", settings)
+    product.script(".config/shelley/hooks/slash/files", seed="shelley-files.sh")
+    product.source("shelley", product.home / ".config/shelley/hooks", only=FOUR)
+    product.script("workspace/starchild-block.sh", seed="starchild-block.sh")
+    product.starchild({"event": "pre_tool_call", "matcher": "rm -rf", "command": "./starchild-block.sh"})
+    product.script("plugin/hooks/lint.js", seed="x-code-lint.js")
+    hook = {"matcher": "writeFile|edit", "command": "node ${pluginDir}/hooks/lint.js", "timeout": 30000}
+    manifest = product.write("plugin/plugin.json", json.dumps({"name": "p", "hooks": {"PreToolUse": [hook]}}), 0o644)
+    product.source("x-code", manifest.parent)
+
+
+NAMES = {"shelley-files.sh": "slash/files", "x-code-lint.js": "lint"}
+PAIRS: Sequence[tuple[str, str]] = [(name, agent) for name in EXAMPLES for agent in FOUR]
+
+
+@pytest.mark.parametrize(("name", "agent"), [pair for pair in PAIRS if pair[1] in CALLS[EXAMPLES[pair[0]].on]])
+def test_an_example_does_its_work_on_every_agent_that_has_its_event(
+    everywhere: Product, name: str, agent: str
+) -> None:
+    example, note = EXAMPLES[name], f"{name} on {agent}"
+    event, payload = CALLS[example.on][agent]
+    for program in PROGRAMS:
+        (everywhere.home / f"{program}.log").unlink(missing_ok=True)
+
+    everywhere.write("a.txt", "text of a\n", 0o644)
+    session = {"session_id": note, "conversation_id": note, "cwd": str(everywhere.home), "note": note}
+    environment = {"SHELLEY_SLASH_ARGS": "a.txt"}
+    done = everywhere.ask(agent, event, {**payload, **session}, env=environment)
+
+    hook = wait(lambda: outcome(everywhere, note, NAMES.get(name, name.rpartition(".")[0])), 60, f"the row of {note}")
+    assert (hook["status"], hook["verdict"]) == ("ok", example.verdict)
+    wait(lambda: example.effect(everywhere, agent), 10, f"what {name} does")
+    said = done.stdout.decode() + done.stderr.decode()
+    if example.verdict == "deny" and example.on != "end":
+        assert any(f'"{word}"' in said for word in ("deny", "block"))
+    if name == "shelley-files.sh":
+        assert "=== a.txt ===\ntext of a\n" in said
+
+
+def outcome(product: Product, note: str, name: str) -> Mapping[str, Any] | None:
+    """What this hook did about the event with this note."""
+    rows = open_stores(product.paths, migrate=False).journal.recent(200)
+    hooks = [hook for row in rows if note in row.payload for hook in row.hooks if hook["name"] == name]
+    return hooks[0] if hooks else None
+
+
+@pytest.mark.parametrize(("name", "agent"), [pair for pair in PAIRS if pair[1] not in CALLS[EXAMPLES[pair[0]].on]])
+def test_where_an_example_is_not_asked_the_agent_has_no_such_event_or_cannot_carry_its_answer(
+    name: str, agent: str
+) -> None:
+    kinds = {spec.kind.value for spec in AGENTS[agent].events.values()}
+
+    assert KINDS[EXAMPLES[name].on] not in kinds
+
+
+def test_the_printed_cache_answers_the_second_time_from_its_file(everywhere: Product) -> None:
+    event, payload = WRITE["claude-code"]
+    everywhere.ask("claude-code", event, {**payload, "note": "the first time"})
+    _cache("claude-code").write_text('{"decision": "block", "reason": "from its file"}')
+
+    answer = everywhere.ask("claude-code", event, {**payload, "note": "the second time"})
+
+    assert b"claude-cache (Hooktray): from its file" in answer.stdout
+    _cache("claude-code").unlink()

@@ -1,0 +1,118 @@
+"""The one question of `connect` and `disconnect`: a summary for each agent, and the difference for who wants it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tray.errors import HooktrayError
+from tray.text import printable
+
+if TYPE_CHECKING:
+    from tray.agents.connection import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class AgentQuestion:
+    """`write` carries out one agent's plan, also an empty one: notes that a crash left go with it."""
+
+    verb: str  # "Connect"
+    done: str  # "connected"
+    write: Callable[[str, Plan], None]
+
+    def settle(self, names: Sequence[str], plan_for: Callable[[str], Plan], *, dry_run: bool, yes: bool) -> None:
+        """What is wrong with one agent's files keeps no other waiting; the errors are raised at the end."""
+        plans: dict[str, Plan] = {}
+
+        def look(name: str) -> None:
+            plan = plan_for(name)
+            if plan.changes:
+                plans[name] = plan
+                return
+            if not dry_run:
+                self.write(name, plan)
+            print(f"{name}: already {self.done}; nothing to write.")
+
+        errors = _each(names, look)
+        if plans:
+            errors += self._dry_run(plans) if dry_run else self._ask(plans, yes=yes)
+        for told in errors[:-1]:
+            print(printable(f"hooktray: {told.message}\n  {told.hint}"), file=sys.stderr)
+        if errors:
+            raise errors[-1]
+
+    def _dry_run(self, plans: dict[str, Plan]) -> list[HooktrayError]:
+        for name, plan in plans.items():
+            show(name, plan)
+            print(f"{name}: nothing was written (--dry-run).")
+        return []
+
+    def _ask(self, plans: dict[str, Plan], *, yes: bool) -> list[HooktrayError]:
+        from tray.connect.summary import summary
+
+        for name, plan in plans.items():
+            print(printable(f"{name}: {summary(name, plan, Path.home())}"))
+        names = ", ".join(plans)
+        try:
+            refuse_agents(names)
+            if not yes and not sys.stdin.isatty():
+                raise HooktrayError(f"{names}: nobody is there to say yes", hint="look at --dry-run, then give --yes")
+        except HooktrayError as error:
+            return [error]
+        if not yes and not self._is_confirmed(plans):
+            print("Nothing was written.")
+            return []
+        return _each(plans, lambda name: self._carry_out(name, plans[name]))
+
+    def _is_confirmed(self, plans: dict[str, Plan]) -> bool:
+        """Until the answer is yes or no; nothing means no."""
+        question = f"{self.verb} {', '.join(plans)}? [y/N, d shows the difference]: "
+        while (answer := input(question).strip().lower()) not in ("", "n", "no", "y", "yes"):
+            for name, plan in plans.items() if answer in ("d", "diff", "difference") else ():
+                show(name, plan)
+        return answer in ("y", "yes")
+
+    def _carry_out(self, name: str, plan: Plan) -> None:
+        self.write(name, plan)
+        print(f"{name}: {self.done}.")
+        _print_notes(name, plan)
+
+
+def show(name: str, plan: Plan) -> None:
+    """The exact difference, and what the user should know."""
+    from tray.edit.diff import diff
+
+    for change in plan.changes:
+        print(diff(change), end="")
+    _print_notes(name, plan)
+
+
+def _print_notes(name: str, plan: Plan) -> None:
+    for note in plan.notes:
+        print(printable(f"  {note}" if note.startswith("/") else f"{name}: {note}"))  # what is to be typed elsewhere
+
+
+def refuse_agents(name: str) -> None:
+    """Which agent leads where is for a person. A script of their own is one of their hands."""
+    from tray.approvals.callers.ancestry import ancestors
+    from tray.approvals.callers.origin import find_origin
+
+    if who := find_origin(os.environ, ancestors(os.getpid())):
+        raise HooktrayError(
+            f"{name}: this was started by {who}; nothing was written",
+            hint="run it in a terminal of your own, outside of agents; --dry-run shows it here, too",
+        )
+
+
+def _each(agents: Iterable[str], work: Callable[[str], None]) -> list[HooktrayError]:
+    errors: list[HooktrayError] = []
+    for agent in agents:
+        try:
+            work(agent)
+        except HooktrayError as error:
+            errors.append(error)
+    return errors
