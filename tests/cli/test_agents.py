@@ -38,9 +38,7 @@ def live(tmp_path: Path) -> Live:
 @pytest.fixture
 def running(tmp_path: Path) -> Iterator[Live]:
     """A tray that lets no prompt and no tool through, of somebody who has an agent of Kiro's to connect."""
-    own = tmp_path / ".kiro" / "agents" / "own.json"
-    own.parent.mkdir(parents=True)
-    own.write_text('{"name": "own", "tools": ["*"]}')
+    own_agent_of_kiro(tmp_path)
     rules = [
         {"event": event, "type": "rule", "decision": "deny", "reason": f"no {event}"}
         for event in ("prompt", "tool_before")
@@ -175,7 +173,6 @@ def test_a_tried_connection_of_each_agent_reaches_the_journal(running: Live, set
     switch = tmp_path / "workspace" / "config" / "agent.yaml"
     switch.parent.mkdir(parents=True)
     switch.write_text("shell_hooks: {enabled: true}\n")
-    own_agent_of_kiro(tmp_path)
     done = running.cli("connect", *connectors(), "--yes")
     assert done.returncode == 0, done.stderr.decode()
 
@@ -257,7 +254,6 @@ def test_the_doctor_says_what_keeps_an_event_from_arriving(live: Live, settings:
 
 @pytest.mark.parametrize("agent", [agent for agent in connectors() if agent != "claude-code"])
 def test_what_a_connected_agent_starts_refuses_in_its_own_words(running: Live, tmp_path: Path, agent: str) -> None:
-    own_agent_of_kiro(tmp_path)
     running.cli("connect", agent, "--yes", "--workspace", str(tmp_path / "w"))
     paths = locate(str(running.home))
     site = Site(paths=paths, relay=(), home=tmp_path, cwd=tmp_path, workspace=str(tmp_path / "w"))

@@ -60,10 +60,11 @@ class Tray:
         return [str(locate(str(self.home)).relay), AGENT, EVENT]
 
     def portable_relay(self) -> list[str]:
-        """The portable relay beside the same table."""
-        beside = locate(str(self.home)).relay_folder / relay_program.PORTABLE_RELAY.name
-        shutil.copy(relay_program.PORTABLE_RELAY, beside)
-        return [*relay_program.portable()[:-1], str(beside), AGENT, EVENT]
+        """The portable relay beside the same table, in a folder that the tray does not tidy."""
+        folder = self.home / "portable"
+        shutil.copytree(locate(str(self.home)).relay_folder, folder, dirs_exist_ok=True)
+        shutil.copy(relay_program.PORTABLE_RELAY, folder)
+        return [*relay_program.portable()[:-1], str(folder / relay_program.PORTABLE_RELAY.name), AGENT, EVENT]
 
     def settle(self) -> None:
         """Wait until all threads of the tray have slept through STILL: then it has no work left."""

@@ -290,7 +290,7 @@ class FolderWatch:
 
 def _states(files: Iterable[Path]) -> dict[Path, tuple[int, ...]]:
     """What a write changes of each file that is there."""
-    found = {}
+    found: dict[Path, tuple[int, ...]] = {}
     for file in files:
         with contextlib.suppress(OSError):
             state = file.stat()
