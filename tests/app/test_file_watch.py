@@ -99,11 +99,7 @@ def test_what_is_no_longer_wanted_is_no_longer_told(watcher: Watcher, tmp_path: 
 def test_where_the_system_reports_nothing_files_are_looked_at_again_and_again(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-<<<<<<< HEAD
-    monkeypatch.setattr(file_watch.sys, "platform", "win32")
-=======
     monkeypatch.setattr(sys, "platform", "win32")
->>>>>>> main
     monkeypatch.setattr(file_watch, "LOOK_INTERVAL", 0.01)
     watcher = Watcher()
     file = tmp_path / "hooktray.yaml"
