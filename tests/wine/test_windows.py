@@ -15,20 +15,6 @@ from wine.windows import START, Tray, Windows
 
 pytestmark = [pytest.mark.desktop, pytest.mark.timeout(900)]
 
-MENU = (
-    "status",
-    "enabled",
-    "pause",
-    "sessions",
-    "page",
-    "recent",
-    "needs you",
-    "approvals",
-    "alerts",
-    "settings",
-    "quit",
-)
-ENABLED, NEEDS_YOU, APPROVALS = (MENU.index(name) for name in ("enabled", "needs you", "approvals"))
 FIRST, APPROVE, ALLOW = 0, 1, 0  # rows of submenus
 GUARD = {"name": "守卫", "event": "tool_before", "tool": "Bash"}
 REFUSES = "@echo off\r\nmore >nul\r\necho not today 1>&2\r\nexit /b 2\r\n"
@@ -44,20 +30,22 @@ def verdict(answer: dict[str, object]) -> object:
 
 
 def approve(tray: Tray) -> None:
-    tray.windows.choose(APPROVALS, FIRST, APPROVE)
-    wait(lambda: tray.json("list")["hooks"][0]["state"] == "approved", START, "the hook is approved")
+    tray.windows.choose("approvals", FIRST, APPROVE)
+    wait(lambda: [row["state"] for row in tray.rows("list")] == ["approved"], START, "the hook is approved")
 
 
 def test_the_icon_appears_and_its_menu_switches_hooks_off_and_on(tray: Tray) -> None:
     with tray.running():
         for expected in (False, True):
-            tray.windows.choose(ENABLED)
-            wait(lambda: tray.json("status")["enabled"] is expected, START, f"enabled: {expected}")  # noqa: B023
+            tray.windows.choose("enabled")
+            wait(lambda: tray.rows("status")[0]["enabled"] is expected, START, f"enabled: {expected}")  # noqa: B023
     wait(lambda: tray.windows.icon() is None, START, "the icon is gone")
 
 
 @pytest.mark.parametrize(
-    ("command", "file", "text"), [("./guard.cmd", "guard_cmd", REFUSES), ("python guard.py", "guard_py", SAYS_NO)]
+    ("command", "file", "text"),
+    [("./guard.cmd", "guard_cmd", REFUSES), ("python guard.py", "guard_py", SAYS_NO)],
+    ids=["cmd", "python"],
 )
 def test_a_hook_that_is_approved_by_the_pointer_denies_with_the_tray_and_without_it(
     tray: Tray, command: str, file: str, text: str
@@ -71,7 +59,18 @@ def test_a_hook_that_is_approved_by_the_pointer_denies_with_the_tray_and_without
     assert verdict(tray.relay("claude-code", "PreToolUse", PRE_TOOL_USE)) == "deny", "by the one-shot engine"
     text = tray.cli("log")
     assert "· blocked by 守卫: not today" in text, "in UTF-8 through a pipe"
-    assert len(tray.json("log")) == 2
+    assert [row["verdict"] for row in tray.rows("log") if row["session"] == "s-1"] == ["deny", "deny"]
+
+
+def test_a_menu_that_is_open_while_something_happens_can_still_be_clicked(tray: Tray) -> None:
+    with tray.running():
+        tray.windows.open_menu()
+        tray.relay("claude-code", "PreToolUse", PRE_TOOL_USE)
+        wait(lambda: tray.rows("sessions"), START, "the tray knows of a session")
+
+        tray.windows.choose_in_open_menu("enabled")
+
+        wait(lambda: not tray.rows("status")[0]["enabled"], START, "hooks are off")
 
 
 def test_an_edit_of_the_settings_is_seen_without_an_event(tray: Tray) -> None:
@@ -91,9 +90,9 @@ def test_a_question_is_answered_in_the_menu(tray: Tray) -> None:
         with contextlib.closing(relay.stdin) as pipe:
             pipe.write(json.dumps(PERMISSION).encode())
         relay.stdin = None
-        wait(lambda: tray.json("sessions")["sessions"], START, "the question is open")
+        wait(lambda: [row["state"] for row in tray.rows("sessions")] == ["waiting"], START, "the question is open")
 
-        tray.windows.choose(NEEDS_YOU, FIRST, ALLOW)
+        tray.windows.choose("needs you", FIRST, ALLOW)
 
         output, _ = relay.communicate(timeout=START)
     assert json.loads(output)["hookSpecificOutput"]["decision"]["behavior"] == "allow"

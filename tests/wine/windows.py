@@ -18,12 +18,27 @@ from desk.wait import wait
 from PIL import Image
 from wine import prepare
 
+MENU = (
+    "status",
+    "enabled",
+    "pause",
+    "sessions",
+    "page",
+    "recent",
+    "needs you",
+    "approvals",
+    "alerts",
+    "settings",
+    "quit",
+)  # its rows, from top to bottom
 SIZE = (1024, 740)
-START = 300.0  # seconds that a program of Windows has on a busy machine
+START = 150.0  # seconds that a program of Windows has on a busy machine
 EXPLORER = "explorer.exe"  # the class of the desktop's window, and of the tray's
 OURS = "python.exe"  # the class of our windows
 PLACE = "Hook tray & more"
-INK, PAPER = 128, 200  # grey levels: what is darker is written, what is lighter is a menu's ground
+TRAY_HEIGHT = 20  # pixels
+PAPER = 200  # a grey level: what is lighter is a menu's ground
+SELECTED = 4  # pixels from a menu's left edge: the colour there says whether the row is selected
 TEXT = (18, 20)  # pixels: left of a row's text, and right of it
 
 
@@ -37,7 +52,7 @@ class Windows:
         self._started: list[subprocess.Popen[bytes]] = []
 
     def __enter__(self) -> Self:
-        shutil.copytree(prepare.CACHE / "prefix", self.folder / "prefix", symlinks=True)
+        shutil.copytree(prepare.CACHE / "prefix", self.folder / "prefix", symlinks=True, copy_function=_shared)
         self.python = prepare.installed(self.drive / PLACE)
         read, write = os.pipe()
         argv = ["Xvfb", "-displayfd", str(write), "-screen", "0", "1024x768x24", "-nolisten", "tcp"]
@@ -118,18 +133,38 @@ class Windows:
         """The open menus, the first one first."""
         return sorted(self.screen.named(OURS), key=lambda box: box.id)
 
-    def choose(self, *numbers: int) -> None:
-        """Open the menu with the pointer, and press the row with this number in each of its levels."""
+    def balloons(self) -> list[Box]:
+        """What is announced at the icon. It lies above an open menu, where it takes the clicks."""
+        return [box for box in self.screen.named(EXPLORER) if box.height not in (TRAY_HEIGHT, SIZE[1])]
+
+    def choose(self, row: str, *numbers: int) -> None:
+        """Open the menu with the pointer and press this row of it, or below it the row with each number."""
+        self.open_menu()
+        self.choose_in_open_menu(row, *numbers)
+
+    def open_menu(self) -> None:
         icon = wait(self.icon, START, "the icon is drawn")
-        for level, number in enumerate(numbers):
-            if level == 0:
-                self.screen.point(icon.x + 10, icon.y + icon.height // 2)
-                self.screen.press(RIGHT)
-            menu = wait(lambda: (self.menus() + [None] * 9)[level], START, f"level {level} of the menu")  # noqa: B023
-            rows = wait(lambda: self.rows(menu), START, "rows are drawn")  # noqa: B023
-            self.screen.point(menu.x + menu.width // 2, menu.y + rows[number])
+        wait(lambda: not self.balloons(), START, "nothing lies above the menu")
+        self.screen.point(icon.x + 10, icon.y + icon.height // 2)
+        self.screen.press(RIGHT)
+        wait(self.menus, START, "the menu is open")
+
+    def choose_in_open_menu(self, row: str, *numbers: int) -> None:
+        for level, number in enumerate((MENU.index(row), *numbers)):
+            menu = wait(lambda: next(iter(self.menus()[level:]), None), START, f"level {level} of the menu")  # noqa: B023
+            wait(lambda: self._select(menu, number), START, f"row {number} of level {level} is selected")  # noqa: B023
         self.screen.press(LEFT)
         wait(lambda: not self.menus(), START, "the menu is closed")
+
+    def _select(self, menu: Box, number: int) -> bool:
+        """Point at the row; whether it is drawn as selected then."""
+        rows = self.rows(menu)
+        if number >= len(rows) or (menu == self.menus()[0] and len(rows) != len(MENU)):
+            return False  # not all of it is drawn yet
+        y = rows[number]
+        self.screen.point(menu.x + menu.width // 2, menu.y + y)
+        level = self.screen.image(menu).convert("L").getpixel((SELECTED, y))
+        return isinstance(level, int) and level < PAPER
 
     def rows(self, menu: Box) -> list[int]:
         """The middle of each row, from the menu's top; a line between rows is none."""
@@ -138,7 +173,16 @@ class Windows:
 
     def _is_inked(self, box: Box) -> bool:
         picture = self.screen.image(box).convert("L")
-        return box.height == 20 and picture.getextrema()[0] < PAPER
+        return box.height == TRAY_HEIGHT and picture.getextrema()[0] < PAPER
+
+
+def _shared(source: str, target: str) -> None:
+    """What wine brings are 700 MB; its programs are the same file, where that can be."""
+    with contextlib.suppress(OSError):
+        if source.endswith((".dll", ".exe")):
+            os.link(source, target)
+            return
+    shutil.copy2(source, target)
 
 
 def _bands(picture: Image.Image) -> Iterator[tuple[int, int]]:
@@ -176,8 +220,9 @@ class Tray:
     def cli(self, *words: str) -> str:
         return self.windows.run([*self.argv, *words]).stdout.decode()
 
-    def json(self, *words: str) -> Any:
-        return json.loads(self.cli(*words, "--json"))
+    def rows(self, *words: str) -> list[dict[str, Any]]:
+        """What a command prints for programs: an object on each line."""
+        return [json.loads(line) for line in self.cli(*words, "--json").splitlines()]
 
     @contextlib.contextmanager
     def running(self) -> Iterator[subprocess.Popen[bytes]]:
@@ -185,13 +230,12 @@ class Tray:
         wait(self.windows.icon, START, "the icon is drawn")
         try:
             yield process
+            self.windows.choose("quit")
+        except BaseException:
+            process.kill()
+            raise
         finally:
-            if process.poll() is None:
-                self.quit()
             process.wait(START)
-
-    def quit(self) -> None:
-        self.windows.choose(-1)
 
     def relay(self, agent: str, event: str, payload: Mapping[str, Any]) -> dict[str, Any]:
         """What the agent is answered; {} for silence."""
