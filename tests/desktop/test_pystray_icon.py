@@ -100,7 +100,7 @@ class WindowsIcon(Icon):
             self._update_menu()
 
     def _update_menu(self) -> None:
-        self._menus.append(self.menu)
+        self._menus.append(self.__dict__["menu"])
 
     def _on_notify(self, wparam: int, lparam: int) -> int:
         self._while_open()

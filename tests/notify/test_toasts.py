@@ -52,11 +52,11 @@ def run(do: Callable[[NotifierChain], Awaitable[object]], backend: DesktopNotifi
 
 
 def test_a_toast_has_title_and_text_as_they_are_and_makes_no_sound_of_its_own(toasts: Toasts) -> None:
-    sent = alert(title="R&D <b>", body="a < b && \"c\" · 守卫", urgency=Urgency.CRITICAL)
+    sent = alert(title="R&D <b>", body='a < b && "c" · 守卫', urgency=Urgency.CRITICAL)
 
     balloons = run(lambda chain: chain.send(sent), DesktopNotifierBackend())
 
-    assert (toasts.texts, balloons, toasts.names) == ([["R&D <b>", "a < b && \"c\" · 守卫"]], [], [APP])
+    assert (toasts.texts, balloons, toasts.names) == ([["R&D <b>", 'a < b && "c" · 守卫']], [], [APP])
     assert toasts.shown[0]._content.find("audio").attrib == {"silent": "true"}  # type: ignore[union-attr]
     assert toasts.shown[0].priority is ToastNotificationPriority.HIGH
 

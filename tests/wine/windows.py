@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PureWindowsPath
+from subprocess import DEVNULL
 from types import TracebackType
 from typing import Any, Self
 
@@ -34,7 +35,8 @@ MENU = (
 SIZE = (1024, 740)
 START = 150.0  # seconds that a program of Windows has on a busy machine
 EXPLORER = "explorer.exe"  # the class of the desktop's window, and of the tray's
-OURS = "python.exe"  # the class of our windows
+OURS = ("python.exe", "pythonw.exe", "hooktray.exe", "hooktrayw.exe")  # the classes of our windows
+RUN_KEY = r"HKCU\Software\Microsoft\Windows\CurrentVersion\Run"
 PLACE = "Hook tray & more"
 TRAY_HEIGHT = 20  # pixels
 PAPER = 200  # a grey level: what is lighter is a menu's ground
@@ -99,9 +101,17 @@ class Windows:
 
     # ---- programs; a Python there cannot use files of this system as its streams
 
-    def start(self, argv: Sequence[str | Path | PureWindowsPath], **streams: Any) -> subprocess.Popen[bytes]:
-        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL} | streams
-        process = subprocess.Popen(["wine", *map(str, argv)], env=self.environment, cwd=self.drive, **streams)
+    def start(
+        self, argv: Sequence[str | Path | PureWindowsPath], stdin: int = DEVNULL, stdout: int = DEVNULL
+    ) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            ["wine", *map(str, argv)],
+            env=self.environment,
+            cwd=self.drive,
+            stdin=stdin,
+            stdout=stdout,
+            stderr=DEVNULL,
+        )
         self._started.append(process)
         return process
 
@@ -110,10 +120,11 @@ class Windows:
         argv: Sequence[str | Path | PureWindowsPath],
         input: bytes = b"",
         environment: Mapping[str, str] | None = None,
+        timeout: float = START,
     ) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
             ["wine", *map(str, argv)], env={**self.environment, **(environment or {})}, cwd=self.drive,
-            input=input, capture_output=True, timeout=START, check=False,
+            input=input, capture_output=True, timeout=timeout, check=False,
         )  # fmt: skip
 
     def registry(self, key: str, value: str) -> str:
@@ -131,7 +142,7 @@ class Windows:
 
     def menus(self) -> list[Box]:
         """The open menus, the first one first."""
-        return sorted(self.screen.named(OURS), key=lambda box: box.id)
+        return sorted((box for name in OURS for box in self.screen.named(name)), key=lambda box: box.id)
 
     def balloons(self) -> list[Box]:
         """What is announced at the icon. It lies above an open menu, where it takes the clicks."""
@@ -150,11 +161,20 @@ class Windows:
         wait(self.menus, START, "the menu is open")
 
     def choose_in_open_menu(self, row: str, *numbers: int) -> None:
+        self.point_in_open_menu(row, *numbers)
+        self.screen.press(LEFT)
+        wait(lambda: not self.menus(), START, "the menu is closed")
+
+    def point_in_open_menu(self, row: str, *numbers: int) -> None:
         for level, number in enumerate((MENU.index(row), *numbers)):
             menu = wait(lambda: next(iter(self.menus()[level:]), None), START, f"level {level} of the menu")  # noqa: B023
             wait(lambda: self._select(menu, number), START, f"row {number} of level {level} is selected")  # noqa: B023
-        self.screen.press(LEFT)
-        wait(lambda: not self.menus(), START, "the menu is closed")
+
+    def close_menus(self) -> None:
+        """Each Escape closes one."""
+        while count := len(self.menus()):
+            self.screen.key("Escape")
+            wait(lambda: len(self.menus()) < count, START, "a menu is closed")
 
     def _select(self, menu: Box, number: int) -> bool:
         """Point at the row; whether it is drawn as selected then."""
@@ -172,8 +192,7 @@ class Windows:
         return [2 + (first + last) // 2 for first, last in _bands(picture)]
 
     def _is_inked(self, box: Box) -> bool:
-        picture = self.screen.image(box).convert("L")
-        return box.height == TRAY_HEIGHT and picture.getextrema()[0] < PAPER
+        return box.height == TRAY_HEIGHT and _levels(self.screen.image(box).convert("L"))[0] < PAPER
 
 
 def _shared(source: str, target: str) -> None:
@@ -185,12 +204,20 @@ def _shared(source: str, target: str) -> None:
     shutil.copy2(source, target)
 
 
+def _levels(picture: Image.Image) -> tuple[float, float]:
+    """The darkest and the lightest grey."""
+    darkest, lightest = picture.getextrema()
+    assert not isinstance(darkest, tuple)
+    assert not isinstance(lightest, tuple)
+    return darkest, lightest
+
+
 def _bands(picture: Image.Image) -> Iterator[tuple[int, int]]:
     """The runs of lines that have something written on them, and more than one line high."""
     first = None
     for y in range(picture.height + 1):
-        levels = picture.crop((0, y, picture.width, y + 1)).getextrema() if y < picture.height else (255, 255)
-        is_written = levels[1] - levels[0] > 255 - PAPER
+        darkest, lightest = _levels(picture.crop((0, y, picture.width, y + 1))) if y < picture.height else (255, 255)
+        is_written = lightest - darkest > 255 - PAPER
         if is_written and first is None:
             first = y
         if not is_written and first is not None:
@@ -202,15 +229,21 @@ def _bands(picture: Image.Image) -> Iterator[tuple[int, int]]:
 class Tray:
     """Hooktray with a home of its own on this Windows."""
 
-    def __init__(self, windows: Windows) -> None:
+    def __init__(self, windows: Windows, program: Path | None = None) -> None:
         self.windows = windows
+        self._program = program  # that of a setup
         self.home = windows.fresh_home()
         self.config = self.home / "config" / "hooktray.yaml"
         self.config.parent.mkdir()
 
     @property
     def argv(self) -> list[str | PureWindowsPath]:
-        return [self.windows.inside(self.windows.python), "-m", "tray", "--home", self.windows.inside(self.home)]
+        return self._argv(self._program)
+
+    def _argv(self, program: Path | None) -> list[str | PureWindowsPath]:
+        inside = self.windows.inside
+        start = [inside(program)] if program else [inside(self.windows.python), "-m", "tray"]
+        return [*start, "--home", inside(self.home)]
 
     def configure(self, settings: Mapping[str, Any], **files: str) -> None:
         for name, text in files.items():
@@ -225,8 +258,9 @@ class Tray:
         return [json.loads(line) for line in self.cli(*words, "--json").splitlines()]
 
     @contextlib.contextmanager
-    def running(self) -> Iterator[subprocess.Popen[bytes]]:
-        process = self.windows.start([*self.argv, "run"])
+    def running(self, program: Path | None = None) -> Iterator[subprocess.Popen[bytes]]:
+        wait(lambda: self.windows.icon() is None, START, "the icon of an earlier tray is gone")
+        process = self.windows.start([*self._argv(program or self._program), "run"])
         wait(self.windows.icon, START, "the icon is drawn")
         try:
             yield process
