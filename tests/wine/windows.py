@@ -171,10 +171,10 @@ class Windows:
             wait(lambda: self._select(menu, number), START, f"row {number} of level {level} is selected")  # noqa: B023
 
     def close_menus(self) -> None:
-        """Each Escape closes one."""
-        while count := len(self.menus()):
-            self.screen.key("Escape")
-            wait(lambda: len(self.menus()) < count, START, "a menu is closed")
+        """A press beside them does."""
+        self.screen.point(SIZE[0] - 50, SIZE[1] - 50)
+        self.screen.press(LEFT)
+        wait(lambda: not self.menus(), START, "the menus are closed")
 
     def _select(self, menu: Box, number: int) -> bool:
         """Point at the row; whether it is drawn as selected then."""
