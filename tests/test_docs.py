@@ -174,7 +174,7 @@ def masked(text: str) -> list[str]:
 
 def test_the_sessions_notification_says_what_is_shown(house: House) -> None:
     rule = re.findall(r"```yaml\n(.*?)```", SESSION, re.DOTALL)[0]
-    reported, title, body = re.findall(r'It reports `(.*?)`\. A notification says `(.*?)`, "(.*?)"', SESSION)[0]
+    reported, title, body = re.findall(r'It reports `(.*?)`\. A notification shows `(.*?)`, "(.*?)"', SESSION)[0]
     house.configure(rule)
     (state,) = house.catalog.states
     house.consent.approve(state.key, state.digest, "test")

@@ -1,4 +1,4 @@
-"""What a new hooktray.yaml says: nothing yet, and every key with its default, commented out."""
+"""What a new hooktray.yaml has: nothing yet, and every key with its default, commented out."""
 
 STARTER_TEXT = """\
 # yaml-language-server: $schema=./hooktray.schema.json
