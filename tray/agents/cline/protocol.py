@@ -183,7 +183,10 @@ def environment(event: Event) -> Mapping[str, str]:
 
 
 def read(event: Event, result: Result) -> HookOutput:
-    """Cline looks at no exit code, and goes on where the output is no JSON: both are failures here."""
+    """Cline looks at no exit code, and goes on where the output is no JSON: both are failures here.
+
+    A refusal counts whatever the exit code is.
+    """
     if problem := wire.run_problem(result):
         return HookOutput(problem=problem)
     output = lenient.text(result.stdout)
@@ -197,6 +200,8 @@ def read(event: Event, result: Result) -> HookOutput:
         return HookOutput(problem=f"output is {error}")
     if answer.get("cancel") is True:
         return HookOutput(verdict=Verdict.DENY, reason=wire.text(answer, "errorMessage"))
+    if result.code:
+        return HookOutput(problem=f"exit {result.code}")
     return HookOutput(
         verdict=Verdict.ASK if answer.get("review") is True else Verdict.ABSTAIN,
         context=wire.text(answer, "context", "contextModification"),
