@@ -146,6 +146,10 @@ def test_a_browser_answers_what_its_user_chose(site: Site, chromium: Chromium) -
         page.go(f"http://127.0.0.1:{site.page.port}/sessions")
         page.follow(".board a.button", "Answer…")
         assert page.run("document.querySelector('legend').innerText") == "Which <b>colour</b>?"
+        choice, label = (
+            f"document.querySelector('.choice {part}').getBoundingClientRect()" for part in ("input", "span")
+        )
+        assert page.run(f"{choice}.width < 30 && {label}.x - {choice}.right < 30")  # each label beside its choice
         page.run("document.querySelector('[name=q0][value=\"1\"]').click()")
         page.run("document.querySelector('[name=\"q1.0\"]').click()")
         page.run("document.querySelector('[name=\"q1.1\"]').click()")
