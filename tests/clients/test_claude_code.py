@@ -39,11 +39,16 @@ def typed(one: Session, prompt: str) -> Iterator[Terminal]:
         one.wait_rows("session_start")
         wait(lambda: "\u276f" in terminal.text or ">" in terminal.text, LONG, "the prompt")
         terminal.type(prompt)
-        wait(lambda: prompt in terminal.text, LONG, "the typed text")
+        wait(lambda: shows(terminal, prompt), LONG, "the typed text")
         terminal.type("\r")
         yield terminal
     finally:
         terminal.close()
+
+
+def shows(terminal: Terminal, text: str) -> bool:
+    """Whether it was drawn; blanks may be jumps of the cursor."""
+    return "".join(text.split()) in "".join(terminal.text.split())
 
 
 def said(event: str) -> str:
@@ -78,6 +83,25 @@ class TestClaudeCode(Scenes):
         assert "refused-by-a-rule" in one.model.results()[0]
         assert len(one.rows("permission_request")) == 1
         assert [row["alerted"] for row in one.rows("notification")] == ["failed"]  # here is nothing that shows it
+
+    @pytest.mark.parametrize(
+        ("line", "said"),
+        [
+            ("/hooktray", "✓ no · tool_before"),
+            ("/hooktray off", "only a person can do that"),
+            ("/hooktray help", "/hooktray list, doctor, help and on are answered here"),
+        ],
+    )
+    def test_the_command_of_hooktray_is_answered_by_its_tray(self, start: Start, line: str, said: str) -> None:
+        """`connect` has written it; the model hears nothing of it."""
+        one = start([], REFUSED)
+        with typed(one, line) as terminal:
+            wait(lambda: shows(terminal, said), LONG, "the answer")
+
+        assert one.model.requests == []
+        (row,) = [row for row in one.rows() if row["hooks"]]
+        assert (row["verdict"], [hook["name"] for hook in row["hooks"]]) == ("deny", ["hooktray"])
+        assert one.live.switch().enabled
 
     @pytest.mark.desktop
     def test_a_button_answers_its_question(self, tmp_path: Path) -> None:
