@@ -103,6 +103,15 @@ class TestClaudeCode(Scenes):
         assert (row["verdict"], [hook["name"] for hook in row["hooks"]]) == ("deny", ["hooktray"])
         assert one.live.switch().enabled
 
+    def test_without_a_tray_the_command_of_hooktray_says_what_starts_it(self, start: Start) -> None:
+        one = start([], REFUSED)
+        assert one.live.quit() == 0
+
+        with typed(one, "/hooktray") as terminal:
+            wait(lambda: shows(terminal, "the tray is not running; `hooktray run` starts it"), LONG, "the answer")
+
+        assert one.model.requests == []
+
     @pytest.mark.desktop
     def test_a_button_answers_its_question(self, tmp_path: Path) -> None:
         with at_a_desk(self.client, tmp_path, [Call("AskUserQuestion", {"questions": [COLOUR]})]) as desk:
