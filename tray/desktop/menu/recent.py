@@ -42,6 +42,6 @@ def _quiet_row(state: MenuState, records: Sequence[Record]) -> Items:
 
 
 def _is_quiet(record: Record) -> bool:
-    """Nobody had anything to say, and not because the agent is one that no hook is asked about."""
+    """No hook had an opinion, and not because the agent is one that no hook is asked about."""
     reminds = any(hook.get("added") == REMINDER for hook in record.hooks)  # with which the agent went on
     return record.label == "abstain" and record.skip_reason is None and not reminds
