@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 from seeds.product import SCRIPTS, Product
 
+pytestmark = pytest.mark.xdist_group("seeds")  # one worker, so one tray
+
 TEMPORARY = ("hook-state-*", "hook-rate-*", "hook-cache-*", "test-count-*", "build-count-*")
 SECRET = "api_key = 'abcdefghijklmnopqrstuvwxyz'"
 INVALID = {"claude-project-config.sh"}
