@@ -1,7 +1,7 @@
 """X-Code's plugins are switched off there and named as sources here: whole plugins that have nothing but hooks.
 
 Nothing is moved: X-Code replaces what lies in its cache with each update of a plugin, and leaves `enabledPlugins` of
-its settings.json alone. A plugin that brings skills, agents, commands or servers too would lose them, so it stays.
+only its settings.json. A plugin that brings skills, agents, commands or servers too would lose them, so it stays.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def import_hooks(site: Site, problem: FindProblem) -> Plan:
 
 
 def undo_import(site: Site) -> Plan:
-    """Switch them on again: the old bytes if nobody edited since, else just what we wrote."""
+    """Switch them on again: the old bytes if the file was not edited since, else just what we wrote."""
     plugins = imported_plugins(site)
     if not plugins:
         raise HooktrayError("there is nothing to put back", hint=f"`hooktray import-hooks {AGENT}` comes first")
