@@ -1,7 +1,7 @@
 """Connects Cline's command line: an executable of ours for each event, beside those of its user.
 
-Cline runs every file in ~/.cline/hooks whose name is an event, whatever its ending: PreToolUse and PreToolUse.py stay
-as they are, and ours is PreToolUse.bash. What starts it is its first line, `#!/bin/sh`.
+Cline runs every file in ~/.cline/hooks whose name is an event, whatever its ending: those of its user stay
+as they are, and ours end in `.bash`. What starts them is their first line, `#!/bin/sh`.
 """
 
 from __future__ import annotations
