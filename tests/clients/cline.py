@@ -37,8 +37,9 @@ def prepare(home: Path, project: Path, url: str) -> Mapping[str, str]:
 
 def end_daemons(one: Session) -> None:
     """Cline starts a copy of itself that outlives it."""
+    binary = str(Path(program()[0]).resolve())  # the cache may be a link
     for process in psutil.process_iter(["environ", "exe"]):
-        if process.info["exe"] == program()[0] and (process.info["environ"] or {}).get("HOME") == str(one.home):
+        if process.info["exe"] == binary and (process.info["environ"] or {}).get("HOME") == str(one.home):
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()
 
