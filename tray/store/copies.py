@@ -247,6 +247,11 @@ class Copies:
         """Where the copy of `original` is within the bundle called `name`."""
         return self.folder / name / _below(original)
 
+    def with_originals(self, text: str) -> str:
+        """The text with the user's own files in the place of our copies of them."""
+        here = re.escape(str(self.folder))
+        return re.sub(rf"{here}[/\\][0-9a-f]+[/\\]{FILES}(?=[/\\])", "", text)
+
     def prune(self, wanted: Collection[str]) -> None:
         """Remove the copies that nobody uses any more, and drafts that were never finished."""
         for folder in self.folder.iterdir():
