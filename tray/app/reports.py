@@ -83,7 +83,7 @@ class Reports:
         return agents_report(self._stores.journal, _with_needs(place, self._catalog), trial=False)
 
     def _site(self, request: Mapping[str, Any]) -> Site:
-        """Where the command is. Whoever sends a request names these places: connectors only read bounded files."""
+        """Where the command is. The request names these places, so connectors only read bounded files."""
         return replace(
             site(self._paths, Path(request["cwd"])),
             home=Path(request["home"]),
