@@ -249,10 +249,12 @@ class Copies:
         """Where the copy of `original` is within the bundle called `name`."""
         return self.folder / name / _below(original)
 
-    def with_originals(self, text: str) -> str:
+    def with_originals(self, name: str, text: str) -> str:
         """The text with the user's own files in the place of our copies of them."""
-        here = re.escape(str(self.folder))
-        return re.sub(rf"{here}[/\\][0-9a-f]+[/\\]{FILES}(?=[/\\])", "", text)
+        with contextlib.suppress(HooktrayError, OSError):
+            for original, copy in self.paths(name).items():
+                text = text.replace(copy, original)
+        return text
 
     def prune(self, wanted: Collection[str]) -> None:
         """Remove the copies that are no longer used, and drafts that were never finished."""
