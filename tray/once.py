@@ -30,7 +30,7 @@ from tray.store.writer import Committed
 
 if TYPE_CHECKING:
     from tray.app import Stores
-    from tray.model.guard import Guard
+    from tray.model.hook import Guard
     from tray.settings import Llm
 
 PATH_OPTIONS = ("--config", "--state", "--logs")
@@ -159,7 +159,7 @@ def _may_be_guarded(call: OneShotArguments, body: bytes, environment: Mapping[st
     from tray.agents import wire
     from tray.agents.protocol import spec
     from tray.agents.recognition import recognise
-    from tray.model.guard import GATING_KINDS
+    from tray.model.hook import GATING_KINDS
 
     if not call.framed:
         return False

@@ -21,7 +21,7 @@ from tray.engine.slash_command import CommandAnswers, no_tray
 from tray.engine.user_questions import UserQuestions
 from tray.execution.command import BackgroundProcesses, Hangup
 from tray.execution.hook_runs import HookRuns
-from tray.model.guard import Guard
+from tray.model.hook import Guard
 from tray.paths import Paths
 from tray.protection.environments import SITE_NAMES, Environments, find_environments
 from tray.protection.protected_paths import ProtectedPaths, agent_homes

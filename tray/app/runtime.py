@@ -49,8 +49,7 @@ from tray.app.reports import Reports
 from tray.app.service import TrayService
 from tray.app.session_focus import SessionFocus
 from tray.app.session_tracker import SessionTracker, dropped_place
-from tray.app.shutdown import CLOSE_TIMEOUT, GRACE, GracefulShutdown
-from tray.app.signals import stop_on_signal
+from tray.app.shutdown import CLOSE_TIMEOUT, GRACE, GracefulShutdown, stop_on_signal
 from tray.app.state_folder import LOCK, AnotherTrayError, StateFolder
 from tray.app.state_recovery import Incident, StateRecovery
 from tray.app.trials import Trials
@@ -79,7 +78,7 @@ from tray.desktop.presence import attention
 from tray.engine.turn_end import TurnEndDetector
 from tray.errors import StoreError
 from tray.execution.command import BackgroundProcesses
-from tray.execution.file_limit import raise_limit
+from tray.execution.hook_process import raise_limit
 from tray.execution.orphans import become_subreaper
 from tray.ipc.approval_requests import TerminalReviews
 from tray.ipc.passphrase_change import PassphraseChange
@@ -91,9 +90,9 @@ from tray.language import say
 from tray.model.decision import Decision, Record
 from tray.model.event import Event, RelayRequest
 from tray.model.place import Place
-from tray.notify.muted import mute_classes
 from tray.notify.policy import state_folder_lost
 from tray.notify.presence_gate import Attention
+from tray.notify.rules import mute_classes
 from tray.paths import Paths
 from tray.text import sanitise
 from tray.threads import LoopThread, ShutdownState, StopSignal, ThrottledCall, WorkQueue, reduce_latency

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 
 from tray.model.decision import HookOutput, Outcome, Status, Verdict
 from tray.model.event import Event
-from tray.model.guard import Guard
-from tray.model.hook import Failure
+from tray.model.hook import Failure, Guard
 
 NAME = "lost approvals"
 REASON = (

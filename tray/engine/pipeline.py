@@ -14,7 +14,6 @@ from tray.agents.protocol import fit, neutral, parse_payload, spec
 from tray.agents.recognition import RecognisedCaller, recognise
 from tray.approvals.callers.ancestry import HookAncestry
 from tray.engine.async_output import AsyncOutput
-from tray.engine.duplicates import split_async
 from tray.engine.execute import HookExecutor
 from tray.engine.gates import MAX_DEPTH, apply_switch, may_block
 from tray.engine.jobs import JobBuilder
@@ -22,7 +21,7 @@ from tray.engine.limits import TurnLimits
 from tray.engine.lost_approvals import LostApprovals
 from tray.engine.merge import merge
 from tray.engine.parse_event import parse_event
-from tray.engine.plan import plan
+from tray.engine.plan import plan, split_async
 from tray.engine.ports import FREQUENT_KINDS, Defer, EngineListener, RecordSink, Spawn, run_now
 from tray.engine.reports import CallReport, CallReports
 from tray.engine.respond import Responder

@@ -17,11 +17,12 @@ from tray.agents.agent import (
     ProtectedFiles,
     ToolNames,
     Variables,
+    options_of,
+    part,
 )
 from tray.agents.claude_code import events
 from tray.agents.claude_code.protocol import NAME, PROTOCOL, SETTINGS
 from tray.agents.claude_shape.shape import DEFAULT_CAN
-from tray.agents.lazy import options_of, part
 from tray.model.decision import Rewrite, Target
 from tray.model.event import Event, EventKind
 from tray.model.form import Answers, Form

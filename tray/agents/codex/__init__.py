@@ -15,10 +15,10 @@ from tray.agents.agent import (
     Payload,
     Placeholders,
     ProtectedFiles,
+    part,
 )
 from tray.agents.claude_shape import CAPITALISED, claude_shaped
 from tray.agents.codex.protocol import NAME, PROTOCOL, SETTINGS, SHAPE
-from tray.agents.lazy import part
 
 ROLLOUT = "rollout-"
 SETTING = f"a hook setting of {NAME}"

@@ -14,10 +14,10 @@ from tray.agents.agent import (
     Payload,
     Placeholders,
     ProtectedFiles,
+    part,
 )
 from tray.agents.claude_shape import CAPITALISED, claude_shaped
 from tray.agents.gemini_cli.protocol import EVENTS, NAME, PROTOCOL, SETTINGS, SHAPE
-from tray.agents.lazy import part
 from tray.model.event import Capability
 
 SETTING = f"a setting of {NAME}"

@@ -6,10 +6,9 @@ import re
 from dataclasses import replace
 
 from tray.agents import wire
-from tray.agents.agent import HookRules, Marks, NativeTool, Payload
+from tray.agents.agent import HookRules, Marks, NativeTool, Payload, part
 from tray.agents.claude_shape import CAPITALISED, claude_shaped
 from tray.agents.kimi_code.protocol import CLIENT, CLIENTS, NAME, PROTOCOL, SETTINGS, SHAPE
-from tray.agents.lazy import part
 from tray.model.event import Capability
 
 PATH = {"file_path": ("path",)}

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 
 from tray.agents import forms
-from tray.agents.agent import Agent, FormFormat, Marks, NativeTool, Payload, ProtectedFiles
+from tray.agents.agent import Agent, FormFormat, Marks, NativeTool, Payload, ProtectedFiles, options_of, part
 from tray.agents.claude_shape import CAPITALISED
 from tray.agents.claude_shape.shape import DEFAULT_CAN
-from tray.agents.lazy import options_of, part
 from tray.agents.opencode.protocol import EVENTS, ID, MARK, NAME, PROTOCOL
 from tray.model.decision import Rewrite, Target
 from tray.model.event import Event, EventKind

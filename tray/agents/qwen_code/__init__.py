@@ -6,9 +6,8 @@ import re
 from dataclasses import replace
 
 from tray.agents import wire
-from tray.agents.agent import HookRules, Marks, NativeTool, Payload, Placeholders, ProtectedFiles
+from tray.agents.agent import HookRules, Marks, NativeTool, Payload, Placeholders, ProtectedFiles, part
 from tray.agents.claude_shape import CAPITALISED, claude_shaped
-from tray.agents.lazy import part
 from tray.agents.qwen_code.protocol import NAME, PROTOCOL, SETTINGS, SHAPE
 
 SETTING = f"a setting of {NAME}"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tray.agents.agent import Agent, Marks, NativeTool, Payload, ProtectedFiles
-from tray.agents.lazy import part
+from tray.agents.agent import Agent, Marks, NativeTool, Payload, ProtectedFiles, part
 from tray.agents.starchild import hook_input, protocol
 from tray.model.event import Capability
 

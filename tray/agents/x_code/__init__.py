@@ -12,8 +12,8 @@ from tray.agents.agent import (
     Payload,
     Placeholders,
     ProtectedFiles,
+    part,
 )
-from tray.agents.lazy import part
 from tray.agents.x_code import hook_format, protocol
 
 PLUGIN = "a plugin of X-Code"
