@@ -202,6 +202,7 @@ def _paths(options: Mapping[str, str]) -> Paths:
 
 def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str], listener: OneShotListener) -> Answer:
     from tray.app import build_engine, open_stores
+    from tray.engine.ports import EngineOptions
 
     started = time.monotonic()
     paths = call.paths
@@ -214,10 +215,8 @@ def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str],
     listener.journal = stores.journal
     model = functools.partial(_model, paths, stores, environment)
     lost = _lost_guards(paths, stores)
-    engine = build_engine(
-        stores, listener, listener.defer, None,
-        llm=model, records=listener, offline=True, lost_guards=lambda: lost,
-    )  # fmt: skip
+    options = EngineOptions(llm=model, offline=True, lost_guards=lambda: lost)
+    engine = build_engine(stores, listener, listener.defer, options, records=listener)
     begun = engine.begin(_relay_request(call, body, environment), elapsed=call.elapsed + time.monotonic() - started)
     answer = begun(_relay_pipe(call)) if callable(begun) else begun
     if answer is not None and not isinstance(answer, Answer):

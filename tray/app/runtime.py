@@ -75,6 +75,7 @@ from tray.desktop.menu import (
 )
 from tray.desktop.opener import Opener
 from tray.desktop.presence import attention
+from tray.engine.ports import EngineOptions
 from tray.engine.turn_end import TurnEndDetector
 from tray.errors import StoreError
 from tray.execution.command import BackgroundProcesses
@@ -305,12 +306,9 @@ class App:
 
     def _make_engine(self) -> None:
         model = functools.partial(confirmed_llm, self._paths, self._stores)
-        self._engine = build_engine(
-            self._stores,
-            self._events,
-            self._workers.spawn,
-            self._background_processes,
+        options = EngineOptions(
             llm=model,
+            background=self._background_processes,
             stop_signal=self._stop_signal,
             questions=self._alert_controller.questions,
             exceptions=lambda: self._catalog.exceptions,
@@ -319,6 +317,7 @@ class App:
             shutdown_state=self._shutdown_state,
             lost_guards=lambda: self._relay_files.kept,
         )
+        self._engine = build_engine(self._stores, self._events, self._workers.spawn, options)
         trials = Trials(
             self._paths,
             self._stores,

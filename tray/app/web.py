@@ -17,6 +17,7 @@ from tray.approvals.controls import Controls
 from tray.desktop.menu import ApplyConnection, ConnectAll, Item, ItemKind, OpenPage, SetVariable, SwitchHook, menu
 from tray.desktop.menu_controller import MenuController
 from tray.desktop.presenter import Presenter
+from tray.engine.ports import EngineOptions
 from tray.engine.replay import ReplayComparison, compare
 from tray.engine.trial import NullListener
 from tray.engine.user_questions import UserQuestions
@@ -93,10 +94,10 @@ def build_replay(
 ) -> Callable[[Record], ReplayComparison]:
     """Runs the hooks in force on a recorded event, in an engine that announces and records nothing."""
     listener = NullListener()
-    engine = build_engine(
-        stores, listener, listener.spawn, None, llm=lambda: confirmed_llm(paths, stores), records=listener,
-        stop_signal=stop_signal, exceptions=lambda: catalog.exceptions,
-    )  # fmt: skip
+    options = EngineOptions(
+        llm=lambda: confirmed_llm(paths, stores), stop_signal=stop_signal, exceptions=lambda: catalog.exceptions
+    )
+    engine = build_engine(stores, listener, listener.spawn, options, records=listener)
     return lambda record: compare(engine, record, dict(os.environ))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from tray.model.decision import Record
-from tray.store.rows import KINDS
+from tray.store.rows import KINDS, RowFilter
 from tray.web.templating import VERDICTS
 
 MAX_LENGTH = 200  # characters of one filter
@@ -29,6 +29,11 @@ class DecisionFilter:
     def active(self) -> dict[str, str]:
         """The filters that count."""
         return {name: value for name, value in asdict(self).items() if value}
+
+    def rows(self, *, before: str = "", after: str = "") -> RowFilter:
+        """The same for the journal, between the rows with these ids."""
+        names = self.active
+        return RowFilter(before=before, after=after, label=names.pop("verdict", ""), **names)
 
     def matches(self, record: Record) -> bool:
         return (

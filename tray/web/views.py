@@ -232,9 +232,7 @@ class PageViews:
         return tuple(dict.fromkeys((*AGENTS, *UNSUPPORTED, UNKNOWN, *self._services.statistics.agent_names())))
 
     def _recent(self, wanted: filters.DecisionFilter, *, limit: int, before: str = "", after: str = "") -> list[Any]:
-        names: dict[str, Any] = wanted.active
-        names["label"] = names.pop("verdict", "")
-        return self._services.journal.recent(limit, before, after=after, brief=True, **names)
+        return self._services.journal.recent(limit, wanted.rows(before=before, after=after), brief=True)
 
     def _page(self, template: str, title: str, **names: Any) -> str:
         switch, controls = self._services.controls.state, self._services.controls

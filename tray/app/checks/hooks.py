@@ -18,6 +18,7 @@ from tray.approvals.checks import problems
 from tray.approvals.checks import remedy as problem_remedy
 from tray.approvals.variables import grant_command
 from tray.engine import trial
+from tray.engine.ports import EngineOptions
 from tray.errors import HooktrayError
 from tray.execution.environment import clean, is_injection, mentioned_in
 from tray.model.decision import Record
@@ -127,10 +128,8 @@ def _texts(context: CheckContext, one: ApprovedHook) -> bytes:
 def _trial(context: CheckContext, one: ApprovedHook) -> Finding:
     """Run its approved copy on a test event; the hook can see that by HOOKTRAY_TEST=1."""
     name, listener = one.hook.name, trial.NullListener()
-    engine = build_engine(
-        context.stores, listener, listener.spawn, None, llm=lambda: confirmed_llm(context.paths, context.stores),
-        records=listener,
-    )  # fmt: skip
+    options = EngineOptions(llm=lambda: confirmed_llm(context.paths, context.stores))
+    engine = build_engine(context.stores, listener, listener.spawn, options, records=listener)
     sent = sample_event(one, environment=context.environment, cwd=context.cwd)
     if sent is None:
         text = "its approved copy is whole; not tried, as no test event meets its matchers"
