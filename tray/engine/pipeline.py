@@ -7,7 +7,6 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from tray.agents.agent import Payload
 from tray.agents.protocol import fit, neutral, parse_payload, spec
@@ -41,9 +40,6 @@ from tray.model.event import Event, EventKind, RelayRequest
 from tray.model.hook import Hook
 from tray.protection.self_protection import Protection
 from tray.store.ledger import ApprovedHook, LedgerState
-
-if TYPE_CHECKING:  # reading YAML is none of the business of `once`
-    pass
 
 ANCESTRY_KINDS = ASKING_KINDS | {EventKind.ROUND_END}  # may have an effect without any hook
 
