@@ -32,8 +32,10 @@ class DecisionFilter:
 
     def rows(self, *, before: str = "", after: str = "") -> RowFilter:
         """The same for the journal, between the rows with these ids."""
-        names = self.active
-        return RowFilter(before=before, after=after, label=names.pop("verdict", ""), **names)
+        return RowFilter(
+            before=before, after=after, agent=self.agent, project=self.project, session=self.session,
+            event=self.event, label=self.verdict, hook=self.hook, text=self.text,
+        )  # fmt: skip
 
     def matches(self, record: Record) -> bool:
         return (
