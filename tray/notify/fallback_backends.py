@@ -46,7 +46,7 @@ class NotifySendBackend(ButtonlessBackend):
 
 
 class OsascriptBackend(ButtonlessBackend):
-    """On a Mac, for a program that is no app bundle."""
+    """On a Mac, for a program outside of an app bundle."""
 
     name = "osascript"
 
@@ -55,7 +55,7 @@ class OsascriptBackend(ButtonlessBackend):
 
 
 class BalloonBackend(ButtonlessBackend):
-    """On Windows. `show` says whether there is an icon."""
+    """On Windows. `show` returns whether an icon exists."""
 
     name = "balloon"
 
@@ -86,7 +86,7 @@ def balloon_words(alert: Alert) -> tuple[str, str]:
 
 
 def _no_option(text: str) -> str:
-    """osascript and some versions of notify-send read a leading "-" as an option, wherever it stands."""
+    """osascript and some versions of notify-send read a leading "-" as an option, at any place."""
     return f" {text}" if text.startswith("-") else text
 
 
