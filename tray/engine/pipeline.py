@@ -17,15 +17,14 @@ from tray.engine.execute import HookExecutor
 from tray.engine.gates import MAX_DEPTH, apply_switch, may_block
 from tray.engine.jobs import JobBuilder
 from tray.engine.limits import TurnLimits
-from tray.engine.lost_approvals import LostApprovals
 from tray.engine.merge import merge
+from tray.engine.own_answers import LostApprovals, answer_command
 from tray.engine.parse_event import parse_event
 from tray.engine.plan import plan, split_async
 from tray.engine.ports import FREQUENT_KINDS, Defer, EngineListener, EngineOptions, EngineState, Spawn, run_now
 from tray.engine.reports import CallReport, CallReports
 from tray.engine.respond import Responder
 from tray.engine.scopes import SkillScopes
-from tray.engine.slash_command import answer_command
 from tray.engine.user_questions import (
     ASKING_KINDS,
     EngineResponse,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from tray.engine.slash_command import CommandAnswers, no_tray
+from tray.engine.own_answers import CommandAnswers, no_tray
 from tray.engine.user_questions import UserQuestions
 from tray.execution.command import BackgroundProcesses, Hangup
 from tray.execution.hook_runs import HookRuns

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tray.agents.agent import Agent, Marks, NativeTool, Payload, ProtectedFiles, part
-from tray.agents.starchild import hook_input, protocol
+from tray.agents.starchild import hook_format, protocol
 from tray.model.event import Capability
 
 SETTING = "a hook setting of Starchild"
@@ -23,7 +23,7 @@ def _is_alike(payload: Payload) -> bool:
 
 
 AGENT = Agent(
-    id=hook_input.AGENT,
+    id=hook_format.AGENT,
     name="Starchild",
     events=protocol.EVENTS,
     default_can=protocol.DEFAULT_CAN,
