@@ -38,7 +38,7 @@ def test_a_script_unsets_them_before_anything_else(script: str) -> None:
     assert lines[:3] == ["set -eu", 'cd "$(dirname "$0")/.."', ". tests/environment.sh"]
 
 
-@pytest.mark.parametrize("script", ["tests/clients/all", "tests/desktops/all"])
+@pytest.mark.parametrize("script", ["tests/clients/all", "tests/desktops/all", "tests/wine/all"])
 def test_so_does_a_script_in_a_deeper_folder(script: str) -> None:
     lines = [line for line in (ROOT / script).read_text().splitlines() if not line.startswith("#")]
 
@@ -71,9 +71,17 @@ def test_ci_runs_gnome_and_a_release_runs_every_desktop() -> None:
     assert modules == {path.stem for path in (ROOT / "tests" / "desktops" / "packages").glob("*.txt")}
 
 
-def test_the_table_of_desktops_is_that_of_the_stored_results() -> None:
+def test_a_release_runs_windows_under_wine() -> None:
+    options = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
+
+    assert "tests/wine/all --write\n" in (ROOT / ".ci" / "full").read_text()
+    assert "wine" in options["norecursedirs"]
+
+
+@pytest.mark.parametrize("name", ["desktops", "wine"])
+def test_a_table_of_results_is_that_of_the_stored_ones(name: str) -> None:
     done = subprocess.run(
-        [sys.executable, "tests/desktops/table.py"], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, f"tests/{name}/table.py"], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
     )
 
-    assert (ROOT / "docs" / "generated" / "desktops.md").read_text() == done.stdout
+    assert (ROOT / "docs" / "generated" / f"{name}.md").read_text() == done.stdout

@@ -9,7 +9,6 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ import tray
 from tray.engine.pipeline import Engine
 from tray.engine.ports import EngineListener, EngineOptions, EngineState, RecordSink, Spawn
 from tray.execution.hook_runs import HookRuns
+from tray.lazy_dataclass import dataclass, replace
 from tray.paths import Paths
 from tray.protection.environments import SITE_NAMES, Environments, find_environments
 from tray.protection.protected_paths import ProtectedPaths, agent_homes

@@ -7,7 +7,6 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
@@ -26,6 +25,7 @@ from tray.execution.environment import add_withheld, clean
 from tray.execution.hook_runs import HookPlace, HookRuns
 from tray.execution.process import CANCELLED, CLOSED, Job
 from tray.execution.request_job import AnyJob, run_jobs
+from tray.lazy_dataclass import replace
 from tray.model.decision import Gate, HookOutput, Outcome, Result, Status, Verdict
 from tray.model.event import Event
 from tray.model.hook import AsyncMode, Hook, Rule

@@ -6,7 +6,6 @@ import logging
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from tray.agents.agent import Payload
 from tray.agents.protocol import fit, neutral, parse_payload, spec
@@ -34,6 +33,7 @@ from tray.engine.user_questions import (
 )
 from tray.execution.command import Hangup
 from tray.execution.process import CANCELLED
+from tray.lazy_dataclass import replace
 from tray.model.decision import NO_OPINION, Answer, Decision, Gate, Outcome, Status, Verdict
 from tray.model.event import Event, EventKind, RelayRequest
 from tray.model.hook import Hook

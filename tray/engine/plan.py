@@ -6,12 +6,9 @@ import logging
 import re
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 from pathlib import Path, PurePath
-from typing import Any
-
-import regex
+from typing import TYPE_CHECKING, Any
 
 from tray.agents import wire
 from tray.agents.agent import ENVELOPE
@@ -20,16 +17,23 @@ from tray.agents.registry import AGENTS, hook_rules
 from tray.agents.tools import canonical, spellings
 from tray.agents.tools import native as native_tool
 from tray.engine import scopes
+from tray.lazy_dataclass import replace
 from tray.model.event import TYPED_KINDS, Capability, Event, EventKind
 from tray.model.hook import Action, AsyncMode, Command, Failure, Hook, Match
 from tray.paths import real_path
 from tray.store.ledger import ApprovedHook, LedgerState
+
+if TYPE_CHECKING:
+    import regex
 
 PATTERN_LIMIT = 0.05  # seconds; a pattern that runs out of time counts as matching, so its hook runs
 BUDGET = 0.2  # seconds for all patterns of one event
 SLOW_AFTER = 0.01  # of these, until `on_slow` is called
 _LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
 _LIST_OF_WORDS = re.compile(r"[A-Za-z0-9_|]*")
+_PLAIN_TEXTS = re.compile(
+    r"(?:[^\\.^$*+?{}\[\]()|]|\\[.$*+?(){}\[\]|/-])+(?:\|(?:[^\\.^$*+?{}\[\]()|]|\\[.$*+?(){}\[\]|/-])+)*"
+)
 
 log = logging.getLogger(__name__)
 
@@ -101,6 +105,9 @@ class EventSearch:
             self._on_slow()
         started = time.perf_counter()
         try:
+            plain = plain_texts(pattern)
+            if plain is not None:
+                return any(map(text.__contains__, plain))
             return _compiled(pattern).search(text, timeout=min(PATTERN_LIMIT, max(self._left, 0.001))) is not None
         except TimeoutError:
             return True
@@ -199,7 +206,20 @@ def _texts(value: Any) -> list[str]:
 
 @lru_cache(maxsize=16_384)  # a pattern compiles in the time of a thousand searches
 def _compiled(pattern: str) -> regex.Pattern[str]:
+    import regex  # it takes longer to import than a rule takes in all, and most rules name plain words
+
     return regex.compile(pattern)
+
+
+@lru_cache(maxsize=16_384)
+def plain_texts(pattern: str) -> tuple[str, ...] | None:
+    """The texts that a pattern of mere alternatives looks for, such as `rm -rf|mkfs\\.`; None for any other.
+
+    They need no limit of time: looking for a text is linear.
+    """
+    if not _PLAIN_TEXTS.fullmatch(pattern):
+        return None
+    return tuple(re.sub(r"\\(.)", r"\1", one) for one in re.split(r"(?<!\\)\|", pattern))
 
 
 def _is_native(match: Match, event: Event) -> bool:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from tray.engine.own_answers import CommandAnswers, no_tray
 from tray.engine.user_questions import UserQuestions
 from tray.execution.command import BackgroundProcesses, Hangup
 from tray.execution.hook_runs import HookRuns
+from tray.lazy_dataclass import dataclass, field
 from tray.model.decision import Decision, Record
 from tray.model.event import Event, EventKind
 from tray.model.hook import Guard

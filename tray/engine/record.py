@@ -6,11 +6,11 @@ import hashlib
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
 from tray.agents.tools import canonical_input
+from tray.lazy_dataclass import replace
 from tray.model.decision import Answer, Decision, Outcome, Record, SkipReason
 from tray.model.event import Event
 from tray.text import Redacted, mask_text, printable, redact, redact_value, sanitise

@@ -1,13 +1,13 @@
 """Runs the hooks of one event where pipes cannot be polled: threads move the streams, and report to the caller.
 
-Made for Windows, and not run there yet; nothing but the process tree is Windows' own, so the tests run it on Linux.
+Made for Windows, and run under wine, not there. Only the process tree is Windows' own: the tests run it on Linux too.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import queue
-import secrets
 import select
 import socket
 import subprocess
@@ -128,7 +128,7 @@ class ThreadedRun:
         self._slots: list[HookProcess | Result] = []
 
     def start(self, job: Job, spawned: Callable[[int], None] | None) -> None:
-        mark = secrets.token_hex(8)
+        mark = os.urandom(8).hex()
         try:
             pipes = ThreadPipes()
         except OSError as error:

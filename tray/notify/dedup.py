@@ -6,10 +6,10 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from tray.agents import tools
 from tray.agents.protocol import goes_on
+from tray.lazy_dataclass import dataclass
 from tray.model.decision import Decision
 from tray.model.event import Event, EventKind
 from tray.notify.alert import Alert

@@ -6,9 +6,9 @@ import base64
 import functools
 import json
 import sqlite3
-from dataclasses import dataclass, fields
 from typing import Any
 
+from tray.lazy_dataclass import dataclass
 from tray.model.decision import Answer, Record, Verdict
 from tray.model.event import EventKind
 
@@ -105,7 +105,7 @@ def answer(row: sqlite3.Row) -> Answer | None:
 
 def query(limit: int, row_filter: RowFilter, *, brief: bool = False) -> tuple[str, dict[str, object]]:
     """The newest rows that fit. Ordered by seq and never by time: a wall clock may jump back."""
-    named = {field.name: getattr(row_filter, field.name) for field in fields(row_filter)}
+    named = {name: getattr(row_filter, name) for name in CONDITIONS if name != "kind"}
     wanted = {name: value for name, value in named.items() if value not in (None, "")}
     if wanted.get("event") in KINDS:
         wanted["kind"] = wanted.pop("event")
