@@ -14,7 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from connect.trays import approve_all
 from seeds.product import SCRIPTS, Product
+
+pytestmark = pytest.mark.xdist_group("seeds")  # one worker, so one tray
 
 TEMPORARY = ("hook-state-*", "hook-rate-*", "hook-cache-*", "test-count-*", "build-count-*")
 SECRET = "api_key = 'abcdefghijklmnopqrstuvwxyz'"
@@ -186,7 +189,7 @@ def test_a_printed_configuration_is_read_as_it_stands(product: Product, name: st
         product.write(f"seed/{file}", "#!/bin/sh\n")
     path = product.write(f"seed/{PLACES[agent]}", (SCRIPTS / name).read_text(), 0o644)
     product.source({"claude": "claude-code"}.get(agent, agent), path.parent if agent == "x-code" else path)
-    product.start()
+    approve_all(product.live)
 
     states = product.live.states()
 
