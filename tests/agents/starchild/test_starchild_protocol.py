@@ -10,14 +10,13 @@ from agents.hook_outputs import NOTHING, allow, deny, failed, inner, ran
 from agents.recordings import recorded, sampled
 from every import every
 from house import House
-from tray.model.guard import Guard
 
 from tray.agents.protocol import parse, render
 from tray.agents.registry import AGENTS
 from tray.agents.relay_table import TableContent, installed_text
 from tray.model.decision import Answer, Decision, HookOutput, Result, Rewrite, Target, Verdict
 from tray.model.event import Event, EventKind, RelayRequest
-from tray.model.hook import Failure
+from tray.model.hook import Failure, Guard
 
 DENY = Verdict.DENY
 NO = Decision(verdict=DENY, reason="no")
