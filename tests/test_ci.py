@@ -38,7 +38,7 @@ def test_a_script_unsets_them_before_anything_else(script: str) -> None:
     assert lines[:3] == ["set -eu", 'cd "$(dirname "$0")/.."', ". tests/environment.sh"]
 
 
-@pytest.mark.parametrize("script", ["tests/clients/all", "tests/desktops/all"])
+@pytest.mark.parametrize("script", ["tests/clients/all", "tests/desktops/all", "tests/installed/all"])
 def test_so_does_a_script_in_a_deeper_folder(script: str) -> None:
     lines = [line for line in (ROOT / script).read_text().splitlines() if not line.startswith("#")]
 
@@ -71,9 +71,18 @@ def test_ci_runs_gnome_and_a_release_runs_every_desktop() -> None:
     assert modules == {path.stem for path in (ROOT / "tests" / "desktops" / "packages").glob("*.txt")}
 
 
-def test_the_table_of_desktops_is_that_of_the_stored_results() -> None:
+def test_a_release_installs_it_in_every_way_and_the_other_tests_do_not() -> None:
+    options = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
+
+    assert "tests/installed/all --write\n" in (ROOT / ".ci" / "full").read_text()
+    assert "tests/installed/all\n" in (ROOT / "installers" / "release").read_text()
+    assert "installed" in options["norecursedirs"]
+
+
+@pytest.mark.parametrize("name", ["desktops", "installed"])
+def test_the_tables_of_a_page_are_those_of_the_stored_results(name: str) -> None:
     done = subprocess.run(
-        [sys.executable, "tests/desktops/table.py"], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, f"tests/{name}/table.py"], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
     )
 
-    assert (ROOT / "docs" / "generated" / "desktops.md").read_text() == done.stdout
+    assert (ROOT / "docs" / "generated" / f"{name}.md").read_text() == done.stdout

