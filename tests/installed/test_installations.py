@@ -12,7 +12,20 @@ from pathlib import Path
 
 import pytest
 from desk.wait import wait
-from installed.ways import GONE, LONG, OLDER, PLAIN, RELEASES, REPOSITORY, TOOLS, Deb, Way, make, python_of
+from installed.ways import (
+    GONE,
+    LONG,
+    OLDER,
+    PLAIN,
+    RELEASES,
+    REPOSITORY,
+    TOOLS,
+    Deb,
+    Way,
+    make,
+    packed_roots,
+    python_of,
+)
 from terminal import Terminal
 
 from tray import __version__
@@ -32,8 +45,7 @@ Record = Callable[[str, object], None]
 
 @pytest.fixture(scope="module", params=[*RELEASES, *TOOLS])
 def way(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Way]:
-    packed = tmp_path_factory.getbasetemp() / "roots"
-    made = make(request.param, tmp_path_factory.mktemp(request.param), packed)
+    made = make(request.param, tmp_path_factory.mktemp(request.param), packed_roots(tmp_path_factory.getbasetemp()))
     yield made
     made.close()
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from desk.wait import wait
-from installed.ways import LONG, PLAIN, RELEASES, REPOSITORY, USER, Root, call, source
+from installed.ways import LONG, PLAIN, RELEASES, REPOSITORY, USER, Root, call, packed_roots, source
 
 from tray import __version__
 
@@ -26,7 +26,7 @@ PACKAGES = ("ca-certificates", "pipx", "python3-venv")
 @pytest.fixture(scope="module", params=RELEASES)
 def root(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Root]:
     """With the checkout in somebody's home."""
-    root = Root(request.param, tmp_path_factory.getbasetemp() / "roots")
+    root = Root(request.param, packed_roots(tmp_path_factory.getbasetemp()))
     root.packages(*PACKAGES)
     # The machine's own certificates, for a registry that it reaches by a mirror.
     certificates = Path("/etc/ssl/certs/ca-certificates.crt")

@@ -18,6 +18,7 @@ LONG = 900.0  # seconds for what fetches packages, on a busy machine
 NETWORK = {  # of this machine, for what fetches packages; tests themselves live without
     name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_CERT_", "UV_"))
 }
+ROOTS = os.environ.get("ROOTS", "")  # where clean roots are kept packed; "" = nowhere beyond this run
 OLDER = "0.0.1"  # the version of the build that is upgraded
 GONE = "gone.py"  # a module of that build that no later one has
 PLAIN = {"PATH": "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "TERM": "xterm"}
@@ -31,6 +32,11 @@ def call(*argv: str | Path, environment: dict[str, str] | None = None, **more: o
     done = subprocess.run(argv, env=everything, capture_output=True, text=True, timeout=LONG, check=False, **more)  # type: ignore[call-overload]
     assert done.returncode == 0, f"{argv}: {done.stdout[-2000:]}\n{done.stderr[-2000:]}"
     return str(done.stdout)
+
+
+def packed_roots(folder: Path) -> Path:
+    """Where clean roots are kept packed."""
+    return Path(ROOTS) if ROOTS else folder / "roots"
 
 
 def source(folder: Path) -> Path:
@@ -239,7 +245,7 @@ class Tool(Way):
             self._call(self._tools / "bin" / verb[0], *verb[1:], "uninstall", "hooktray")
 
     def left(self) -> list[str]:
-        found = (path.relative_to(self.home) for path in self.home.rglob("*hooktray*"))
+        found = (path.relative_to(self.home) for path in self.home.rglob("*hooktray*") if path.suffix != ".lock")
         return sorted(str(path) for path in found if not any(path.is_relative_to(own) for own in OWN))
 
     def has(self, name: str) -> bool:
