@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -82,7 +83,7 @@ def test_the_relay_that_is_there_runs_with_its_words(tmp_path: Path) -> None:
     assert run(["/bin/sh", "-c", line]) == (2, b"--home|/h $x|claude-code|Stop|", b"")
 
 
-FORMS = {
+FORMS: dict[str, Callable[[Sequence[str]], str]] = {
     "a line": relay_command.shell_line,
     "a line that answers": lambda words: relay_command.answering_line(words, b'{"a": "b c"}'),
     "words": relay_command.exec_line,

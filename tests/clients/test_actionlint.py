@@ -28,7 +28,7 @@ def program() -> list[Path]:
 
 def lint(program: list[Path], folder: Path) -> subprocess.CompletedProcess[str]:
     """What it says about the workflows of a checkout."""
-    words = [*program, f"{WORKFLOWS}/*.yml"]
+    words: list[str | Path] = [*program, f"{WORKFLOWS}/*.yml"]
     environment = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "NO_COLOR": "1"}
     return subprocess.run(
         words, cwd=folder, env=environment, capture_output=True, text=True, timeout=LONGEST, check=False

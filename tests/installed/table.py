@@ -1,6 +1,6 @@
-"""Keeps the results of tests/installed, and writes their tables: `python tests/installed/table.py JUNIT_XML`.
+"""Keeps the results of tests/installed, and writes their tables: `python tests/installed/table.py JUNIT_XML...`.
 
-Without an argument it prints the tables of what is kept.
+What a part of the tests found replaces what was kept of that part. Without an argument it prints the tables.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ TITLES = {
     "test_readme": "The README's commands, typed as they stand",
     "test_wheels": "What a release builds for Python's own tools",
 }
+TOOLS = ("pip", "pipx", "uv")  # their columns come last
 ENDINGS = ["passed", "skipped", "failed"]
 WHOLE = "result"  # the column of a test without parameters
 
@@ -55,7 +56,7 @@ def render(results: dict[str, Rows]) -> str:
     tables = []
     for module, title in TITLES.items():
         rows = results.get(module, {})
-        columns = list(dict.fromkeys(column for row in rows.values() for column in row))
+        columns = sorted({column for row in rows.values() for column in row}, key=lambda one: (one in TOOLS, one))
         lines = [f"| | {' | '.join(columns)} |", "| --- |" + " --- |" * len(columns)]
         lines += [
             f"| {name} | {' | '.join(row.get(column, '') for column in columns)} |" for name, row in rows.items()
@@ -72,7 +73,12 @@ def main(words: list[str]) -> None:
     if not words:
         print(render(stored()), end="")
         return
-    RESULTS.write_text(json.dumps(read(Path(words[0])), indent=2) + "\n")
+    kept = stored() if RESULTS.exists() else {}
+    for word in words:
+        for module, rows in read(Path(word)).items():
+            for name, row in rows.items():
+                kept.setdefault(module, {}).setdefault(name, {}).update(row)
+    RESULTS.write_text(json.dumps(kept, indent=2) + "\n")
     PAGE.write_text(render(stored()))
 
 

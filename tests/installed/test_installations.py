@@ -7,7 +7,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -81,14 +81,14 @@ def is_running(way: Way) -> bool:
     return done.returncode == 0 and bool(json.loads(done.stdout)["running"])
 
 
-def event(way: Way, payload: dict[str, object], relay: str = "") -> tuple[int, str, str]:
+def event(way: Way, payload: Mapping[str, object], relay: str = "") -> tuple[int, str, str]:
     """What the agent gets: exit code, standard output, standard error."""
     words = (relay or f"./{RELAY}", "claude-code", str(payload["hook_event_name"]))
     done = way.run(*words, text=json.dumps(payload))
     return done.returncode, done.stdout, done.stderr
 
 
-def refusal(way: Way, payload: dict[str, object], relay: str = "") -> str:
+def refusal(way: Way, payload: Mapping[str, object], relay: str = "") -> str:
     """The reason of the denial that the agent gets; nothing for an answer without an opinion."""
     code, stdout, stderr = event(way, payload, relay)
     assert (code, stderr) == (0, "")
