@@ -1,4 +1,4 @@
-"""Writes docs/fidelity.md from the dialects' own tables: `.venv/bin/python docs/fidelity.py`."""
+"""Writes docs/generated/fidelity.md from the dialects' own tables: `.venv/bin/python docs/fidelity.py`."""
 
 from __future__ import annotations
 
@@ -57,4 +57,4 @@ def _words(words: Iterable[str]) -> str:
 
 
 if __name__ == "__main__":
-    (Path(__file__).parent / "fidelity.md").write_text(page(), encoding="utf-8")
+    (Path(__file__).parent / "generated" / "fidelity.md").write_text(page(), encoding="utf-8")

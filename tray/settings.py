@@ -73,7 +73,7 @@ TimeOfDay = Annotated[str, msgspec.Meta(pattern="^([01][0-9]|2[0-3]):[0-5][0-9]$
 
 
 class QuietHours(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"begin": "from", "end": "to"}):
-    """The hours in which only what is critical is shown, and nothing is heard; `days` are those they begin on."""
+    """The hours in which only what is critical is shown, without a sound; `days` are those they begin on."""
 
     begin: TimeOfDay
     end: TimeOfDay
@@ -120,7 +120,7 @@ class JournalLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @ready_for_threads
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Everything hooktray.yaml says besides `hooks:`."""
+    """Everything in hooktray.yaml besides `hooks:`."""
 
     alerts: dict[str, AlertRule] = {}
     projects: dict[str, dict[str, AlertRule]] = {}  # the same for one project, by the last part of its folder
@@ -197,7 +197,7 @@ def convert(document: Document, at: tuple[Any, ...], value: Any, kind: type[T], 
 
 
 def unknown_key(document: Document, at: tuple[Any, ...], key: str, known: Any) -> ConfigError:
-    """The error for a key nobody knows, with the nearest one that is known."""
+    """The error for an unknown key, with the nearest known one."""
     shown = (*at, push_urls.masked(key) if at[:1] == ("push",) else key)
     what = f"{document.location((*at, key))}: {_dotted(shown)}: unknown key `{sanitise(str(shown[-1]), 60)}`"
     return ConfigError(what, hint=suggest(key, known))

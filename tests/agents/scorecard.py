@@ -98,7 +98,7 @@ Written by `PYTHONPATH=tests python -m agents.scorecard`, from the agents' table
 - **documented**: the agent's documentation or code says so; no program was run.
 
 *deny*, *ask* and *rewrite input* are of the event before a tool, *rewrite output* of the one after it, *context* and
-*stop* of any event. What is "no" is refused instead, where the agent takes a refusal ([fidelity](../fidelity.md)).
+*stop* of any event. What is "no" is refused instead, where the agent takes a refusal ([fidelity](fidelity.md)).
 *needs you*: an event when the agent waits for its user. *trust*: what its user has to trust before it runs our
 entries. *timeouts*: how long it waits before a tool.
 

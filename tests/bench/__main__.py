@@ -27,7 +27,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python tests/bench", description=__doc__)
     form = parser.add_mutually_exclusive_group(required=True)
     form.add_argument("--gate", action="store_true", help="exit 1 when a ratio is over its bound")
-    form.add_argument("--write", action="store_true", help="measure everything, and write docs/performance.md")
+    form.add_argument(
+        "--write", action="store_true", help="measure everything, and write docs/generated/performance.md"
+    )
     parser.add_argument(
         "--peer",
         action="append",

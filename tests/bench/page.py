@@ -1,4 +1,4 @@
-"""docs/performance.md, and the line of the README that comes from it."""
+"""docs/generated/performance.md, and the line of the README that comes from it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def write(others: Sequence[Path] = ()) -> None:
         resting = idle(Path(folder))
     text = HEAD + gates() + f"\n## Measured on\n\n{measured_on}.\n\n"
     text += "".join(f"## {scene.__doc__}\n\n{table(found)}\n" for scene, found in tables.items())
-    (ROOT / "docs" / "performance.md").write_text(text + at_rest(resting), encoding="utf-8")
+    (ROOT / "docs" / "generated" / "performance.md").write_text(text + at_rest(resting), encoding="utf-8")
     readme = ROOT / "README.md"
     line = f"<!-- speed -->{speed(tables[SCENES[0]])}<!-- /speed -->"
     readme.write_text(MARK.sub(lambda _: line, readme.read_text(encoding="utf-8")), encoding="utf-8")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 from desk.bus import TrayItem
 from desk.menus import Menus
+from desk.screen import Box
 from desk.wait import wait
 from desktops.shell import Shell
 from PIL import Image
@@ -17,17 +19,53 @@ ASIDE = (200, 600)  # where no desktop has anything
 COLOURED = (IconState.ON, IconState.PAUSED, IconState.ATTENTION)  # OFF is as grey as what is written on a panel
 
 
+class InkShell(Shell):
+    """Its icon is found by its colour."""
+
+    tray: ClassVar[tuple[int, int, int, int]]  # the part of the panel where icons stand
+
+    def icons(self) -> int:
+        return int(self.ink_at(self.tray, *COLOURED) is not None)
+
+
+class BubbleShell(InkShell):
+    """Its notifications are windows, with a row of buttons at their lower edge."""
+
+    foot: ClassVar[int]  # pixels from that edge: inside the buttons
+    short: ClassVar[int]  # pixels of a button's colour that are no button
+
+    @abstractmethod
+    def bubbles(self) -> list[Box]:
+        """The windows that are notifications."""
+
+    @abstractmethod
+    def is_button(self, colour: tuple[int, ...]) -> bool:
+        """Whether a button has this colour there, and what is beside it has not."""
+
+    def is_announced(self, words: str) -> bool:
+        return words in self.sent() and bool(self.bubbles())
+
+    def button_at(self, label: str, labels: Sequence[str]) -> tuple[int, int] | None:
+        """The middle of this button of the notification that has these buttons."""
+        for box in self.bubbles():
+            image = self.screen.image(box)
+            middles = blocks(image, image.height - self.foot, self.is_button, self.short)
+            if len(middles) == len(labels):
+                return box.x + middles[labels.index(label)], box.y + box.height - self.foot
+        return None
+
+
 class InkMenus(Menus):
     """The icon is where its colour is, in the part of the panel where icons stand."""
 
-    def __init__(self, shell: Shell, tray: tuple[int, int, int, int]) -> None:
+    def __init__(self, shell: InkShell) -> None:
         super().__init__(shell.bus, shell.screen)
-        self._shell, self._tray = shell, tray
+        self._shell = shell
 
     def icon_at(self, item: TrayItem) -> tuple[int, int]:
         """The pointer leaves it first: Plasma draws what is under it brighter."""
         self._screen.point(*ASIDE)
-        return wait(lambda: self._shell.ink_at(self._tray, *COLOURED, IconState.OFF), what="the icon is drawn")
+        return wait(lambda: self._shell.ink_at(self._shell.tray, *COLOURED, IconState.OFF), what="the icon is drawn")
 
 
 def blocks(image: Image.Image, y: int, is_button: Callable[[tuple[int, ...]], bool], short: int) -> list[int]:

@@ -5,18 +5,16 @@ from __future__ import annotations
 from desk.menus import LEFT
 from desk.screen import Box
 from desk.wait import wait
-from desktops.inked import ASIDE, COLOURED, InkMenus, blocks
-from desktops.shell import SIZE, START, Shell
+from desktops.inked import ASIDE, BubbleShell, InkMenus
+from desktops.shell import SIZE, START
 
 WATCHER, SERVER = "org.kde.StatusNotifierWatcher", "org.freedesktop.Notifications"
-TRAY = (1000, 760, 1110, 796)  # where the icons stand; the clock beside them has pixels of the icon's grey
 WIDTHS = range(300, 400)  # of a notification
 STILL = 4  # looks that find a button in the same place, when it stands still
-FOOT = 8  # pixels from its lower edge: inside its buttons, below their labels
-WHITE, SHORT = 246, 20  # of 255: how light a button is at least, and pixels of that which are none
+WHITE = 246  # of 255: how light a button is at least
 
 
-class Kde(Shell):
+class Kde(BubbleShell):
     """Started without Plasma's session manager, as each of its programs allows."""
 
     services = ("org.kde.ActivityManager", "org.kde.kglobalaccel", "org.kde.kscreen")
@@ -28,15 +26,12 @@ class Kde(Shell):
         "QT_QUICK_BACKEND": "software",
         "XDG_CURRENT_DESKTOP": "KDE",
     }
+    tray = (1000, 760, 1110, 796)  # the clock beside it has pixels of the icon's grey
+    foot = 8  # below the labels of the buttons
+    short = 20
     picture = (SIZE[0] - 640, SIZE[1] - 240, *SIZE)
     position = "TopRight"  # of notifications: where Plasma has them by itself, they cover the menu
     _cookie = 0
-
-    def icons(self) -> int:
-        return int(self.ink_at(TRAY, *COLOURED) is not None)
-
-    def is_announced(self, words: str) -> bool:
-        return words in self.sent() and bool(self._bubbles())
 
     def press_button(self, label: str) -> None:
         labels = self.buttons(label)
@@ -44,16 +39,8 @@ class Kde(Shell):
 
         def still() -> tuple[int, int] | None:
             """It slides in."""
-            seen.append(found())
+            seen.append(self.button_at(label, labels))
             return seen[-1] if len(seen) > STILL and len(set(seen[-STILL:])) == 1 else None
-
-        def found() -> tuple[int, int] | None:
-            for box in self._bubbles():
-                image = self.screen.image(box)
-                middles = blocks(image, image.height - FOOT, lambda colour: min(colour) >= WHITE, SHORT)
-                if len(middles) == len(labels):
-                    return box.x + middles[labels.index(label)], box.y + box.height - FOOT
-            return None
 
         self.screen.point(*wait(still, what=f"a notification with the buttons {labels}"))
         self.screen.press(LEFT)
@@ -75,11 +62,11 @@ class Kde(Shell):
         self.menus.close()
         for number in range(1, 100):
             self.bus.call(SERVER, "/org/freedesktop/Notifications", SERVER, "CloseNotification", "u", [number])
-        wait(lambda: not self._bubbles(), what="no notification is left")
+        wait(lambda: not self.bubbles(), what="no notification is left")
         self.screen.point(*ASIDE)
 
     def start_all(self) -> None:
-        self.menus = InkMenus(self, TRAY)
+        self.menus = InkMenus(self)
         settings = self.folder / "config" / "plasmanotifyrc"
         settings.write_text(f"[Notifications]\nPopupPosition={self.position}\n")
         self.start(["kwin_x11"])
@@ -92,7 +79,10 @@ class Kde(Shell):
         host = f"org.kde.StatusNotifierHost-{self._shell.pid}"
         wait(lambda: self.bus.has_name(host) and self.bus.has_name(SERVER), START, "plasmashell is there")
 
-    def _bubbles(self) -> list[Box]:
+    def is_button(self, colour: tuple[int, ...]) -> bool:
+        return min(colour) >= WHITE
+
+    def bubbles(self) -> list[Box]:
         menus = {box.id for box in self.screen.popups()}
         return [
             box for box in self.screen.boxes()

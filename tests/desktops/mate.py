@@ -5,18 +5,16 @@ from __future__ import annotations
 from desk.menus import LEFT
 from desk.screen import Box
 from desk.wait import wait
-from desktops.inked import COLOURED, InkMenus, blocks
-from desktops.shell import SIZE, START, Shell
+from desktops.inked import BubbleShell, InkMenus
+from desktops.shell import SIZE, START
 
 WATCHER, SERVER = "org.kde.StatusNotifierWatcher", "org.freedesktop.Notifications"
 BUBBLE = "Mate-notification-daemon"  # the class of its windows
 SETTINGS = "org.mate.NotificationDaemon"
-TRAY = (1127, 0, 1155, 27)  # where an icon stands, beside the clock
-FOOT = 16  # pixels from a bubble's lower edge: inside its buttons
-GREY, SHORT = 12, 20  # how far a button's colours are apart, and pixels of them that are no button
+GREY = 12  # how far a button's colours are apart
 
 
-class Mate(Shell):
+class Mate(BubbleShell):
     """Started without MATE's session manager, as each of its programs allows."""
 
     services = (
@@ -28,26 +26,14 @@ class Mate(Shell):
     )
     variables = {"GSETTINGS_BACKEND": "keyfile", "XDG_CURRENT_DESKTOP": "MATE"}
     still = 1  # its notifications draw how much time they have left
+    tray = (1127, 0, 1155, 27)  # beside the clock
+    foot, short = 16, 20
     picture = (SIZE[0] - 640, 0, SIZE[0], 180)
-
-    def icons(self) -> int:
-        return int(self.ink_at(TRAY, *COLOURED) is not None)
-
-    def is_announced(self, words: str) -> bool:
-        return words in self.sent() and bool(self._bubbles())
 
     def press_button(self, label: str) -> None:
         labels = self.buttons(label)
 
-        def found() -> tuple[int, int] | None:
-            for box in self._bubbles():
-                image = self.screen.image(box)
-                middles = blocks(image, image.height - FOOT, lambda colour: max(colour) - min(colour) < GREY, SHORT)
-                if len(middles) == len(labels):
-                    return box.x + middles[labels.index(label)], box.y + box.height - FOOT
-            return None
-
-        self.screen.point(*wait(found, what=f"a bubble with the buttons {labels}"))
+        self.screen.point(*wait(lambda: self.button_at(label, labels), what=f"a bubble with the buttons {labels}"))
         self.screen.press(LEFT)
 
     def do_not_disturb(self, on: bool) -> None:
@@ -63,10 +49,10 @@ class Mate(Shell):
         self.menus.close()
         for number in range(1, 200):
             self.bus.call(SERVER, "/org/freedesktop/Notifications", SERVER, "CloseNotification", "u", [number])
-        wait(lambda: not self._bubbles(), what="no bubble is left")
+        wait(lambda: not self.bubbles(), what="no bubble is left")
 
     def start_all(self) -> None:
-        self.menus = InkMenus(self, TRAY)
+        self.menus = InkMenus(self)
         self.start(["openbox", "--sm-disable"])
         self._start_panel()
 
@@ -74,7 +60,10 @@ class Mate(Shell):
         self._panel_program = self.start(["mate-panel"])
         wait(lambda: self.bus.has_name(WATCHER), START, "the panel's tray")
 
-    def _bubbles(self) -> list[Box]:
+    def is_button(self, colour: tuple[int, ...]) -> bool:
+        return max(colour) - min(colour) < GREY
+
+    def bubbles(self) -> list[Box]:
         return self.screen.named(BUBBLE)
 
 

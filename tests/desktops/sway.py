@@ -14,13 +14,12 @@ from desk.menus import LEFT
 from desk.screen import Box
 from desk.wait import wait
 from desktops import wayland
-from desktops.inked import ASIDE, COLOURED, InkMenus
-from desktops.shell import SIZE, START, Shell
+from desktops.inked import ASIDE, InkMenus, InkShell
+from desktops.shell import SIZE, START
 from PIL import Image
 
 WATCHER, SERVER = "org.kde.StatusNotifierWatcher", "org.freedesktop.Notifications"
 BAR = 30  # pixels of waybar's height
-TRAY = (1000, 0, SIZE[0], BAR)
 EDGE = "#c792ea"  # of a notification, a colour that nothing else has
 CORNER = (SIZE[0] // 2, BAR, *SIZE)  # where notifications are
 BAR_SETTINGS: dict[str, Any] = {
@@ -89,7 +88,7 @@ class Menus(InkMenus):
             wait(lambda: not self._screen.popups(), what="a press beside the menu closes it")
 
 
-class Sway(Shell):
+class Sway(InkShell):
     """The compositor stays when waybar, the tray's host, is started again."""
 
     variables = {
@@ -100,11 +99,9 @@ class Sway(Shell):
         "XDG_SESSION_TYPE": "wayland",
     }
     display = "WAYLAND_DISPLAY"
+    tray = (1000, 0, SIZE[0], BAR)
     picture = (SIZE[0] - 600, 0, SIZE[0], 150)
     anchor = "bottom-right"  # of notifications
-
-    def icons(self) -> int:
-        return int(self.ink_at(TRAY, *COLOURED) is not None)
 
     def is_announced(self, words: str) -> bool:
         return words in self.sent() and self.drawn_at(CORNER, EDGE) is not None
@@ -156,7 +153,7 @@ class Sway(Shell):
             self.environment[variable] = str(found)
         self.screen = Screen(self, Path(self.environment[self.display]))  # type: ignore[assignment]
         self._parts.callback(self.screen.close)
-        self.menus = Menus(self, TRAY)
+        self.menus = Menus(self)
 
     def _mako(self, *words: str) -> subprocess.CompletedProcess[bytes]:
         done = self.run(["makoctl", *words])

@@ -24,7 +24,9 @@ def main() -> int:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--quick", action="store_true", help="few of each, as in CI (default)")
     form.add_argument("--full", action="store_true", help="all of them, by hand")
-    parser.add_argument("--save", action="store_true", help="keep the results, and write docs/torture.md out of them")
+    parser.add_argument(
+        "--save", action="store_true", help="keep the results, and write docs/generated/torture.md out of them"
+    )
     parser.add_argument("--share", type=float, default=1.0, help="of the full counts: 0.1 is a tenth")
     parser.add_argument("--jobs", type=int, default=1, help="so many at once, each in a process of its own")
     parser.add_argument("ids", nargs="*", metavar="TNN", help="which; default: all")

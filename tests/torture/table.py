@@ -1,4 +1,4 @@
-"""The results that are kept, and docs/torture.md, which is made of them."""
+"""The results that are kept, and docs/generated/torture.md, which is made of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / ".ci" / "results" / "torture"
 QUICK = RESULTS / "quick.json"  # seconds of each quick form
-PAGE = ROOT / "docs" / "torture.md"
+PAGE = ROOT / "docs" / "generated" / "torture.md"
 README = ROOT / "README.md"
 MARK = re.compile(r"<!-- torture -->.*?<!-- /torture -->", re.DOTALL)
 HEAD = """\

@@ -125,7 +125,7 @@ def _as_written(backup: Backup, text: bytes, add: Transform, strip: Transform) -
 
 
 def disconnect_change(site: Site, agent: str, path: Path, strip: Transform) -> FileChange | None:
-    """The change that takes ours out again: the old bytes if nobody edited since, else without our entries."""
+    """The change that takes ours out again: the old bytes if nothing was edited since, else without our entries."""
     real = resolve_links(path)
     current = read_state(real)
     backup = site.backups.as_written(real, current)

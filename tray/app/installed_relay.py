@@ -1,6 +1,6 @@
 """The relay at its one stable place, and the table beside it: installing, checking, mending, removing.
 
-Agents' settings name this place only (docs/architecture.md). `meta` of the database has the digest of the relay that
+Agents' settings name this place only (docs/running-tray.md). `meta` of the database has the digest of the relay that
 was installed, under `relay`, and the text of the table, under `relay.table`: files that differ were altered by
 somebody else.
 """

@@ -45,7 +45,7 @@ def apply_disconnect(site: Site, agent: str, plan: Plan) -> None:
         for path in (*done, *_over(site, agent)):
             site.backups.delete(path)
         if any(change.after is None and change.display_path == site.paths.config for change in plan.changes):
-            site.paths.last_good.unlink(missing_ok=True)  # nobody misses what we made and took away again
+            site.paths.last_good.unlink(missing_ok=True)  # what we made and took away again is not missed
 
 
 def _over(site: Site, agent: str) -> Iterator[Path]:
@@ -62,7 +62,7 @@ def _apply(site: Site, agent: str, changes: Sequence[FileChange], recorded: Sequ
     backups = site.backups
     earlier = [(change.path, backups.get(change.path)) for change in recorded]
     try:
-        for change in recorded:  # hooktray.yaml is no agent's
+        for change in recorded:  # hooktray.yaml is not an agent's
             backups.begin("" if change.display_path == site.paths.config else agent, [change])
         apply(changes)
     except BaseException:
@@ -74,7 +74,7 @@ def _apply(site: Site, agent: str, changes: Sequence[FileChange], recorded: Sequ
 
 
 def forget(site: Site, agent: str) -> None:
-    """Forget the files that have no entry of ours any more, so that nobody is told that it is gone."""
+    """Forget the files that have no entry of ours any more, so that their absence is not reported."""
     with _lock(site):
         for backup in site.backups.of_agent(agent):
             with contextlib.suppress(HooktrayError, OSError):

@@ -14,12 +14,12 @@ def import_hooks(site: Site, agent: str, problem: FindProblem) -> Plan:
 
 
 def undo_import(site: Site, agent: str) -> Plan:
-    """Put them back: the old bytes if nobody edited since, else each hook behind what is there now."""
+    """Put them back: the old bytes if the file was not edited since, else each hook behind what is there now."""
     return _importer(agent).undo_import(site)
 
 
 def import_reminder(site: Site, agent: str) -> str:
-    """What somebody who disconnects should know of imported hooks; "" when there are none."""
+    """What a person who disconnects should know of imported hooks; "" when there are none."""
     importer = AGENTS[agent].importer
     if importer is None or not importer().has_imported(site):
         return ""

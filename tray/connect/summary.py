@@ -1,4 +1,4 @@
-"""What a plan does to an agent's settings, in one line for people; the difference says it exactly."""
+"""What a plan does to an agent's settings, in one line for people; the difference has it exactly."""
 
 from __future__ import annotations
 

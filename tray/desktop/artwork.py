@@ -73,7 +73,7 @@ SHAPES: dict[IconState, tuple[Shape, ...]] = {
     ),
 }
 
-# Middle tones that stand out by 3:1 against a light and a dark panel alike, for when the panel's colour is unknown;
+# Middle tones with a contrast of 3:1 against a light and a dark panel alike, for when the panel's colour is unknown;
 # then the tone for a light panel and the one for a dark panel.
 COLOURS: dict[IconState, tuple[str, str, str]] = {
     IconState.ON: ("#158e80", "#0f5f57", "#6fd8c8"),

@@ -1,4 +1,4 @@
-"""The icon where there is no screen: it keeps the last view."""
+"""The icon without a screen: it keeps the last view."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ async def ask(bus: MessageBus, member: str, signature: str = "", *body: Any) -> 
 async def call(
     bus: MessageBus, name: str, path: str, interface: str, member: str, signature: str = "", *body: Any
 ) -> Any:
-    """The first value of the answer, or None; raises on an error, and when there is no answer."""
+    """The first value of the answer, or None; raises on an error, and without an answer."""
     message = Message(
         destination=name, path=path, interface=interface, member=member, signature=signature, body=list(body)
     )

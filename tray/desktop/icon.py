@@ -3,7 +3,7 @@
 On Linux our own StatusNotifierItem comes first, whenever the session bus answers. While it has no tray host and an
 XEmbed tray is on the screen, pystray shows the icon in that one, and leaves it when a host comes. Without a bus,
 pystray uses the XEmbed tray for good. macOS and Windows use pystray. Where nothing is left, the tray runs headless,
-and `reason` says why.
+and `reason` explains it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Whether the user certainly looks at a session, and whether anybody is at the desktop. Proof, or nothing.
 
-A pane is watched when its terminal shows it, that terminal has the keyboard, and somebody used it within `ACTIVE`
+A pane is watched when its terminal shows it, that terminal has the keyboard, and it was used within `ACTIVE`
 seconds. Terminals with tabs count only where they say which tab they show.
 """
 
@@ -20,7 +20,7 @@ from tray.execution.process_place import program_of
 from tray.model.place import Place
 from tray.notify.presence_gate import Attention
 
-ACTIVE = 60.0  # seconds since somebody used keyboard or pointer
+ACTIVE = 60.0  # seconds since the last use of keyboard or pointer
 # Terminals that have one session in a window: of others it is not known which tab is shown.
 WITHOUT_TABS = frozenset({"alacritty", "foot", "rxvt", "st", "urxvt", "xterm"})
 FOCUSED_PIDS: tuple[Callable[[Mapping[str, str]], int | None], ...] = (
@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 
 def attention(place: Place, away_after: float, environment: Mapping[str, str] = os.environ) -> Attention:
-    """`away_after`: seconds without a key after which nobody is there; 0 = never. It never raises."""
+    """`away_after`: seconds without a key after which the user is away; 0 = never. It never raises."""
     try:
         idle = idle_seconds(environment)
         locked = is_locked(environment)
@@ -45,7 +45,7 @@ def attention(place: Place, away_after: float, environment: Mapping[str, str] = 
             return Attention(is_away=is_away)
         return Attention(is_looking=is_watched(place, idle, environment))
     except Exception:  # a library of a desktop may fail in any way; then nothing is proved
-        log.exception("whether somebody looks is not known")
+        log.exception("whether the user looks is not known")
         return Attention()
 
 
@@ -63,7 +63,7 @@ def is_watched(place: Place, idle: float | None, environment: Mapping[str, str])
 
 
 def _has_keyboard(client: tmux.Watcher, environment: Mapping[str, str]) -> bool:
-    """What the desktop says of its window; where that cannot be known, what its terminal reported to tmux."""
+    """What the desktop reports of its window; where that is not known, what its terminal reported to tmux."""
     outer = has_keyboard(client.place, environment)
     return client.is_focused if outer is None else outer
 
@@ -102,7 +102,7 @@ def _on_x11(place: Place, environment: Mapping[str, str]) -> bool | None:
 
 
 def idle_seconds(environment: Mapping[str, str]) -> float | None:
-    """Since somebody used keyboard or pointer; None when nothing says so."""
+    """Seconds since the last use of keyboard or pointer; None when it is not known."""
     for ask in _idle_sources(environment):
         with contextlib.suppress(FocusError, session_bus.BusCallError):
             found = ask()
@@ -165,7 +165,7 @@ def _apple_idle() -> float | None:
 
 
 def is_locked(environment: Mapping[str, str]) -> bool:
-    """Whether the screen is certainly locked: its screen saver says so, or the desktop has told logind."""
+    """Whether the screen is certainly locked: from its screen saver, or from logind."""
     if sys.platform != "linux":
         return False
     has_session_bus = bool(environment.get("DBUS_SESSION_BUS_ADDRESS"))
@@ -186,7 +186,7 @@ def _saver_is_active() -> bool:
 def _logind_is_locked(user: int) -> bool:
     """Every graphical session of the user's is; a tray that systemd started is in none itself.
 
-    Only `LockedHint` is a proof: the signal `Lock` asks somebody to lock, and nobody has to say when it is over.
+    Only `LockedHint` is a proof: the signal `Lock` asks for a lock, and its end need not be reported.
     """
     with contextlib.suppress(session_bus.BusCallError):
         sessions = session_bus.call_system(LOGIND, "/org/freedesktop/login1", f"{LOGIND}.Manager", "ListSessions")[0]

@@ -163,4 +163,4 @@ def _is_relevant(record: logging.LogRecord) -> bool:
 
 
 def _nothing() -> None:
-    """There is no connection to close."""
+    """Nothing: it has no connection."""

@@ -32,7 +32,7 @@ class Registration:
     """On one connection. `changed` is called when one of the three facts may be another, `repeat` sends signals."""
 
     def __init__(self, bus: MessageBus, changed: Callable[[], None], repeat: Callable[[], None]) -> None:
-        self.watcher = False  # somebody has the watcher's name
+        self.watcher = False  # a program owns the watcher's name
         self.host = False  # the watcher has a host that draws icons
         self.listed = False  # the watcher lists our icon
         self._bus, self._changed, self._repeat = bus, changed, repeat

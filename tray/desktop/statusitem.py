@@ -45,7 +45,7 @@ class StatusItem(ServiceInterface):
         super().__init__("org.kde.StatusNotifierItem")
         self.state = IconState.ON
         self.tooltip = ""
-        self._spoken = "Hooktray"  # what a screen reader says of the icon
+        self._spoken = "Hooktray"  # what a screen reader reads for the icon
 
     def update(self, state: IconState, tooltip: str) -> None:
         before = self.state, self.tooltip

@@ -107,7 +107,7 @@ def socket_unit(path: Path) -> str:
 
 
 def service_unit(argv: Sequence[str]) -> str:
-    """KillMode=mixed: the tray gets SIGTERM alone, and ends its hooks itself."""
+    """KillMode=mixed: only the tray gets SIGTERM, and ends its hooks itself."""
     command = " ".join(_word(word) for word in argv)
     return (
         "[Unit]\nDescription=Hooktray: one tray for every coding agent's hooks\n"

@@ -37,7 +37,7 @@ class Backup:
     folders: tuple[Path, ...] = ()
 
     def is_as_written(self, current: FileState) -> bool:
-        """Whether nobody has edited the file since we wrote it."""
+        """Whether the file was not edited since we wrote it."""
         return current in (self.after, *self.replaced)
 
 
@@ -120,7 +120,7 @@ class Backups:
 
     @staticmethod
     def is_in_force(document: bytes) -> bool:
-        """Whether the file that this record is about is still as we wrote it: nobody has disconnected it."""
+        """Whether the file that this record is about is still as we wrote it, and not disconnected."""
         try:
             backup = _parse(json.loads(document))
             return backup.is_as_written(read_state(backup.path))
@@ -128,7 +128,7 @@ class Backups:
             return False
 
     def delete(self, path: Path) -> None:
-        with contextlib.suppress(OSError):  # a note about a file as it is no more says nothing
+        with contextlib.suppress(OSError):  # a note about an earlier state of a file has no use
             self._file(path).unlink()
 
     def _file(self, path: Path) -> Path:

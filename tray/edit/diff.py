@@ -21,7 +21,7 @@ DiffPart = tuple[int, str, str]  # where it begins, what is removed and what is 
 
 def diff(change: FileChange) -> str:
     """Exact to the byte where the text is UTF-8: what is added or removed is shown whole, whatever is around it."""
-    import difflib  # not needed until somebody looks
+    import difflib  # not needed until it is shown
 
     name = str(change.display_path or change.path)
     old, new = _lines(change.before), _lines(change.after)

@@ -1,4 +1,4 @@
-"""Careful editing of other people's files: whole or not at all, through links, never over somebody else's edit."""
+"""Careful editing of other people's files: whole or not at all, through links, never over another program's edit."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class MovedHooks:
 class FileChange:
     """What is at a path and what is to be there; None = nothing.
 
-    `origin` is what `disconnect` shall put back, `moved` what `import-hooks --undo` shall; `display_path` is the path
+    `origin` is what `disconnect` puts back, `moved` what `import-hooks --undo` does; `display_path` is the path
     as the user knows it. After a change that `keeps_ours`, the file still has something to be put back some day.
     """
 

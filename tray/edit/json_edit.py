@@ -54,7 +54,7 @@ class JsonText:
     def __init__(self, text: bytes, path: str) -> None:
         self.path = path
         self._bom = BOM if text.startswith(BOM) else b""
-        decode(text, path, SIZE_LIMIT)  # says where the text is not UTF-8
+        decode(text, path, SIZE_LIMIT)  # its error names the place where the text is not UTF-8
         self.text = text[len(self._bom) :].decode()
         self._plain = COMMENT.sub(_blank_comment, self.text)
         self._found: dict[int, list[JsonSpan]] = {}

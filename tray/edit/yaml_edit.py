@@ -190,7 +190,7 @@ def _whole(source: str, root: yaml.Node | None, key: str, sequence: yaml.Sequenc
 
 
 def _checked(old: bytes, new: bytes, path: str, key: str, expected: list[Any]) -> bytes:
-    """The new text, once it is sure that it says what was meant and nothing else."""
+    """The new text, once it is sure that it means what was intended and nothing else."""
     before, after = load_yaml(old, path).value, load_yaml(new, path).value
     if not isinstance(after, dict):
         raise ConfigError(f"{path}: {key}: cannot be edited without touching the rest", hint=HINT.format(key))

@@ -16,7 +16,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 VARIABLES = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")  # the first one that is set decides
-TRADITIONAL = ("zh_tw", "zh_hk", "zh_mo", "zh_hant")  # there is no catalogue for these readers yet
+TRADITIONAL = ("zh_tw", "zh_hk", "zh_mo", "zh_hant")  # no catalogue for these readers yet
 
 
 def say(text: str, **values: object) -> str:

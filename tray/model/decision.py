@@ -61,7 +61,7 @@ class Target(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewrite:
-    """A whole replacement, never a patch: `value` is what the agent shall use instead."""
+    """A whole replacement, never a patch: the agent uses `value` instead."""
 
     target: Target
     value: Any
@@ -71,7 +71,7 @@ class Rewrite:
 class Result:
     """What a hook's process left behind, before anyone gives it a meaning.
 
-    `code` is None when there was no ordinary exit; then `cause` says why ("timed out", "killed by signal 9",
+    `code` is None when there was no ordinary exit; then `cause` has the reason ("timed out", "killed by signal 9",
     "cancelled", "not found: …", "stdout over 1048576 bytes"). Output is bytes, as the process wrote it.
     """
 
@@ -98,7 +98,7 @@ class HookOutput:
     rewrite: Rewrite | None = None
     context: str = ""
     notes: tuple[str, ...] = ()  # for the human only
-    stop: str | None = None  # the agent shall stop altogether; the text is the reason
+    stop: str | None = None  # the agent must stop altogether; the text is the reason
     retry: bool = False
     extra: tuple[tuple[str, Any], ...] = ()  # an agent's own answer fields without a canonical word, as it names them
     warning: str = ""  # its output was no answer, in a dialect where that means abstain; shown to the user
@@ -122,12 +122,12 @@ class Outcome:
     ms: float = 0.0
     limit: float = 0.0  # seconds it had; 0 = it was not timed
     stderr: str = ""
-    let_through: bool = False  # it failed, nobody could be asked, and that was its only objection
+    let_through: bool = False  # it failed, the user could not be asked, and that was its only objection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """The one merged answer for an event. `adjustments` says what became stricter, was dropped or conflicted."""
+    """The one merged answer for an event. `adjustments` lists what became stricter, was dropped or conflicted."""
 
     verdict: Verdict = Verdict.ABSTAIN
     reason: str = ""
@@ -153,7 +153,7 @@ class Decision:
         return self.verdict is Verdict.ABSTAIN and not self.notes and self.is_verdict
 
 
-NO_OPINION = Decision()  # nobody had an opinion
+NO_OPINION = Decision()  # no hook had an opinion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ TEST_VARIABLE = "HOOKTRAY_TEST"  # set for relays that we start ourselves, and f
 
 
 class EventKind(enum.StrEnum):
-    """The canonical names; the value is what `event:` in hooktray.yaml says."""
+    """The canonical names; the value is the one of `event:` in hooktray.yaml."""
 
     SESSION_START = "session_start"
     SESSION_END = "session_end"
@@ -103,7 +103,7 @@ class EventSpec:
     subject: str = ""  # the payload key that the agent's own matcher looks at
     plain: bool = False  # the payload is text, not JSON
     after_the_fact: bool = False  # it has happened: a refusal is only reported, and a rewrite counts beside it
-    needs_you: bool = False  # the agent then waits for its user, and has no other event that says so
+    needs_you: bool = False  # the agent then waits for its user, and has no other event for that
     extras: tuple[str, ...] = ()  # the agent's own answer fields that have no canonical word
 
     @property
@@ -126,7 +126,7 @@ class RelayRequest:
     body: bytes
     cwd: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)
-    pid: int = 0  # of the relay, as the kernel says
+    pid: int = 0  # of the relay, from the kernel
     parent: int = 0  # of the relay's parent: the agent, or its shell
     problem: str = ""  # why `body` is not the whole payload; "" when it is
     via_agent: str = ""  # the agent in the command, when another one ran it
@@ -168,12 +168,12 @@ class Event:
     topic: str = ""  # the kind's own sort: a notification's type, a session's source or reason or status
     title: str = ""  # what the agent calls the session or the notification: slug, title, host
     tool: Tool | None = None
-    prompt: str = ""  # what the user or the system said to the model
-    message: str = ""  # what the agent said: final response, notification, claim
+    prompt: str = ""  # what the user or the system sent to the model
+    message: str = ""  # the agent's text: final response, notification, claim
     url: str = ""
     path: str = ""  # the file or folder that it is about
     subagent: str = ""  # agent type, inside a subagent
-    repeated: bool = False  # the agent says it goes on because a hook refused its stop
+    repeated: bool = False  # the agent goes on because a hook refused its stop
     tools: tuple[str, ...] = ()  # names of the tools used in this turn
     payload: Mapping[str, Any] = field(default_factory=dict)
     body: bytes = b""

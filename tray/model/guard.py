@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tray.model.event import EventKind
 from tray.model.hook import Failure
 
-GATING_KINDS = frozenset({EventKind.PERMISSION_REQUEST, EventKind.TOOL_BEFORE})  # a failed hook there is no allow
+GATING_KINDS = frozenset({EventKind.PERMISSION_REQUEST, EventKind.TOOL_BEFORE})  # a failed hook there does not allow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,10 +20,8 @@ class Failure(enum.StrEnum):
     """What a failed hook means for the event it was asked about. `Hook.policy` is what counts."""
 
     ALLOW = "allow"
-    EXPLICIT_ALLOW = "explicit allow"  # of our own gating hooks, whose file says `failure: allow`
-    DEFAULT = (
-        "default"  # of our own gating hooks: ask, or allow with a critical notification where nobody can be asked
-    )
+    EXPLICIT_ALLOW = "explicit allow"  # of our own gating hooks with `failure: allow`
+    DEFAULT = "default"  # of our own gating hooks: ask, or allow with a critical notification if it cannot ask
     ASK = "ask"
     BLOCK = "block"
 
@@ -33,11 +31,11 @@ class AsyncMode(enum.StrEnum):
 
     NO = "no"
     ASYNC = "async"
-    REWAKE = "rewake"  # with exit 2 it wants the agent to go on because of what it says
+    REWAKE = "rewake"  # with exit 2 it wants the agent to go on because of its output
 
 
 class ApprovalState(enum.StrEnum):
-    """What the ledger says of a hook."""
+    """The state of a hook in the ledger."""
 
     PENDING = "pending"
     APPROVED = "approved"
@@ -74,7 +72,7 @@ class Match:
     pattern: str = ""  # searched in the payload's text values
     format: str = ""  # the agent whose format the hook is declared in; "" = ours
     native: str = ""  # what that agent calls the event
-    project: str = ""  # asked for events below this folder alone: the project whose own settings declare it
+    project: str = ""  # asked only for events below this folder: the project whose own settings declare it
     skill: tuple[str, ...] = ()  # asked only while the skill of one of these names is in force in the session
     subagent: str = ""  # asked only inside this agent
     condition: str = ""  # a permission rule such as `Bash(git *)` that the tool call has to meet
@@ -82,7 +80,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """A process. `line` stays as the user wrote it; `shell` only where the dialect's own format says shell."""
+    """A process. `line` stays as the user wrote it; `shell` only where the dialect's own format has a shell."""
 
     line: str
     folder: str  # relative words of the line are looked up here
@@ -91,7 +89,7 @@ class Command:
     format: str = ""  # the agent whose placeholders the line may hold; "" = none
     plugin: str = ""  # the folder of the plugin that it belongs to: all of it is approved with the hook
     storage: str = ""  # where that plugin keeps its own files, made on first use
-    owner: str = ""  # the plugin's id, `name@market`, which the agent tells its hooks
+    owner: str = ""  # the plugin's id, `name@market`, which the agent passes to its hooks
     root: str = ""  # that plugin's folder, whether or not it is approved with the hook
 
 
@@ -105,7 +103,7 @@ class Rule:
 
 # Fields under the names that definitions in ledgers have: another name would be another digest.
 STORED_NAMES = {"async_mode": "aside", "background_seconds": "background"}
-# What came after the first approvals: left out of a definition where it says nothing, so that those still hold.
+# What came after the first approvals: left out of a definition where it has its default, so that those still hold.
 OMITTED_WHEN_EMPTY = frozenset(
     {"aside", "condition", "continue_on_block", "once", "owner", "root", "skill", "status", "subagent"}
 )
@@ -113,7 +111,7 @@ OMITTED_WHEN_EMPTY = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Http:
-    """A POST of the event. The variables that may stand in `headers` are the hook's `env`."""
+    """A POST of the event. The variables that `headers` may name are the hook's `env`."""
 
     url: str
     headers: tuple[tuple[str, str], ...] = ()
@@ -145,12 +143,12 @@ class Hook:
     timeout: float = 20.0  # seconds
     failure: Failure = Failure.ALLOW
     enabled: bool = True
-    env: tuple[str, ...] = ()  # withheld variables that this hook shall have
+    env: tuple[str, ...] = ()  # withheld variables that this hook gets
     files: tuple[str, ...] = ()  # globs of further files that belong to it
     background_seconds: float = 600.0  # seconds that its background children may live on
     once: bool = False  # it has one turn in a session
     async_mode: AsyncMode = AsyncMode.NO
-    status: str = ""  # what the menu says while it runs
+    status: str = ""  # what the menu shows while it runs
     inactive: str = ""  # why it is listed and never proposed; "" when it is
     agent_switch: bool = False  # it is inactive because the agent's own switch turns off the file that declares it
 
@@ -169,7 +167,7 @@ class Hook:
     def policy(self) -> Failure:
         """What its failure means: `explicit allow` is not among the answers.
 
-        Definitions of our own file have `allow` where it says nothing, if they were approved before there was another
+        Definitions of our own file have `allow` where it is not given, if they were approved before there was another
         default. What a person approved stays the same hook; a failure means to it what it means to every other.
         """
         if self.failure is Failure.ALLOW and self.source.kind == OWN_SOURCE:

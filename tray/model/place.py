@@ -19,7 +19,7 @@ class ProcessId(NamedTuple):
 class Place:
     """A field that is empty is not known. Everything but `processes` comes from the agent's environment.
 
-    That names sockets and ids, and an agent can write what it likes there: whoever uses a socket checks that it
+    That names sockets and ids, and an agent can write what it likes there: the code that uses a socket checks that it
     belongs to the user, and whoever uses an id checks that it leads to the agent's own processes.
     """
 

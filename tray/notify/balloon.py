@@ -11,7 +11,7 @@ WIDTH_LIMITS = (63, 255)  # UTF-16 units that Windows takes for title and text
 
 
 class BalloonBackend:
-    """Shows title and text; no button, no replacing. `show` says whether there is an icon."""
+    """Shows title and text; no button, no replacing. `show` returns whether an icon exists."""
 
     name = "balloon"
 

@@ -1,4 +1,4 @@
-"""Whether the user wants to be left alone, as each notification server keeps it."""
+""" "Do not disturb", as each notification server keeps it."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class HookProblem:
     kind: HookProblemKind
     cause: str
     remedy: str
-    let_through: bool = False  # the call that it should have judged went on, since nobody could be asked
+    let_through: bool = False  # the call that it should have judged went on, since the user could not be asked
 
     @property
     def cls(self) -> AlertClass:

@@ -38,5 +38,5 @@ def render(alert: Alert, markup: bool) -> tuple[str, str]:
 
 
 def _no_option(text: str) -> str:
-    """Some versions read a leading "-" as an option, wherever it stands."""
+    """Some versions read a leading "-" as an option, at any place."""
     return f" {text}" if text.startswith("-") else text

@@ -1,4 +1,4 @@
-"""The back end on a Mac for a program that is no app bundle: osascript, which gets every word as an argument."""
+"""The back end on a Mac for a program outside of an app bundle: osascript, which gets every word as an argument."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pure: says which event and decision deserve which alert, with which words, urgency and sound."""
+"""Pure: which event and decision deserve which alert, with which words, urgency and sound."""
 
 from __future__ import annotations
 
@@ -85,13 +85,13 @@ TOPICS: Mapping[str, AlertClass] = {
     "agent_completed": AlertClass.TURN_END,
     "auth_success": AlertClass.INFORMATION,
 }
-USAGE_LIMIT = "rate_limit"  # why a turn failed; the message then says when it ends
+USAGE_LIMIT = "rate_limit"  # why a turn failed; the message then has the time when it ends
 # Agents that give no such reason have it in their message.
 _LIMIT = re.compile(
     r"\b(?:usage|session|weekly|rate)\slimit\b|\bhit\syour\s[\w -]{,20}limit\b|\bquota\sexceeded\b", re.I
 )
 _RESET = re.compile(r"\|(\d{10})\b")  # how some say when it ends: seconds since 1970
-IDLE = "idle_prompt"  # follows every turn that nobody answers, so it must not stay on the screen
+IDLE = "idle_prompt"  # follows every turn that the user does not answer, so it must not stay on the screen
 
 _ENDS = frozenset({EventKind.TURN_END, EventKind.COMPLETION_CLAIM, EventKind.TURN_FAILED})
 _WEB = re.compile(r"https?://[^\s\x00-\x20\x7f<>\"\\]+", re.IGNORECASE)

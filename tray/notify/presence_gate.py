@@ -1,6 +1,6 @@
 """Holds the notification of a turn that its user watched end; what is not certainly seen is shown.
 
-Looking needs proof: the session's pane is visible, its window has the keyboard, and somebody used it a moment ago.
+Looking needs proof: the session's pane is visible, its window has the keyboard, and it was used a moment ago.
 Without a proof, or when the question takes too long, everything goes on as if this module were not there. What is
 held is shown after all when the attention leaves within `GLANCE` seconds, and noted as seen when it stays.
 """
@@ -21,7 +21,7 @@ from tray.text import sanitise
 GLANCE = 10.0  # seconds for which the attention must stay
 LOOK_INTERVAL = 1.0  # seconds between two looks at a session whose notification is held
 ANSWER_TIMEOUT = 1.0  # seconds that the first look may take
-RETURN_INTERVAL = 10.0  # seconds between two looks whether somebody is back
+RETURN_INTERVAL = 10.0  # seconds between two checks whether the user is back
 HELD_CLASSES = frozenset({AlertClass.TURN_END})  # nothing else is ever held (RULINGS 39)
 SEEN = "seen"
 MAX_AWAY = 200  # alerts of one absence that its summary counts
@@ -31,7 +31,7 @@ Mode = Literal["hold", "silent", "show"]
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """What is proved: that the user looks at the session, and that nobody is at the desktop."""
+    """What is proved: that the user looks at the session, and that the user is away."""
 
     is_looking: bool = False
     is_away: bool = False
@@ -41,7 +41,7 @@ Look = Callable[[str, str, Callable[[Attention], None]], object]
 
 
 def prove_nothing(agent: str, session: str, answer: Callable[[Attention], None]) -> None:
-    """Where nobody can tell whether somebody looks."""
+    """Where it is not known whether the user looks."""
     answer(Attention())
 
 
@@ -71,7 +71,7 @@ class _Held:
 
 class PresenceGate:
     """Used by one thread. `look(agent, session, answer)` calls `answer` once, later and on that thread, or never;
-    `later(seconds, work)` runs work on it. An agent of "" asks only whether somebody is there.
+    `later(seconds, work)` runs work on it. An agent of "" asks only whether the user is there.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class PresenceGate:
         self._queue.withdraw(keys)
 
     def close(self) -> None:
-        """Nobody looks any more: show what is not yet certainly seen."""
+        """The user has stopped looking: show what is not yet certainly seen."""
         self._is_closed = True
         for number in list(self._asked):
             self._answered(number, Attention())
@@ -181,7 +181,7 @@ class PresenceGate:
         held = self._held.pop(key)
         self._queue.announce((held.alert,), held.record)
 
-    # ---- while nobody is there
+    # ---- while the user is away
 
     def _count_away(self, alerts: tuple[Alert, ...]) -> None:
         begins = not self._while_away
@@ -204,7 +204,7 @@ class PresenceGate:
 
 
 def away_summary(alerts: list[Alert], number: int) -> Alert:
-    """One for all that came while nobody was there."""
+    """One for all that came while the user was away."""
     text = say("While you were away: {what}", what=summary_text(alerts))
     return Alert(
         cls=AlertClass.INFORMATION,

@@ -163,5 +163,5 @@ def loudest(alerts: tuple[Alert, ...]) -> Alert | None:
 
 
 def spoken_line(alert: Alert) -> str:
-    """Class and project; nothing that an agent said."""
+    """Class and project; no text of an agent."""
     return ", ".join(filter(None, (say(CLASS_NAMES[alert.cls]), alert.project)))

@@ -171,7 +171,7 @@ class AlertService:
         self._announce([alert])
 
     def setting_waiting(self, setting: GuardedSetting) -> None:
-        """A setting waits for its confirmation; announced once as it stands."""
+        """A setting waits for its confirmation; announced once for each value."""
         if setting.id not in self._waiting:
             describe = program_changed if setting.is_program else setting_waiting
             alert = describe(setting.text, self._rules(), about=setting.key)
@@ -302,7 +302,7 @@ class AlertService:
         made = self._wanted(event, made)
         fresh = self._reports.fresh(event, made)
         if made and not fresh:
-            return  # another line has reported it, and what it announced stands
+            return  # another line has reported it, and its announcement counts
         made = self._with_place(event, self._with_work(event, fresh))
         session = (event.agent, event.session)
         stale = self._waiting_alerts.pop(session, ())
@@ -330,7 +330,7 @@ class AlertService:
         self._later(PATIENCE, announce)
 
     def _with_work(self, event: Event, made: Sequence[Alert]) -> Sequence[Alert]:
-        """The end of a turn says what was done in it."""
+        """The end of a turn, with what was done in it."""
         if not any(one.cls is AlertClass.TURN_END for one in made):
             return made
         done = self._work.summary(event)

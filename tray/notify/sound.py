@@ -40,7 +40,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Sounding:
-    """What is to be heard: one of our sounds or a file, of a sound pack that of a category instead, and a line."""
+    """What to play: one of our sounds or a file, of a sound pack that of a category instead, and a line."""
 
     name: str
     category: str = ""
@@ -227,7 +227,7 @@ class Player:
 
 
 def sound_problem() -> str:
-    """Why no sound can be heard here; "" when one was played, which nobody hears: it is silence."""
+    """Why no sound can be played here; "" when one was played, which is silence."""
     with tempfile.TemporaryDirectory(prefix="hooktray-") as folder:
         path = Path(folder) / "silence.wav"
         with wave.open(str(path), "wb") as file:

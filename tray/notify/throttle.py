@@ -103,7 +103,7 @@ class Throttle:
         return (*apart, *summary)
 
     def _offer(self, alert: Alert, now: float, quiet: float | None) -> Alert | None:
-        if alert.urgency is Urgency.CRITICAL or alert.reply or not alert.notify:  # a sound alone takes no slot
+        if alert.urgency is Urgency.CRITICAL or alert.reply or not alert.notify:  # only a sound takes no slot
             silent = replace(alert, sound="", sound_name="") if quiet is not None else alert
             return silent if silent.notify or silent.sound else None
         if quiet is None and not self._groups and not self._apart and self._next_slot(now) <= now:

@@ -12,7 +12,7 @@ from tray.language import count, say
 from tray.model.event import Event, EventKind
 
 SESSIONS = 256  # that are remembered
-MAX_FILES = 1000  # of one turn that are told apart
+MAX_FILES = 1000  # of one turn that are distinguished
 WRITERS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})  # canonical names
 SHELL = "Bash"
 PATHS = ("file_path", "notebook_path", "path")
@@ -87,4 +87,4 @@ def _add(turn: TurnRecord, event: Event) -> None:
         command = given.get("command")
         if isinstance(command, str) and TESTS.search(command[:COMMAND_LIMIT]):
             turn.test_runs += 1
-            turn.failed_runs = 1 if failed else 0  # the last run says how they stand
+            turn.failed_runs = 1 if failed else 0  # the last run has the result that counts

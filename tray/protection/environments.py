@@ -137,7 +137,7 @@ def remade_environment(texts: Sequence[str], program: str, cwd: str, environment
 
 
 def _word(folder: PurePath) -> str:
-    """The folder's name, with that of the folder above it when the name alone would be in every text."""
+    """The folder's name, with that of the folder above it when the name would be in every text."""
     name = folder.name.lower()
     if name in COMMON or len(folder.parts) < 3:
         return ""
@@ -154,7 +154,7 @@ def _module(texts: Sequence[str]) -> str:
 
 
 def _manager(root: str) -> str | None:
-    """What manages an environment with nothing but Hooktray, "" for the system; None when it is no such one."""
+    """What manages an environment with nothing but Hooktray, "" for the system; None when it is another one."""
     path = PurePath(root)
     if not path.name.lower().startswith("hooktray"):
         return None

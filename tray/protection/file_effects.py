@@ -118,7 +118,7 @@ def changed_environment(
 
 
 def _paths(text: str, cwd: str, protected: ProtectedPaths) -> tuple[str, ...]:
-    """The path that a word names, as it stands and by whatever links it is reached."""
+    """The path that a word names, as written and by whatever links it is reached."""
     if not text or "\0" in text:
         return ()
     whole = protected.absolute(text.removeprefix("of="), cwd)

@@ -197,5 +197,5 @@ def glob_matches(pattern: str, name: str) -> bool:
 
 
 def _matches_part(pattern: str, name: str) -> bool:
-    """As the shell does: what begins with a dot is found by a dot alone."""
+    """As the shell does: what begins with a dot is found only by a dot."""
     return glob_matches(pattern, name) and (not name.startswith(".") or pattern[:1] not in "*?[")

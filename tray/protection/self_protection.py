@@ -71,7 +71,7 @@ class Protection:
         return replace(self.protected_paths, port=port, agent_homes={**self.protected_paths.agent_homes, **homes})
 
     def judge(self, event: Event) -> Outcome | None:
-        """The outcome for this event; None when there is no objection."""
+        """The outcome for this event; None without an objection."""
         if event.tool is None or event.kind not in KINDS:
             return None
         if not self.applies(event.agent, event.tool, event.cwd, event.environment):
@@ -195,7 +195,7 @@ def _is_excepted(found: ProtectionFinding, word: str) -> bool:
 
 
 def _reads(name: str) -> bool:
-    """Whether the name says that the tool reads, and nothing else."""
+    """Whether the tool only reads, by its name."""
     words = [word.lower() for word in WORD.findall(name.rpartition("__")[2])]
     changes = any(word in CHANGES or CHANGING.match(word) for word in words)
     return bool(words) and words[0].startswith(READING) and not changes
@@ -217,7 +217,7 @@ def _text(input: Mapping[str, Any]) -> str:
 
 
 def _texts(value: object) -> list[str]:
-    """Every text in it that says something, in order."""
+    """Every text in it that is not empty, in order."""
     found, waiting = [], [value]
     while waiting:
         one = waiting.pop()

@@ -24,7 +24,7 @@ NON_BLOCKING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pi
 # Arguments by which a tool writes something else than its texts in place of the old ones.
 OTHER_EDITS = frozenset({"append", "insert_line", "insert_text", "mode", "operation"})
 PLAIN_COMMANDS = (None, "create", "str_replace")  # of a tool with several of them
-TEXT_KEYS = ("content", "edits", "old_string")  # how a tool says what the file would be; more than one is unclear
+TEXT_KEYS = ("content", "edits", "old_string")  # how a tool gives the file's new text; more than one is unclear
 GUARDED_KEY = re.compile(r"(?i)hook|plugin|marketplace|^env$|^sandbox$|^extends?$|^include|managed|^version$")
 GUARDED_RULE_WORDS = ("bypass", "hooktray")  # in what permissions allow, besides the words of protected files
 DECLARING = ("hooks", "version")  # the members that declare hooks, and the format in which they do
@@ -130,7 +130,7 @@ def _text(path: str) -> str | None:
             return file.read(SIZE_LIMIT + 1).decode() if is_file else None
     except FileNotFoundError:
         folder = Path(path).parent
-        project = folder.parent  # a folder such as /srv or /root says nothing about which machine it is
+        project = folder.parent  # a folder such as /srv or /root does not show which machine it is on
         return "" if folder.is_dir() or (project.is_dir() and len(project.parts) > 2) else None
     except (OSError, ValueError):
         return None

@@ -220,7 +220,7 @@ def _check_cli(texts: Sequence[str], program: str, *, sure: bool) -> Iterator[Pr
 
 
 def _cli_arguments(texts: Sequence[str], index: int) -> Sequence[str] | None:
-    """The words behind our command when it stands at `index`; None when it does not."""
+    """The words behind our command when it is at `index`; None when it does not."""
     text = texts[index]
     name = PurePath(re.sub(r"^.*(?:=|EXEC:|SYSTEM:)", "", text)).name.lower().removesuffix(".exe")
     led = index == 0 and len(name.strip("*?[]")) > 1 and glob_matches(name, "hooktray")  # a name that a shell finds

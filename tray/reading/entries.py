@@ -274,7 +274,7 @@ PYTHON_ONLY = re.compile(r"\(\?P[<=]|\(\?[a-zA-Z]+\)|\\[AZ]")
 
 
 def pattern_problem(pattern: str, *, script: bool) -> str:
-    """Why this is no pattern; "" when it is. With `script` it is read as JavaScript reads it."""
+    """Why this is not a pattern; "" when it is. With `script` it is read as JavaScript reads it."""
     if script and (found := PYTHON_ONLY.search(pattern)):
         return f"`{found[0]}` is not known there"
     try:

@@ -52,7 +52,7 @@ def parse_url(document: Document, at: KeyPath, url: str) -> Endpoint:
 
 
 def local_url_problem(action: Http) -> str:
-    """Why this URL is no public one, seen at once and not allowed by the hook; "" when there is no such reason."""
+    """Why this URL is not a public one, seen at once and not allowed by the hook; "" without such a reason."""
     end = endpoint(action.url)
     why = local_problem(end.host)
     return f"{end.host} is {why}" if why and end.host_port not in action.allow_local else ""

@@ -27,7 +27,7 @@ from tray.strict import Document, load_yaml, suggest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
-    """What is in force. `problem` says why the file as it is now is not; "" when it is.
+    """What is in force. `problem` has the reason why the file as it is now is not; "" when it is.
 
     `warnings` are about entries of other sources and missing sounds, each with its place; `watched` are
     the files of both.
@@ -69,7 +69,7 @@ def _check_agents(document: Document, settings: Settings) -> None:
 
 
 def load(paths: Paths, search: Callable[[], str] = lambda: "") -> Configuration:
-    """Never raises: a broken file leaves the last good one in force, and says so in `problem`.
+    """Never raises: a broken file leaves the last good one in force, and sets `problem`.
 
     Programs that are not on our own PATH are looked for in that of `search`.
     """

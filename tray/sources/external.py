@@ -92,7 +92,7 @@ def _agents(document: Document, at: tuple[Any, ...], value: Any) -> tuple[str, .
 
 
 def _is_own_entry(hook: Hook) -> bool:
-    """Whether `connect` wrote it: nobody needs to see it in a list. What only mentions our relay is listed."""
+    """Whether `connect` wrote it: it is not shown in a list. What only mentions our relay is listed."""
     if hook.inactive != OWN_RELAY or not isinstance(hook.action, Command):
         return False
     return relay_command.parse(hook.action.line) is not None

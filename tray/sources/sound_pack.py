@@ -3,7 +3,7 @@
     {"cesp_version": "1.0", "name": "peon", "display_name": "Orc Peon", "version": "1.0.0", "license": "CC-BY-NC-4.0",
      "categories": {"task.complete": {"sounds": [{"file": "sounds/Done.mp3", "label": "Done"}]}}}
 
-A pack is somebody else's: each file is checked before it is played, and for what is wrong our own sound is played.
+A pack is foreign: each file is checked before it is played, and for what is wrong our own sound is played.
 https://github.com/PeonPing/openpeon/blob/main/spec/cesp-v1.md
 """
 

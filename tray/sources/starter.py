@@ -1,4 +1,4 @@
-"""What a new hooktray.yaml says: nothing yet, and every key with its default, commented out."""
+"""What a new hooktray.yaml has: nothing yet, and every key with its default, commented out."""
 
 STARTER_TEXT = """\
 # yaml-language-server: $schema=./hooktray.schema.json
@@ -7,7 +7,7 @@ STARTER_TEXT = """\
 ## Take the `# ` away from the lines that you want. `hooktray config check` says what is wrong.
 ##
 # hooks:
-#   - event: tool_before            # before a tool runs; docs/fidelity.md names all the others
+#   - event: tool_before            # before a tool runs; docs/generated/fidelity.md names all the others
 #     matcher: "rm -rf|mkfs"        # searched in the tool's input; default: everything
 #     command: ./guards/no-rm.sh    # looked up beside this file; no shell
 #     agent: [claude-code, x-code]  # default: every agent

@@ -1,4 +1,4 @@
-"""Bounded YAML and JSON with positions: what a file says, and the line and column where it says it."""
+"""Bounded YAML and JSON with positions: a file's values, each with its line and column."""
 
 from tray.strict.document import Document, Mark, nearest, suggest
 from tray.strict.json_reader import load_json, relax

@@ -32,7 +32,7 @@ TOP = Mark(1, 1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """What a file says, and where.
+    """A file's values, with their places.
 
     `marks` holds the place of each entry (its key, or the item of a list), `value_marks` the place of its value,
     `ends` the place behind each mapping.
@@ -61,7 +61,7 @@ class Document:
         if rest.strip()[:1] not in ("#", ":"):  # a comment of this line, or a key without a value
             lines[-1] = lines[-1][: end.column - 1]
         before = lines[0][: begin.column - 1]
-        if before.strip(" -"):  # something else stands before it in its line
+        if before.strip(" -"):  # something else is before it in its line
             lines[0] = lines[0][begin.column - 1 :]
         return textwrap.dedent("\n".join(line.rstrip() for line in lines)).strip("\n")
 
@@ -155,7 +155,7 @@ class OffsetMarks(Mapping[KeyPath, Mark]):
 
 
 class StrictReader(Generic[Place]):
-    """What both formats share: places, the number of nodes, numbers and the errors. A reader says what a place is."""
+    """What both formats share: places, the number of nodes, numbers and errors. A reader defines what a place is."""
 
     def __init__(self, path: str, depth: int, top: Place) -> None:
         self._path = path

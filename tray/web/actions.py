@@ -82,7 +82,7 @@ class PageActions:
         self._tokens: OneTimeTokens[PageAction] = OneTimeTokens(CONFIRMATION_LIFETIME)
 
     def question(self, action: str, target: str, variable: str = "") -> PageQuestion | None:
-        """The question before an action; None when there is no such action or nothing to do it to.
+        """The question before an action; None for an unknown action or without anything to do it to.
 
         Raises HooktrayError for a variable that cannot be let through.
         """
@@ -148,7 +148,7 @@ class PageActions:
         return page_action
 
     def perform_immediately(self, action: str) -> bool:
-        """Do what only tightens or quietens, without a confirmation; False when there is no such action."""
+        """Do what only tightens or quietens, without a confirmation; False for an unknown action."""
         work = IMMEDIATE.get(action)
         if work:
             work(self._services.controls)

@@ -1,4 +1,4 @@
-"""Which requests the page answers: judged from the request line and the headers alone, before anything is looked up.
+"""Which requests the page answers: judged only from the request line and the headers, before anything is looked up.
 
 The page listens on 127.0.0.1, where every web site, every local user and every agent can connect. So a request counts
 only when it names exactly us, comes from our own page, and carries the token of this start.

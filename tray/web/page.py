@@ -125,7 +125,7 @@ class WebPage:
         return self._server
 
     def _write(self, server: WebServer, target: str, lifetime: float) -> Path:
-        number, name = tempfile.mkstemp(".html", PREFIX, self._folder)  # for its owner alone
+        number, name = tempfile.mkstemp(".html", PREFIX, self._folder)  # only for its owner
         path = Path(name)
         with open(number, "w", encoding="utf-8") as file:  # noqa: PTH123 - it is open already
             file.write(LINK_PAGE.format(link=server.link(path, target, lifetime)))

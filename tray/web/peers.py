@@ -37,7 +37,7 @@ def is_supported() -> bool:
 
 
 def find(theirs: SocketAddress, ours: SocketAddress) -> TcpPeer | None:
-    """The end whose own address is `theirs` and who talks to `ours`; None when there is no such connection."""
+    """The end whose own address is `theirs` and who talks to `ours`; None without such a connection."""
     wanted = [_table_address(theirs), _table_address(ours)]
     for _ in range(ATTEMPTS):
         for line in TABLE.read_text(encoding="ascii").splitlines()[1:]:

@@ -39,7 +39,7 @@ def script() -> str:
 
 @functools.cache
 def headers() -> Mapping[str, str]:
-    """Nothing else that stands in a page runs or colours it, wherever it came from."""
+    """Nothing else in a page runs or colours it, wherever it came from."""
     hashes = {"script": _hash(script()), "style": _hash(style())}
     return {name: value.format(**hashes) for name, value in HEADERS.items()}
 

@@ -53,7 +53,7 @@ class ConnectOffer:
 class PageServices:
     """`refresh` reads the sources again before hooks are shown; `objection` judges the process behind a click.
 
-    `confirm_browser` tells whether this is the passphrase, and then counts the clicks of these processes.
+    `confirm_browser` returns whether this is the passphrase, and then counts the clicks of these processes.
 
     `settings` are those that the menu has now; `change_setting` clicks one, unless it is as it should be already.
     `answer` gives the user's answers to an open question, or None to decline it; False when it is closed already.

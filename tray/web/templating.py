@@ -159,7 +159,7 @@ def duration(ms: float) -> str:
 
 
 def pretty(text: str) -> str:
-    """JSON with room to breathe; anything else as it stands."""
+    """JSON with indentation; anything else as it is."""
     try:
         return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
     except (ValueError, RecursionError):

@@ -59,7 +59,7 @@ OutcomeRow = Mapping[str, Any]
 
 
 class PageViews:
-    """One method a page; each returns the page's HTML, or None when there is no such thing."""
+    """One method a page; each returns the page's HTML, or None for an unknown one."""
 
     def __init__(self, services: PageServices, actions: PageActions) -> None:
         self._services = services

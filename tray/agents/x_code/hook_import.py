@@ -56,7 +56,7 @@ def import_hooks(site: Site, problem: FindProblem) -> Plan:
 
 
 def undo_import(site: Site) -> Plan:
-    """Switch them on again: the old bytes if nobody edited since, else just what we wrote."""
+    """Switch them on again: the old bytes if the file was not edited since, else just what we wrote."""
     plugins = imported_plugins(site)
     if not plugins:
         raise HooktrayError("there is nothing to put back", hint=f"`hooktray import-hooks {AGENT}` comes first")

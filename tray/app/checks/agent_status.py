@@ -1,7 +1,7 @@
 """The state of each agent: installed, connected, trusted, firing, last event, and what was found wrong with it.
 
-In that order: each word says something of its own, and `firing` takes all before it (docs/connect.md). Commands, menu
-and page ask here; `send_probe` sends a real event through the agent's own configured command.
+In that order: each word needs those before it (docs/agent-status.md). Commands, menu and page ask here;
+`send_probe` sends a real event through the agent's own configured command.
 """
 
 from __future__ import annotations

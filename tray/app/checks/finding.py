@@ -135,7 +135,7 @@ EXPLANATIONS: Mapping[Cause, Explanation] = {
     Cause.AGENT_UNREADABLE: Explanation("agent", BROKEN, "{problem}", "{remedy}"),
     Cause.AGENT_UNSUPPORTED: Explanation(
         "agent", ATTENTION, "{text}",
-        "switch other agents' hooks off in its settings, or do without guards there: docs/connect.md",
+        "switch other agents' hooks off in its settings, or do without guards there: docs/agent-status.md",
     ),
     Cause.AGENTS_NONE: Explanation(
         "agents", ATTENTION, "none is connected, so none tells Hooktray anything", "hooktray connect"

@@ -74,7 +74,7 @@ def focus(
     panes: tuple[Callable[[Place], Place | None], ...] = PANES,
     windows: tuple[RaiseWindow, ...] = WINDOWS,
 ) -> FocusResult:
-    """Select the pane and raise its window. `title` tells windows of one process apart. It never raises."""
+    """Select the pane and raise its window. `title` distinguishes windows of one process. It never raises."""
     if place.processes:
         living = tuple(one for one in place.processes if is_alive(one))
         if not living:

@@ -1,4 +1,4 @@
-"""Konsole over D-Bus: the tab is the session that its window is told to show."""
+"""Konsole over D-Bus: the tab is the session that its window shows."""
 
 from __future__ import annotations
 

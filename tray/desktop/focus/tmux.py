@@ -62,7 +62,7 @@ def list_clients(place: Place) -> list[TmuxClient]:
 
 
 def outer_place(client: TmuxClient) -> Place:
-    """Where the terminal of this client is: what it was started with says so, the pane's own variables are older."""
+    """Where the terminal of this client is: from what it was started with; the pane's own variables are older."""
     variables = environment_of(client.pid)
     inner = {name: text for name, text in variables.items() if name not in ("TMUX", "TMUX_PANE")}
     return read_place(inner, processes_from(client.pid))[0]
@@ -74,7 +74,7 @@ def _tmux(place: Place, *words: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Watcher:
-    """A terminal that shows the pane with the cursor in it, and what it told tmux about itself."""
+    """A terminal that shows the pane with the cursor in it, and what it reported to tmux about itself."""
 
     place: Place
     is_focused: bool  # it reported that it has the keyboard

@@ -51,7 +51,7 @@ def has_window(place: Place, window: int, environment: Mapping[str, str]) -> boo
 
 
 def idle_seconds(environment: Mapping[str, str]) -> float | None:
-    """Since somebody last used keyboard or pointer; None when the server does not say."""
+    """Seconds since the last use of keyboard or pointer; None when the server does not report it."""
     name = environment.get("DISPLAY", "")
     if not name or environment.get("WAYLAND_DISPLAY"):
         return None

@@ -82,7 +82,7 @@ def _agent(one: MenuAgent, now: float) -> Item:
 
 
 def _state_text(one: MenuAgent, now: float) -> Iterator[str]:
-    """The words of docs/connect.md, as far as they are known."""
+    """The words of docs/agent-status.md, as far as they are known."""
     if not one.installed and not one.changed:
         yield say("not installed")
         return

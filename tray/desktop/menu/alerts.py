@@ -12,7 +12,7 @@ from tray.notify.alert import CLASS_NAMES
 from tray.settings import CLASSES
 
 LABEL_LIMIT = 80  # characters
-ALWAYS = ("switched",)  # nobody may switch hooks off without an alert
+ALWAYS = ("switched",)  # hooks are never switched off without an alert
 
 
 def alerts(state: MenuState) -> Item:

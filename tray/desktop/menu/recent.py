@@ -41,5 +41,5 @@ def _quiet_row(state: MenuState, records: Sequence[Record]) -> Items:
 
 
 def _is_quiet(record: Record) -> bool:
-    """Nobody had anything to say, and not because the agent is one that no hook is asked about."""
+    """No hook had an opinion, and not because the agent is one that no hook is asked about."""
     return record.label == "abstain" and record.skip_reason is None

@@ -1,4 +1,4 @@
-"""Sessions: who waits for the user, who works and who is done; a click goes there."""
+"""Sessions: waiting for the user, working, done; a click goes there."""
 
 from __future__ import annotations
 

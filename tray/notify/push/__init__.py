@@ -1,1 +1,1 @@
-"""Notifications that go to the user's phone or chat through Apprise, while nobody is at the desktop or always."""
+"""Notifications that go to the user's phone or chat through Apprise, while the user is away or always."""

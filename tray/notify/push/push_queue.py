@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 class PushQueue:
     """In front of the desktop's notifications, which it passes on first. One thread calls it.
 
-    `is_away(answer)` calls `answer` on that thread with whether nobody is at the desktop; `later(seconds, work)` runs
+    `is_away(answer)` calls `answer` on that thread with whether the user is away; `later(seconds, work)` runs
     work on it; `spawn` runs work on another one.
     """
 
@@ -49,7 +49,7 @@ class PushQueue:
         processes: PushProcesses,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`folder` is where URLs are kept if there is no keyring."""
+        """`folder` is where URLs are kept without a keyring."""
         self._queue = queue
         self._settings = settings
         self._is_away = is_away

@@ -40,7 +40,7 @@ def main() -> int:
     """Reads a request, writes an answer."""
     request = msgspec.json.decode(sys.stdin.buffer.read(), type=SendRequest)
     output = sys.stdout.buffer
-    sys.stdout = sys.stderr  # what a library prints is no answer
+    sys.stdout = sys.stderr  # what a library prints is not our answer
     _limit_memory()
     logging.disable(logging.CRITICAL)  # Apprise logs URLs
     output.write(msgspec.json.encode(_answer(request)))
@@ -108,7 +108,7 @@ def judge(seen: list[int | PushStatus]) -> PushResult:
 
 @contextlib.contextmanager
 def _observed() -> Iterator[list[int | PushStatus]]:
-    """What becomes of each HTTP request meanwhile: Apprise only says that something failed. Nobody is redirected."""
+    """The result of each HTTP request: Apprise only reports that something failed. Redirects are not followed."""
     import requests
 
     seen: list[int | PushStatus] = []
