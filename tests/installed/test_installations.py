@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from desk.wait import wait
-from installed.ways import (
+from installed.ways import HOUR, (
     GONE,
     LONG,
     OLDER,
@@ -39,6 +39,8 @@ OFF = {**CALL, "tool_input": {"command": "hooktray off"}}
 STOP = {"hook_event_name": "Stop", "session_id": "s"}
 SILENT = (0, "", "")
 MARKS = {"pip": ["venv/share/hooktray"]}  # what stays on purpose: tray/app/package_files.py
+
+pytestmark = pytest.mark.timeout(HOUR)
 
 Record = Callable[[str, object], None]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from desk.wait import wait
-from installed.ways import LONG, PLAIN, RELEASES, REPOSITORY, USER, Root, call, packed_roots, source
+from installed.ways import HOUR, LONG, PLAIN, RELEASES, REPOSITORY, USER, Root, call, packed_roots, source
 
 from tray import __version__
 
@@ -20,6 +20,7 @@ SLOW = 180.0  # seconds on a busy machine, for what is fetched first
 README = (REPOSITORY / "README.md").read_text()
 INSTALL = README.split("## Install\n")[1].split("\n## ")[0]
 # What a desktop of the release has, or its user installs first; nothing of a compiler.
+pytestmark = pytest.mark.timeout(HOUR)
 PACKAGES = ("ca-certificates", "pipx", "python3-venv")
 
 

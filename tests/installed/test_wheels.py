@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from installed.ways import LONG, NETWORK, PLAIN, call, source
+from installed.ways import HOUR, LONG, NETWORK, PLAIN, call, source
 
 from tray.execution.isolation import base_interpreter
 
@@ -26,6 +26,7 @@ MACHINES = {  # the wheel's platform -> how the file of a program for it begins,
     "win_arm64": (b"MZ", 0xAA64),
 }
 HERE = "manylinux_2_17_x86_64.musllinux_1_1_x86_64"
+pytestmark = pytest.mark.timeout(HOUR)
 MAX_DISTRIBUTIONS, MAX_SIZE = 30, 70_000_000  # as tests/installers/test_footprint.py has them
 NOT_COUNTED = {"hooktray", "pip", "setuptools"}
 SIZE = """
