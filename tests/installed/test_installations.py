@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 from desk.wait import wait
-from installed.ways import HOUR, (
+from installed.ways import (
     GONE,
+    HOUR,
     LONG,
     OLDER,
     PLAIN,

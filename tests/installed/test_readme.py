@@ -20,8 +20,8 @@ SLOW = 180.0  # seconds on a busy machine, for what is fetched first
 README = (REPOSITORY / "README.md").read_text()
 INSTALL = README.split("## Install\n")[1].split("\n## ")[0]
 # What a desktop of the release has, or its user installs first; nothing of a compiler.
-pytestmark = pytest.mark.timeout(HOUR)
 PACKAGES = ("ca-certificates", "pipx", "python3-venv")
+pytestmark = pytest.mark.timeout(HOUR)
 
 
 @pytest.fixture(scope="module", params=RELEASES)

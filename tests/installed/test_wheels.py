@@ -26,9 +26,9 @@ MACHINES = {  # the wheel's platform -> how the file of a program for it begins,
     "win_arm64": (b"MZ", 0xAA64),
 }
 HERE = "manylinux_2_17_x86_64.musllinux_1_1_x86_64"
-pytestmark = pytest.mark.timeout(HOUR)
 MAX_DISTRIBUTIONS, MAX_SIZE = 30, 70_000_000  # as tests/installers/test_footprint.py has them
 NOT_COUNTED = {"hooktray", "pip", "setuptools"}
+pytestmark = pytest.mark.timeout(HOUR)
 SIZE = """
 import importlib.metadata, json, pathlib
 found = {}
