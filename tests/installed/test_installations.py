@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -103,13 +104,18 @@ def refusal(way: Way, payload: Mapping[str, object], relay: str = "") -> str:
     return str(found["permissionDecisionReason"])
 
 
+def is_asking(terminal: Terminal, question: str) -> bool:
+    """Whether it shows the question and waits for something that it does not show."""
+    return question in terminal.text and not terminal.echoes
+
+
 def types(way: Way, *command: str, answers: list[tuple[str, str]], done: str) -> None:
     """A person at a terminal, who reads what is asked before typing."""
     # `setsid` gives the command this terminal as its own, as a login does.
     terminal = Terminal(["setsid", "--ctty", "--wait", *way.words(*command)], Path("/"), PLAIN)
     try:
         for question, answer in answers:
-            wait(lambda expected=question: expected in terminal.text, SLOW, f"{command}: {question}")  # type: ignore[misc]
+            wait(partial(is_asking, terminal, question), SLOW, f"{command}: {question}")
             terminal.type(f"{answer}\n")
         wait(lambda: done in terminal.text, SLOW, f"{command}: {done}")
     except AssertionError as error:
