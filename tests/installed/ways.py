@@ -20,7 +20,7 @@ NETWORK = {  # of this machine, for what fetches packages; tests themselves live
     name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_CERT_", "UV_"))
 }
 ROOTS = os.environ.get("ROOTS", "")  # where clean roots are kept packed; "" = nowhere beyond this run
-DEBS = os.environ.get("DEBS", "")  # where packages were built already; "" = they are built here
+DIST = os.environ.get("DIST", "")  # has what a release built already; "" = everything is built here
 OLDER = "0.0.1"  # the version of the build that is upgraded
 GONE = "gone.py"  # a module of that build that no later one has
 PLAIN = {"PATH": "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "TERM": "xterm"}
@@ -273,7 +273,7 @@ def make(name: str, folder: Path, packed: Path) -> Way:
 
 def _package(release: str, folder: Path, packed: Path) -> Path:
     """The package of this release: a copy of that which was built already, else a new one."""
-    for built in Path(DEBS).glob(f"hooktray_*+{release.replace('-', '')}_*.deb") if DEBS else ():
+    for built in Path(DIST).glob(f"hooktray_*+{release.replace('-', '')}_*.deb") if DIST else ():
         return Path(shutil.copy(built, folder))
     roots = {"ROOTS": str(packed)}
     (made,) = call(RECIPES / "debs", "--out", folder, release, cwd=REPOSITORY, environment=roots).splitlines()
