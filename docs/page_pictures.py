@@ -24,6 +24,7 @@ from web.site import Site  # noqa: E402
 from tray.agents.registry import AGENTS  # noqa: E402
 from tray.approvals.review import hook_id  # noqa: E402
 from tray.model.decision import Record, Verdict  # noqa: E402
+from tray.model.session import Session, SessionState  # noqa: E402
 from tray.web.services import AgentConnection  # noqa: E402
 
 OUT = ROOT / "docs" / "page"
@@ -41,16 +42,19 @@ echo '{"decision": "block", "reason": "not for agents"}'"""
 LAST = {"cwd": "/home/you/web", "tool_input": {"command": "rm -rf /srv/data", "description": "Start afresh"}}
 REASON = "no-destroying: rm -rf is not for agents"
 
-# A day: how often, agent, event, kind, project, verdict, reason, hook, its word, its status, ms, rewrites.
+BEFORE = ("claude-code", "PreToolUse", "tool_before", "web")
+AFTER = ("claude-code", "PostToolUse", "tool_after", "web")
+
+# A day: how often, agent, event, kind, project, tool, what it did, verdict, reason, hook, its word, its status, ms.
 STORY = (
-    (40, "claude-code", "PreToolUse", "tool_before", "web", 0, "", "no-destroying", "abstain", "ok", 7, ()),
-    (12, "claude-code", "PostToolUse", "tool_after", "web", 0, "", "format", "abstain", "ok", 180, ()),
-    (8, "shelley", "end-of-turn", "turn_end", "api", 0, "", "tests-ran", "abstain", "ok", 64, ()),
-    (6, "x-code", "PreToolUse", "tool_before", "api", 2, "git-push: pushes to main", "git-push", "ask", "ok", 5, ()),
-    (5, "claude-code", "PreToolUse", "tool_before", "web", 0, "", "mirror", "abstain", "ok", 12, ("input",)),
-    (9, "claude-code", "PreToolUse", "tool_before", "web", 1, "read-only: ls", "read-only", "allow", "ok", 1, ()),
-    (3, "starchild", "on_stop", "turn_end", "landing", 0, "", "tests-ran", "abstain", "failed", 900, ()),
-    (4, "claude-code", "PreToolUse", "tool_before", "web", 3, REASON, "no-destroying", "deny", "ok", 8, ()),
+    (24, *BEFORE, "Bash", "npm test", 0, "", "no-destroying", "abstain", "ok", 7),
+    (16, *BEFORE, "Edit", "src/cart.ts", 0, "", "no-destroying", "abstain", "ok", 7),
+    (12, *AFTER, "Edit", "src/cart.ts", 0, "", "format", "abstain", "ok", 180),
+    (8, "shelley", "end-of-turn", "turn_end", "api", "", "", 0, "", "tests-ran", "abstain", "ok", 64),
+    (6, "x-code", "PreToolUse", "tool_before", "api", "shell", "git push", 2, "to main", "git-push", "ask", "ok", 5),
+    (9, *BEFORE, "Bash", "ls src", 1, "read-only: ls", "read-only", "allow", "ok", 1),
+    (3, "starchild", "on_stop", "turn_end", "landing", "", "", 0, "", "tests-ran", "abstain", "failed", 900),
+    (4, *BEFORE, "Bash", "rm -rf node_modules", 3, REASON, "no-destroying", "deny", "ok", 8),
 )  # fmt: skip
 DAY = (1, 0, 0, 0, 0, 0, 0, 0, 3, 14, 28, 35, 30, 12, 26, 38, 41, 33, 17, 6, 9, 15, 8, 3)  # by the hour
 
@@ -65,6 +69,7 @@ def main() -> None:
         try:
             _work(house)
             site.enter()
+            site.sessions = _sessions()
             site.connections = dict.fromkeys(AGENTS, AgentConnection(installed=True, connected=True))
             _take(site, browser)
         finally:
@@ -88,17 +93,29 @@ def _work(house: House) -> None:
     house.catalog.refresh()
 
 
+def _sessions() -> tuple[Session, ...]:
+    now = time.time()
+    rows = (
+        ("claude-code", "web", "main · Repair the cart", SessionState.WAITING, 90),
+        ("x-code", "api", "Move the importer", SessionState.WORKING, 400),
+        ("shelley", "api", "fix-the-parser", SessionState.DONE, 1500),
+    )
+    return tuple(
+        Session(agent=agent, session=f"{project}-41", project=project, name=name, state=state, since=now - ago)
+        for agent, project, name, state, ago in rows
+    )
+
+
 def _append(house: House, chance: random.Random, at: float) -> None:
-    _, agent, event, kind, project, verdict, reason, hook, word, how, ms, rewrites = chance.choices(
-        STORY, [one[0] for one in STORY]
-    )[0]
+    chosen = chance.choices(STORY, [one[0] for one in STORY])[0]
+    _, agent, event, kind, project, tool, subject, verdict, reason, hook, word, how, ms = chosen
     took = ms * chance.lognormvariate(0, 0.5)
     failed = "exit 1" if how == "failed" else ""
     turn = {"name": hook, "verdict": word, "status": how, "ms": took, "reason": failed, "gate": "", "stderr": ""}
     record = Record(
         id=f"{int(at * 1000):032x}", at=at, agent=agent, session=f"{project}-{int(at // 7200) % 100}",
-        project=project, event=event, kind=kind, verdict=Verdict(verdict), reason=reason, ms=took + 1,
-        hooks=({**turn, "cause": failed},), rewrites=rewrites, payload=json.dumps({"hook_event_name": event}),
+        project=project, event=event, kind=kind, tool=tool, subject=subject, verdict=Verdict(verdict), reason=reason,
+        ms=took + 1, hooks=({**turn, "cause": failed},), payload=json.dumps({"hook_event_name": event}),
         digest="0" * 64,
         answer={"stdout": "", "stderr": "", "code": 0, "exact": True},
     )  # fmt: skip

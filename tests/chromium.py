@@ -10,7 +10,7 @@ import json
 import os
 import select
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +24,14 @@ FLAGS = (
 
 
 class Chromium:
-    """One browser process; each `page` is a tab with cookies of its own."""
+    """One browser process, behind the words of `enter`; each `page` is a tab with cookies of its own."""
 
-    def __init__(self, folder: Path, *flags: str) -> None:
+    def __init__(self, folder: Path, *flags: str, enter: Sequence[str] = ()) -> None:
         theirs_in, ours_out = os.pipe()
         ours_in, theirs_out = os.pipe()
         high = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 20) for end in (theirs_in, theirs_out)]
         # Detached, so that its helpers come and go as nobody's children; it ends with the pipe.
-        argv = ["setsid", "--fork", PROGRAM, *FLAGS, f"--user-data-dir={folder}", *flags, "about:blank"]
+        argv = ["setsid", "--fork", *enter, PROGRAM, *FLAGS, f"--user-data-dir={folder}", *flags, "about:blank"]
         null = os.open(os.devnull, os.O_RDWR)
         actions = [(os.POSIX_SPAWN_DUP2, null, end) for end in (0, 1, 2)]
         actions += [(os.POSIX_SPAWN_DUP2, end, place) for end, place in zip(high, (3, 4), strict=True)]

@@ -1,4 +1,4 @@
-"""A program in a terminal of its own."""
+"""A program in a terminal of its own, and a shell there in which `hooktray` runs."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ import fcntl
 import os
 import pty
 import re
+import shlex
 import struct
 import subprocess
 import termios
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+
+from desk import wait
+
+SLOW = 90.0  # seconds: a busy machine hashes slowly
 
 
 class Terminal:
@@ -41,6 +46,9 @@ class Terminal:
         """Whether what is typed is shown; a program that turns this off may drop what was typed before."""
         return bool(termios.tcgetattr(self._master)[3] & termios.ECHO)
 
+    def wait(self, text: str, count: int = 1) -> None:
+        wait(lambda: self.text.count(text) >= count, SLOW, f"{text!r} in {self.text!r}")
+
     def close(self) -> None:
         if self.process.poll() is None:
             self.process.kill()
@@ -57,3 +65,35 @@ class Terminal:
             if not part:
                 return
             self.drawn += part
+
+
+class Shell:
+    """A shell in a terminal that this very process holds, as an editor does."""
+
+    def __init__(self, command: Sequence[str], folder: Path, *argv: str) -> None:
+        environment = {
+            "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+            "HOME": str(folder),
+            "LC_ALL": "C.UTF-8",
+            "TERM": "xterm",
+        }
+        self._command = shlex.join(command)
+        self._terminal = Terminal(["setsid", "--ctty", "--wait", *argv], folder, environment)
+
+    def runs(self, *words: str) -> None:
+        self._terminal.type(f"{self._command} {shlex.join(words)}\n")
+
+    def types(self, text: str) -> None:
+        self._terminal.type(f"{text}\n")
+
+    def wait(self, text: str, count: int = 1) -> None:
+        self._terminal.wait(text, count)
+
+    @property
+    def text(self) -> str:
+        return self._terminal.text
+
+    def close(self) -> None:
+        self.types("exit")
+        self._terminal.process.wait(SLOW)
+        self._terminal.close()

@@ -75,7 +75,7 @@ def test_a_release_installs_it_in_every_way_and_the_other_tests_do_not() -> None
     options = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
 
     assert "tests/installed/all --write\n" in (ROOT / ".ci" / "full").read_text()
-    assert "DIST=dist tests/installed/all\n" in (ROOT / "installers" / "release").read_text()
+    assert "DIST=dist\nexport DIST\nrun tests/installed/all\n" in (ROOT / "installers" / "release").read_text()
     assert "installed" in options["norecursedirs"]
 
 

@@ -15,7 +15,7 @@ URL = re.compile(r"(https?)://([^/?#]*)([^?#]*)(\?[^#]*)?(?:#.*)?", re.IGNORECAS
 AUTHORITY = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::([0-9]{1,5}))?")
 NUMBER = re.compile(r"[0-9]+|0[xX][0-9A-Fa-f]*")  # a last label that resolvers read as an IPv4 address
 
-# Never the public internet, whatever the Python at hand says of them (IANA's registries of special addresses).
+# Never the public internet, whatever Python's own version has (IANA's registries of special addresses).
 SPECIAL_V4 = tuple(
     IPv4Network(network)
     for network in (
@@ -67,7 +67,7 @@ class Endpoint:
 
     @property
     def authority(self) -> str:
-        """What the Host header says."""
+        """The Host header's value."""
         return self._host if self.port == PORTS[self.scheme] else self.host_port
 
     @property
@@ -76,7 +76,7 @@ class Endpoint:
 
 
 def endpoint(url: str) -> Endpoint:
-    """The parts of a URL. What two readers could read in two ways is a ValueError that says so."""
+    """The parts of a URL. What two readers could read in two ways is a ValueError with the reason."""
     if not url.isascii() or not url.isprintable() or " " in url or "\\" in url:
         raise ValueError("a URL is written in plain ASCII without blanks and backslashes")
     found = URL.fullmatch(url)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class WaitingSocket:
-    """The socket as the writer sees it: a full one takes no byte, and is no error."""
+    """The socket as the writer sees it: a full one takes no byte, and is not an error."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock

@@ -14,7 +14,7 @@ class HooktrayError(Exception):
 
 
 class ConfigError(HooktrayError):
-    """A file that the user wrote says something we cannot take."""
+    """A file that the user wrote has a value that we cannot take."""
 
 
 class IpcError(HooktrayError):

@@ -64,7 +64,7 @@ class Paths:
 
     @property
     def relay_options(self) -> tuple[str, str]:
-        """The options that lead a relay here, whatever an agent's environment says."""
+        """The options that lead a relay here, whatever an agent's environment has."""
         return ("--home", str(self.home)) if self.home else ("--state", str(self.state))
 
     def prepare(self) -> None:

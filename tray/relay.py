@@ -3,8 +3,8 @@
     relay.py [--home DIR | --state DIR] AGENT [EVENT]     payload on stdin; answer on stdout, stderr, in the exit code
 
 It runs on every event, also as `python -I -S relay.py`, so it imports next to nothing; tray/ipc/frames.py shows the
-wire. relay.table beside this file says where the tray is and what the agents' answers are; tray/agents/relay_table.py
-describes it. When nobody has judged the event, the guards in the table decide, and without a guard that matches the
+wire. relay.table beside this file has the tray's place and the agents' answers; tray/agents/relay_table.py
+describes it. When the event was not judged, the guards in the table decide, and without a guard that matches the
 agent gets its neutral answer and exit 0: that of the table, else silence.
 """
 # ruff: noqa: E402
@@ -13,7 +13,7 @@ import _signal  # type: ignore[import-not-found]  # `signal` without its enums
 
 
 def _end_silently() -> None:
-    """Ctrl-C in the agent's terminal reaches us too, and is no traceback; where it was ignored it stays ignored."""
+    """Ctrl-C in the agent's terminal reaches us too, without a traceback; where it was ignored it stays ignored."""
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
         _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 
@@ -32,7 +32,7 @@ STDIN_LIMIT = 10.0  # seconds without a byte or the end of stdin: the end will n
 DAY = 86400.0  # seconds; longer than anybody waits
 CHUNK = 256 * 1024
 PAYLOAD_LIMIT = 16 * 1024 * 1024  # as in tray/model/event.py: of more, the tray and `once` drop every byte
-OWN_DEADLINE_ACK = b"A\xff\xff\xff\xff"  # stands in for `hooktray once`, which sends none: it keeps its own deadline
+OWN_DEADLINE_ACK = b"A\xff\xff\xff\xff"  # instead of `hooktray once`, which sends none: it keeps its own deadline
 
 UNJUDGED = "unjudged-calls"  # in the state folder: a line for each guarded call that went on unjudged
 UNJUDGED_LIMIT = 64 * 1024  # bytes of it
@@ -121,7 +121,7 @@ def _is_ours(path: str) -> bool:
 
 
 def _answer_alone(argv: list[str], payload: bytearray) -> int:
-    """When nobody judged the event: the guards' answer, else the neutral one for the words of the command line."""
+    """When the event was not judged: the guards' answer, else the neutral one for the words of the command line."""
     try:
         words = list(map(os.fsencode, _words(argv)[2]))
         answer = _judge_alone(words, bytes(payload))
@@ -320,7 +320,7 @@ class _PayloadScan:
         return bytes(found)
 
     def _escape(self) -> bytes:
-        """What follows a backslash; half of a pair as it stands."""
+        """What follows a backslash; half of a pair as it is."""
         sign = self._text[self._at]
         self._at += 1
         if sign != 0x75:
@@ -432,7 +432,7 @@ def _unescaped(field: bytes) -> bytes | None:
 
 
 def _ask_tray(place: str, words: list[str], event_id: str, payload: bytearray, started: float) -> Answer | None:
-    """The tray's answer; None when there is no tray, when it hangs, or when it ends before it has answered."""
+    """The tray's answer; None without a tray, when it hangs, or when it ends before it has answered."""
     connection, token = _connect_unix(place), ""
     if connection is None:
         connection, token = _connect_loopback(place)
@@ -575,7 +575,7 @@ def _ask_one_shot(
 
     spent = f"{(time.monotonic() - started) * 1000:.0f}"
     argv = [*command, "--id", event_id, "--spent", spent, "--framed", *words]
-    if sys.platform == "win32":  # nobody can wait for a pipe there
+    if sys.platform == "win32":  # there a process cannot wait for a pipe
         left = min(started + _limit(words) - time.monotonic(), DAY)
         done = subprocess.run(argv, input=body, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=left)
         return _answer(bytearray(OWN_DEADLINE_ACK + done.stdout))

@@ -52,7 +52,7 @@ def files(native: Path = NATIVE_RELAY) -> Mapping[str, bytes]:
 
 
 def native_files(native: Path = NATIVE_RELAY) -> Mapping[str, bytes]:
-    """Empty when there is no native relay."""
+    """Empty without a native relay."""
     return {NAME: native.read_bytes()} if native.exists() else {}
 
 

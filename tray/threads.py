@@ -39,7 +39,7 @@ class CheckedThread(threading.Thread):
 
     Python's own start() waits for ever for a thread that has no memory for its first lines. Here that is a
     RuntimeError, as when the system has no thread left, and the thread does nothing if it runs after all. If memory
-    runs out later and nobody deals with it, the process ends: its connections close, and relays judge without it.
+    runs out later and is not handled, the process ends: its connections close, and relays judge without it.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -105,7 +105,7 @@ class LoopThread:
 
 
 class WorkQueue:
-    """Work that nobody waits for, done one after another in a thread of its own."""
+    """Work in the background, done one after another in a thread of its own."""
 
     def __init__(self, name: str) -> None:
         self._queue: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()

@@ -1,4 +1,4 @@
-"""What a running tray answers `status`, `list` and `log`: the same as without it, and with few imports."""
+"""What a running tray answers `status`, `list`, `log` and `agents`: the same as without it, and with few imports."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ sources:
   - claude-code: ./nowhere.json
 """
 COMMANDS = [
+    ["agents"],
+    ["agents", "--json"],
     ["list"],
     ["list", "--json"],
     ["log"],
@@ -133,6 +135,7 @@ def test_a_command_of_another_kind_has_to_read_by_itself(live: Live, other: dict
         {"report": "log", "limit": 1, "wanted": {"nothing": "known"}},
         {"report": "log", "limit": 1, "wanted": []},
         {"report": "status", "cwd": 1, "home": 2, "environment": 3},
+        {"report": "agents", "cwd": "/", "home": "/", "environment": {}},
     ],
     ids=str,
 )

@@ -49,6 +49,19 @@ def test_the_ink_stands_out_on_a_panel_that_nobody_knows(state: IconState, panel
     assert contrast(colour(state), panel) >= 3
 
 
+@every("state", IconState)
+@every("panel", [LIGHT_PANEL, DARK_PANEL])
+def test_at_22_pixels_what_is_drawn_stands_out_and_not_only_its_colour(state: IconState, panel: str) -> None:
+    drawn = draw(state, 22)
+    seen = Image.new("RGB", drawn.size, panel)
+    seen.paste(drawn, mask=drawn)
+
+    pixels = [f"#{seen.tobytes()[at : at + 3].hex()}" for at in range(0, 22 * 22 * 3, 3)]
+    touched = [shade for shade in pixels if shade != panel]
+    readable = [shade for shade in touched if contrast(shade, panel) >= 3]
+    assert len(readable) >= 0.5 * len(touched), "thin lines that fade into the panel"
+
+
 @pytest.mark.parametrize("state", IconState)
 def test_the_ink_stands_out_more_on_a_panel_that_is_known(state: IconState) -> None:
     assert contrast(colour(state, dark=True), DARK_PANEL) > 4.5

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import re
 import shlex
-import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,7 +16,8 @@ from desk import wait
 from ipc.multiplexer import SLOW, Multiplexer
 from live import PAYLOADS, Live
 from plain import Plain
-from terminal import Terminal
+from ssh_server import ssh_server
+from terminal import Shell
 
 from tray.app import open_stores
 from tray.approvals.controls import PASSPHRASE
@@ -203,38 +201,6 @@ def test_a_detached_command_in_a_terminal_of_its_own_comes_to_nothing(live: Live
     wait(lambda: not psutil.pid_exists(pid), SLOW, "it has ended")
 
 
-class Shell:
-    """A shell in a terminal that this very process holds, as an editor does."""
-
-    def __init__(self, live: Live, folder: Path, *argv: str) -> None:
-        environment = {
-            "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
-            "HOME": str(folder),
-            "LC_ALL": "C.UTF-8",
-            "TERM": "xterm",
-        }
-        self._command = " ".join(map(str, live.argv()))
-        self._terminal = Terminal(["setsid", "--ctty", "--wait", *argv], folder, environment)
-
-    def runs(self, *words: str) -> None:
-        self._terminal.type(f"{self._command} {shlex.join(words)}\n")
-
-    def types(self, text: str) -> None:
-        self._terminal.type(f"{text}\n")
-
-    def wait(self, text: str) -> None:
-        wait(lambda: text in self._terminal.text, SLOW, f"{text!r} in {self._terminal.text!r}")
-
-    @property
-    def text(self) -> str:
-        return self._terminal.text
-
-    def close(self) -> None:
-        self.types("exit")
-        self._terminal.process.wait(SLOW)
-        self._terminal.close()
-
-
 def switches_off(live: Live, shell: Shell) -> None:
     shell.runs("off")
     shell.wait(WANTED)
@@ -246,7 +212,7 @@ def switches_off(live: Live, shell: Shell) -> None:
 
 def test_a_terminal_that_an_editor_holds_asks_for_the_passphrase(live: Live, tmp_path: Path) -> None:
     with_passphrase(live)
-    shell = Shell(live, tmp_path, "bash", "--norc")
+    shell = Shell(live.argv(), tmp_path, "bash", "--norc")
     try:
         switches_off(live, shell)
     finally:
@@ -255,7 +221,7 @@ def test_a_terminal_that_an_editor_holds_asks_for_the_passphrase(live: Live, tmp
 
 def test_ctrl_c_leaves_all_as_it_is_and_the_terminal_echoes_again(live: Live, tmp_path: Path) -> None:
     with_passphrase(live)
-    shell = Shell(live, tmp_path, "bash", "--norc", "--noediting")
+    shell = Shell(live.argv(), tmp_path, "bash", "--norc", "--noediting")
     try:
         shell.runs("off")
         shell.wait(WANTED)
@@ -273,50 +239,18 @@ def test_ctrl_c_leaves_all_as_it_is_and_the_terminal_echoes_again(live: Live, tm
 def test_a_container_asks_for_the_passphrase_at_the_terminal_that_is_handed_over(live: Live, tmp_path: Path) -> None:
     with_passphrase(live)
     user = [] if os.getuid() == 0 else ["--map-root-user"]
-    shell = Shell(live, tmp_path, "unshare", *user, "--pid", "--fork", "--mount-proc", "bash", "--norc")
+    shell = Shell(live.argv(), tmp_path, "unshare", *user, "--pid", "--fork", "--mount-proc", "bash", "--norc")
     try:
         switches_off(live, shell)
     finally:
         shell.close()
 
 
-@pytest.fixture
-def sshd(tmp_path: Path) -> Iterator[list[str]]:
-    """A server for one key; the words that log in there."""
-    for name in ("host", "user"):
-        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / name)], check=True)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    settings = {
-        "ListenAddress": f"127.0.0.1:{port}",
-        "HostKey": tmp_path / "host",
-        "AuthorizedKeysFile": tmp_path / "user.pub",
-        "StrictModes": "no",
-        "UsePAM": "no",
-        "PidFile": "none",
-        "PermitRootLogin": "yes",
-        "ForceCommand": "exec /bin/bash --norc",
-    }
-    file = tmp_path / "sshd_config"
-    file.write_text("".join(f"{name} {value}\n" for name, value in settings.items()))
-    Path("/run/sshd").mkdir(exist_ok=True) if os.getuid() == 0 else None
-    with (tmp_path / "sshd.log").open("wb") as log:
-        server = subprocess.Popen(["/usr/sbin/sshd", "-D", "-e", "-f", str(file)], stdout=log, stderr=log)
-    options = ["UserKnownHostsFile=/dev/null", "StrictHostKeyChecking=no", "BatchMode=yes"]
-    wait(lambda: "listening" in (tmp_path / "sshd.log").read_text(), SLOW, "the server listens")
-    yield [
-        *("ssh", "-F", "none", "-tt", "-p", str(port), "-i", str(tmp_path / "user")),
-        *(word for option in options for word in ("-o", option)),
-        f"{getpass.getuser()}@127.0.0.1",
-    ]
-    server.send_signal(signal.SIGTERM)
-    server.wait(60)
-
-
-def test_over_ssh_the_passphrase_is_asked_for(live: Live, tmp_path: Path, sshd: list[str]) -> None:
+def test_over_ssh_the_passphrase_is_asked_for(live: Live, tmp_path: Path) -> None:
     with_passphrase(live)
-    shell = Shell(live, tmp_path, *sshd)
-    try:
-        switches_off(live, shell)
-    finally:
-        shell.close()
+    with ssh_server(tmp_path) as server:
+        shell = Shell(live.argv(), tmp_path, *server.login)
+        try:
+            switches_off(live, shell)
+        finally:
+            shell.close()

@@ -9,6 +9,7 @@ from typing import Any
 
 from chromium import Page
 from desk import wait
+from firefox import Firefox
 from store.writing import write
 from web.site import Site
 
@@ -40,9 +41,9 @@ def focus(page: Page, word: str) -> None:
     raise AssertionError(f"Tab does not reach {word}")
 
 
-def problems(page: Page) -> list[Any]:
+def problems(page: Page | Firefox) -> list[Any]:
     """What axe finds, and whether the page is wider than the window."""
-    page.run(f"{_axe()}; 0")
+    page.run(f"(() => {{ {_axe()}; }})()")
     found = page.run(
         "axe.run().then((all) => all.violations"
         ".map((one) => [one.id, one.nodes.map((node) => node.html.slice(0, 150))]))"

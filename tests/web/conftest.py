@@ -40,7 +40,8 @@ def page(site: Site, chromium: Chromium) -> Iterator[Page]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One browser: with several workers, all of its tests go to the same one."""
+    """One browser of each kind: with several workers, all of its tests go to the same one."""
     for item in items:
-        if "chromium" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("chromium"))
+        for kind in ("chromium", "fox"):
+            if kind in getattr(item, "fixturenames", ()):
+                item.add_marker(pytest.mark.xdist_group(kind))

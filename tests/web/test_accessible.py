@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from chromium import Page
+from firefox import TAB, Firefox, firefox
 from web.browsing import address, keep, problems
 from web.site import Site
 from web.test_board import WAITS, WORKS
@@ -15,6 +17,7 @@ from web.test_pages import ADDS, every_page, record
 
 from tray.approvals.callers.click_check import ClickObjection, ClickRejection
 from tray.desktop.menu.state import MenuAgent
+from tray.model.session import SessionState
 
 FOCUSABLE = "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex]:not([tabindex='-1'])"
 EXPECTED = f"""[...document.querySelectorAll({FOCUSABLE!r})]
@@ -34,6 +37,27 @@ LISTEN = """window.told = []; new MutationObserver((all) => all.forEach((one) =>
 })).observe(document.body, {subtree: true, childList: true, characterData: true}); 0"""
 COUNT = """window.kept = document.querySelector('.board li'); window.asked = 0; const old = fetch;
 window.fetch = (...all) => old(...all).finally(() => { asked += 1; }); 0"""
+FAINT = """(() => {
+    const levels = (colour) => colour.match(/[\\d.]+/g).map(Number);
+    const light = (colour) => levels(colour).slice(0, 3).map((one) => one / 255)
+        .map((one) => one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, one, at) => sum + one * [0.2126, 0.7152, 0.0722][at], 0);
+    const ground = (one) => {
+        const colour = getComputedStyle(one).backgroundColor;
+        return (levels(colour)[3] ?? 1) || !one.parentElement ? colour : ground(one.parentElement);
+    };
+    const contrast = (one, other) => {
+        const [dim, bright] = [light(one), light(other)].sort((a, b) => a - b);
+        return (bright + 0.05) / (dim + 0.05);
+    };
+    const all = (what) => [...document.querySelectorAll(what)].filter((one) => one.checkVisibility());
+    const icons = all('svg.glyph, svg.mark, svg.logo');
+    const fields = all('input[type=text], input[type=password], input[type=search], select, textarea');
+    const found = [...icons.map((one) => [getComputedStyle(one).color, ground(one), one]),
+        ...fields.map((one) => [getComputedStyle(one).borderTopColor, ground(one.parentElement), one])];
+    return {count: found.length, faint: found.filter(([ink, below]) => contrast(ink, below) < 3)
+        .map(([ink, below, one]) => [ink, below, one.outerHTML.slice(0, 120)])};
+})()"""
 ROLES = {"button", "checkbox", "combobox", "image", "link", "region", "searchbox", "switch", "textbox"}
 
 
@@ -49,11 +73,26 @@ def full(site: Site) -> Site:
     return site
 
 
-def focused(page: Page) -> list[dict[str, Any]]:
+@pytest.fixture(scope="module")
+def fox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firefox]:
+    with firefox(tmp_path_factory.mktemp("firefox")) as browser:
+        yield browser
+
+
+@pytest.fixture
+def signed_in(full: Site, fox: Firefox) -> Firefox:
+    """A Firefox that looks at the decisions."""
+    fox.go(full.open())
+    fox.wait("location.pathname === '/' && document.readyState === 'complete'", "it is signed in")
+    full.port = int(fox.run("location.port"))
+    return fox
+
+
+def focused(page: Page | Firefox) -> list[dict[str, Any]]:
     """Everything that the Tab key reaches, from the top of the page until it leaves it."""
     found: list[dict[str, Any]] = []
     for _ in range(200):
-        page.key("Tab", 9)
+        page.key(TAB) if isinstance(page, Firefox) else page.key("Tab", 9)
         one = page.run(SEEN)
         if one is None or one["place"] in {each["place"] for each in found}:
             return found
@@ -82,6 +121,21 @@ def test_axe_finds_nothing_on_a_full_page(full: Site, page: Page) -> None:
             found += [(path, one) for one in problems(page)]
 
     assert found == []
+
+
+def test_icons_and_the_edges_of_fields_stand_out_from_what_is_below_them(full: Site, page: Page) -> None:
+    """By 3:1 at least, which axe does not measure."""
+    seen, faint = 0, []
+    for path in every_page(full):
+        for dark in (False, True):
+            page.look(dark=dark)
+            page.go(address(full, path))
+            found = page.run(FAINT)
+            seen += found["count"]
+            faint += [(path, dark, one) for one in found["faint"]]
+
+    assert faint == []
+    assert seen > 100
 
 
 def test_the_passphrase_is_asked_for_on_an_accessible_page(full: Site, page: Page) -> None:
@@ -169,3 +223,57 @@ def test_a_board_that_says_the_same_is_not_drawn_again(full: Site, page: Page) -
     page.wait("!kept.isConnected", "the board is another one")
 
     assert page.run("asked") == 2
+
+
+def test_axe_finds_nothing_in_firefox(full: Site, signed_in: Firefox) -> None:
+    found = []
+    for path in (*every_page(full), "/confirm/passphrase", "/enter"):
+        for dark in (False, True):
+            signed_in.look(dark=dark)
+            signed_in.go(address(full, path))
+            assert signed_in.run("matchMedia('(prefers-color-scheme: dark)').matches") is dark
+            found += [(path, dark, one) for one in problems(signed_in)]
+
+    assert found == []
+
+
+def test_tab_reaches_everything_in_firefox(full: Site, signed_in: Firefox) -> None:
+    wrong: list[object] = []
+    for path in every_page(full):
+        signed_in.go(address(full, path))
+        expected = signed_in.run(EXPECTED)
+
+        found = focused(signed_in)
+
+        if [one["place"] for one in found] != expected:
+            wrong.append((path, "order", [one["html"] for one in found], len(expected)))
+        wrong += [(path, one["html"]) for one in found if not one["inside"] or one["outline"] == "none"]
+
+    assert wrong == []
+
+
+def test_a_session_that_comes_to_another_state_is_announced_once_by_its_name(full: Site, page: Page) -> None:
+    page.go(address(full, "/sessions"))
+    page.run(LISTEN)
+    page.run("document.querySelector('.board a').focus()")
+
+    full.sessions = (WAITS, replace(WORKS, state=SessionState.DONE))
+    full.page.publish(record(9))
+    page.wait("told.length === 1", "it is read aloud, wherever the focus is")
+    assert page.run("document.querySelectorAll('.board .is-done').length") == 0, "the board is held below the focus"
+    page.run("document.activeElement.blur()")
+    page.wait("!!document.querySelector('.board .is-done')", "then the board follows")
+
+    assert page.run("told") == ["Import: done"]
+
+
+def test_many_changes_are_one_announcement(full: Site, page: Page) -> None:
+    full.sessions = tuple(replace(WORKS, session=str(number)) for number in range(4))
+    page.go(address(full, "/sessions"))
+    page.run(LISTEN)
+
+    full.sessions = tuple(replace(one, state=SessionState.FAILED) for one in full.sessions)
+    full.page.publish(record(9))
+    page.wait("told.length === 1", "they are counted")
+
+    assert page.run("told") == ["4 sessions changed"]

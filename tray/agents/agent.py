@@ -13,7 +13,7 @@ from tray.model.event import Capability, Event, EventSpec, RelayRequest, Tool
 from tray.model.form import Answers, Form
 from tray.model.hook import Match
 
-if TYPE_CHECKING:  # a connector and a reader are imported when somebody connects or reads
+if TYPE_CHECKING:  # a connector and a reader are imported when they are first used
     from pathlib import Path
 
     from tray.agents.connection import EntryContent, FindProblem, Plan, RelayEntry, Site
@@ -171,7 +171,7 @@ class HookRules:
     only_rewrites_prompts: bool = False  # asked about what a person typed only where the event can carry a rewrite
     json_over_http: bool = False  # an HTTP answer that is not a JSON object is a failure
     context_at_stop: bool = False  # context of its hooks at a stop makes the agent go on; of others' it is dropped
-    refusal_stops: bool = False  # a refusal by a model ends the turn, unless the hook says otherwise
+    refusal_stops: bool = False  # a refusal by a model ends the turn, unless the hook declares otherwise
     refusal_cap_variable: str = ""  # with which its users raise the limit of refusals at an end of turn
     placeholders: Placeholders = Placeholders()
     folder_variables: frozenset[str] = frozenset()  # of its hooks: they name the same folders for an approved copy
@@ -199,7 +199,7 @@ class ProtectedFiles:
 
     kind: str  # as people read it: "a hook setting of Claude Code"
     pattern: re.Pattern[str]  # of a whole path in lower case with forward slashes
-    beside: tuple[str, ...] = ()  # another name says too little: only with one of these files in the same folder
+    beside: tuple[str, ...] = ()  # another name is not enough: only with one of these files in the same folder
 
 
 # Payload keys that describe the agent and its session on every event. Hooks' patterns do not search their values.

@@ -44,7 +44,7 @@ class Site:
         return Backups(self.paths.state / CONNECTIONS)
 
     def folder(self, variable: str, *usual: str) -> Path:
-        """A configuration folder of an agent's: what the environment says, else below the user's home."""
+        """A configuration folder of an agent's: from the environment, else below the user's home."""
         named = self.environment.get(variable, "")
         return self.cwd / named if named else self.home.joinpath(*usual)
 

@@ -1,4 +1,4 @@
-"""Law 2: what an event cannot carry becomes stricter, never looser, and an adjustment says so."""
+"""Law 2: what an event cannot carry becomes stricter, never looser, with an adjustment."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ def read(questions: Any, *, multiple: str, own_words: str = "") -> Form | None:
     """The form; None for what has not exactly this shape, which the user can only answer in the agent itself.
 
     `multiple` and `own_words` are the agent's keys for a question that takes several answers, and for one that takes
-    the user's own words (which every question does unless it says no).
+    the user's own words (which every question does unless it declines that).
     """
     if not isinstance(questions, list) or not questions:
         return None

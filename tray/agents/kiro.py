@@ -82,7 +82,7 @@ def _connector() -> Connector:
     from tray.agents.claude_shape.connector import ShapedConnector
 
     class KiroConnector(ShapedConnector):
-        """Adds our entries to every agent that its user has: there is no file for all of them."""
+        """Adds our entries to every agent that its user has: no file is for all of them."""
 
         def settings_paths(self, site: Site) -> tuple[Path, ...]:
             return tuple(sorted(self.folder(site).glob(FILE.name)))
@@ -106,7 +106,7 @@ def _reader() -> HookReader:
     from tray.agents.claude_shape.settings_hooks import ShapedReader
 
     class KiroReader(ShapedReader):
-        """In its matchers `*` stands for any text, `@server` for all tools of a server, `@builtin` for all others."""
+        """In its matchers `*` means any text, `@server` for all tools of a server, `@builtin` for all others."""
 
         def pattern(self, event: str, matcher: str) -> str:
             if matcher == "@builtin":

@@ -18,7 +18,7 @@ JAVASCRIPT = (
 GO = JAVASCRIPT.replace("\ufeff", "\u0085")
 PYTHON = JAVASCRIPT + "\x1c\x1d\x1e\x1f\u0085"
 NESTED_KEYS = ("decision", "hookSpecificOutput")  # objects in an answer that are read key by key
-LARGEST = math.nextafter(math.inf, 0)  # stands for infinity, which nobody could write again
+LARGEST = math.nextafter(math.inf, 0)  # in place of infinity, which cannot be written again
 CONSTANTS = {"-Infinity": -LARGEST, "Infinity": LARGEST, "NaN": None}
 
 
@@ -34,7 +34,7 @@ def text(raw: bytes, blanks: str = JAVASCRIPT) -> str:
 def mapping(output: str, known_keys: Collection[str], *, python: bool = False) -> dict[str, Any]:
     """The one JSON object in `output`, of a key written twice the last. Raises ValueError as `wire.mapping` does.
 
-    Nobody looks at keys outside `known_keys`, so those may be nested as deep as they like. With `python` the words
+    Keys outside `known_keys` are not used, so those may be nested as deep as they like. With `python` the words
     that Python writes for numbers without digits are read too.
     """
     fields = wire.object_of(loads(output, python=python))

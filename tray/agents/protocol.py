@@ -20,12 +20,12 @@ SPEC_CACHE_SIZE = 1024  # of events whose specs are remembered; names come from 
 
 
 def parse(request: RelayRequest, ledger: int = 0, payload: Payload | None = None) -> Event:
-    """The event of a request. Never raises: the event's `problem` says what is wrong with the input.
+    """The event of a request. Never raises: the event's `problem` is what is wrong with the input.
 
     `payload` is the result of `parse_payload`, if the caller has it already.
     """
     event = _parsed(request, payload)
-    # Nobody has seen it yet, so it may be written to; `replace` would take longer than all the rest here.
+    # It is still private, so it may be written to; `replace` would take longer than all the rest here.
     if ledger:
         object.__setattr__(event, "ledger", ledger)
     if request.parent:
@@ -120,7 +120,7 @@ def fit(event: Event, decision: Decision) -> Decision:
         return Fit(f"{event.name or 'an event'} of {event.agent}", Capability.NOTHING)(decision)
     event_spec = spec(event.agent, event.name)
     can, extras = event_spec.can, event_spec.extras
-    if event.problem:  # of an event that we could not read, nothing but a refusal or a question can be said
+    if event.problem:  # of an event that we could not read, nothing but a refusal or a question can be answered
         can, extras = can & (Capability.ASK | Capability.DENY), ()
     fit_event = Fit(
         subject=f"{event.name} of {event.agent}",

@@ -25,7 +25,7 @@ class RelayCommand:
 
     agent: str
     event: str = ""
-    state_folder: str = ""  # the folder that it leads to; "" = whatever the agent's environment says
+    state_folder: str = ""  # the folder that it leads to; "" = from the agent's environment
     required_files: tuple[str, ...] = field(default=(), compare=False)
 
 

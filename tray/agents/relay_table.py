@@ -1,12 +1,12 @@
 """Writes the table that holds what the relays need to know about agents. A relay reads the `relay.table` beside it.
 
-    neutral=AGENT␟EVENT␟echo           the relay writes the event's input back when nobody else answers
+    neutral=AGENT␟EVENT␟echo           the relay writes the event's input back if nothing else answers
     neutral=AGENT␟EVENT␟bytes␟TEXT     the relay writes TEXT then
 
 The table of a package or a wheel has only these rows. That of the installed relay also has:
 
     protocol=NUMBER                    of the relay beside the table: an older Hooktray does not replace it
-    state=FOLDER                       the state folder, whatever the agent's environment says
+    state=FOLDER                       the state folder, whatever the agent's environment has
     without_tray=once|allow            what the relay does when the tray does not answer
     once=WORD␟WORD…                    the command of the one-shot engine
     package=MARK␟FOLDER␟FILE…          how the relay knows that Hooktray was uninstalled; then no guard counts
@@ -67,7 +67,7 @@ ANY = "*"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableContent:
-    """What the table of the installed relay says beside the agents' answers."""
+    """What the table of the installed relay has beside the agents' answers."""
 
     protocol: int
     state: str
@@ -118,7 +118,7 @@ def fields(agent: str, event: str, answers: tuple[Answer, Answer]) -> tuple[str,
 
 
 def read(table: bytes) -> TableContent:
-    """What a table says; damaged rows are left out, and what it does not say is empty or 0."""
+    """A table's values; damaged rows are left out, and what it does not have is empty or 0."""
     found: dict[str, list[str]] = {}
     guards: list[Guard] = []
     hooks: dict[tuple[str, ...], tuple[str, ...]] = {}

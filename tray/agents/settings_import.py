@@ -81,7 +81,7 @@ class SettingsImporter:
         return Plan(changes=tuple(filter(None, changes)), notes=self._notes(site, moved, reasons))
 
     def undo_import(self, site: Site) -> Plan:
-        """Put the hooks back: restore the old bytes if nobody edited the file since, else append each hook."""
+        """Put the hooks back: restore the old bytes if the file was not edited since, else append each hook."""
         _check_scope(site)
         source = self.path(site)
         imported = read_state(source)
@@ -128,7 +128,7 @@ class SettingsImporter:
         )
 
     def _without_ours(self, site: Site, path: Path, settings: File) -> File:
-        """The file as it was before `connect`: its own bytes if nobody edited since."""
+        """The file as it was before `connect`: its own bytes if it was not edited since."""
         backup = site.backups.as_written(path, settings)
         before = (backup.moved or backup).before if backup else None
         return before if isinstance(before, File) else self._stripped(settings, path)

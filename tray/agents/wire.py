@@ -32,7 +32,7 @@ def spec(events: Mapping[str, EventSpec], name: str) -> EventSpec:
 
 
 def event_family(name: str) -> str:
-    """`slash/<command>` for `slash/files`; "" for what is no member of a family."""
+    """`slash/<command>` for `slash/files`; "" for what is not a member of a family."""
     group, _, word = name.partition("/")
     signs = (sign in "_-" or (sign.isascii() and sign.isalnum()) for sign in word)
     return f"{group}/<command>" if word and word[0] != "-" and all(signs) else ""
@@ -191,7 +191,7 @@ def texts(fields: Mapping[str, Any], keys: Collection[str]) -> dict[str, str]:
 
 
 def event_name(fields: Mapping[str, Any], key: str) -> str:
-    """An event's name as the payload says it; "" when that is missing or no name at all."""
+    """An event's name from the payload; "" when that is missing or not a name."""
     word = fields.get(key)
     if not isinstance(word, str) or len(word) > NAME_LIMIT:
         return ""
@@ -262,19 +262,19 @@ def _encodes(value: str) -> bool:
 
 
 def run_problem(result: Result) -> str:
-    """Why nothing the process said counts; "" when it came to an ordinary end. Claude Code alone reads on."""
+    """Why the process's output does not count; "" after an ordinary end. Only Claude Code reads on."""
     return exit_problem(result) or start_problem(result)
 
 
 def exit_problem(result: Result) -> str:
-    """Why nothing it said can count, in every dialect; "" when it ended by itself."""
+    """Why its output cannot count, in every dialect; "" when it ended by itself."""
     if result.cause or result.code is None:
         return result.cause or "ended without an exit code"
     return f"killed by signal {-result.code}" if result.code < 0 else ""
 
 
 def start_problem(result: Result) -> str:
-    """What a shell's exit code says of a command that it could not start; "" for any other code."""
+    """What a shell's exit code means for a command that it could not start; "" for any other code."""
     return START_FAILURES.get(result.code or 0, "")
 
 

@@ -155,7 +155,7 @@ def _environments(own: str) -> Environments:
 
 
 def confirmed_llm(paths: Paths, stores: Stores) -> Llm | None:
-    """The model that a person confirmed, as the file says it at this moment."""
+    """The model that a person confirmed, as the file has it at this moment."""
     from tray.approvals import guarded_settings
     from tray.sources import configuration
 
@@ -184,6 +184,6 @@ def build_catalog(paths: Paths, stores: Stores) -> HookCatalog:
 
 
 def journal_limits(catalog: HookCatalog) -> RetentionLimits:
-    """How much the journal keeps, as the file says it at this moment."""
+    """How much the journal keeps, as the file has it at this moment."""
     limits = catalog.settings_in_force.journal
     return RetentionLimits(days=limits.days, rows=limits.rows, megabytes=limits.megabytes)

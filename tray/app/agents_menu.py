@@ -96,7 +96,7 @@ class AgentsMenu:
         return " · ".join((say("Connected: {names}", names=names), *advice))
 
     def connect_found(self) -> str:
-        """Connect every agent that is offered, as its summary says it."""
+        """Connect every agent that is offered, as in its summary."""
         return self.connect_all([one.digest for one in self._previews.values() if one.connect])
 
     def _write(self, agent: str, digest: str) -> ConnectPreview:

@@ -130,7 +130,7 @@ class AlertController:
             session_name=session_name,
         )
         self.questions = UserQuestions(
-            # A question that cannot be seen helps nobody.
+            # A question that cannot be seen is of no use.
             agents=lambda: ask_agents() if icon_visible() or self._notifier.working else (),
             seconds=lambda: settings().ask_on_desktop.seconds,
             on_asked=self._question_opened,

@@ -61,7 +61,7 @@ class EventBus:
         self._post(lambda: self.view.status_hidden(turn))
 
     def alerted(self, ids: tuple[str, ...], word: str) -> None:
-        """An alert may be sent before its event has a row: hooks that nobody waits for may still run."""
+        """An alert may be sent before its event has a row: hooks without a waiting agent may still run."""
         if len(self._deliveries) > MEMORY_LIMIT:
             self._deliveries.clear()
         self._deliveries.update(dict.fromkeys(ids, word))

@@ -11,7 +11,7 @@ MARK = "welcomed"  # in the state folder
 
 
 def asks(paths: Paths) -> bool:
-    """Whether no tray has run here, nobody wrote a configuration, and somebody can answer."""
+    """Whether no tray has run here, no configuration was written, and a person can answer."""
     is_first = not paths.config.exists() and not (paths.state / MARK).exists()
     return is_first and _is_at_terminal()
 

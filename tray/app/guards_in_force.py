@@ -84,7 +84,7 @@ def kept_guards(sources: GuardSources) -> tuple[Guard, ...]:
 
 
 def _undecided(sources: GuardSources, *, is_reviewed: bool) -> Iterator[ApprovedHook]:
-    """The lost approvals about which nobody has decided since; before the review also those not declared now."""
+    """The lost approvals that were not decided since; before the review also those not declared now."""
     decided = _decided(sources.ledger)
     for key, one in sources.earlier.lost.items():
         waits = not is_reviewed or sources.waiting is None or key in sources.waiting
@@ -115,7 +115,7 @@ def _decided(ledger: LedgerState) -> frozenset[str]:
 
 
 def _guarded_nothing(table: TableContent) -> bool:
-    """Whether the relay knew of no guard although it would have been told: hooks were off, or there were none."""
+    """Whether the relay knew of no guard although its table was current: hooks were off, or there were none."""
     return bool(table.state) and table.without_tray == USUAL_WITHOUT_TRAY and not table.guards
 
 

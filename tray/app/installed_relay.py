@@ -257,7 +257,7 @@ def _table(paths: Paths) -> TableContent:
 
 
 def _known_table(paths: Paths, database: Database) -> TableContent:
-    """As it was written last; what somebody else made of the file counts only when the database does not say."""
+    """As it was written last; a file that was changed since counts only when the database has no text."""
     text = _saved(database).get(TABLE)
     return relay_table.read(text.encode()) if text else _table(paths)
 

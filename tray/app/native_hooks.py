@@ -16,9 +16,9 @@ from tray.paths import Paths
 
 
 def native_hooks(paths: Paths, states: Iterable[HookState]) -> frozenset[str]:
-    """The keys of the approved hooks that their own agent runs, as they stand in a file with entries of ours.
+    """The keys of the approved hooks that their own agent runs, of a file with entries of ours.
 
-    A hook whose file no longer says what was approved is not among them: its approved copy goes on guarding.
+    A hook whose file was changed since its approval is not among them: its approved copy goes on guarding.
     """
     approved = [one for one in states if one.state is ApprovalState.APPROVED and one.digest == one.approved]
     agents = {one.hook.source.kind for one in approved if hook_rules(one.hook.source.kind).runs_own}
@@ -40,7 +40,7 @@ def _has_entries(agent: str, path: Path) -> bool:
 
 
 def _is_run(one: HookState, files: Iterable[Path]) -> bool:
-    """Whether it stands in one of these files, or in a skill or subagent beside one."""
+    """Whether it is in one of these files, or in a skill or subagent beside one."""
     path, match = resolve_links(Path(one.hook.source.path)), one.hook.match
     is_frontmatter = bool(match.skill or match.subagent)
     return any(path == file or (is_frontmatter and path.is_relative_to(file.parent)) for file in files)

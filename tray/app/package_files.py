@@ -20,7 +20,7 @@ MARK = Path("share", "hooktray", "connected")
 
 
 def mark() -> tuple[str, ...]:
-    """What the relay's table says of the package: the mark, the folder and the files; () where nothing can tell."""
+    """The package in the relay's table: the mark, the folder and the files; () where it is not known."""
     package = Path(STARTER).parent
     site = package.parent
     if sys.platform == "win32" or getattr(sys, "frozen", False) or site.name not in SITE_NAMES:
@@ -47,7 +47,7 @@ def unmark() -> None:
 
 
 def is_of_the_system(package: Path) -> bool:
-    """Whether it stands where the system's package manager puts files."""
+    """Whether it is where the system's package manager puts files."""
     return package.is_relative_to("/usr") and not package.is_relative_to("/usr/local")
 
 

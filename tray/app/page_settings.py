@@ -35,7 +35,7 @@ def offers(presenter: Presenter) -> tuple[ConnectOffer, ...]:
 
 
 def choose(presenter: Presenter, controller: MenuController, id: str, on: bool | None) -> bool:
-    """Click a row, unless its tick is as it should be already; False when there is no such row. On their thread."""
+    """Click a row, unless its tick is as it should be already; False without such a row. On their thread."""
     row = next(
         (row for row in _rows(_submenus(presenter)) if row.id == id and not isinstance(row.action, EXCLUDED)), None
     )

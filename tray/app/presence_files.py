@@ -48,7 +48,7 @@ class PresenceFiles:
                 self._look()
 
     def close(self) -> None:
-        """Nobody keeps them up to date any more."""
+        """They are no longer kept up to date."""
         self._wanted.clear()
         for path in list(self._made):
             self._remove(path)

@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 class RelayFiles:
-    """While `is_altered` (somebody altered relay or table), the table stays as it is until that is announced."""
+    """While `is_altered` (others changed relay or table), the table stays as it is until that is announced."""
 
     def __init__(self, paths: Paths, stores: Stores, catalog: HookCatalog, is_altered: Callable[[], bool]) -> None:
         self._paths = paths
@@ -47,7 +47,7 @@ class RelayFiles:
             log.warning("the relay's table cannot be written: %s", error.message)
 
     def write_last(self) -> None:
-        """Nobody writes the guards anew when a pause ends while no tray runs."""
+        """No process writes the guards anew when a pause ends while no tray runs."""
         with contextlib.suppress(HooktrayError, OSError):
             sources = self._sources(after_quit=True)
             self.kept = kept_guards(sources)

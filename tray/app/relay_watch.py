@@ -1,4 +1,4 @@
-"""Puts the installed relay and its table back when somebody takes them away or alters them, and announces it."""
+"""Puts the installed relay and its table back when they are removed or altered, and announces it."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class RelayWatch:
         return time.monotonic() - at >= CONFIRM
 
     def _mend(self, found: tuple[RelayProblem, ...]) -> tuple[RelayProblem, ...]:
-        """What is left. It may be taken away again while it is put back: that is no reason to leave it away."""
+        """What is left. It may be removed again while it is put back, which does not end the attempts."""
         try:
             left = found
             for _ in range(ATTEMPTS):

@@ -1,4 +1,4 @@
-"""What `status`, `list` and `log` show: gathered by the running tray, or by the command itself where none runs.
+"""What `status`, `list`, `log` and `agents` show: gathered by the running tray, else by the command itself.
 
 A report is JSON. The tray gives one only to a command of its own version and language, which then prints the same as
 if it had gathered it by itself.
@@ -7,6 +7,7 @@ if it had gathered it by itself.
 from __future__ import annotations
 
 import shlex
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
@@ -15,8 +16,9 @@ from typing import Any
 
 from tray import __version__
 from tray.agents.connection import Site
+from tray.agents.packages import entry_points
 from tray.app import Stores, unjudged_calls
-from tray.app.agent_sites import hooks_in_question, last_events, site, unsupported_agents
+from tray.app.agent_sites import hooks_in_question, last_events, recorded_sessions, site, unsupported_agents
 from tray.app.checks.agent_status import agent_statuses
 from tray.app.checks.checklist import broken_hooks
 from tray.approvals.catalog import HookCatalog, HookState, command_or_url
@@ -27,6 +29,7 @@ from tray.language import pick_language
 from tray.model.hook import ApprovalState
 from tray.paths import Paths
 from tray.store.db import Database
+from tray.store.journal import Journal
 from tray.text import sanitise
 
 Report = Mapping[str, Any]
@@ -59,6 +62,9 @@ class Reports:
         self, request: Mapping[str, Any], health: Callable[[], Mapping[str, Any]]
     ) -> Callable[[], Mapping[str, Any]]:
         match request["report"]:
+            case "agents":
+                place = replace(self._site(request), workspace=str(request["workspace"]))
+                return lambda: self._agents(place)
             case "list":
                 return lambda: list_report(self._stores, self._catalog)
             case "log":
@@ -69,8 +75,15 @@ class Reports:
                 return lambda: status_report(self._stores, self._catalog, health(), place)
         return dict
 
+    def _agents(self, place: Site) -> Report:
+        """Empty where a package brings an agent: it may have come after the tray began."""
+        if any(entry_points(sys.path)):
+            return {}
+        self._catalog.refresh()
+        return agents_report(self._stores.journal, _with_needs(place, self._catalog), trial=False)
+
     def _site(self, request: Mapping[str, Any]) -> Site:
-        """Where the command is. Whoever sends a request names these places: connectors only read bounded files."""
+        """Where the command is. The request names these places, so connectors only read bounded files."""
         return replace(
             site(self._paths, Path(request["cwd"])),
             home=Path(request["home"]),
@@ -81,7 +94,7 @@ class Reports:
 def status_report(stores: Stores, catalog: HookCatalog, health: Report | None, place: Site) -> Report:
     """Whether hooks run, and what waits; `health` is what the running tray reports of itself, None when none runs."""
     catalog.refresh()
-    place = replace(place, needed=needed_events(hooks_in_question(catalog)))
+    place = _with_needs(place, catalog)
     state = stores.switch.state()
     paused = state.paused_until if state.paused_until and state.paused_until > time.time() else None
     waiting = [one for one in catalog.states if one.waiting and one.digest]
@@ -114,6 +127,20 @@ def status_report(stores: Stores, catalog: HookCatalog, health: Report | None, p
         "problem": "\n".join(filter(None, problems)) or None,
     }
     return {"row": row, "losses": losses, **_configuration(catalog)}
+
+
+def agents_report(journal: Journal, place: Site, *, trial: bool) -> Report:
+    """How each agent is connected, and the agents without support; `trial` sends an event through each line."""
+    is_recorded = recorded_sessions(journal) if trial else None
+    found = agent_statuses(place, last_events(journal), is_recorded)
+    return {
+        "agents": [{"row": one.row, "trust": one.trust_word} for one in found],
+        "unsupported": [{"row": asdict(one), "text": one.text} for one in unsupported_agents(journal)],
+    }
+
+
+def _with_needs(place: Site, catalog: HookCatalog) -> Site:
+    return replace(place, needed=needed_events(hooks_in_question(catalog)))
 
 
 def list_report(stores: Stores, catalog: HookCatalog) -> Report:

@@ -160,7 +160,7 @@ class App:
         self._activation = service_manager(paths)
         self._inherited = inherited_socket(paths.socket)
         if self._inherited is None and self._activation is not None:
-            self._activation.stop_listening()  # started by hand: the path of the socket is ours alone
+            self._activation.stop_listening()  # started by the user: only we use the socket's path
         self._loop = LoopThread()
         self._work = WorkQueue("work")
         self._throttled_refresh = ThrottledCall(self._loop.loop, self._changed, REFRESH_SECONDS)
@@ -431,7 +431,7 @@ class App:
         self._shutdown.request()
 
     def _quit_by_person(self) -> None:
-        """The next event must not start what somebody quit."""
+        """The next event must not start a tray that the user quit."""
         if self._activation is not None:
             self._activation.stop_listening()
         self.quit()
@@ -471,7 +471,7 @@ class App:
         self._work.post(lambda: self._echo(text))
 
     def _look(self, agent: str, session: str, answer: Callable[[Attention], None]) -> None:
-        """Whether somebody looks at a session; "" asks only whether somebody is there. Answers on the work thread."""
+        """Whether the user looks at a session; "" asks only whether the user is there. Answers on the work thread."""
         found = self._sessions.get(agent, session) if agent else None
         place = found.place if found else Place()
         seconds = self._catalog.settings_in_force.away_after * 60

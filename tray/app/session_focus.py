@@ -1,4 +1,4 @@
-"""Takes a person to the terminal of a session; where that cannot be done, says so in one line and opens its page."""
+"""Takes a person to the terminal of a session; if that fails, reports it in one line and opens its page."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class SessionFocus:
                 self._inform("", note)
 
     def go_now(self, session: Session) -> str:
-        """What is to be said of it, "" for nothing. Raises HooktrayError when no window was raised."""
+        """The message about it, "" for none. Raises HooktrayError when no window was raised."""
         result = self._focus(session.place, session.project)
         if result.raised:
             return result.note

@@ -97,7 +97,7 @@ class SessionTracker:
         return found.name if found else ""
 
     def is_headless(self, agent: str, session: str) -> bool:
-        """Whether no user sits before it, so that nobody there waits for its end."""
+        """Whether it has no user who waits for its end."""
         return (agent, session_id(session)) in self._headless
 
     def find(self, words: str) -> Session:
@@ -194,7 +194,7 @@ class SessionTracker:
         self._on_change()
 
     def _prune(self) -> None:
-        """Forget sessions that ended, and those that nothing was heard of for long."""
+        """Forget sessions that ended, and those without an event for long."""
         now = self._clock()
         old = [
             one

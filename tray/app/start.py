@@ -21,7 +21,7 @@ def start(paths: Paths, *, headless: bool) -> int:
 
 
 def _echo(text: str) -> None:
-    with contextlib.suppress(OSError):  # the terminal is closed: that is no reason not to run
+    with contextlib.suppress(OSError):  # the terminal is closed: the tray runs all the same
         print(text, flush=True)
 
 

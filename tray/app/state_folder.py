@@ -90,7 +90,7 @@ class StateFolder:
             self._identities[part] = identity(self._places[part]) or NO_FILE
 
     def remember_socket(self, found: Identity | None) -> None:
-        """Remember the socket that we bound; what is at its path by now may be somebody else's."""
+        """Remember the socket that we bound; what is at its path by now may be another's."""
         self._identities[StatePart.SOCKET] = found or identity(self._places[StatePart.SOCKET]) or NO_FILE
 
     def changed(self) -> frozenset[StatePart]:
@@ -104,7 +104,7 @@ class StateFolder:
         if StatePart.FOLDER not in self._open:
             return ""
         try:
-            path = os.readlink(f"/proc/self/fd/{self._open[StatePart.FOLDER]}")  # noqa: PTH115 - the suffix is no path
+            path = os.readlink(f"/proc/self/fd/{self._open[StatePart.FOLDER]}")  # noqa: PTH115 - the suffix is not a path
         except OSError:
             return ""
         if path.endswith(DELETED_SUFFIX) and identity(path) != self._identities.get(StatePart.FOLDER):

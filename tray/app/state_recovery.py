@@ -39,7 +39,7 @@ from tray.threads import ShutdownState
 
 CHANNEL = "state folder lost"  # how the ledger names it when a hook loses its approval here
 RETRY_DELAYS = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0)  # seconds between two attempts that fail
-LOOK_AGAIN = 1.0  # seconds after records were put back: whoever deletes them may not be done
+LOOK_AGAIN = 1.0  # seconds after records were put back: more may be deleted
 SET_ASIDE = ("", "-wal", "-shm")
 
 log = logging.getLogger(__name__)

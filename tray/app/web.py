@@ -1,4 +1,4 @@
-"""Builds the page; it costs nothing until somebody opens it."""
+"""Builds the page; it costs nothing until it is opened."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def create_config(paths: Paths) -> bool:
 
 
 def alert(found: Sequence[MenuAgent]) -> Alert:
-    """What is to be seen and heard if alerts work here; its button connects all agents that were found."""
+    """The first notification, with a sound, if alerts work here; its button connects all agents that were found."""
     message = " · ".join((say("Hooktray is here"), _next(found), say("this is what an alert looks and sounds like")))
     digests = [one.connect.digest for one in found if one.connect]
     shown = replace(information(message, {}), sound=SOUND, notify=True)

@@ -1,4 +1,4 @@
-"""Threads for the hooks of events whose agent already has its answer, and for other work that nobody waits for."""
+"""Threads for the hooks of events whose agent already has its answer, and for other work in the background."""
 
 from __future__ import annotations
 

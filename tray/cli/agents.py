@@ -6,10 +6,10 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from tray.cli import is_confirmed
 from tray.cli.agent_question import AgentQuestion, refuse_agents, show
@@ -151,27 +151,43 @@ def list_agents(
     trial: Annotated[bool, Option("--try", help="Send an event of ours through each agent's own line.")] = False,
     workspace: Workspace = "",
 ) -> None:
-    from tray.agents.registry import AGENTS
+    from tray.cli.tray_reports import ask_report
+    from tray.cli.views import print_agents
+
+    report = {} if trial else ask_report(paths, "agents", workspace=workspace)
+    has_packages = not report  # the tray leaves those of packages to us
+    if not report:
+        report = _read_agents(paths, workspace, trial=trial)
+    if as_json:
+        for one in (*report["agents"], *report["unsupported"]):
+            print(json.dumps(one["row"], ensure_ascii=False))
+    else:
+        print_agents(report)
+    if has_packages:
+        _print_packages(as_json=as_json)
+
+
+def _read_agents(paths: Paths, workspace: str, *, trial: bool) -> Mapping[str, Any]:
     from tray.app import open_stores
-    from tray.app.agent_sites import last_events, recorded_sessions, unsupported_agents
-    from tray.app.checks.agent_status import agent_statuses
-    from tray.cli.views import print_agents, print_packages
+    from tray.app.reports import agents_report
 
     site = agent_site(paths, workspace=workspace)
     journal = open_stores(site.paths, migrate=not site.paths.database.exists()).journal
-    is_recorded = recorded_sessions(journal) if trial else None
-    found, foreign = agent_statuses(site, last_events(journal), is_recorded), unsupported_agents(journal)
-    journal.close()
-    if as_json:
-        for one in found:
-            print(json.dumps(one.row, ensure_ascii=False))
-        for other in foreign:
-            print(json.dumps(asdict(other), ensure_ascii=False))
-        for broken in AGENTS.broken:
-            print(json.dumps({**asdict(broken), "supported": False}, ensure_ascii=False))
+    try:
+        return agents_report(journal, site, trial=trial)
+    finally:
+        journal.close()
+
+
+def _print_packages(*, as_json: bool) -> None:
+    from tray.agents.registry import AGENTS
+    from tray.cli.views import print_packages
+
+    if not as_json:
+        print_packages(AGENTS)
         return
-    print_agents(found, foreign)
-    print_packages(AGENTS)
+    for broken in AGENTS.broken:
+        print(json.dumps({**asdict(broken), "supported": False}, ensure_ascii=False))
 
 
 def agent_site(paths: Paths, scope: str = "", workspace: str = "") -> Site:

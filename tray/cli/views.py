@@ -13,8 +13,6 @@ from tray.text import printable, sanitise
 
 if TYPE_CHECKING:
     from tray.agents.registry import SupportedAgents
-    from tray.app.agent_sites import UnsupportedAgent
-    from tray.app.checks.agent_status import AgentStatus
     from tray.paths import Paths
 
 LOG_HEADS = ("id", "time", "agent", "project", "verdict", "what happened")
@@ -124,26 +122,27 @@ def _log_cells(entry: Mapping[str, Any]) -> tuple[str, ...]:
     return row["id"][:8], clock(row["at"]), row["agent"], row["project"], word, entry["sentence"]
 
 
-def print_agents(statuses: Sequence[AgentStatus], foreign: Sequence[UnsupportedAgent]) -> None:
-    rows = [
+def print_agents(report: Mapping[str, Any]) -> None:
+    rows = [one["row"] for one in report["agents"]]
+    cells = [
         (
-            one.agent,
-            "yes" if one.installed else "no",
-            f"{len(one.events)} events" if one.connected else "no",
-            _trusted(one),
-            {True: "yes", False: "no", None: "not tried"}[one.firing] if one.connected else "-",
-            clock(one.last_event) if one.last_event else "never",
+            row["agent"],
+            "yes" if row["installed"] else "no",
+            f"{len(row['events'])} events" if row["connected"] else "no",
+            one["trust"],
+            {True: "yes", False: "no", None: "not tried"}[row["firing"]] if row["connected"] else "-",
+            clock(row["last_event"]) if row["last_event"] else "never",
         )
-        for one in statuses
+        for row, one in zip(rows, report["agents"], strict=True)
     ]
-    table(("agent", "installed", "connected", "trusted", "firing", "last heard of"), rows)
-    for one in statuses:
-        for text in filter(None, (one.problem, *one.advice)):
-            print(f"{one.agent}: {printable(text)}")
-    places = {one.agent: one.files for one in statuses}
-    for other in foreign:
-        where = ", ".join(places.get(other.line, ()))
-        print(printable(f"{other.agent}: {other.text}" + (f"; they are in {where}" if where else "")))
+    table(("agent", "installed", "connected", "trusted", "firing", "last heard of"), cells)
+    for row in rows:
+        for text in filter(None, (row["problem"], *row["advice"])):
+            print(f"{row['agent']}: {printable(text)}")
+    places = {row["agent"]: row["files"] for row in rows}
+    for other in report["unsupported"]:
+        where = ", ".join(places.get(other["row"]["line"], ()))
+        print(printable(f"{other['row']['agent']}: {other['text']}" + (f"; they are in {where}" if where else "")))
 
 
 def print_packages(agents: SupportedAgents) -> None:
@@ -153,14 +152,6 @@ def print_packages(agents: SupportedAgents) -> None:
         print(printable(f"{agent}: third-party, of the package {package}{how}"))
     for one in agents.broken:
         print(printable(f"{one.agent}: {one.text}; {one.remedy}"))
-
-
-def _trusted(one: AgentStatus) -> str:
-    if not one.connected:
-        return "-"
-    if one.trusted is None:
-        return one.trust.partition(":")[0] or "unknown"
-    return ("here" if one.trust == "trusted here" else "yes") if one.trusted else "no"
 
 
 def _short_source(source: str, paths: Paths) -> str:

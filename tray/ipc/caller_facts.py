@@ -77,7 +77,7 @@ def other_platform_origin(pid: int, is_untrusted: Callable[[int], bool]) -> str:
 
 
 def process_chain(pid: int) -> tuple[ProcessFacts, ...]:
-    """The process and those above it, nearest first; the first process of the machine is no agent."""
+    """The process and those above it, nearest first; the first process of the machine is not an agent."""
     found: list[ProcessFacts] = []
     while pid > 0 and len(found) < MAX_DEPTH:
         one = read_process(pid)
@@ -147,7 +147,7 @@ def _is_privileged(pid: int) -> bool:
 
 
 def start_time(pid: int) -> str:
-    """When it was started, in the kernel's own count; "" when it has gone. A pid alone may come back."""
+    """When it was started, in the kernel's own count; "" when it has gone. A pid may come back."""
     try:
         return _stat(pid)[19]
     except (OSError, IndexError):
@@ -171,7 +171,7 @@ def _device(pid: int) -> int:
 
 
 def _terminal(device: int, uid: int) -> ControllingTerminal | None:
-    """The device as its number says; a name that leads to another device is none."""
+    """The device by its number; a name that leads to another device is none."""
     if sys.platform == "win32":
         return None
     if os.major(device) in PTY_MAJORS:
@@ -248,7 +248,7 @@ def _pids() -> Iterator[int]:
 
 def _list_folder(folder: Path) -> list[str]:
     try:
-        return os.listdir(folder)  # noqa: PTH208 - names alone, thousands of them
+        return os.listdir(folder)  # noqa: PTH208 - only names, thousands of them
     except OSError:
         return []
 
@@ -305,6 +305,6 @@ def _environment(pid: int) -> dict[str, str] | None:
 
 def _namespace(pid: int, kind: str) -> str:
     try:
-        return os.readlink(PROC / str(pid) / "ns" / kind)  # noqa: PTH115 - it is no path
+        return os.readlink(PROC / str(pid) / "ns" / kind)  # noqa: PTH115 - it is not a path
     except OSError:
         return ""

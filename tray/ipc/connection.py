@@ -30,7 +30,7 @@ else:
     PEER_CLOSED = 0
 
 
-class ClientDisconnected(Exception):  # noqa: N818  it is no error: relays go when their agent ends them
+class ClientDisconnected(Exception):  # noqa: N818  not an error: relays go when their agent ends them
     """The caller has closed its end before it was answered."""
 
 
@@ -44,7 +44,7 @@ class DisconnectSignal:
         return self._connection.fileno()
 
     def is_set(self) -> bool:
-        # After its frame a relay sends nothing: what can be read is its end, or a caller that is no relay.
+        # After its frame a relay sends nothing: what can be read is its end, or a caller that is not a relay.
         return self.fileno() < 0 or _readable(self._connection)
 
 

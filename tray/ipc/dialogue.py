@@ -23,7 +23,7 @@ DEVICE_NUMBER = 0x80045432  # TIOCGDEV: which terminal it is, whatever its name
 
 
 class Dialogue(Protocol):
-    """Somebody who can be asked. `place` names the terminal, for the limit of tries."""
+    """A person who can be asked. `place` names the terminal, for the limit of tries."""
 
     place: str
 
@@ -31,11 +31,11 @@ class Dialogue(Protocol):
         """Whether all of it was taken."""
 
     def read(self, *, secret: bool = False) -> str:
-        """The line that was typed, with its end; without one when nobody typed it in time, or has left."""
+        """The line that was typed, with its end; without one after the time, or when the person has left."""
 
 
 class TerminalDialogue:
-    """At the terminal itself. `is_there` tells whether the person still is; `wakes` is readable when not."""
+    """At the terminal itself. `is_there` returns whether the person still is; `wakes` is readable when not."""
 
     def __init__(
         self, terminal: int, is_there: Callable[[], bool], timeout: float, *, place: str, wakes: int | None = None

@@ -23,7 +23,7 @@ ELSEWHERE = phrase(
 
 
 class PassphraseChange:
-    """`heard_from_agents` tells whether an agent was connected or has sent an event: then it may type here, too."""
+    """`heard_from_agents` returns whether an agent was connected or has sent an event: then it may type here, too."""
 
     def __init__(self, prompt: TerminalPrompt, controls: Controls, heard_from_agents: Callable[[], bool]) -> None:
         self._prompt = prompt

@@ -79,9 +79,9 @@ class UserRequests:
     def answer(
         self, request: Mapping[str, Any], peer: PeerCredentials, terminal: HandedTerminal | None = None
     ) -> Mapping[str, Any]:
-        """Never raises for what a caller sends; a request nobody knows is an error in its answer.
+        """Never raises for what a caller sends; an unknown request is an error in its answer.
 
-        `terminal` is what the command hands over if its request says so.
+        `terminal` is what the command passes if its request has one.
         """
         handed = terminal if request.get("terminal") is True else None
         op = str(request.get("op"))
@@ -150,7 +150,7 @@ class UserRequests:
         }
 
     def focus(self, session: str, pid: int) -> Mapping[str, Any]:
-        """For a person only: an agent could put a window in front of what somebody is about to click."""
+        """For a person only: an agent could put a window in front of what the user is about to click."""
         if not self._may_open(pid):
             raise HooktrayError(
                 say("an agent or a hook may not change what is on the screen"),
@@ -192,7 +192,7 @@ class UserRequests:
         return {"done": self._change_passphrase(pid, handed, request.get("forget") is True)}
 
     def _decide(self, request: UserRequest, pid: int, handed: HandedTerminal | None) -> Mapping[str, Any]:
-        """Ask at the caller's terminal for the proof that it needs; where nobody can be asked, in the menu."""
+        """Ask at the caller's terminal for the proof that it needs; without one, in the menu."""
         judgement = self._terminal.judge(pid)
         channel, chosen = self._ask(request, judgement, pid, handed)
         if chosen is Choice.YES:
@@ -213,7 +213,7 @@ class UserRequests:
     def _ask(
         self, request: UserRequest, judgement: Judgement, pid: int, handed: HandedTerminal | None
     ) -> tuple[str, Choice]:
-        """What the person at the caller's terminal chose, and on which channel; "" where nobody could be asked."""
+        """What the person at the caller's terminal chose, and on which channel; "" where no person could be asked."""
         can_deny = request.deny is not None
         if judgement.proof is Proof.CLICK:
             return TERMINAL, self._terminal.confirm(pid, request.question, can_deny=can_deny)
@@ -225,7 +225,7 @@ class UserRequests:
         return "", Choice.NOTHING
 
     def _way(self, judgement: Judgement, has_terminal: bool) -> str:
-        """What to do where nobody could be asked."""
+        """What to do where no person could be asked."""
         where = say(WHERE_TO_DECIDE if self._icon() else NO_ICON)
         if judgement.proof is Proof.REFUSED:
             return judgement.remedy or where

@@ -36,7 +36,7 @@ INLINE_WORKERS = 4  # acceptors, at most, that work on an event themselves: to s
 FRAME_WAIT = 0.02  # seconds that an acceptor waits for a whole frame
 EVENT_THREADS = 256  # threads for events; no caller gets one before its whole frame is there
 CONTROL_THREADS = 32  # threads for the user's own requests, whole as well
-UNIDENTIFIED_THREADS = 32  # threads for callers that have not yet said who they are, nor shown their token
+UNIDENTIFIED_THREADS = 32  # threads for callers that are not yet identified, and have not shown their token
 SLOW_THREADS = 32  # threads for callers whose header is there, and whose body or long answer takes time
 CONTROL_TIMEOUT = 5.0
 JOIN_INTERVAL = 0.05  # seconds between two cancellations of acceptors that are at work, when the server closes
@@ -213,7 +213,7 @@ class IpcServer:
         return self._service.timeout(header.fields.get("agent", ""), header.fields.get("event", ""))
 
     def _guarded(self, caller: ClientConnection, step: Callable[[ClientConnection], bool]) -> bool:
-        """Run one step for a caller; no failure passes this line, and after ours the service says what to answer."""
+        """Run one step for a caller; no failure passes this line, and after ours the service decides the answer."""
         try:
             return step(caller)
         except ClientDisconnected:
@@ -232,7 +232,7 @@ class IpcServer:
         return False
 
     def _answer_failure(self, caller: ClientConnection) -> None:
-        """Without a whole frame there is no answer: the closed connection sends the relay to its own fall-back."""
+        """A frame that is not whole gets no answer: the closed connection sends the relay to its own fall-back."""
         if not caller.is_complete or caller.header is None:
             return
         if caller.is_control:

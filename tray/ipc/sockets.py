@@ -25,7 +25,7 @@ _PATH_LIMIT = 107 if sys.platform == "linux" else 103  # bytes of a Unix socket'
 
 
 class PeerCredentials(NamedTuple):
-    """Who is at the other end, as the kernel says. A loopback port tells no pid (0); its token tells the owner."""
+    """The process at the other end, from the kernel. A loopback port has no pid (0); its token shows the owner."""
 
     pid: int
     uid: int
@@ -73,7 +73,7 @@ class ListeningSocket:
 
 
 def listen(path: Path, *, loopback: bool) -> ListeningSocket:
-    """Listen at `path`; IpcError when its folder is not ours alone or something else is in the way."""
+    """Listen at `path`; IpcError when others may write to its folder or something else is in the way."""
     check_folder(path.parent)
     return _listen_loopback(path) if loopback else _listen_unix(path)
 
@@ -106,7 +106,7 @@ def connect(path: Path, timeout: float) -> tuple[socket.socket, str]:
 
 
 def peer_credentials(connection: socket.socket, family: int | None = None) -> PeerCredentials:
-    """Who connected, as the kernel says."""
+    """The process that connected, from the kernel."""
     if sys.platform == "win32":
         return PeerCredentials(0, 0)
     if (connection.family if family is None else family) != socket.AF_UNIX:

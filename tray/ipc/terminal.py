@@ -30,7 +30,7 @@ CONFIRM_TIMEOUT = 60.0  # seconds for an answer
 MAX_QUESTIONS = 16  # that are open at once: each holds a thread
 CODE_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"  # none that looks like another
 CODE_LENGTH = 6
-QUESTION_LIMIT = 1_000_000  # characters: whoever asks has cut it to what a terminal can show
+QUESTION_LIMIT = 1_000_000  # characters: the caller has cut it to what a terminal can show
 
 
 class Choice(enum.Enum):
@@ -71,7 +71,7 @@ class TerminalPrompt:
         return shares_files(pid)
 
     def confirm(self, pid: int, question: str, *, can_deny: bool = False) -> Choice:
-        """What the person there chose by typing a code. Raises HooktrayError when nobody could be asked."""
+        """What the person there chose by typing a code. Raises HooktrayError when no person could be asked."""
         since = start_time(pid)
         facts = caller_facts(pid, self._is_untrusted)
         if not since or facts.terminal is None or judge_terminal(facts).proof is not Proof.CLICK:
@@ -118,7 +118,7 @@ class TerminalPrompt:
 
     @contextlib.contextmanager
     def dialogue(self, pid: int, handed: HandedTerminal, timeout: float = 0) -> Iterator[Dialogue]:
-        """The person at the caller's own terminal; another's may be somebody's who knows nothing of the request."""
+        """The person at the caller's own terminal; another terminal's user may not know of the request."""
         timeout = timeout or self._timeout
         if (remote := handed.remote(timeout)) is not None:
             with self._only_one(remote.place):
@@ -184,7 +184,7 @@ def ask_code(person: Dialogue, question: str, *, can_deny: bool = False) -> Choi
 
 
 def _write_question(person: Dialogue, question: str) -> None:
-    """Raises HooktrayError unless all of it was written: nobody shall decide about a part."""
+    """Raises HooktrayError unless all of it was written: a person must see all of it to decide."""
     if not person.write(f"{printable(question, QUESTION_LIMIT)}\n\n"):
         raise HooktrayError(
             say("the terminal did not take the whole text, nothing was changed"),

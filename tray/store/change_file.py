@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 LIMIT = 1 << 20  # bytes; then it begins anew
-SAFE_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # whatever is there holds nobody up
+SAFE_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # whatever is there delays no caller
 NO_STAMP = (0, 0, 0)
 
 Stamp = tuple[int, int, int]  # inode, bytes, nanoseconds of the last change
@@ -51,13 +51,13 @@ class ChangeFile:
             if is_large := status.st_size >= LIMIT:
                 os.ftruncate(file.number, 0)
             os.write(file.number, b".")
-            if is_large:  # so may it have been for another one, who leaves it with the same size
+            if is_large:  # so may it have been for another one, which leaves it with the same size
                 _touch(file.number)
         except OSError:
             try:
                 _touch(self._path)
             except OSError as error:
-                log.warning("%s: nobody else sees what was changed now: %s", self._path, error)
+                log.warning("%s: other processes do not see what was changed now: %s", self._path, error)
 
     def _open(self) -> _File:
         with self._opening:
@@ -66,7 +66,7 @@ class ChangeFile:
 
 
 class _File:
-    """Open as long as somebody has it: another thread may be looking at it when a new one takes its place."""
+    """Open as long as a thread has it: another one may be looking at it when a new one takes its place."""
 
     number = -1
 

@@ -1,4 +1,4 @@
-"""What we last wrote into the database, kept beside it: a change of the database alone is noticed.
+"""What we last wrote into the database, kept beside it: a change of only the database is noticed.
 
 There are two lines while a change is being written, so that whichever of them a crash leaves is ours.
 """

@@ -204,7 +204,7 @@ class Copies:
         return VerifiedCopy(raw=raw, manifest=manifest, paths=paths, root=str(self.folder / name / FILES))
 
     def _has_foreign_file(self, verified: VerifiedCopy) -> bool:
-        """Whether there is a file that nobody approved; if none, the folders' stamps say so until one changes."""
+        """Whether a file was not approved; if none, the folders' stamps prove it until one changes."""
         verified.folders.clear()
         stamps: dict[str, Stamp] = {}
         found = set(_files(verified.root, stamps)) if os.path.lexists(verified.root) else set()
@@ -248,7 +248,7 @@ class Copies:
         return self.folder / name / _below(original)
 
     def prune(self, wanted: Collection[str]) -> None:
-        """Remove the copies that nobody uses any more, and drafts that were never finished."""
+        """Remove the copies that are no longer used, and drafts that were never finished."""
         for folder in self.folder.iterdir():
             if folder.name not in wanted and not _is_being_written(folder):
                 _remove(folder)
@@ -344,7 +344,7 @@ def _below(path: str) -> Path:
 
 # What follows runs at each use of a hook, where Path.rglob takes longer than the kernel does.
 def _files(folder: str, stamps: dict[str, Stamp]) -> Iterator[str]:
-    """Whatever lies below a folder and is no folder itself. A link counts as a file, wherever it leads."""
+    """Whatever is below a folder and not a folder itself. A link counts as a file, wherever it leads."""
     stamps[folder] = _stamp(folder)
     with os.scandir(folder) as entries:
         for entry in entries:
@@ -355,7 +355,7 @@ def _files(folder: str, stamps: dict[str, Stamp]) -> Iterator[str]:
 
 
 def _stamp(folder: str) -> Stamp:
-    """The kernel changes it with whatever is put into the folder or taken out, and nobody can set it back."""
+    """The kernel changes it with whatever is put into the folder or taken out, and no program can set it back."""
     status = os.lstat(folder)
     return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns
 

@@ -69,7 +69,7 @@ class Database:
     path: Path
     damaged: Path | None = None  # set aside by this very opening; `damage` remembers it until a person has seen it
     pragmas: tuple[str, ...] = ()  # further ones for every connection, such as "max_page_count = 50"
-    busy: float = BUSY_TIMEOUT  # seconds, unless a caller says otherwise
+    busy: float = BUSY_TIMEOUT  # seconds, unless a caller gives another
     pin: Pin = field(default_factory=Pin, compare=False, repr=False)
 
     @property
@@ -102,7 +102,7 @@ class Database:
             connection.execute("DELETE FROM meta WHERE key = ?", (DAMAGE_KEY,))
 
     def open(self, *, busy: float | None = None, mode: str = "rw") -> sqlite3.Connection:
-        """A connection for the calling thread, in autocommit; who opens it closes it. Raises sqlite3.Error."""
+        """A connection for the calling thread, in autocommit; its opener closes it. Raises sqlite3.Error."""
         if self.pin.file is not None and identity(self.path) != self.pin.file:
             raise MovedError("the file was deleted, moved or replaced")
         uri = f"{self.path.absolute().as_uri()}?mode={mode}"

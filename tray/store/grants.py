@@ -1,4 +1,4 @@
-"""What the ledger holds of withheld variables that a person lets through to a hook, whatever its file says.
+"""The withheld variables that a person lets through to a hook, as the ledger has them, whatever its file has.
 
 The rows are like those of confirmed settings. A revoked hook loses its variables with its approval.
 """

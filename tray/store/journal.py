@@ -148,7 +148,7 @@ class Journal:
         return rows.record(found[0]) if len(found) == 1 else None
 
     def answer_of(self, id: str, *, digest: str = "") -> Answer | None:
-        """The answer already given to this event, so that nobody decides twice; `digest` = only for this payload."""
+        """The answer already given to this event, so that it is decided once; `digest` = only for this payload."""
         with self._database.connect() as connection:
             row = connection.execute("SELECT answer, digest FROM journal WHERE id = ?", (id,)).fetchone()
         if row is None or digest not in ("", row["digest"]):

@@ -143,7 +143,7 @@ class Ledger:
                 # Until the row is on disk, either may be the last.
                 write_checkpoint(self._head, dict.fromkeys((head, *self._checkpoint, *before)))
             self._checkpoint = (head,)
-            with contextlib.suppress(StoreError):  # both stand there then
+            with contextlib.suppress(StoreError):  # then both are kept
                 write_checkpoint(self._head, self._checkpoint)
             self.state = self._load()
             return self.state

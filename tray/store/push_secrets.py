@@ -1,7 +1,7 @@
 """The URLs of push services: in the system's keyring where there is one, else in a private file beside the database.
 
-Each is kept under its reference, which holds the digest of the URL: nobody can put another URL in its place. A
-keyring may take its time, or ask the user to unlock it, so only a process that nobody waits for comes here.
+Each is kept under its reference, which holds the digest of the URL: another URL cannot take its place. A
+keyring may take its time, or ask the user to unlock it, so only a process in the background comes here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tray.text import push_urls
 
 FILE = "push-secrets.json"
 SERVICE = "hooktray-push"
-# Those of the operating systems and desktops. What keeps a plain file, or nothing, is no keyring.
+# Those of the operating systems and desktops. What keeps a plain file, or nothing, is not a keyring.
 KEYRINGS = (
     "keyring.backends.SecretService",
     "keyring.backends.Windows",
@@ -57,7 +57,7 @@ def keep(url: str, folder: Path) -> SecretPlace:
 
 
 def find(url: str, folder: Path) -> str:
-    """The URL itself, for a URL or its reference; "" when nobody has it."""
+    """The URL itself, for a URL or its reference; "" when it is not kept."""
     if push_urls.reference(url) != url:
         return url
     found = _read(folder).get(url, "")

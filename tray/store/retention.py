@@ -16,7 +16,7 @@ DELETE = "DELETE FROM journal WHERE seq IN (SELECT seq FROM journal WHERE {} ORD
 
 
 def since_boot() -> float:
-    """Seconds that nobody sets; where the system says so, those of its sleep are among them."""
+    """Seconds of a clock that cannot be set; where the system has one, with the time of its sleep."""
     if sys.platform == "linux":
         return time.clock_gettime(time.CLOCK_BOOTTIME)
     return time.monotonic()
@@ -34,7 +34,7 @@ class RetentionLimits:
 class Retention:
     """`prune_step` deletes a few rows and returns whether there is more to delete. `limits` is asked each time.
 
-    A clock that jumps ahead while we run makes no row old: no more time has passed than `elapsed` says.
+    A clock that jumps ahead while we run makes no row old: no more time has passed than `elapsed`.
     """
 
     def __init__(

@@ -60,7 +60,7 @@ class Sessions:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is remembered of any session; False while nobody can tell."""
+        """Whether nothing is remembered of any session; False while that is not known."""
         try:
             self._refresh()
         except StoreError:
@@ -136,7 +136,7 @@ class Sessions:
             connection.execute(DROP_OLDEST, (key, key, MAX_NOTES))
 
     def take_notes(self, agent: str, session: str, *, wake: bool = False) -> tuple[SessionNote, ...]:
-        """What was left for this session, oldest first, to exactly one caller; `wake` = only what shall wake."""
+        """What was left for this session, oldest first, to exactly one caller; `wake` = only what wakes."""
         key = _key(agent, session)
         self._refresh()
         if key not in self._with_notes:
@@ -145,7 +145,7 @@ class Sessions:
             found = connection.execute(SELECT_NOTES, (key, int(wake))).fetchall()
             connection.executemany("DELETE FROM session_note WHERE seq = ?", [(row["seq"],) for row in found])
             if connection.execute(SELECT_NOTES, (key, 0)).fetchone() is None:
-                self._with_notes.discard(key)  # while nobody else can write
+                self._with_notes.discard(key)  # while no other process can write
         return tuple(SessionNote(hook=row["hook"], text=row["text"], wake=bool(row["wake"])) for row in found)
 
     # ---- the end
@@ -168,7 +168,7 @@ class Sessions:
         with self._database.write() as connection:
             for table in ("session_mark", "session_note"):
                 connection.execute(f"DELETE FROM {table} WHERE at < ?", (self._clock() - days * DAY,))
-            self._with_entries, self._with_notes = _sessions(connection)  # while nobody else can write
+            self._with_entries, self._with_notes = _sessions(connection)  # while no other process can write
 
     def _refresh(self) -> None:
         """See what was changed since we last looked, by whomever; what others forgot we go on looking for."""

@@ -45,7 +45,7 @@ class TimedPause:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwitchState:
-    """What the switch says. `paused_until` is of the pause for everybody; `pauses` are all that still last."""
+    """The switch's state. `paused_until` is of the pause for everybody; `pauses` are all that still last."""
 
     enabled: bool = True
     paused_until: float | None = None
@@ -68,7 +68,7 @@ class Switch:
         self._start_lock = threading.Lock()  # held while a hook starts, and while a change begins to count
         self._state = SwitchState()
         self._checkpoint = database.path.with_name(CHECKPOINT)
-        self.tampered = ""  # what somebody else did to it; "" when nobody has
+        self.tampered = ""  # what another program did to it; "" for nothing
         self.load()
 
     def load(self) -> SwitchState:
@@ -197,7 +197,7 @@ class Switch:
                 write_checkpoint(self._checkpoint, (before, _digest(state)))
             with self._start_lock:
                 self._state = state
-            with contextlib.suppress(StoreError):  # both stand there then
+            with contextlib.suppress(StoreError):  # then both are kept
                 write_checkpoint(self._checkpoint, (_digest(state),))
 
     def _matches_checkpoint(self, state: SwitchState) -> bool:

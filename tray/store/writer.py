@@ -1,8 +1,8 @@
 """The one thread that writes the journal: it takes what waits, some rows at once, and wakes who waited.
 
 It sleeps while there is nothing to write, and prunes now and then. When writing fails it keeps what it has and
-tries again, further and further apart; then nobody waits for it any more, and what exceeds the bounds is dropped and
-counted.
+tries again, further and further apart; then no caller waits for it any more, and what exceeds the bounds is dropped
+and counted.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class JournalWriter:
         self._warned: dict[str, float] = {}
         lock = threading.Lock()
         self._work_ready = threading.Condition(lock)  # there is something to do
-        self._progress = threading.Condition(lock)  # something was done, or nobody shall wait
+        self._progress = threading.Condition(lock)  # something was done, or callers must not wait
         self._queue: deque[WriteJob] = deque()
         self._size = 0
         self._accepted = 0  # jobs ever accepted

@@ -117,7 +117,7 @@ EVENTS: Mapping[str, EventSpec] = {
         timeout=30,
         extras=("sessionTitle", "suppressOriginalPrompt", SEQUENCE),
     ),
-    # A hook here makes the worktree in place of the agent and prints its path; otherwise there is no worktree.
+    # A hook here makes the worktree in place of the agent and prints its path; otherwise no worktree is made.
     "WorktreeCreate": EventSpec(kind=EventKind.WORKTREE_CREATE, can=Capability.DENY | Capability.REWRITE_ANSWER),
     "WorktreeRemove": EventSpec(kind=EventKind.WORKTREE_REMOVE),
 }

@@ -65,7 +65,7 @@ def command_pattern(argument: str) -> str:
 def path_pattern(argument: str) -> str:
     """The pattern of a path below the folder that the rule counts from, as .gitignore reads it, in any case.
 
-    `./` says no more than nothing: the agent takes it off before it looks where the rule is anchored.
+    `./` has no meaning: the agent takes it off before it looks where the rule is anchored.
     """
     argument = argument.removeprefix("./")
     anchored = "/" in argument.strip("/") or argument.startswith("/")

@@ -42,7 +42,7 @@ def read(path: Path, agents: Sequence[str], environment: Mapping[str, str]) -> S
 
 
 def _skill(path: Path, agents: Sequence[str]) -> SourceHooks:
-    """A folder that is no plugin's may still be a skill's; raises OSError when it is neither."""
+    """A folder that is not a plugin's may still be a skill's; raises OSError when it is neither."""
     return frontmatter.read(path / frontmatter.SKILL, agents)
 
 

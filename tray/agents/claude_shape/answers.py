@@ -58,7 +58,7 @@ def _invalid(shape: ClaudeShape, result: Result, hook_event: str, problem: str) 
 
 
 def _exited_2(shape: ClaudeShape, result: Result, hook_event: str, hook_output: HookOutput) -> HookOutput:
-    """Exit 2 refuses whatever the JSON says. The reason comes from the JSON if that refuses too, else from stderr."""
+    """Exit 2 refuses whatever the JSON has. The reason comes from the JSON if that refuses too, else from stderr."""
     own_reason = hook_output.reason if hook_output.verdict is Verdict.DENY else ""
     rewrite = hook_output.rewrite if hook_event in shape.events and shape.events[hook_event].after_the_fact else None
     return replace(hook_output, verdict=Verdict.DENY, reason=own_reason or wire.stderr(result), rewrite=rewrite)

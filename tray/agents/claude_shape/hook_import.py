@@ -97,7 +97,7 @@ class GroupImport:
         return next(filter(None, map(problem, source.hooks)), "")
 
     def _outlasts(self, hook: Hook, event: str) -> bool:
-        """Whether our answer is due before the hook's time-out. A hook that nobody waits for keeps running."""
+        """Whether our answer is due before the hook's time-out. A hook without a waiting agent keeps running."""
         spec = self.connector.shape.events[event]
         return hook.timeout > spec.timeout and hook.async_mode is AsyncMode.NO and not spec.observe_only
 

@@ -21,7 +21,7 @@ from tray.model.event import Capability, Event, EventKind, EventSpec
 
 ID = "codex"
 NAME = "Codex"
-SHORT = 3.0  # seconds: the longest that a session's end or an interrupt waits, whatever the entry says
+SHORT = 3.0  # seconds: the longest that a session's end or an interrupt waits, whatever the entry's limit is
 CAN_REFUSE = Capability.DENY | Capability.NOTE
 CAN_INFORM = Capability.CONTEXT | Capability.NOTE
 CAN_HALT = Capability.STOP | Capability.NOTE
@@ -113,7 +113,7 @@ SETTINGS = SettingsFile(
 
 @dataclass(frozen=True)
 class CodexProtocol(ShapedProtocol):
-    """What Codex rejects as a whole, a hook of its format has not said. Its input ends without a newline."""
+    """Codex rejects such an answer as a whole, so the hook gave none. Its input ends without a newline."""
 
     def stdin(self, event: Event) -> bytes:
         return super().stdin(event).removesuffix(b"\n")

@@ -58,7 +58,7 @@ class CodexReader(ShapedReader):
 
 
 def read_config(path: Path) -> Mapping[str, Any]:
-    """The settings in config.toml; empty when there is no such file. Raises ConfigError when it is no TOML."""
+    """The settings in config.toml; empty without that file. Raises ConfigError when it is not TOML."""
     try:
         text = path.read_bytes()[: SIZE + 1]
     except FileNotFoundError:

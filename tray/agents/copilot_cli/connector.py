@@ -93,7 +93,7 @@ def disconnect(site: Site) -> Plan:
 
 
 def _disconnected(site: Site, path: Path) -> FileChange | None:
-    """What was there before; what is not ours, if somebody added to it since."""
+    """What was there before; what is not ours, if it was edited since."""
     real = resolve_links(path)
     current = read_state(real)
     backup = site.backups.as_written(real, current)

@@ -33,7 +33,7 @@ EVENT_HINT = 'write {"hooks": {"preToolUse": […]}}'
 ENTRY_HINT = 'write [{"type": "command", "bash": "./guard.sh"}]'
 ALL_TOOLS = frozenset({"", "*", "**"})  # matchers, of events under Claude Code's names
 LIST_OF_TOOLS = re.compile(r"[\w-]+(\|[\w-]+)*")
-# An HTTP hook there must be encrypted; the agent lets nobody read or change the answer on its way.
+# An HTTP hook there must be encrypted; the agent protects the answer on its way.
 ENCRYPTED_EVENTS = frozenset({"PermissionRequest", "PreToolUse"})
 SHELL_KEYS = ("powershell", "command") if sys.platform == "win32" else ("bash", "command")
 OTHER_SHELL = "bash" if sys.platform == "win32" else "powershell"

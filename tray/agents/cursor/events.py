@@ -9,7 +9,7 @@ from tray.model.event import Capability, EventKind, EventSpec
 ID = "cursor"
 NAME = "Cursor"
 TIMEOUT = 60.0  # seconds; Cursor's own default, and the only number that is known to be waited for
-# An allow is no ability: it is the neutral answer, because newer versions refuse when a permission hook is silent.
+# An allow is not listed: it is the neutral answer, because newer versions refuse when a permission hook is silent.
 CAN_ASK = Capability.ASK | Capability.DENY
 
 EVENTS: Mapping[str, EventSpec] = {

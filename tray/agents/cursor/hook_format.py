@@ -31,7 +31,7 @@ SUBMITTED = "beforeSubmitPrompt"
 INFORMED = frozenset({"preToolUse", *(name for name, spec in EVENTS.items() if Capability.CONTEXT in spec.can)})
 ENDS = frozenset({"stop", "subagentStop"})
 REASONS = ("completed", "aborted", "error", "window_close", "user_close")
-# Cursor's own words; its allow grants nothing, so it is no opinion.
+# Cursor's own words; its allow grants nothing, so it counts as no opinion.
 VERDICTS = {"ask": Verdict.ASK, "deny": Verdict.DENY}
 KNOWN_KEYS = frozenset(
     {

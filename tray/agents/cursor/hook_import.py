@@ -1,4 +1,4 @@
-"""Imports Cursor's hooks, entry by entry. Those that our entries cannot stand in for stay."""
+"""Imports Cursor's hooks, entry by entry. Those that our entries cannot replace stay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cursor's hooks: one JSON object each way. After its documentation; no Cursor was at hand to try it.
+"""Cursor's hooks: one JSON object each way. From its documentation, not tried with a real Cursor.
 
 In:  {"conversation_id":"6683…","generation_id":"490b…","cursor_version":"3.19.10","workspace_roots":["/p"],
       "hook_event_name":"beforeShellExecution","command":"rm -rf build","cwd":"/p","sandbox":false}
@@ -24,7 +24,7 @@ ALLOW = {"permission": "allow"}
 SHELL_EVENTS = frozenset({"afterShellExecution", "beforeShellExecution"})
 MCP_EVENTS = frozenset({"afterMCPExecution", "beforeMCPExecution"})
 FILE_TOOLS = {"afterFileEdit": "Write", "beforeReadFile": "Read", "beforeTabFileRead": "Read"}
-FILE_KEYS = ("file_path", "edits")  # the content of a file that is read is no argument of the call
+FILE_KEYS = ("file_path", "edits")  # the content of a file that is read is not an argument of the call
 CONTEXT_KEYS = {"postToolUseFailure": "additionalContext"}  # elsewhere `additional_context`
 FOLLOWED_UP = frozenset({"stop", "subagentStop"})
 STATUS_KINDS = {"aborted": EventKind.TURN_INTERRUPTED, "error": EventKind.TURN_FAILED}  # of `stop`

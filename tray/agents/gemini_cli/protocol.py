@@ -21,10 +21,10 @@ from tray.model.event import Capability, Event, EventKind, EventSpec, Tool
 
 ID = "gemini-cli"
 NAME = "Gemini CLI"
-SHORT = 60.0  # seconds, where nobody can be asked anything
+SHORT = 60.0  # seconds, where the user cannot be asked
 CAN_ANSWER = Capability.DENY | Capability.STOP | Capability.NOTE
-# Gemini CLI itself knows no limit: it waits as long as the entry says.
-# Before a tool, `ask` is a question in a terminal; a session without one then waits for ever. So it is not said.
+# Gemini CLI itself knows no limit: it waits as long as the entry's limit.
+# Before a tool, `ask` is a question in a terminal; a session without one then waits for ever. So it is not sent.
 EVENTS: Mapping[str, EventSpec] = {
     "AfterAgent": EventSpec(kind=EventKind.TURN_END, can=CAN_ANSWER, extras=("clearContext",)),
     "AfterModel": EventSpec(kind=EventKind.MODEL_AFTER, can=CAN_ANSWER, timeout=SHORT, extras=("llm_response",)),
@@ -141,7 +141,7 @@ class GeminiProtocol(GeminiShapedProtocol):
             text = lenient.text(str(lenient.loads(text)).encode("utf-8", "replace"))  # JSON in a JSON text
         if lenient.is_object(text):
             return super().read(event, replace(result, stdout=text.encode("utf-8", "replace"), stderr=b"", code=0))
-        if not text or lenient.is_value(text):  # any other value says nothing
+        if not text or lenient.is_value(text):  # any other value has no meaning
             return super().read(event, replace(result, stdout=b"", stderr=b""))
         if result.code == 0:
             return HookOutput(notes=(text,))

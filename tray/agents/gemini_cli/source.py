@@ -19,7 +19,7 @@ class GeminiReader(ShapedReader):
     """Its handlers run in bash, may have a name, variables of their own, and be disabled one by one."""
 
     def pattern(self, event: str, matcher: str) -> str:
-        """A matcher is a pattern for a tool's name. On another event, or if it is no pattern, it is a word."""
+        """A matcher is a pattern for a tool's name. On another event, or if it is not a pattern, it is a word."""
         matcher = matcher.strip()
         if matcher in ("", "*"):
             return ""

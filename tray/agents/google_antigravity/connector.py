@@ -106,7 +106,7 @@ def _document(text: bytes, path: Path) -> JsonText:
 
 
 def _refuse_others(document: JsonText, named: Any) -> None:
-    """Raises HooktrayError if somebody put hooks of theirs below our name."""
+    """Raises HooktrayError if other hooks are below our name."""
     others = [handler for _, handler in handlers(named) if not _command(handler)]
     if others:
         hint = f"give them another name than `{OWN}` and try again; nothing was written"

@@ -1,8 +1,8 @@
-"""Antigravity's hooks, whose payloads name no event. After others' live probes; no Antigravity was at hand to try it.
+"""Antigravity's hooks, whose payloads name no event. From others' live probes, not tried with a real Antigravity.
 
 In:  {"conversationId":"c-1","workspacePaths":["/p"],"modelName":"m","toolCall":{"name":"run_command",
       "args":{"CommandLine":"rm -rf build","Cwd":"/p"}},"stepIdx":7}
-Out: {"decision":"deny","reason":"no"} or {"decision":"force_ask"}; before a tool, {"decision":"ask"} is no opinion.
+Out: {"decision":"deny","reason":"no"} or {"decision":"force_ask"}; before a tool, {"decision":"ask"} is neutral.
 
 Before a tool, any other byte refuses the call: `{}`, text, an exit code. An `allow` runs it without a question.
 """

@@ -85,7 +85,7 @@ def _handler(reader: SourceReader, event: str, tool: str, at: KeyPath, fields: M
         reader.match(at, event, tool=tool),
         action,
         timeout=reader.number(at, fields, "timeout") or TIMEOUT,
-        # There, Antigravity takes whatever is no answer for a refusal.
+        # There, Antigravity takes anything but an answer for a refusal.
         failure=Failure.BLOCK if event == "PreToolUse" else Failure.ALLOW,
         inactive=off,
     )

@@ -24,7 +24,7 @@ SCOPES = ("user", "project")
 MODE = 0o600
 RELAY_LINE = re.compile(rb"^const RELAY = (\[.*\])$", re.MULTILINE)
 LIMITS_LINE = re.compile(rb"^const LIMITS = \{\}", re.MULTILINE)
-HEAD = b"// Hooktray's plugin for OpenCode"  # how the file begins, whatever somebody changed behind it
+HEAD = b"// Hooktray's plugin for OpenCode"  # how the file begins, whatever was changed behind it
 RESTART_HINT = f"Sessions of {NAME} take it up when they start."
 
 

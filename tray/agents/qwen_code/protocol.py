@@ -21,7 +21,7 @@ from tray.model.event import Capability, Event, EventKind, EventSpec, RelayReque
 
 ID = "qwen-code"
 NAME = "Qwen Code"
-LONG = 60.0  # seconds: Qwen Code goes on after it, whatever the entry says
+LONG = 60.0  # seconds: Qwen Code goes on after it, whatever the entry's limit is
 BATCH = 15.0  # the same, after a batch of tools
 CAN_ANSWER = Capability.DENY | Capability.STOP
 # Before a tool `allow` has no effect: Qwen Code's own question, if any, was answered already.

@@ -46,7 +46,7 @@ def stdin(event: Event) -> bytes:
 
 
 def _native(event: Event) -> bytes:
-    """The agent's exact bytes, unless they hold headers that no hook shall see."""
+    """The agent's exact bytes, unless they hold headers that hooks must not see."""
     readonly = wire.nested(event.payload, "readonly")
     headers = readonly.get("headers")
     if not isinstance(headers, list) or not any(map(_secret, headers)):
@@ -66,7 +66,7 @@ def _command(event: Event) -> dict[str, Any]:
 
 
 def _args(event: Event) -> str:
-    """What follows the command; the agent itself says so."""
+    """What follows the command, from the agent itself."""
     given = wire.text(event.payload, "args", "command_args")
     return given or event.prompt.removeprefix(f"/{event.topic}").lstrip(" \t\n")
 

@@ -1,7 +1,7 @@
 """Shelley's hooks, https://github.com/boldsoftware/shelley/blob/main/HOOKS.md: one executable per name, 30 s each.
 
 In:  {"message":"follow-up","readonly":{"conversation_id":"cH3","model":"predictable","queued":false}}  (chat-message)
-Out: {"message":"what the model shall read instead"}; nothing = as it was
+Out: {"message":"what the model reads instead"}; nothing = as it was
 system-prompt and slash/<command> are answered with the bare text; end-of-turn with nothing. There is no refusal with
 a reason: failing is the only veto, it aborts what the hook was asked about.
 """
@@ -50,7 +50,7 @@ def parse(request: RelayRequest, name: str, payload: Mapping[str, Any]) -> Event
         kind=wire.spec(EVENTS, name).kind,
         session=session(request, payload),
         cwd=wire.text(payload, "cwd"),
-        hook_folder=request.cwd,  # the relay runs in the folder of Shelley's server: that is no project
+        hook_folder=request.cwd,  # the relay runs in the folder of Shelley's server, which is not a project
         model=wire.text(payload, "model") or wire.text(readonly, "model"),
         topic=wire.text(payload, "command") or ("queued" if readonly.get("queued") is True else ""),
         title=wire.text(payload, "slug", "vm_name"),
@@ -92,7 +92,7 @@ def render(event: Event, decision: Decision) -> Answer:
 
 
 def _text(event: Event, decision: Decision) -> str:
-    """The prompt as it shall be read; context follows it, so that a slash command stays one."""
+    """The prompt for the model; context follows it, so that a slash command stays one."""
     rewritten = decision.rewrite is not None and decision.rewrite.target is Target.PROMPT
     prompt = str(decision.rewrite.value) if rewritten and decision.rewrite else event.prompt
     return "\n\n".join(part for part in (prompt, decision.context) if part)

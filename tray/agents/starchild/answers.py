@@ -1,4 +1,4 @@
-"""What a hook in Starchild's dialect said; answers in Claude's form are translated as the agent itself does."""
+"""The answer of a hook in Starchild's dialect; answers in Claude's form are translated as the agent itself does."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def probe_payload(session: str, cwd: str) -> Mapping[str, Any]:
 
 
 def hooks_enabled(site: Site) -> bool | None:
-    """The host's own switch; None where it says nothing."""
+    """The host's own switch; None where it is not set."""
     path = workspace(site) / "config" / SWITCH_FILE
     text = read_or_empty(path)
     value = load_yaml(text, str(path)).value if text.strip() else {}

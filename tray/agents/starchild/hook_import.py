@@ -44,7 +44,7 @@ def extract(site: Site, text: bytes, path: Path, import_path: Path, problem: Fin
 
 def restore(text: bytes, path: Path, imported: bytes, import_path: Path) -> bytes:
     """The settings with every imported entry behind those that are there."""
-    items(imported, str(import_path), "hooks")  # says where it cannot be read
+    items(imported, str(import_path), "hooks")  # its error names the place that cannot be read
     return append(text, str(path), "hooks", verbatim_items(imported, "hooks", lambda entry: True))
 
 

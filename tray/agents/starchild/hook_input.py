@@ -51,7 +51,7 @@ def stdin(event: Event) -> bytes:
 
 
 def _common_fields(event: Event) -> dict[str, Any]:
-    """What the agent does not send with every event is there under our own words, when it says something."""
+    """What the agent does not send with every event is there under our own words, when it is not empty."""
     return wire.non_empty(
         model=event.model,
         topic=event.topic,

@@ -24,7 +24,7 @@ from tray.strict import load_yaml
 TIMEOUT = 20.0  # seconds
 TIMEOUT_LIMIT = 120.0
 SWITCH_FILE = "agent.yaml"
-WORKSPACE = "workspace"  # the key of an imported file that says what its relative paths are below
+WORKSPACE = "workspace"  # the key of an imported file for the folder of its relative paths
 FORCE_VARIABLE = "STARCHILD_SHELL_HOOKS"
 LOCAL_VARIABLE = "STARCHILD_SHELL_HOOKS_HTTP_ALLOW_LOCAL"
 EXPECTED = "name the file itself, such as config/shell_hooks.yaml"

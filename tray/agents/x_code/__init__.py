@@ -17,7 +17,7 @@ from tray.agents.lazy import part
 from tray.agents.x_code import hook_format, protocol
 
 PLUGIN = "a plugin of X-Code"
-# Its documentation says `path`, its source `filePath`.
+# Its documentation has `path`, its source `filePath`.
 FILE = {"file_path": ("filePath", "path")}
 EDIT = {"old_string": ("oldString",), "new_string": ("newString",), "replace_all": ("replaceAll",)}
 GREP = {

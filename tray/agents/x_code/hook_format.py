@@ -33,7 +33,7 @@ NAMES_BY_KIND: Mapping[EventKind, str] = {
 DECIDING_EVENTS = ("PostToolUse", "PreToolUse", "UserPromptSubmit")
 KNOWN_KEYS = frozenset({"args", "context", "decision", "output", "reason"})
 IGNORED = "The hook's output {}; ignored."
-# Nobody counted: hooks read these fields without asking whether they are there.
+# Hooks read these fields without asking whether they are there.
 USAGE = {"tokenUsage": {"inputTokens": 0, "outputTokens": 0, "totalTokens": 0}}
 OUTCOMES = ("aborted", "completed", "failed")
 TRIGGERS = ("proactive", "reactive")

@@ -1,7 +1,7 @@
 """X-Code's plugins are switched off there and named as sources here: whole plugins that have nothing but hooks.
 
 Nothing is moved: X-Code replaces what lies in its cache with each update of a plugin, and leaves `enabledPlugins` of
-its settings.json alone. A plugin that brings skills, agents, commands or servers too would lose them, so it stays.
+only its settings.json. A plugin that brings skills, agents, commands or servers too would lose them, so it stays.
 """
 
 from __future__ import annotations

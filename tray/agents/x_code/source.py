@@ -91,7 +91,7 @@ def _event(reader: SourceReader, root: Path, at: KeyPath, hooks: Any) -> None:
 def _hook(reader: SourceReader, root: Path, event: str, at: KeyPath, fields: Mapping[str, Any]) -> None:
     reader.command(at, fields)
     line = reader.text(at, fields, COMMAND_KEYS.get(sys.platform, "")) or reader.command(at, fields)
-    action = Command(  # noqa: S604 - the format says shell; nothing is run here
+    action = Command(  # noqa: S604 - the format has a shell; nothing is run here
         line=line,
         folder=str(reader.path.parent),
         interpreter="/bin/sh",

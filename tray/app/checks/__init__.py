@@ -1,1 +1,1 @@
-"""What can stand between an event and its hooks: each check once, for the doctor, commands, menu, icon and page."""
+"""Whatever keeps an event from its hooks: each check once, for the doctor, commands, menu, icon and page."""

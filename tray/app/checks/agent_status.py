@@ -28,7 +28,7 @@ from tray.text import sanitise
 COMMAND_TIMEOUT = 10.0  # seconds for the command to end
 JOURNAL_TIMEOUT = 3.0  # seconds until the journal knows of an event that was answered
 POLL_INTERVAL = 0.05
-ASKS = "asks: "  # how a connector says that the agent asks its user first
+ASKS = "asks: "  # a connector's word for an agent that asks its user first
 START_TRAY = "start the tray (`hooktray run`) and try again; if that does not help, {reconnect}"
 STALE = frozenset({Cause.AGENT_OTHER_HOME, Cause.AGENT_OUTDATED, Cause.AGENT_RELAY_GONE, *ENTRY_CAUSES})
 STALE -= {Cause.ENTRY_SWITCHED_OFF}
@@ -60,6 +60,15 @@ class AgentStatus:
     def trusted(self) -> bool | None:
         """Whether the agent runs our entries, as far as its own files say; None = they do not, or it will ask."""
         return None if not self.trust or self.trust.startswith(ASKS) else not self.trust.startswith(OFF)
+
+    @property
+    def trust_word(self) -> str:
+        """For a table."""
+        if not self.connected:
+            return "-"
+        if self.trusted is None:
+            return self.trust.partition(":")[0] or "unknown"
+        return ("here" if self.trust == "trusted here" else "yes") if self.trusted else "no"
 
     @property
     def stale(self) -> bool:

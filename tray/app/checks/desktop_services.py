@@ -21,7 +21,7 @@ BUS_TIMEOUT = 3.0  # seconds for the session bus
 
 
 def host(context: CheckContext) -> Iterator[Finding]:
-    """The running tray knows whether its icon is shown; nobody else can say."""
+    """Only the running tray knows whether its icon is shown."""
     if context.tray is None:
         return
     if context.tray.get("icon"):

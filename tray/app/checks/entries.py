@@ -24,7 +24,7 @@ from tray.edit.file_changes import read_state
 from tray.errors import HooktrayError
 from tray.language import count
 
-OFF = "off: "  # how a connector says that the agent does not run our entries
+OFF = "off: "  # a connector's word for an agent that does not run our entries
 EVENTS_SHOWN = 3
 
 
@@ -38,7 +38,7 @@ def changed_entries(site: Site, agent: str) -> tuple[Finding, ...]:
 
 
 def is_recorded(site: Site, agent: str) -> bool:
-    """Whether `connect` wrote entries for this agent that nobody has taken out through Hooktray."""
+    """Whether `connect` wrote entries for this agent that Hooktray has not taken out."""
     return any(_written(connectors()[agent], one) for one in site.backups.of_agent(agent))
 
 

@@ -59,7 +59,7 @@ def configuration(context: CheckContext) -> Iterator[Finding]:
 
 
 def _hint(text: str, problem: str) -> str:
-    """The indented line that follows a problem says what to do about it."""
+    """The indented line that follows a problem has what to do about it."""
     after = text.partition(problem)[2].split("\n")[1:2]
     return after[0].strip() if after and after[0].startswith("  ") else ""
 

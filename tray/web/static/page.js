@@ -76,21 +76,44 @@ function follow(box) {
   set(true);
 }
 
-// The board is drawn anew when something happened, at most once a second and never below somebody's finger.
+// The board is drawn anew when something happened, at most once a second and never below somebody's finger. A session
+// that came to another state is read aloud by its name.
 function board(box) {
+  const status = document.getElementById("board-news");
+  let states = read(box);
   let due = false;
-  const draw = async () => {
+  let held = false; // something else is to be drawn, and the focus is in the board
+
+  function read(from) {
+    return new Map([...from.querySelectorAll("[data-session]")].map((one) => [one.dataset.session, {
+      state: one.className, text: `${one.querySelector(".name").textContent}: ${one.querySelector(".state").textContent}`,
+    }]));
+  }
+
+  function announce(fresh) {
+    const changed = [...fresh].filter(([key, one]) => one.state !== states.get(key)?.state).map(([, one]) => one.text);
+    states = fresh;
+    if (!changed.length) return;
+    status.textContent = ""; // the same words once more are no change, and would not be read aloud
+    const words = changed.length > 3 ? status.dataset.many.replace("{n}", changed.length) : changed.join(", ");
+    setTimeout(() => { status.textContent = words; }, 100);
+  }
+
+  async function draw() {
     due = false;
-    if (box.contains(document.activeElement)) return later();
     const answer = await fetch(location.href).catch(() => null);
     if (!answer?.ok) return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const fresh = page.querySelector("[data-board]").innerHTML;
-    if (box.innerHTML !== fresh) box.innerHTML = fresh; // who reads it aloud keeps the place
-  };
+    const fresh = page.querySelector("[data-board]");
+    announce(read(fresh));
+    held = box.contains(document.activeElement) && box.innerHTML !== fresh.innerHTML;
+    if (!held && box.innerHTML !== fresh.innerHTML) box.innerHTML = fresh.innerHTML; // who reads it aloud keeps the place
+  }
+
   const later = () => { if (!due) { due = true; setTimeout(draw, 1000); } };
   const source = new EventSource("/live");
   source.onmessage = later;
+  box.addEventListener("focusout", () => held && later());
   addEventListener("pagehide", () => source.close());
 }
 
