@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
+
 REFUSED = {
     "name": "no",
     "event": "tool_before",
@@ -21,4 +24,16 @@ NO_PROMPT = {
 }
 REWRITE = {"name": "other", "event": "tool_before", "matcher": "original", "command": "./rewrite.sh"}
 REWRITE_SCRIPT = """cat >/dev/null; echo '{"tool_input": {"command": "touch rewritten"}}'"""
+HALT = {"name": "halt", "event": "prompt", "command": "./halt.sh", "dialect": "claude-code"}
+HALT_SCRIPT = """cat >/dev/null; echo '{"continue": false, "stopReason": "halted-by-a-hook"}'"""
+# The output with another word in it, in the shape that it came in.
+MASK = {"name": "mask", "event": "tool_after", "matcher": "first-secret", "command": "./mask.sh",
+        "dialect": "claude-code"}  # fmt: skip
+MASK_SCRIPT = f"""exec {shlex.quote(sys.executable)} -Sc '
+import json, sys
+output = json.dumps(json.load(sys.stdin)["tool_response"]).replace("first-secret", "masked-output")
+said = {{"hookEventName": "PostToolUse", "updatedToolOutput": json.loads(output)}}
+print(json.dumps({{"hookSpecificOutput": said}}))'"""
+SLOW = {"name": "slow", "event": "tool_before", "command": "./slow.sh", "timeout": 60}
+SLOW_SCRIPT = 'cat >/dev/null; touch "$HOME/began"; sleep 60; touch "$HOME/judged"'
 ONCE_MORE = {"name": "stop", "event": "turn_end", "command": "./stop.sh", "dialect": "claude-code"}

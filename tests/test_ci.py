@@ -38,7 +38,9 @@ def test_a_script_unsets_them_before_anything_else(script: str) -> None:
     assert lines[:3] == ["set -eu", 'cd "$(dirname "$0")/.."', ". tests/environment.sh"]
 
 
-@pytest.mark.parametrize("script", ["tests/clients/all", "tests/desktops/all", "tests/installed/all"])
+@pytest.mark.parametrize(
+    "script", ["tests/clients/all", "tests/desktops/all", "tests/installed/all", "tests/wine/all"]
+)
 def test_so_does_a_script_in_a_deeper_folder(script: str) -> None:
     lines = [line for line in (ROOT / script).read_text().splitlines() if not line.startswith("#")]
 
@@ -79,8 +81,15 @@ def test_a_release_installs_it_in_every_way_and_the_other_tests_do_not() -> None
     assert "installed" in options["norecursedirs"]
 
 
-@pytest.mark.parametrize("name", ["desktops", "installed"])
-def test_the_tables_of_a_page_are_those_of_the_stored_results(name: str) -> None:
+def test_a_release_runs_windows_under_wine() -> None:
+    options = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
+
+    assert "tests/wine/all --write\n" in (ROOT / ".ci" / "full").read_text()
+    assert "wine" in options["norecursedirs"]
+
+
+@pytest.mark.parametrize("name", ["desktops", "installed", "wine"])
+def test_a_table_of_results_is_that_of_the_stored_ones(name: str) -> None:
     done = subprocess.run(
         [sys.executable, f"tests/{name}/table.py"], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
     )

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.test_protocol_hosts import JUDGES
+from hosts.documented import Documented
 
 from tray.agents.registry import AGENTS
 from tray.model.event import Capability, EventKind, EventSpec
@@ -22,55 +23,71 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "generated" / "agents.md"
 RUNS: Mapping[str, Mapping[str, Any]] = json.loads((ROOT / "tests" / "clients" / "runs.json").read_text("utf-8"))
 ABILITIES = (
-    *("deny", "ask", "rewrite input", "rewrite output", "context", "stop", "needs you", "session end", "trust"),
-    "timeouts",
+    *("deny", "ask", "rewrite input", "rewrite output", "context", "stop", "needs you", "questions", "session end"),
+    *("trust", "timeouts"),
 )
 # What a stand-in judges; it knows nothing of the others.
 JUDGED = ("deny", "ask", "rewrite input", "rewrite output", "context", "stop")
+# Those that are made from documentation only prove no more than that documentation.
+STAND_INS = {agent for agent, judge in JUDGES.items() if not isinstance(getattr(judge, "__self__", None), Documented)}
 TERMINAL = "test_a_session_in_a_terminal"
 TURN = "test_a_turn_in_a_terminal"
+ANSWERED = "test_a_button_answers_its_question"
 # The test of each ability with a real client, by the client's row in tests/clients/packages.json.
 SCENES = {
     "deny": "test_a_refused_call_does_not_run_and_the_model_reads_why",
     "ask": "test_an_ask_without_anybody_to_ask_is_a_refusal",
     "rewrite input": "test_a_rewritten_call_runs_as_rewritten_or_not_at_all",
+    "rewrite output": "test_an_output_is_replaced_or_withheld_where_the_client_can",
+    "stop": "test_a_hook_that_stops_the_agent_at_the_prompt",
+    "timeouts": "test_it_waits_no_longer_than_its_settings_say",
 }
+# A client that asks for no trust ran our entries in every scene.
+TRUSTS_ALL = SCENES["deny"]
 OWN: Mapping[str, Mapping[str, str]] = {
-    "claude-code": {"context": "test_contexts_reach_the_model", "needs you": TURN, "session end": TURN},
+    "claude-code": {
+        "context": "test_contexts_reach_the_model",
+        "needs you": TURN,
+        "questions": ANSWERED,
+        "session end": TURN,
+    },
     "codex": {
         "context": "test_contexts_reach_the_model_and_notes_are_taken",
-        "stop": "test_a_hook_that_stops_the_agent_at_the_prompt",
         "needs you": TERMINAL,
         "session end": TERMINAL,
         "trust": "test_it_runs_only_what_its_user_trusts_and_hooktray_says_so",
     },
-    "copilot-cli": {"context": "test_contexts_reach_the_model", "needs you": TURN, "session end": TURN},
+    "copilot-cli": {
+        "context": "test_contexts_reach_the_model",
+        "stop": "",  # at its own question only, which no test with the real client stops
+        "needs you": TURN,
+        "session end": TURN,
+        "trust": "test_a_projects_hooks_run_only_in_a_folder_that_its_user_trusts",
+    },
     "gemini-cli": {
-        "rewrite output": "test_a_refused_output_never_reaches_the_model",
         "context": "test_contexts_reach_the_model_and_notes_its_user",
-        "stop": "test_a_hook_that_stops_the_agent_ends_the_turn",
         "needs you": TERMINAL,
         "session end": TERMINAL,
-        "trust": "test_entries_that_its_user_disabled_are_reported",
+        "trust": "test_it_runs_hooks_only_in_a_folder_that_its_user_trusts",
     },
     "kimi-code": {
-        "rewrite output": "test_an_output_cannot_be_withheld",
         "context": "test_a_context_reaches_the_model_and_nothing_else_is_added_to_the_prompt",
         "needs you": TERMINAL,
         "session end": TERMINAL,
         "trust": "test_one_hook_with_a_key_that_it_does_not_know_switches_all_off",
     },
     "opencode": {
-        "rewrite output": "test_an_output_can_be_replaced_and_withheld",
         "context": "test_contexts_reach_the_model",
         "needs you": TERMINAL,
-        "timeouts": "test_a_relay_that_never_answers_holds_nothing_up",
+        "questions": ANSWERED,
+        "session end": TERMINAL,
+        "trust": TRUSTS_ALL,
     },
     "qwen-code": {
-        "rewrite output": "test_contexts_reach_the_model_and_a_refused_output_does_not",
         "context": "test_contexts_reach_the_model_and_a_refused_output_does_not",
         "needs you": TERMINAL,
         "session end": TERMINAL,
+        "trust": TRUSTS_ALL,
     },
 }
 # What its user has to trust in the agent before it runs our entries.
@@ -95,12 +112,13 @@ Written by `PYTHONPATH=tests python -m agents.scorecard`, from the agents' table
 
 - **run**: a test with the real client, in this version, passed on this day;
 - **stand-in**: a stand-in of the agent judges the answers (`tests/hosts`); no real client was run for it;
-- **documented**: the agent's documentation or code says so; no program was run.
+- **documented**: the agent's documentation or code says so; no program was run, but a stand-in made from just that.
 
 *deny*, *ask* and *rewrite input* are of the event before a tool, *rewrite output* of the one after it, *context* and
 *stop* of any event. What is "no" is refused instead, where the agent takes a refusal ([fidelity](fidelity.md)).
-*needs you*: an event when the agent waits for its user. *trust*: what its user has to trust before it runs our
-entries. *timeouts*: how long it waits before a tool.
+*needs you*: an event when the agent waits for its user. *questions*: the agent's own, answered from Hooktray.
+*trust*: what its user has to trust before it runs our entries. *timeouts*: how long it waits before a tool. Where
+that was run, a call whose hook takes longer goes on, and the journal has no verdict for it.
 
 """
 
@@ -126,9 +144,10 @@ def client_test(agent: str, ability: str) -> str:
 
 def evidence(agent: str, ability: str) -> str:
     test = client_test(agent, ability)
-    if test and test in RUNS.get(agent, {}).get("passed", ()):
+    passed = {name.partition("[")[0] for name in RUNS.get(agent, {}).get("passed", ())}
+    if test and test in passed:
         return "run"
-    return "stand-in" if ability in JUDGED and agent in JUDGES else "documented"
+    return "stand-in" if ability in JUDGED and agent in STAND_INS else "documented"
 
 
 def value(agent: str, ability: str) -> str:
@@ -142,6 +161,7 @@ def value(agent: str, ability: str) -> str:
         "context": _can(events, Capability.CONTEXT),
         "stop": _can(events, Capability.STOP),
         "needs you": any(spec.needs_you or spec.kind is EventKind.NOTIFICATION for spec in events),
+        "questions": AGENTS[agent].forms is not None,
         "session end": bool(_of_kind(events, EventKind.SESSION_END)),
     }
     if ability == "trust":

@@ -157,3 +157,9 @@ def test_events_go_through_the_written_line_and_hooks_of_its_format_work(checkou
 
     claude = live.relay("claude-code", "PreToolUse", {**CALL, "tool_name": "Bash", "tool_input": {"command": "ls"}})
     assert json.loads(claude.stdout)["hookSpecificOutput"]["permissionDecisionReason"] == "judge (Hooktray): no"
+
+
+def test_the_page_says_how_long_such_files_are() -> None:
+    for name, lines in re.findall(r"`(?:tray/agents/)?(\w+\.py)`(?: and `\w+\.py`)? of (\d+)", PAGE):
+        assert len((ROOT / "tray" / "agents" / name).read_text().splitlines()) == int(lines), name
+    assert "`kiro.py` of" in PAGE

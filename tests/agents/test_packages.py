@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,8 @@ from tray.agents.agent import Agent
 from tray.agents.packages import PackagedAgents, entry_points, packaged_agents
 from tray.agents.registry import BUILT_IN, RECOGNISED, RESERVED, UNKNOWN, SupportedAgents
 from tray.errors import AgentError
-from tray.model.event import EventKind, RelayRequest
+from tray.model.decision import NO_OPINION
+from tray.model.event import Event, EventKind, RelayRequest
 
 NUMBERS = itertools.count()
 
@@ -382,6 +384,75 @@ def test_a_working_protocol_is_the_packages_own(site: Path) -> None:
     assert pine.protocol.stdin(event)
     assert pine.protocol.tool("done", {}) is None
     assert replace(pine).marks.is_alike(CALL)
+
+
+ASKING = """
+from dataclasses import replace
+from tray.agents import forms
+from tray.agents.agent import FormFormat
+from tray.model.decision import Rewrite, Target
+
+
+def read_form(event):
+    return forms.read(event.payload.get("questions"), multiple="many")
+
+
+def fill_form(event, answers):
+    return Rewrite(target=Target.ANSWER, value={text: list(given) for text, given in answers.items()})
+
+
+def render(event, decision):
+    return Answer(stdout=wire.dumps_line({"answers": decision.rewrite.value})) if decision.rewrite else Answer()
+
+
+EVENTS["asks"] = EventSpec(kind=EventKind.ELICITATION, can=Capability.REWRITE_ANSWER, timeout=30)
+AGENT = replace(AGENT, forms=FormFormat(read=read_form, fill=fill_form))
+"""
+ASKED = {
+    "name": "asks",
+    "questions": [
+        {"question": "Which colour?", "options": [{"label": "Red"}, {"label": "Blue"}]},
+        {"question": "Which sizes?", "many": True, "options": [{"label": "S"}, {"label": "M"}]},
+    ],
+}
+ANSWERS = {"Which colour?": ("Blue",), "Which sizes?": ("S", "M")}
+
+
+@pytest.fixture
+def ask(site: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Event]]:
+    """The event with questions of an agent that this module brings."""
+
+    def ask(module: str) -> Event:
+        agents = SupportedAgents(BUILT_IN, lambda: PackagedAgents(agents={"pine": good(site, module)}))
+        monkeypatch.setattr(protocol, "AGENTS", agents)
+        protocol.spec.cache_clear()
+        return protocol.parse(replace(request(), event="asks", body=json.dumps(ASKED).encode()))
+
+    yield ask
+    protocol.spec.cache_clear()
+
+
+def test_the_questions_of_a_packages_agent_are_answered_in_its_own_words(ask: Callable[[str], Event]) -> None:
+    event = ask(PINE + ASKING)
+
+    form = protocol.form(event)
+    decision = protocol.fit(event, protocol.answered(event, NO_OPINION, ANSWERS))
+
+    assert form is not None
+    assert [(one.text, one.multiple) for one in form.questions] == [("Which colour?", False), ("Which sizes?", True)]
+    assert [one.label for one in form.questions[0].options] == ["Red", "Blue"]
+    said = json.loads(protocol.render(event, decision).stdout)
+    assert said == {"answers": {"Which colour?": ["Blue"], "Which sizes?": ["S", "M"]}}
+
+
+@pytest.mark.parametrize("failure", ["fail", "sys.exit", "lambda *_: 1.5"])
+def test_questions_that_a_package_fails_on_are_answered_in_its_agent(
+    ask: Callable[[str], Event], failure: str
+) -> None:
+    event = ask(f"{PINE}{ASKING}\nAGENT = replace(AGENT, forms=FormFormat(read={failure}, fill={failure}))\n")
+
+    assert protocol.form(event) is None
+    assert protocol.answered(event, NO_OPINION, ANSWERS) is NO_OPINION
 
 
 def test_a_connector_that_fails_raises_an_error_that_names_the_package(site: Path) -> None:

@@ -6,7 +6,16 @@ import ast
 import json
 from pathlib import Path
 
+import pytest
 from agents import scorecard
+from clients.claude_code import CLAUDE_CODE
+from clients.client import Can, Client
+from clients.codex import CODEX
+from clients.copilot_cli import COPILOT_CLI
+from clients.gemini_cli import GEMINI_CLI
+from clients.kimi_code import KIMI_CODE
+from clients.opencode import OPENCODE
+from clients.qwen_code import QWEN_CODE
 from every import every
 
 from tray.agents.registry import AGENTS
@@ -14,6 +23,8 @@ from tray.agents.registry import AGENTS
 CLIENTS = Path(__file__).parents[1] / "clients"
 ROWS = {row["client"]: row for row in json.loads((CLIENTS / "packages.json").read_text(encoding="utf-8"))}
 NAMED = [(agent, ability) for agent in scorecard.OWN for ability in {**scorecard.SCENES, **scorecard.OWN[agent]}]
+NAMED = [(agent, ability) for agent, ability in NAMED if scorecard.client_test(agent, ability)]
+CLIENTS_RUN = (CLAUDE_CODE, CODEX, COPILOT_CLI, GEMINI_CLI, KIMI_CODE, OPENCODE, QWEN_CODE)
 
 
 def functions(*files: str) -> set[str]:
@@ -44,6 +55,24 @@ def test_a_client_that_was_run_has_shown_what_it_refuses(agent: str) -> None:
     assert scorecard.evidence(agent, "deny") == "run"
 
 
+@every("client", CLIENTS_RUN, ids=[one.agent for one in CLIENTS_RUN])
+def test_a_cell_says_what_the_scene_expects_of_its_client(client: Client) -> None:
+    for ability, flag in (("ask", Can.ASK), ("rewrite input", Can.REWRITE)):
+        assert scorecard.value(client.agent, ability) == ("yes" if flag in client.can else "no"), ability
+
+
 def test_what_no_program_has_shown_is_called_documented() -> None:
     assert scorecard.evidence("shelley", "session end") == "documented"
     assert scorecard.evidence("shelley", "deny") == "stand-in"
+
+
+@every("agent", ["devin", "droid", "grok", "kiro"])
+def test_a_stand_in_made_from_documentation_proves_no_more_than_that(agent: str) -> None:
+    assert {scorecard.evidence(agent, ability) for ability in scorecard.ABILITIES} == {"documented"}
+
+
+def test_nothing_counts_that_did_not_pass_with_the_real_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each word comes from the record of what ran: without it no cell says `run`."""
+    monkeypatch.setattr(scorecard, "RUNS", {})
+
+    assert ", run" not in scorecard.page().replace(scorecard.HEAD, "")

@@ -37,6 +37,7 @@ class Can(enum.Flag):
     SESSION_END = enum.auto()  # has an event when it ends
     CONTINUE = enum.auto()  # goes on when a hook refuses the end of its turn
     BLOCK_PROMPT = enum.auto()
+    REFUSAL_ENDS_TURN = enum.auto()  # gives its model no reason: a refused call is the last of the turn
     LOSES_AFTER = enum.auto()  # may end a turn before our line has reported the tool that ran last
 
 
@@ -55,6 +56,7 @@ class Client:
     # Writes what it needs to reach the model, given home, project and address; returns its variables.
     prepare: Callable[[Path, Path, str], Mapping[str, str]]
     trust: Callable[[Session], None] = field(default=lambda session: None)  # what its user does after `connect`
+    end: Callable[[Session], None] = field(default=lambda session: None)  # ends what outlives the client
     refused_prompt: str | None = (
         ""  # what stdout or stderr shows of a refused prompt; "" = the reason, None = nothing
     )
@@ -84,8 +86,17 @@ class Session:
     def hooktray(self, *words: str) -> subprocess.CompletedProcess[bytes]:
         return self.live.place.run(self.live.argv(*words), self.environment, timeout=60)
 
-    def turn(self, prompt: str = "hello") -> subprocess.CompletedProcess[bytes]:
-        """The client runs one printed turn, and its session ends. It may complain of no answer of ours."""
+    def trust(self) -> str:
+        """What `hooktray agents` says in the project: whether the agent runs our entries, else what to do."""
+        argv = self.live.argv("agents", "--json")
+        done = subprocess.run(
+            argv, cwd=self.project, env=dict(self.environment), capture_output=True, timeout=60, check=True
+        )
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        return str(next(row["trust"] for row in rows if row["agent"] == self.client.agent))
+
+    def turn(self, prompt: str = "hello", *, may_complain: bool = False) -> subprocess.CompletedProcess[bytes]:
+        """The client runs one printed turn, and its session ends. It has no answer of ours to complain of."""
         done = subprocess.run(
             [*self.client.program(), *self.client.printed(prompt)],
             cwd=self.project,
@@ -96,7 +107,7 @@ class Session:
             check=False,
         )
         shown = (done.stdout + done.stderr).decode()
-        assert not self.client.complaint.search(shown), shown
+        assert may_complain or not self.client.complaint.search(shown), shown
         return done
 
     def made(self) -> set[str]:
@@ -120,6 +131,7 @@ class Session:
         wait(lambda: [row["alerted"] for row in self.rows(kind)] == ["failed"] * count, LONG, f"{kind} is announced")
 
     def close(self) -> None:
+        self.client.end(self)
         assert isinstance(self.live.place, Plain)
         self.live.place.close()
         self.model.close()

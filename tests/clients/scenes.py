@@ -2,24 +2,52 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from clients.client import Can, Client, Session, session
+from clients.desk import at_a_desk
 from clients.model import DONE
 from clients.wires import Call
-from guards import ASKED, NO_PROMPT, ONCE_MORE, REFUSED, REWRITE, REWRITE_SCRIPT
+from guards import (
+    ASKED,
+    HALT,
+    HALT_SCRIPT,
+    MASK,
+    MASK_SCRIPT,
+    NO_PROMPT,
+    ONCE_MORE,
+    REFUSED,
+    REWRITE,
+    REWRITE_SCRIPT,
+    SLOW,
+    SLOW_SCRIPT,
+)
+from terminal import Terminal
 
 from tray.agents.connection import Site
 from tray.agents.registry import AGENTS
+from tray.model.event import Capability, EventKind
 from tray.paths import locate
 
 SCRIPTS = {
+    "halt.sh": HALT_SCRIPT,
+    "mask.sh": MASK_SCRIPT,
     "rewrite.sh": REWRITE_SCRIPT,
+    "slow.sh": SLOW_SCRIPT,
     "stop.sh": 'grep -q \'"stop_hook_active":true\' || echo \'{"decision": "block", "reason": "once-more-please"}\'',
 }
+# Questions of a client's own to its user.
+COLOUR = {
+    "question": "Which colour?",
+    "header": "Colour",
+    "options": [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}],
+}
+SIZES = COLOUR | {"question": "Which sizes?", "header": "Sizes"}
 
 Start = Callable[..., Session]
 
@@ -66,7 +94,7 @@ class Scenes:
         assert [(row["verdict"], row["offline"]) for row in one.rows("tool_before")] == [("abstain", False)]
         after = len(one.rows("tool_after"))
         assert after == 1 or (after == 0 and Can.LOSES_AFTER in self.client.can)
-        assert len(one.rows("prompt")) == 1
+        assert len(one.rows("prompt")) == (1 if Can.BLOCK_PROMPT in self.client.can else 0)
         assert len(one.rows("session_start")) == (1 if Can.SESSION_START in self.client.can else 0)
         self.settings_hold_what_was_there(one)
 
@@ -87,6 +115,10 @@ class Scenes:
 
         one.turn()
 
+        if Can.REFUSAL_ENDS_TURN in self.client.can:
+            assert (one.made(), one.model.results()) == (set(), [])
+            assert [row["verdict"] for row in one.rows("tool_before")] == ["deny"]
+            return
         assert one.made() == {"wanted"}
         refused, wanted = one.model.results()
         assert "no (Hooktray): refused-by-a-rule" in refused
@@ -111,10 +143,59 @@ class Scenes:
         one.turn()
 
         assert one.made() == set()
-        assert len(one.model.results()) == 1
-        assert "asked-by-a-rule" in one.model.results()[0] or Can.ASK in self.client.can
+        if Can.REFUSAL_ENDS_TURN not in self.client.can:
+            (result,) = one.model.results()
+            assert "asked-by-a-rule" in result or Can.ASK in self.client.can
         said = "ask" if Can.ASK in self.client.can else "deny"
         assert [row["verdict"] for row in one.rows("tool_before")] == [said]
+
+    def test_an_output_is_replaced_or_withheld_where_the_client_can(self, start: Start) -> None:
+        one = start(["echo first-secret"], MASK)
+
+        one.turn()
+
+        can = self.can(EventKind.TOOL_AFTER)
+        result = "".join(one.model.results())  # none where a refusal ends the turn
+        assert ("masked-output" in result) is (Capability.REWRITE_OUTPUT in can)
+        is_gone = bool((Capability.REWRITE_OUTPUT | Capability.DENY) & can)
+        assert ("first-secret" in result) is not is_gone
+
+    def test_a_hook_that_stops_the_agent_at_the_prompt(self, start: Start) -> None:
+        one = start(["touch wanted"], HALT)
+
+        one.turn()
+
+        assert (one.model.requests == []) is (Can.BLOCK_PROMPT in self.client.can)
+
+    def test_it_waits_no_longer_than_its_settings_say(self, start: Start) -> None:
+        """Its user has shortened the limit. The call goes on, and the journal has no verdict that never arrived."""
+        one = start(["touch wanted"], SLOW)
+        self.shorten(one)
+
+        done = one.turn(may_complain=True)
+
+        assert (done.returncode, one.made()) == (0, {"wanted"}), done.stderr.decode()
+        assert (one.home / "began").exists()
+        (row,) = one.wait_rows("tool_before")
+        (hook,) = row["hooks"]
+        assert (row["verdict"], hook["status"], hook["reason"]) == ("abstain", "skipped", "cancelled")
+
+    limit: ClassVar[str] = r'"{event}": \[.*?"timeout": (\d+)'  # where our entry before a tool has it
+
+    def shorten(self, one: Session) -> None:
+        """The limit of our entry before a tool becomes two seconds, in whichever unit it is."""
+        events = AGENTS[self.client.agent].events
+        name, spec = next(pair for pair in events.items() if pair[1].kind is EventKind.TOOL_BEFORE)
+        text = one.settings.read_text()
+        found = re.search(self.limit.replace("{event}", name), text, re.DOTALL)
+        assert found, text
+        short = round(int(found[1]) * 2 / spec.timeout)
+        one.settings.write_text(f"{text[: found.start(1)]}{short}{text[found.end(1) :]}")
+        one.client.trust(one)
+
+    def can(self, kind: EventKind) -> Capability:
+        """What Hooktray's tables say that a hook can answer."""
+        return next(spec.can for spec in AGENTS[self.client.agent].events.values() if spec.kind is kind)
 
     def test_the_end_of_a_turn_can_be_refused_once(self, start: Start) -> None:
         one = start([], ONCE_MORE)
@@ -140,6 +221,9 @@ class Scenes:
 
         done = one.turn("a secret prompt")
 
+        if Can.BLOCK_PROMPT not in self.client.can:
+            assert (one.rows("prompt"), "a secret prompt" in one.model.told()) == ([], True)
+            return
         assert [row["verdict"] for row in one.rows("prompt")] == ["deny"]
         assert "a secret prompt" not in one.model.told()
         shown = self.client.refused_prompt
@@ -149,8 +233,9 @@ class Scenes:
     def test_disconnecting_restores_every_byte(self, tmp_path: Path) -> None:
         one = session(self.client, tmp_path)
         try:
-            before = one.settings.read_bytes()
+            before = self.users_files(one)
             one.connect()
+            assert self.users_files(one) != before
             connected = one.settings.read_bytes()
             again = one.hooktray("connect", self.client.agent, "--yes")
             assert (again.returncode, one.settings.read_bytes()) == (0, connected)
@@ -158,10 +243,13 @@ class Scenes:
             done = one.hooktray("disconnect", self.client.agent, "--yes")
 
             assert done.returncode == 0, done.stderr.decode()
-            assert before != connected
-            assert one.settings.read_bytes() == before
+            assert self.users_files(one) == before
         finally:
             one.close()
+
+    def users_files(self, one: Session) -> object:
+        """What `disconnect` has to restore."""
+        return one.settings.read_bytes()
 
     def test_an_uninstalled_hooktray_disturbs_nobody(self, start: Start) -> None:
         one = start(["touch forbidden"], REFUSED)
@@ -182,9 +270,49 @@ class Scenes:
 
         assert one.live.process.wait(20) == -9
         assert one.made() == {"wanted", "killed"}
-        assert "refused-by-a-rule" in one.model.results()[2]
+        assert Can.REFUSAL_ENDS_TURN in self.client.can or "refused-by-a-rule" in one.model.results()[2]
         first, *_, last = [(row["verdict"], row["offline"]) for row in one.rows("tool_before")]
         assert (first, last) == (("abstain", False), ("deny", True))  # a row between may have died with the tray
+
+
+class QuestionScenes(Scenes):
+    """Of a client whose own questions are answered from Hooktray, too. Subclasses say how it asks them."""
+
+    question_tool: ClassVar[str]
+    takes_several: ClassVar[str]  # the key of a question that takes several answers
+
+    def typed(self, one: Session, prompt: str) -> AbstractContextManager[Terminal]:
+        """The client in a terminal of its own, with this prompt entered."""
+        raise NotImplementedError
+
+    def asking(self, *questions: Mapping[str, Any]) -> list[Call]:
+        return [Call(self.question_tool, {"questions": questions})]
+
+    @pytest.mark.desktop
+    def test_a_button_answers_its_question(self, tmp_path: Path) -> None:
+        with at_a_desk(self.client, tmp_path, self.asking(COLOUR)) as desk:
+            one = desk.session
+            with self.typed(one, "hello"):
+                desk.press(desk.notification("Asks you: Which colour?"), "Blue")
+                one.wait_rows("turn_end")
+
+            (result,) = one.model.results()
+            assert re.search(r"Which colour\?\W+Blue\b", result)
+
+    @pytest.mark.desktop
+    def test_the_page_answers_several_questions(self, tmp_path: Path) -> None:
+        """Several answers to one question, and own words to another."""
+        calls = self.asking(COLOUR | {self.takes_several: False}, SIZES | {self.takes_several: True})
+        with at_a_desk(self.client, tmp_path, calls) as desk:
+            one = desk.session
+            with self.typed(one, "hello"):
+                desk.notification("Asks you: Which colour? · Which sizes?")
+                desk.answer_on_page({"q0": "own", "own0": "a violet one", "q1.0": "0", "q1.1": "1"})
+                one.wait_rows("turn_end")
+
+            (result,) = one.model.results()
+            assert re.search(r"Which colour\?\W+a violet one\b", result)
+            assert re.search(r"Which sizes\?\W+Red, Blue\b", result)
 
 
 def uninstall(one: Session) -> None:

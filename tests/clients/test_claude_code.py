@@ -11,8 +11,7 @@ import pytest
 from clients.claude_code import CLAUDE_CODE, program
 from clients.client import LONG, Session
 from clients.desk import at_a_desk
-from clients.scenes import SCRIPTS, Scenes, Start
-from clients.wires import Call
+from clients.scenes import COLOUR, SCRIPTS, QuestionScenes, Start
 from desk import Overdue, wait
 from guards import ONCE_MORE, REFUSED
 from terminal import Terminal
@@ -26,33 +25,28 @@ NAMES = {"session_start": "SessionStart", "prompt": "UserPromptSubmit", "tool_af
 SAYING = [{"name": event, "event": event, "command": f"./{event}.sh", "dialect": "claude-code"} for event in CONTEXTS]
 
 
-RED, BLUE = {"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}
-COLOUR = {"question": "Which colour?", "header": "Colour", "options": [RED, BLUE], "multiSelect": False}
-SIZES = COLOUR | {"question": "Which sizes?", "header": "Sizes", "multiSelect": True}
-
-
-@contextmanager
-def typed(one: Session, prompt: str) -> Iterator[Terminal]:
-    """Claude Code in a terminal of its own, with this prompt entered."""
-    terminal = Terminal([*program(), "--permission-mode", "default"], one.project, dict(one.environment))
-    try:
-        one.wait_rows("session_start")
-        wait(lambda: "\u276f" in terminal.text or ">" in terminal.text, LONG, "the prompt")
-        terminal.type(prompt)
-        wait(lambda: prompt in terminal.text, LONG, "the typed text")
-        terminal.type("\r")
-        yield terminal
-    finally:
-        terminal.close()
-
-
 def said(event: str) -> str:
     return json.dumps({"hookSpecificOutput": {"hookEventName": NAMES[event], "additionalContext": CONTEXTS[event]}})
 
 
-class TestClaudeCode(Scenes):
+class TestClaudeCode(QuestionScenes):
     client = CLAUDE_CODE
+    question_tool, takes_several = "AskUserQuestion", "multiSelect"
     scripts = SCRIPTS | {f"{event}.sh": f"echo '{said(event)}'" for event in CONTEXTS}
+
+    @contextmanager
+    def typed(self, one: Session, prompt: str) -> Iterator[Terminal]:
+        """Claude Code in a terminal of its own, with this prompt entered."""
+        terminal = Terminal([*program(), "--permission-mode", "default"], one.project, dict(one.environment))
+        try:
+            one.wait_rows("session_start")
+            wait(lambda: "\u276f" in terminal.text or ">" in terminal.text, LONG, "the prompt")
+            terminal.type(prompt)
+            wait(lambda: prompt in terminal.text, LONG, "the typed text")
+            terminal.type("\r")
+            yield terminal
+        finally:
+            terminal.close()
 
     def test_contexts_reach_the_model(self, start: Start) -> None:
         one = start(["touch wanted"], *SAYING)
@@ -64,7 +58,7 @@ class TestClaudeCode(Scenes):
     def test_a_turn_in_a_terminal(self, start: Start) -> None:
         """Its own question for a permission is notified, and answered in the terminal."""
         one = start(["touch forbidden", "touch wanted"], REFUSED, ONCE_MORE)
-        with typed(one, "hello") as terminal:
+        with self.typed(one, "hello") as terminal:
             one.wait_rows("notification")
             terminal.type("\r")
             wait(lambda: len(one.rows("turn_end")) == 2, LONG, "the second stop")
@@ -80,40 +74,10 @@ class TestClaudeCode(Scenes):
         assert [row["alerted"] for row in one.rows("notification")] == ["failed"]  # here is nothing that shows it
 
     @pytest.mark.desktop
-    def test_a_button_answers_its_question(self, tmp_path: Path) -> None:
-        with at_a_desk(self.client, tmp_path, [Call("AskUserQuestion", {"questions": [COLOUR]})]) as desk:
-            one = desk.session
-            with typed(one, "hello") as terminal:
-                shown = desk.notification("Asks you: Which colour?")
-                wait(lambda: "Which colour?" in terminal.text, LONG, "its own dialogue")
-                desk.press(shown, "Blue")
-                one.wait_rows("turn_end")
-
-            (result,) = one.model.results()
-            assert "Which colour?" in result
-            assert "Blue" in result
-            (row,) = one.rows("permission_request")
-            assert (row["verdict"], row["tool"]) == ("allow", "AskUserQuestion")
-
-    @pytest.mark.desktop
-    def test_the_page_answers_several_questions(self, tmp_path: Path) -> None:
-        """Several answers to one question, and own words to another."""
-        with at_a_desk(self.client, tmp_path, [Call("AskUserQuestion", {"questions": [COLOUR, SIZES]})]) as desk:
-            one = desk.session
-            with typed(one, "hello"):
-                desk.notification("Asks you: Which colour? · Which sizes?")
-                desk.answer_on_page({"q0": "own", "own0": "a violet one", "q1.0": "0", "q1.1": "1"})
-                one.wait_rows("turn_end")
-
-            (result,) = one.model.results()
-            assert "a violet one" in result
-            assert "Red, Blue" in result
-
-    @pytest.mark.desktop
     def test_a_declined_question_is_refused(self, tmp_path: Path) -> None:
-        with at_a_desk(self.client, tmp_path, [Call("AskUserQuestion", {"questions": [COLOUR]})]) as desk:
+        with at_a_desk(self.client, tmp_path, self.asking(COLOUR)) as desk:
             one = desk.session
-            with typed(one, "hello"):
+            with self.typed(one, "hello"):
                 desk.notification("Asks you: Which colour?")
                 desk.answer_on_page({"act": "decline"})
                 one.wait_rows("turn_end")
@@ -123,8 +87,8 @@ class TestClaudeCode(Scenes):
     def test_a_bare_allow_leaves_its_question_to_its_user(self, start: Start) -> None:
         allow = {"name": "yes", "event": "permission_request", "type": "rule", "decision": "allow"}
         one = start([], allow)
-        one.model.calls = [Call("AskUserQuestion", {"questions": [COLOUR]})]
-        with typed(one, "hello") as terminal:
+        one.model.calls = self.asking(COLOUR)
+        with self.typed(one, "hello") as terminal:
             one.wait_rows("permission_request")
             wait(lambda: "Which colour?" in terminal.text, LONG, "its dialogue")
             assert one.model.results() == []

@@ -11,25 +11,18 @@ from clients.codex import CODEX, ESCALATED, end_daemons, listed, program
 from clients.scenes import SCRIPTS, Scenes, Start
 from clients.wires import Call
 from desk import Overdue, wait
-from guards import REFUSED
+from guards import HALT, REFUSED
 from terminal import Terminal
 
 KINDS = ("session_start", "prompt", "tool_before", "tool_after", "turn_end")
 SAYING = [{"name": kind, "event": kind, "command": f"./{kind}.sh", "dialect": "claude-code"} for kind in KINDS]
 NAMES = dict(zip(KINDS, ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"), strict=True))
-STOPPING = {"name": "halt", "command": """echo '{"continue": false, "stopReason": "halted-by-a-hook"}'""",
-            "dialect": "claude-code"}  # fmt: skip
 
 
 def said(kind: str) -> str:
     """A context and a note. At the end of a turn a context means to go on."""
     context = {"hookSpecificOutput": {"hookEventName": NAMES[kind], "additionalContext": f"context-{kind}"}}
     return json.dumps({"systemMessage": f"note-{kind}"} | (context if kind != "turn_end" else {}))
-
-
-def trust(one: Session) -> str:
-    rows = [json.loads(line) for line in one.hooktray("agents", "--json").stdout.splitlines()]
-    return str(next(row["trust"] for row in rows if row["agent"] == "codex"))
 
 
 def ours(one: Session) -> list[dict[str, Any]]:
@@ -50,15 +43,8 @@ class TestCodex(Scenes):
         told = one.model.told()
         assert [kind for kind in KINDS[:-1] if f"context-{kind}" not in told] == []
 
-    def test_a_hook_that_stops_the_agent_at_the_prompt(self, start: Start) -> None:
-        one = start(["touch wanted"], STOPPING | {"event": "prompt"})
-
-        one.turn()
-
-        assert one.model.requests == []
-
     def test_a_hook_that_stops_the_agent_before_a_tool_refuses_it(self, start: Start) -> None:
-        one = start(["touch wanted"], STOPPING | {"event": "tool_before"})
+        one = start(["touch wanted"], HALT | {"event": "tool_before"})
 
         one.turn()
 
@@ -67,7 +53,7 @@ class TestCodex(Scenes):
 
     def test_a_hook_that_stops_the_agent_after_a_tool_replaces_the_result(self, start: Start) -> None:
         """Codex goes on after a `continue: false` there, so Hooktray says what it does: a refusal with the reason."""
-        one = start(["echo the-output"], STOPPING | {"event": "tool_after"})
+        one = start(["echo the-output"], HALT | {"event": "tool_after"})
 
         one.turn()
 
@@ -89,12 +75,12 @@ class TestCodex(Scenes):
             assert one.hooktray("connect", "codex", "--yes").returncode == 0
             assert one.turn().returncode == 0
             assert (one.rows(), one.made()) == ([], {"forbidden"})
-            assert trust(one).startswith("off: Hooktray's entries are not trusted yet: start Codex, type `/hooks`")
+            assert one.trust().startswith("off: Hooktray's entries are not trusted yet: start Codex, type `/hooks`")
             assert config.read_bytes() == before
 
             CODEX.trust(one)
 
-            assert trust(one) == "trusted"
+            assert one.trust() == "trusted"
             assert {hook["trustStatus"] for hook in ours(one)} == {"trusted"}
             assert len(ours(one)) == 12
             one.connect()
@@ -113,7 +99,7 @@ class TestCodex(Scenes):
         untrusted = [hook["eventName"] for hook in ours(one) if hook["trustStatus"] != "trusted"]
 
         assert untrusted == ["stop"]
-        assert trust(one).startswith("off: 1 of Hooktray's entries are not trusted yet")
+        assert one.trust().startswith("off: 1 of Hooktray's entries are not trusted yet")
 
     def test_a_session_in_a_terminal(self, start: Start) -> None:
         """Its question for a permission is notified and answered there; then an interrupt, a compaction, the end."""

@@ -44,21 +44,8 @@ class TestCopilotCli(Scenes):
             assert json.loads((one.home / ".copilot" / name).read_text()) == value
         assert (one.home / "own-hook-ran").exists()
 
-    def test_disconnecting_restores_every_byte(self, tmp_path: Path) -> None:
-        one = session(self.client, tmp_path)
-        try:
-            before = tree(one.home / ".copilot")
-            one.connect()
-            connected = one.settings.read_bytes()
-            again = one.hooktray("connect", self.client.agent, "--yes")
-            assert (again.returncode, one.settings.read_bytes()) == (0, connected)
-
-            done = one.hooktray("disconnect", self.client.agent, "--yes")
-
-            assert done.returncode == 0, done.stderr.decode()
-            assert tree(one.home / ".copilot") == before
-        finally:
-            one.close()
+    def users_files(self, one: Session) -> object:
+        return tree(one.home / ".copilot")
 
     def test_contexts_reach_the_model(self, start: Start) -> None:
         one = start(["touch wanted"], *SAYING)
@@ -72,11 +59,7 @@ class TestCopilotCli(Scenes):
         calls = [self.client.shell_call(line) for line in ("touch forbidden", "touch wanted")]
         one = session(self.client, tmp_path, calls, [REFUSED], self.scripts)
         try:
-            argv = one.live.argv("connect", "claude-code", "--scope", "project", "--yes")
-            done = subprocess.run(
-                argv, cwd=one.project, env=dict(one.environment), capture_output=True, timeout=60, check=False
-            )
-            assert done.returncode == 0, done.stderr.decode()
+            connect_project(one, "claude-code")
             trust(one)
 
             one.turn()
@@ -84,6 +67,24 @@ class TestCopilotCli(Scenes):
             assert one.made() == {"wanted"}
             assert "refused-by-a-rule" in one.model.results()[0]
             assert [row["verdict"] for row in one.rows("tool_before")] == ["deny", "abstain"]
+        finally:
+            one.close()
+
+    def test_a_projects_hooks_run_only_in_a_folder_that_its_user_trusts(self, tmp_path: Path) -> None:
+        one = session(self.client, tmp_path, [self.client.shell_call("touch forbidden")], [REFUSED], self.scripts)
+        try:
+            connect_project(one, "copilot-cli")
+            assert one.turn().returncode == 0
+            assert (one.made(), one.rows()) == ({"forbidden"}, [])
+            assert one.trust().startswith(f"off: start `copilot` in {one.project} and say that you trust it")
+            (one.project / "forbidden").unlink()
+
+            trust(one)
+
+            assert one.trust() == "trusted"
+            one.turn()
+            assert one.made() == set()
+            assert [row["verdict"] for row in one.rows("tool_before")] == ["deny"]
         finally:
             one.close()
 
@@ -144,6 +145,14 @@ class TestCopilotCli(Scenes):
         assert "Denied by preToolUse hook: no (Hooktray): refused-by-a-rule" in terminal.text
         assert [row["verdict"] for row in one.rows("tool_before")] == ["deny", "ask", "abstain"]
         assert [row["event"] for row in one.rows("permission_request")] == ["PermissionRequest"]
+
+
+def connect_project(one: Session, agent: str) -> None:
+    argv = one.live.argv("connect", agent, "--scope", "project", "--yes")
+    done = subprocess.run(
+        argv, cwd=one.project, env=dict(one.environment), capture_output=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr.decode()
 
 
 def trust(one: Session) -> None:

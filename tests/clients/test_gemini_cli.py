@@ -11,7 +11,7 @@ from clients.client import LONG, Session
 from clients.gemini_cli import AUTH, GEMINI_CLI
 from clients.scenes import Scenes, Start
 from desk import Overdue, wait
-from guards import ASKED, REFUSED
+from guards import ASKED, HALT, REFUSED
 from terminal import Terminal
 
 CONTEXTS = {"session_start": "SessionStart", "prompt": "UserPromptSubmit", "tool_after": "PostToolUse"}
@@ -24,7 +24,6 @@ SECRET = {
     "decision": "deny",
     "reason": "withheld",
 }
-HALT = {"name": "halt", "event": "tool_before", "command": "./halt.sh", "dialect": "claude-code"}
 # Written for it, and run below Hooktray.
 OWN = {"name": "own", "event": "tool_before", "command": "./own.sh", "dialect": "gemini-cli"}
 NEVER = {"name": "never", "event": "turn_end", "type": "rule", "decision": "deny", "reason": "never-end"}
@@ -36,18 +35,11 @@ def said(kind: str) -> str:
     return json.dumps({"systemMessage": f"note-{kind}", "hookSpecificOutput": inner})
 
 
-def trust(one: Session) -> str:
-    """What `hooktray agents` says in the project."""
-    rows = [json.loads(line) for line in one.hooktray("agents", "--json").stdout.splitlines()]
-    return str(next(row["trust"] for row in rows if row["agent"] == "gemini-cli"))
-
-
 class TestGeminiCli(Scenes):
     client = GEMINI_CLI
     scripts = {
         **Scenes.scripts,
         **{f"{kind}.sh": f"echo '{said(kind)}'" for kind in CONTEXTS},
-        "halt.sh": """echo '{"continue": false, "stopReason": "halted-by-a-hook"}'""",
         "own.sh": """grep -q '"tool_name":"run_shell_command"' && { echo refused-in-its-words >&2; exit 3; }""",
     }
 
@@ -69,7 +61,7 @@ class TestGeminiCli(Scenes):
         assert "withheld" in one.model.results()[0]
 
     def test_a_hook_that_stops_the_agent_ends_the_turn(self, start: Start) -> None:
-        one = start(["touch wanted", "touch other"], HALT)
+        one = start(["touch wanted", "touch other"], HALT | {"event": "tool_before"})
 
         done = one.turn()
 
@@ -112,7 +104,7 @@ class TestGeminiCli(Scenes):
         one.turn()
 
         assert (one.made(), one.rows()) == ({"forbidden"}, [])
-        assert trust(one).startswith("off: 7 of Hooktray's entries are disabled")
+        assert one.trust().startswith("off: 7 of Hooktray's entries are disabled")
 
     @pytest.mark.parametrize("level", ["DO_NOT_TRUST", "TRUST_FOLDER"])
     def test_it_runs_hooks_only_in_a_folder_that_its_user_trusts(self, start: Start, level: str) -> None:
@@ -121,6 +113,7 @@ class TestGeminiCli(Scenes):
         settings["security"] = {"auth": AUTH}
         one.settings.write_text(json.dumps(settings))
         assert one.turn().returncode == UNTRUSTED  # nobody was asked
+        assert one.trust().startswith(f"asks: start `gemini` in {one.project} and say that you trust it")
         rules = one.home / ".gemini" / "trustedFolders.json"
         rules.write_text(json.dumps({str(one.project): level}))
         before = rules.read_bytes()
@@ -128,6 +121,7 @@ class TestGeminiCli(Scenes):
         done = one.turn()
 
         is_trusted = level == "TRUST_FOLDER"
+        assert one.trust().startswith("trusted here" if is_trusted else "off: Gemini CLI runs no hook in")
         assert (done.returncode == UNTRUSTED, one.made()) == (not is_trusted, set())
         assert [row["verdict"] for row in one.rows("tool_before")] == (["deny"] if is_trusted else [])
         assert rules.read_bytes() == before

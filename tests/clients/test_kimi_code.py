@@ -29,13 +29,9 @@ SECRET = {
 OWN = {"name": "own", "event": "tool_before", "command": "./own.sh", "dialect": "kimi-code"}
 
 
-def trust(one: Session) -> str:
-    rows = [json.loads(line) for line in one.hooktray("agents", "--json").stdout.splitlines()]
-    return str(next(row["trust"] for row in rows if row["agent"] == "kimi-code"))
-
-
 class TestKimiCode(Scenes):
     client = KIMI_CODE
+    limit = r"event = ['\"]{event}['\"].*?timeout = (\d+)"
     scripts = {
         **Scenes.scripts,
         "prompt.sh": f"echo '{json.dumps(SAID)}'",
@@ -82,15 +78,15 @@ class TestKimiCode(Scenes):
 
     def test_one_hook_with_a_key_that_it_does_not_know_switches_all_off(self, start: Start) -> None:
         one = start(["touch forbidden"], REFUSED)
-        assert trust(one) == "trusted"
+        assert one.trust() == "trusted"
         text = one.settings.read_text()
         one.settings.write_text(text.replace('event = "Stop"\n', 'event = "Stop"\nname = "mine"\n', 1))
 
         one.turn()
 
         assert (one.made(), one.rows()) == ({"forbidden"}, [])
-        assert "hooks[0]" in trust(one)
-        assert "has the key `name`: take it out" in trust(one)
+        assert "hooks[0]" in one.trust()
+        assert "has the key `name`: take it out" in one.trust()
 
     def test_a_session_in_a_terminal(self, start: Start) -> None:
         """Its own question is notified and answered there. A hook's question is a refusal."""

@@ -168,7 +168,7 @@ class Screen:
             if not known or known[1] != name or window.get_attributes().map_state != X.IsViewable:
                 return None
             box = self._box(window)
-            return box if box.width > 20 and box.height > 20 else None
+            return box if box.width > 20 and box.height >= 20 else None
         except (BadWindow, BadDrawable):
             return None
 

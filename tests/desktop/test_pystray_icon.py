@@ -16,6 +16,7 @@ from tray.desktop.menu import Action, MenuState, OpenPage, QuitTray, ToggleSwitc
 from tray.desktop.pystray_icon import TOOLTIP_LIMIT, PystrayIcon, truncate
 
 DEADLINE = 20.0
+PRESS = 11  # the message of a press on the icon
 
 
 class Image:
@@ -84,6 +85,32 @@ class Library:
     Menu, MenuItem, Icon = Menu, Row, Icon
 
 
+class WindowsIcon(Icon):
+    """With the messages that pystray gets from Windows; `_menus` are the menus that it has made."""
+
+    def __init__(self, name: str, icon: Any, title: str) -> None:
+        super().__init__(name, icon, title)
+        self._menus: list[Any] = []
+        self._message_handlers = {PRESS: self._on_notify}
+        self._while_open: Callable[[], None] = lambda: None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name == "menu":
+            self._update_menu()
+
+    def _update_menu(self) -> None:
+        self._menus.append(self.__dict__["menu"])
+
+    def _on_notify(self, wparam: int, lparam: int) -> int:
+        self._while_open()
+        return 7
+
+
+class Windows(Library):
+    Icon = WindowsIcon
+
+
 class Mac(Library):
     """With the run loop of macOS: what is posted is run on the thread that has called `run`."""
 
@@ -108,7 +135,7 @@ def acted() -> list[tuple[Action, int]]:
 
 @pytest.fixture
 def windows(acted: list[tuple[Action, int]]) -> Iterator[PystrayIcon]:
-    icon = PystrayIcon(Library, lambda action: acted.append((action, threading.get_ident())), "win32")
+    icon = PystrayIcon(Windows, lambda action: acted.append((action, threading.get_ident())), "win32")
     main = threading.Thread(target=icon.run)
     main.start()
     yield icon
@@ -186,6 +213,25 @@ def test_the_left_button_on_windows_opens_the_page(windows: PystrayIcon, acted: 
     assert done.wait(DEADLINE)
     assert not row.visible
     assert [action for action, _ in acted] == [OpenPage()]
+
+
+def test_a_menu_that_is_open_on_windows_is_replaced_once_it_is_closed(windows: PystrayIcon) -> None:
+    pystray = drawn(windows)
+    seen: list[int] = []
+
+    def change() -> None:
+        pystray._while_open = lambda: None
+        pystray._message_handlers[PRESS](0, 0)  # the pointer moves over the icon meanwhile
+        for text in ("first", "second"):
+            windows.show(IconState.ON, "", menu(MenuState(now=0.0, running=text)))
+        seen.append(len(drawn(windows)._menus))
+
+    pystray._while_open = change
+
+    assert pystray._message_handlers[PRESS](0, 0) == 7
+
+    assert seen == [0]
+    assert [rows[0].text for rows in pystray._menus] == ["second"]
 
 
 def test_a_balloon_is_shown_at_the_icon_itself(windows: PystrayIcon) -> None:

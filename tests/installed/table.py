@@ -56,6 +56,9 @@ def render(results: dict[str, Rows]) -> str:
     tables = []
     for module, title in TITLES.items():
         rows = results.get(module, {})
+        if not rows:
+            tables.append(f"## {title}\n\nNo results yet.\n")
+            continue
         columns = sorted({column for row in rows.values() for column in row}, key=lambda one: (one in TOOLS, one))
         lines = [f"| | {' | '.join(columns)} |", "| --- |" + " --- |" * len(columns)]
         lines += [

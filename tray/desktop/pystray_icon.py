@@ -48,6 +48,8 @@ class PystrayIcon:
         self._picture = draw if complete else on_tile
         logging.getLogger("pystray._base").addFilter(_is_relevant)
         self._icon = pystray.Icon("hooktray", self._picture(IconState.ON, PICTURE_SIZE), "Hooktray")
+        if platform == "win32":
+            windows.OpenMenu(self._icon)
         self._disconnect: Callable[[], None] = _nothing if complete else linux.separate_connection(self._icon)
         self._main, self._calls = MainLoop(), MainLoop()
         self.post: Post = main if self._owns_main else self._main.post

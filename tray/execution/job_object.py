@@ -1,6 +1,6 @@
 """A Windows Job Object: holds a hook's process and all its descendants, and ends them together, even without us.
 
-Not run on Windows yet: types are checked for it, and the calls are tested against a library that records them.
+Run under wine, not on Windows; the calls are also tested against a library that records them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Runs the hooks of one event where pipes cannot be polled: threads move the streams, and report to the caller.
 
-Made for Windows, and not run there yet; nothing but the process tree is Windows' own, so the tests run it on Linux.
+Made for Windows, and run under wine, not there. Only the process tree is Windows' own: the tests run it on Linux too.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ def test_its_folder_follows_its_environment(tmp_path: Path) -> None:
     assert tree(person.home) == {}
 
 
-def test_a_project_asks_for_trust_until_its_folder_is_trusted(person: Person) -> None:
+def test_a_project_is_not_trusted_until_its_folder_is(person: Person) -> None:
     person.site = replace(person.site, scope="project")
     config = person.home / ".copilot" / "config.json"
     config.parent.mkdir()
@@ -110,7 +110,7 @@ def test_a_project_asks_for_trust_until_its_folder_is_trusted(person: Person) ->
     )
     before = config.read_bytes()
 
-    assert untrusted.startswith(f"asks: start `copilot` in {person.project}")
+    assert untrusted.startswith(f"off: start `copilot` in {person.project}")
     assert connectors()["copilot-cli"].trust(person.site) == "trusted"
     assert config.read_bytes() == before
     assert (person.project / ".github" / "hooks" / "hooktray.json").exists()
@@ -120,6 +120,21 @@ def test_a_project_asks_for_trust_until_its_folder_is_trusted(person: Person) ->
         )
         == f" --scope project in {person.project}"
     )
+
+
+def test_an_untrusted_project_is_reported_from_anywhere_unless_the_users_own_file_guards(
+    person: Person, tmp_path: Path
+) -> None:
+    person.site = replace(person.site, scope="project")
+    person.connect()
+    person.site = replace(person.site, scope="", cwd=tmp_path)
+
+    alone = connectors()["copilot-cli"].trust(person.site)
+    person.site = replace(person.site, scope="user")
+    person.connect()
+
+    assert alone.startswith(f"off: start `copilot` in {person.project}")
+    assert connectors()["copilot-cli"].trust(replace(person.site, scope="")) == "trusted"
 
 
 def test_a_project_that_was_connected_is_disconnected_from_anywhere(person: Person, tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def is_installed(site: Site) -> bool:
 
 def connect(site: Site) -> Plan:
     changes = tuple(filter(None, (_connected(site, path) for path in hook_files(site))))
-    return Plan(changes=changes, notes=(_trust_note(site) or RESTART_HINT,))
+    return Plan(changes=changes, notes=(_trust_remedy(site) or RESTART_HINT,))
 
 
 def _connected(site: Site, path: Path) -> FileChange | None:
@@ -230,22 +230,32 @@ def trust(site: Site) -> str:
     for path in (home(site) / SETTINGS, hook_file(site), *_project_settings(site)):
         if _object(path).get(OFF_SWITCH) is True:
             return f"off: Copilot CLI runs no hook: take `{OFF_SWITCH}` out of {path}"
-    return _trust_note(site) or "trusted"
+    remedy = _trust_remedy(site)
+    return f"off: {remedy}" if remedy else "trusted"
 
 
 def switch_files(site: Site) -> tuple[Path, ...]:
     return (home(site) / SETTINGS, home(site) / CONFIG, hook_file(site), *_project_settings(site))
 
 
-def _trust_note(site: Site) -> str:
-    """What the user has to do before the project's hooks run; "" when there is nothing to do."""
-    if site.scope != "project":
+def _trust_remedy(site: Site) -> str:
+    """What the user has to do before the project's hooks run; "" when there is nothing to do.
+
+    With entries in the user's file too, nothing goes unguarded.
+    """
+    if site.scope == "project":
+        folders = [site.cwd]
+    elif site.scope or any(_own_entries(home(site) / FILE)):
+        folders = []
+    else:
+        folders = [path.parents[2] for path in hook_files(site)[1:]]
+    listed = _object(home(site) / CONFIG).get(TRUSTED)
+    trusted = {str(Path(one)) for one in listed if isinstance(one, str)} if isinstance(listed, list) else set()
+    untrusted = [str(one) for one in folders if trusted.isdisjoint(map(str, (one, *one.parents)))]
+    if not untrusted:
         return ""
-    folders = _object(home(site) / CONFIG).get(TRUSTED)
-    trusted = {str(Path(one)) for one in folders if isinstance(one, str)} if isinstance(folders, list) else set()
-    if any(str(folder) in trusted for folder in (site.cwd, *site.cwd.parents)):
-        return ""
-    return f"asks: start `copilot` in {site.cwd} and say that you trust it: until then no hook of the project runs"
+    where = ", ".join(untrusted)
+    return f"start `copilot` in {where} and say that you trust it: until then no hook of the project runs"
 
 
 def _project_settings(site: Site) -> tuple[Path, ...]:

@@ -1,0 +1,102 @@
+"""Toasts on Windows: what the back end asks of winrt, told by a stand-in that records it (not run on Windows)."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from types import ModuleType, SimpleNamespace
+
+import pytest
+from notify.parts import alert, until
+from notify.toasts import NotificationSetting, ToastNotificationPriority, Toasts, modules
+
+from tray.notify.alert import APP, Alert, Button, Urgency
+from tray.notify.balloon import BalloonBackend
+from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
+from tray.notify.notifier import Delivery, NotifierChain
+
+LIBRARY = "desktop_notifier.backends.winrt"
+
+
+@pytest.fixture
+def toasts(monkeypatch: pytest.MonkeyPatch) -> Iterator[Toasts]:
+    """This system has none: the library gets the stand-in, and takes the system for Windows."""
+    for name, module in modules().items():
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.setitem(sys.modules, "winreg", ModuleType("winreg"))
+    monkeypatch.setattr(platform, "system", lambda: "Windows")
+    monkeypatch.setattr(platform, "version", lambda: "10.0.19045")
+    monkeypatch.setattr("tray.notify.desktop_notifier_backend.sys", SimpleNamespace(platform="win32"))
+    sys.modules.pop(LIBRARY, None)
+    yield Toasts()
+    sys.modules.pop(LIBRARY, None)
+
+
+def run(do: Callable[[NotifierChain], Awaitable[object]], backend: DesktopNotifierBackend) -> list[tuple[str, str]]:
+    """The balloons that were shown instead."""
+    balloons: list[tuple[str, str]] = []
+
+    def show(title: str, text: str) -> bool:
+        balloons.append((title, text))
+        return True
+
+    async def all_of_it() -> None:
+        chain = NotifierChain([backend, BalloonBackend(show)])
+        await do(chain)
+        await chain.close()
+
+    asyncio.run(all_of_it())
+    return balloons
+
+
+def test_a_toast_has_title_and_text_as_they_are_and_makes_no_sound_of_its_own(toasts: Toasts) -> None:
+    sent = alert(title="R&D <b>", body='a < b && "c" · 守卫', urgency=Urgency.CRITICAL)
+
+    balloons = run(lambda chain: chain.send(sent), DesktopNotifierBackend())
+
+    assert (toasts.texts, balloons, toasts.names) == ([["R&D <b>", 'a < b && "c" · 守卫']], [], [APP])
+    assert toasts.shown[0]._content.find("audio").attrib == {"silent": "true"}  # type: ignore[union-attr]
+    assert toasts.shown[0].priority is ToastNotificationPriority.HIGH
+
+
+def test_a_button_is_reported_with_its_alert_and_none_of_them_allows_anything(toasts: Toasts) -> None:
+    pressed: list[tuple[Alert, Button]] = []
+    sent = alert(buttons=(Button.ALLOW, Button.DENY, Button.DETAILS))
+
+    async def do(chain: NotifierChain) -> None:
+        await chain.send(sent)
+        toasts.press(0, "Details")
+        await until(lambda: pressed)
+
+    run(do, DesktopNotifierBackend(lambda one, button: pressed.append((one, button))))
+
+    assert toasts.labels(0) == ["Deny", "Details"]
+    assert pressed == [(sent, Button.DETAILS)]
+
+
+def test_the_earlier_toast_with_the_same_key_is_taken_away(toasts: Toasts) -> None:
+    async def do(chain: NotifierChain) -> None:
+        await chain.send(alert(key="a"))
+        await chain.send(alert(key="b"))
+        await chain.send(alert(key="a"))
+
+    run(do, DesktopNotifierBackend())
+
+    first = toasts.shown[0]
+    assert toasts.removed == [(first.tag, first.group, APP)]
+    assert len({one.tag for one in toasts.shown}) == 3
+
+
+def test_where_the_user_allows_no_toasts_it_is_a_balloon(toasts: Toasts) -> None:
+    toasts.setting = NotificationSetting.DISABLED_FOR_USER
+    found: list[Delivery] = []
+
+    async def do(chain: NotifierChain) -> None:
+        found.append(await chain.send(alert()))
+
+    balloons = run(do, DesktopNotifierBackend())
+
+    assert (toasts.shown, found) == ([], [Delivery.SENT])
+    assert balloons == [("claude-code · shop", "Turn ended")]

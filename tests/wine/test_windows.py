@@ -1,0 +1,161 @@
+"""Hooktray for Windows, run under wine and not on Windows: icon, menu, hooks, relay, autostart, lines for cmd.exe."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+from pathlib import Path
+from subprocess import PIPE
+
+import pytest
+from desk.wait import wait
+from house import PRE_TOOL_USE
+from wine.windows import RUN_KEY, START, Tray, Windows
+
+pytestmark = [pytest.mark.desktop, pytest.mark.timeout(900)]
+
+FIRST, APPROVE, ALLOW = 0, 1, 0  # rows of submenus
+GUARD = {"name": "守卫", "event": "tool_before", "tool": "Bash"}
+REFUSES = "@echo off\r\nmore >nul\r\necho not today 1>&2\r\nexit /b 2\r\n"
+SAYS_NO = 'import sys\nsys.stdin.read()\nprint(\'{"decision": "block", "reason": "not today"}\')\n'
+PERMISSION = {**PRE_TOOL_USE, "hook_event_name": "PermissionRequest"}
+
+
+def verdict(answer: dict[str, object]) -> object:
+    output = answer.get("hookSpecificOutput", {})
+    assert isinstance(output, dict)
+    return output.get("permissionDecision")
+
+
+def approve(tray: Tray) -> None:
+    tray.windows.choose("approvals", FIRST, APPROVE)
+    wait(lambda: [row["state"] for row in tray.rows("list")] == ["approved"], START, "the hook is approved")
+
+
+def test_the_icon_appears_and_its_menu_switches_hooks_off_and_on(tray: Tray) -> None:
+    with tray.running():
+        for expected in (False, True):
+            tray.windows.choose("enabled")
+            wait(lambda: tray.rows("status")[0]["enabled"] is expected, START, f"enabled: {expected}")  # noqa: B023
+    wait(lambda: tray.windows.icon() is None, START, "the icon is gone")
+
+
+@pytest.mark.parametrize(
+    ("command", "file", "text"),
+    [("./guard.cmd", "guard_cmd", REFUSES), ("python guard.py", "guard_py", SAYS_NO)],
+    ids=["cmd", "python"],
+)
+def test_a_hook_that_is_approved_by_the_pointer_denies_with_the_tray_and_without_it(
+    tray: Tray, command: str, file: str, text: str
+) -> None:
+    tray.configure({"hooks": [{**GUARD, "command": command}]}, **{file: text})
+    with tray.running():
+        approve(tray)
+
+        assert verdict(tray.relay("claude-code", "PreToolUse", PRE_TOOL_USE)) == "deny"
+
+    assert verdict(tray.relay("claude-code", "PreToolUse", PRE_TOOL_USE)) == "deny", "by the one-shot engine"
+    text = tray.cli("log")
+    assert "· blocked by 守卫: not today" in text, "in UTF-8 through a pipe"
+    assert [row["verdict"] for row in tray.rows("log") if row["session"] == "s-1"] == ["deny", "deny"]
+
+
+def test_a_menu_that_is_open_while_something_happens_can_still_be_clicked(tray: Tray) -> None:
+    with tray.running():
+        tray.windows.open_menu()
+        tray.relay("claude-code", "PreToolUse", PRE_TOOL_USE)
+        wait(lambda: tray.rows("sessions"), START, "the tray knows of a session")
+
+        tray.windows.choose_in_open_menu("enabled")
+
+        wait(lambda: not tray.rows("status")[0]["enabled"], START, "hooks are off")
+
+
+def test_an_edit_of_the_settings_is_seen_without_an_event(tray: Tray) -> None:
+    with tray.running() as process:
+        tray.configure({"hooks": [{**GUARD, "command": "./guard.cmd"}]}, guard_cmd=REFUSES)
+        wait(tray.windows.balloons, START, "the tray announces that a hook waits")
+
+        approve(tray)
+
+        assert process.poll() is None
+
+
+def test_a_question_is_answered_in_the_menu(tray: Tray) -> None:
+    tray.configure({"ask_on_desktop": {"agents": ["claude-code"], "seconds": 300}})
+    with tray.running():
+        relay = tray.windows.start(tray.relay_argv("claude-code", "PermissionRequest"), stdin=PIPE, stdout=PIPE)
+        assert relay.stdin is not None
+        with contextlib.closing(relay.stdin) as pipe:
+            pipe.write(json.dumps(PERMISSION).encode())
+        relay.stdin = None
+        wait(lambda: [row["state"] for row in tray.rows("sessions")] == ["waiting"], START, "the question is open")
+
+        tray.windows.choose("needs you", FIRST, ALLOW)
+
+        output, _ = relay.communicate(timeout=START)
+    assert json.loads(output)["hookSpecificOutput"]["decision"]["behavior"] == "allow"
+
+
+def test_the_processes_of_a_hook_that_takes_too_long_end_with_it(tray: Tray) -> None:
+    slow = "@echo off\r\nstart /b ping -n 600 127.0.0.1 >nul\r\nping -n 600 127.0.0.1 >nul\r\n"
+    tray.configure({"hooks": [{**GUARD, "command": "./guard.cmd", "timeout": 3, "failure": "block"}]}, guard_cmd=slow)
+    with tray.running():
+        approve(tray)
+
+        answer = tray.relay("claude-code", "PreToolUse", PRE_TOOL_USE)
+
+        assert verdict(answer) == "deny"
+        wait(lambda: "ping.exe" not in tray.windows.run(["tasklist"]).stdout.decode(), START, "every ping has ended")
+
+
+def test_autostart_is_a_value_of_the_registry_that_goes_again(tray: Tray) -> None:
+    assert tray.windows.registry(RUN_KEY, "Hooktray") == ""
+
+    tray.cli("autostart", "on")
+    line = tray.windows.registry(RUN_KEY, "Hooktray")
+    tray.cli("autostart", "off")
+
+    assert "pythonw.exe" in line
+    assert tray.windows.registry(RUN_KEY, "Hooktray") == ""
+
+
+def test_the_line_that_connect_writes_is_run_by_cmd_and_is_silent_without_the_relay(tray: Tray) -> None:
+    tray.configure({"hooks": [{**GUARD, "command": "./guard.cmd"}]}, guard_cmd=REFUSES)
+    with tray.running():
+        approve(tray)
+    person = {
+        "USERPROFILE": str(tray.windows.inside(tray.home)),
+        "CLAUDE_CONFIG_DIR": str(tray.windows.inside(tray.home / "claude")),
+    }
+    (tray.home / "claude").mkdir()
+    connected = tray.windows.run([*tray.argv, "connect", "claude-code", "--yes"], environment=person)
+    assert connected.returncode == 0, connected.stdout.decode()
+    settings = json.loads((tray.home / "claude" / "settings.json").read_text())
+    (handler,) = settings["hooks"]["PreToolUse"][0]["hooks"]
+    argv = [handler["command"], *handler["args"]]
+
+    assert argv[0] == "cmd.exe"
+    done = tray.windows.run(argv, json.dumps(PRE_TOOL_USE).encode(), person)
+    assert verdict(json.loads(done.stdout)) == "deny"
+
+    removed(tray.home / "bin")
+    done = tray.windows.run(argv, json.dumps(PRE_TOOL_USE).encode(), person)
+    assert (done.returncode, done.stdout.strip()) == (0, b"")
+
+
+def removed(folder: Path) -> None:
+    for file in folder.iterdir():
+        file.unlink()
+
+
+def test_names_in_chinese_and_a_dot_reach_a_console(tray: Tray, windows: Windows) -> None:
+    tray.configure({"hooks": [{**GUARD, "command": "./guard.cmd"}]}, guard_cmd=REFUSES)
+
+    done = subprocess.run(
+        ["script", "-qec", subprocess.list2cmdline(["wine", *map(str, tray.argv), "list"]), "/dev/null"],
+        env={**windows.environment, "TERM": "xterm"}, capture_output=True, timeout=START, check=False,
+    )  # fmt: skip
+
+    assert "守卫" in done.stdout.decode(errors="replace")
