@@ -16,12 +16,12 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tray import __version__
 from tray.errors import HooktrayError, StoreError
+from tray.lazy_dataclass import dataclass, field, replace
 from tray.model.decision import Answer, Decision, Record
 from tray.model.event import PAYLOAD_LIMIT, Event, RelayRequest
 from tray.paths import Paths, locate
@@ -29,6 +29,8 @@ from tray.store.journal import Journal
 from tray.store.writer import Committed
 
 if TYPE_CHECKING:
+    import sqlite3
+
     from tray.app import Stores
     from tray.model.guard import Guard
     from tray.settings import Llm
@@ -82,6 +84,7 @@ class OneShotListener:
     deferred: list[Callable[[], object]] = field(default_factory=list)
     rows: list[Record] = field(default_factory=list)
     journal: Journal | None = None
+    held: sqlite3.Connection | None = None  # with none open, each close would write SQLite's log into the database
 
     def append(self, record: Record, *, commit: bool) -> object:
         """A blocking or rewriting answer waits a moment for its row (law 7); other rows come after the answer."""
@@ -99,6 +102,12 @@ class OneShotListener:
         while self.rows and self.journal:
             if self.journal.append_now(self.rows.pop(0), wait=1.0) is not Committed.DONE:
                 self.journal.count_dropped()
+
+    def release(self) -> None:
+        """Before a fork: a child has the connections of its parent, and none of their locks."""
+        if self.held is not None:
+            self.held.close()
+            self.held = None
 
     def run_deferred(self) -> None:
         """Run the hooks that the agent does not wait for, then write their rows."""
@@ -149,6 +158,7 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     with contextlib.suppress(OSError):  # the agent has closed its end
         _write(answer, framed=call.framed)
     listener.write_rows()
+    listener.release()
     if listener.deferred:
         _detach(listener)
     return 0 if call.framed else answer.code
@@ -206,6 +216,7 @@ def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str],
     started = time.monotonic()
     paths = call.paths
     stores = open_stores(paths, migrate=False, offline=True, warn=log.warning)
+    listener.held = stores.database.open()
     if not stores.ledger.state.approved:
         _reject_lost_approvals(paths)
     committed = stores.journal.answer_of(call.id, digest=hashlib.sha256(body).hexdigest())

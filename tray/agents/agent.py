@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tray.lazy_dataclass import dataclass, field
 from tray.model.decision import Answer, Decision, HookOutput, Result, Rewrite
 from tray.model.event import Capability, Event, EventSpec, RelayRequest, Tool
 from tray.model.form import Answers, Form

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 
 from tray.agents import wire
@@ -11,6 +10,7 @@ from tray.agents.agent import Payload
 from tray.agents.fitting import Fit
 from tray.agents.registry import AGENTS
 from tray.errors import AgentError
+from tray.lazy_dataclass import replace
 from tray.model.decision import EMPTY_ANSWER, NO_OPINION, Answer, Decision, Target, Verdict
 from tray.model.event import STOP_KINDS, AgentEvents, Capability, Event, EventSpec, RelayRequest
 from tray.model.form import Answers, Form

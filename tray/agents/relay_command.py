@@ -6,17 +6,18 @@ import re
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 from tray.agents.registry import AGENTS
 from tray.errors import HooktrayError
+from tray.lazy_dataclass import dataclass, field
+from tray.lazy_pattern import lazy_pattern
 from tray.paths import Paths
 
 SEPARATORS = frozenset({"&&", "||", ";", "|", "then", "{", "(", ")", "else"})
-CMD_SAFE = re.compile(r"[\w./=+-]+", re.ASCII)  # for cmd.exe
+CMD_SAFE = lazy_pattern(r"[\w./=+-]+", re.ASCII)  # for cmd.exe
 CMD_OPERATORS = frozenset({"(", ")", ">nul"})
-CMD_UNSAFE = re.compile(r'["%^&|<>!\r\n]')  # for cmd.exe, in quotes or out of them
+CMD_UNSAFE = lazy_pattern(r'["%^&|<>!\r\n]')  # for cmd.exe, in quotes or out of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from tray.app.checks.agent_status import AgentStatus, IsRecorded, agent_statuses
 from tray.connect import connectors
 from tray.engine.needed_events import needed_events
 from tray.errors import HooktrayError
+from tray.lazy_dataclass import dataclass
 from tray.model.decision import SkipReason
 from tray.model.event import PROBE_PREFIX
 from tray.model.hook import ApprovalState, Hook

@@ -10,7 +10,7 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from tray.approvals.review import describe_action
 from tray.engine.log_rows import log_report, query
 from tray.engine.needed_events import needed_events
 from tray.language import pick_language
+from tray.lazy_dataclass import replace
 from tray.model.hook import ApprovalState
 from tray.paths import Paths
 from tray.store.db import Database

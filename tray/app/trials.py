@@ -15,7 +15,6 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tray.app import Stores, build_engine
@@ -30,6 +29,7 @@ from tray.errors import HooktrayError
 from tray.execution.command import Hangup
 from tray.execution.process import CANCELLED
 from tray.language import phrase, say
+from tray.lazy_dataclass import dataclass, replace
 from tray.model.event import Event
 from tray.model.hook import IMPORTED, Command, Hook
 from tray.paths import Paths

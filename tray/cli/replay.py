@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from tray.engine.replay import Replay
 from tray.errors import HooktrayError, IpcError
 from tray.execution.process import RUN_VARIABLE
 from tray.ipc.client import send_request
+from tray.lazy_dataclass import replace
 from tray.model.decision import Outcome, Record
 from tray.model.event import Event
 from tray.paths import Paths

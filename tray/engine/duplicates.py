@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from tray.agents.registry import hook_rules
+from tray.lazy_dataclass import replace
 from tray.model.hook import Action, AsyncMode, Command, Failure, Hook
 from tray.store.ledger import ApprovedHook
 

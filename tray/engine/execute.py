@@ -6,7 +6,6 @@ import logging
 import signal
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 from tray.agents.protocol import spec
@@ -25,6 +24,7 @@ from tray.execution.environment import add_withheld, clean
 from tray.execution.hook_runs import HookPlace, HookRuns
 from tray.execution.process import CANCELLED, CLOSED, Job
 from tray.execution.request_job import AnyJob, run_jobs
+from tray.lazy_dataclass import replace
 from tray.model.decision import Gate, HookOutput, Outcome, Result, Status
 from tray.model.event import Event
 from tray.model.hook import AsyncMode, Hook, Rule

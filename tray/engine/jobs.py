@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from tray.execution.environment import USER_PACKAGES, clean
 from tray.execution.process import Job, StartGate
 from tray.execution.request_job import AnyJob, RequestJob
 from tray.execution.script import is_unopened_script
+from tray.lazy_dataclass import replace
 from tray.model.decision import HookOutput, Result
 from tray.model.event import TEST_VARIABLE, Event
 from tray.model.hook import Command, Hook, Http, Prompt

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tray.agents import lenient
 from tray.agents.protocol import spec
 from tray.agents.registry import AGENTS, hook_rules
+from tray.lazy_dataclass import replace
 from tray.model.decision import HookOutput, Result, Verdict
 from tray.model.event import STOP_KINDS, Capability, Event
 from tray.model.hook import Failure, Hook

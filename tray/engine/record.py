@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from tray.engine.masks import Masks, limit_masks
 from tray.engine.subject import subject
+from tray.lazy_dataclass import replace
 from tray.model.decision import Answer, Decision, Outcome, Record, SkipReason
 from tray.model.event import Event
 from tray.text import printable, sanitise

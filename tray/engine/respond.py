@@ -6,7 +6,6 @@ import logging
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from tray.agents.agent import Payload
 from tray.agents.protocol import neutral, render, unanswered
@@ -18,6 +17,7 @@ from tray.engine.record import make_record, with_times
 from tray.engine.reports import CallReports
 from tray.engine.scopes import SkillScopes
 from tray.errors import AgentError
+from tray.lazy_dataclass import replace
 from tray.model.decision import EMPTY_ANSWER, Answer, Decision, Outcome, Verdict
 from tray.model.event import Event, RelayRequest
 

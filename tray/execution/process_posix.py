@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import select
 import subprocess
 import sys
@@ -89,7 +88,7 @@ class PolledRun:
         self._slots: list[HookProcess | Result] = []
 
     def start(self, job: Job, spawned: Callable[[int], None] | None) -> None:
-        mark = secrets.token_hex(8)
+        mark = os.urandom(8).hex()
         born = boot_ticks() - 1
         child = spawn(job, mark)
         if isinstance(child, Result):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from tray.lazy_dataclass import dataclass
 from tray.model.event import EventKind
 from tray.model.hook import Failure
 

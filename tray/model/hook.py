@@ -6,10 +6,10 @@ import enum
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
 from pathlib import PurePath
 from typing import Any
 
+from tray.lazy_dataclass import dataclass, field
 from tray.model.decision import Verdict
 
 OWN_SOURCE = "hooktray"  # the kind of our own file
@@ -177,6 +177,8 @@ class Hook:
     @property
     def definition(self) -> str:
         """What is approved besides the bytes, as canonical JSON; its line and whether it is inactive are not."""
+        from dataclasses import asdict  # not needed to judge an event
+
         fields = asdict(self) | {"kind": type(self.action).__name__}
         del fields["inactive"], fields["agent_switch"]
         for name, stored in STORED_NAMES.items():

@@ -6,9 +6,9 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from tray.agents import tools
+from tray.lazy_dataclass import dataclass
 from tray.model.event import Event
 from tray.notify.alert import Alert
 

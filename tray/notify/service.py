@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Protocol
 
 from tray.agents.registry import display_name
@@ -12,6 +11,7 @@ from tray.approvals.catalog import HookState
 from tray.approvals.guarded_settings import GuardedSetting
 from tray.engine.user_questions import QuestionResult, Resolution, UserQuestion
 from tray.language import count, phrase
+from tray.lazy_dataclass import replace
 from tray.model.decision import Decision, Record, Verdict
 from tray.model.event import Event, EventKind
 from tray.model.hook import ApprovalState

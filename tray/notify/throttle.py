@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 
 from tray.language import count
+from tray.lazy_dataclass import dataclass, replace
 from tray.notify.alert import APP, BODY_LIMIT, COUNT_PHRASES, Alert, AlertClass, Urgency
 from tray.text import sanitise
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any, TypeVar
 
 from tray.errors import StoreError
+from tray.lazy_dataclass import replace
 from tray.model.decision import Answer, Record, Verdict
 from tray.store import dropped_rows, rows
 from tray.store.db import Database

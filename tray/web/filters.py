@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
+from tray.lazy_dataclass import dataclass
 from tray.model.decision import Record
 from tray.store.rows import KINDS
 from tray.web.templating import VERDICTS

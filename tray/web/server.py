@@ -8,7 +8,6 @@ import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
@@ -19,6 +18,7 @@ from tray.approvals.callers.click_check import REFUSED, ClickObjection, ClickRej
 from tray.approvals.callers.person import Proof
 from tray.approvals.review import hook_id
 from tray.errors import HooktrayError
+from tray.lazy_dataclass import dataclass
 from tray.model.decision import Record
 from tray.web import filters, guard, http_messages, peers
 from tray.web.actions import IMMEDIATE, PASSPHRASES, SWITCH, TRIED, VARIABLES, PageActions

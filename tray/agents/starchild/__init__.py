@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from tray.agents.agent import Agent, Marks, NativeTool, Payload, ProtectedFiles
 from tray.agents.lazy import part
 from tray.agents.starchild import hook_input, protocol
+from tray.lazy_pattern import lazy_pattern
 from tray.model.event import Capability
 
 SETTING = "a hook setting of Starchild"
@@ -31,20 +30,20 @@ AGENT = Agent(
     extra_can={"pre_tool_call": Capability.ALLOW | Capability.ASK},  # its hooks may answer in Claude Code's form
     protocol=protocol,
     tools=TOOLS,
-    marks=Marks(is_alike=_is_alike, event_names=re.compile(r"[a-z]\w*")),
+    marks=Marks(is_alike=_is_alike, event_names=lazy_pattern(r"[a-z]\w*")),
     programs=frozenset({"starchild"}),
     variables=frozenset({"STARCHILD_SESSION_ID"}),
     protected=(
-        ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/shell_hooks\.ya?ml")),
+        ProtectedFiles(kind=SETTING, pattern=lazy_pattern(r".*/shell_hooks\.ya?ml")),
         # Its switch is in a file whose name many projects use for something else.
         ProtectedFiles(
             kind=SETTING,
-            pattern=re.compile(r".*/config/agent\.ya?ml"),
+            pattern=lazy_pattern(r".*/config/agent\.ya?ml"),
             beside=("shell_hooks.yaml", "shell_hooks.yml"),
         ),
     ),
     settings_files=("config/shell_hooks.yaml",),
-    guarded_members={"*/config/agent.y*ml": re.compile("shell_hooks")},
+    guarded_members={"*/config/agent.y*ml": lazy_pattern("shell_hooks")},
     path_words=("agent.y", "hook"),
     trusts_each_entry=True,
     connector=part("tray.agents.starchild.connector"),

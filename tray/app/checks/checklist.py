@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tray.app import Stores, build_catalog, open_stores
@@ -16,6 +15,7 @@ from tray.approvals.catalog import HookCatalog
 from tray.errors import HooktrayError, StoreError
 from tray.execution.process import RUN_VARIABLE
 from tray.language import count
+from tray.lazy_dataclass import dataclass
 from tray.paths import Paths
 
 NAMES_SHOWN = 4  # of hooks or agents with the same cause
