@@ -67,6 +67,14 @@ def hook(**words: Any) -> dict[str, Any]:
             "Bash · rm -rf build/ · no-destroying had no objection",
         ),
         (
+            replace(QUIET, hooks=(hook(verdict="abstain"), hook(name="sprint", verdict="abstain", added="context"))),
+            "Bash · rm -rf build/ · sprint added context",
+        ),
+        (
+            replace(QUIET, hooks=(hook(verdict="abstain", added="of a later version"),)),
+            "Bash · rm -rf build/ · no-destroying had no objection",
+        ),
+        (
             replace(QUIET, hooks=(hook(status="skipped", cause="switch off"),)),
             "Bash · rm -rf build/ · 1 hook skipped: switch off",
         ),

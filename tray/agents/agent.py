@@ -264,6 +264,7 @@ class Agent(KnownAgent):
     rules: HookRules = HookRules()
     forms: FormFormat | None = None
     unconnected_events: frozenset[str] = frozenset()  # that `connect` writes no entry for
+    unnamed_event: str = ""  # its entries name no event: what a payload counts as that names none, or is unreadable
     trusts_each_entry: bool = False  # its user has to trust our entries again when they change, so all are written
     probe_event: str = ""  # the event of a probe; "" = any, because the payload names the event
     connector: Callable[[], Connector] | None = None

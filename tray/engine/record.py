@@ -10,7 +10,7 @@ from tray.engine.masks import Masks, limit_masks
 from tray.engine.subject import subject
 from tray.lazy_dataclass import replace
 from tray.model.decision import Answer, Decision, Outcome, Record, SkipReason
-from tray.model.event import Event
+from tray.model.event import STOP_KINDS, Event
 from tray.text import printable, sanitise
 
 PAYLOAD = 64 * 1024  # characters of a payload that are kept
@@ -18,6 +18,7 @@ EXCERPT = 200  # characters of one that no protocol here understands
 NAME = 200  # characters of a name
 PATH = 4096  # characters of a path
 TEXT = 4000  # characters of a reason, a note or an error output
+CONTEXT, REMINDER = "context", "reminder"  # what a hook added for the agent; a reminder makes it go on at a stop
 OVERLAP = 16 * 1024  # characters behind what is kept that are looked at: a secret at the border is known by its end
 
 
@@ -28,6 +29,7 @@ def make_record(event: Event, decision: Decision, answer: Answer, *, at: float, 
     masked = len(masks.found)
     is_clean = not masked and len(event.body) <= PAYLOAD  # then no part of it need be looked at again
     texts = masks.redact_all(_texts(event, decision, answer))
+    added = (REMINDER if event.kind in STOP_KINDS else CONTEXT) if decision.context else ""
     return Record(
         id=event.id,
         at=at,
@@ -39,7 +41,7 @@ def make_record(event: Event, decision: Decision, answer: Answer, *, at: float, 
         verdict=decision.verdict,
         reason=_shown(texts["reason"]),
         ms=round(ms, 3),
-        hooks=tuple(_hook(outcome, f"hooks[{n}]", texts) for n, outcome in enumerate(decision.outcomes)),
+        hooks=tuple(_hook(outcome, f"hooks[{n}]", texts, added) for n, outcome in enumerate(decision.outcomes)),
         rewrites=(decision.rewrite.target.value,) if decision.rewrite else (),
         notes=tuple(_shown(texts[f"notes[{n}]"]) for n in range(len(decision.notes))),
         adjustments=tuple(_shown(texts[f"adjustments[{n}]"]) for n in range(len(decision.adjustments))),
@@ -111,7 +113,7 @@ def reasons(decision: Decision) -> str:
     return "\n".join(lines) or decision.reason
 
 
-def _hook(outcome: Outcome, place: str, texts: Mapping[str, str]) -> Mapping[str, Any]:
+def _hook(outcome: Outcome, place: str, texts: Mapping[str, str], added: str) -> Mapping[str, Any]:
     output = outcome.output
     return {
         "name": sanitise(outcome.hook, NAME),  # never a secret, whatever it looks like
@@ -124,6 +126,7 @@ def _hook(outcome: Outcome, place: str, texts: Mapping[str, str]) -> Mapping[str
         "stderr": _shown(texts[f"{place}.stderr"]),
         "context": _shown(texts[f"{place}.context"]),
         "rewrites": output.rewrite.target.value if output.rewrite else "",
+        **({"added": added} if added and output.context else {}),
         **({"let_through": True} if outcome.let_through else {}),
     }
 

@@ -56,6 +56,11 @@ ENDINGS: Mapping[str, tuple[str, str]] = {
     "rewrite": (phrase("rewritten by {who}"), phrase("rewritten")),
     "allow": (phrase("allowed by {who}"), phrase("allowed")),
 }
+# What the hooks of a row without a verdict added for the agent, by `added` of a hook.
+ADDITIONS: Mapping[str, str] = {
+    "context": phrase("{who} added context"),
+    "reminder": phrase("{who} added a reminder"),
+}
 
 
 # Why a session ended, in agents' own words.
@@ -216,7 +221,13 @@ def _no_opinion(record: Record) -> str:
         return record.reason
     if not record.hooks:
         return say("no hook was asked")
-    return say("{names} had no objection", names=", ".join(str(hook["name"]) for hook in record.hooks))
+    if added := [hook for hook in record.hooks if hook.get("added") in ADDITIONS]:
+        return say(ADDITIONS[added[-1]["added"]], who=_names(added))
+    return say("{names} had no objection", names=_names(record.hooks))
+
+
+def _names(hooks: Sequence[Mapping[str, Any]]) -> str:
+    return ", ".join(str(hook["name"]) for hook in hooks)
 
 
 def _ending(label: str, names: Sequence[str], reason: str) -> Ending:

@@ -11,20 +11,20 @@ NAME = "hooktray"
 WORDS = ("/hooks", "/hooktray")  # an agent with a menu of its own named `/hooks` takes the second one
 KINDS = frozenset({EventKind.MODEL_BEFORE, EventKind.PROMPT, EventKind.PROMPT_EXPANSION, EventKind.SLASH_COMMAND})
 LIMIT = 500  # characters; a longer text that begins with our word is a text about hooks
-CommandAnswers = Callable[[tuple[str, ...], str], str]  # the words, and the agent they were typed into
+CommandAnswers = Callable[[tuple[str, ...], str], str]  # the words, ours first, and the agent they were typed into
 
 
 def parse_command(event: Event) -> tuple[str, ...] | None:
-    """The words behind our own; None when that is not what was typed."""
+    """Our word and those behind it; None when that is not what was typed."""
     if event.kind not in KINDS or event.problem:
         return None
     slash = event.kind in (EventKind.SLASH_COMMAND, EventKind.PROMPT_EXPANSION)
     own = f"/{event.topic.removeprefix('/')}"
     if slash and own in WORDS:
-        return tuple(event.prompt.removeprefix(own).split()) if len(event.prompt) < LIMIT else None
+        return (own, *event.prompt.removeprefix(own).split()) if len(event.prompt) < LIMIT else None
     text = event.prompt.strip()
     words = text.split() if len(text) < LIMIT else []
-    return tuple(words[1:]) if words[:1] and words[0] in WORDS else None
+    return tuple(words) if words[:1] and words[0] in WORDS else None
 
 
 def answer_command(event: Event, command_answers: CommandAnswers) -> Outcome | None:

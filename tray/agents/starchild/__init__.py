@@ -45,6 +45,7 @@ AGENT = Agent(
     settings_files=("config/shell_hooks.yaml",),
     guarded_members={"*/config/agent.y*ml": lazy_pattern("shell_hooks")},
     path_words=("agent.y", "hook"),
+    unnamed_event="pre_tool_call",
     trusts_each_entry=True,
     connector=part("tray.agents.starchild.connector"),
     reader=part("tray.agents.starchild.source"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -99,7 +100,10 @@ def own_findings(context: CheckContext) -> list[Finding]:
 
 
 def render(results: Iterable[Finding]) -> str:
-    """For people: what is broken first, and one line for all hooks or agents with the same cause and remedy."""
+    """For people: what is broken first, and one line for all hooks or agents with the same cause and remedy.
+
+    The counts at the end are those of the lines.
+    """
     rows = sorted(results, key=lambda one: list(Health).index(one.health), reverse=True)
     groups: dict[tuple[str, ...], list[Finding]] = {}
     for one in rows:
@@ -110,7 +114,8 @@ def render(results: Iterable[Finding]) -> str:
         subject = check if check in names else f"{check}: {_listed(list(names))}"
         lines.append(f"{health:9}  {subject}: {message}")
         lines += [f"{'':11}{remedy}"] if remedy else []
-    counts = ", ".join(f"{sum(one.health is health for one in rows)} {health.value}" for health in reversed(Health))
+    counted = Counter(health for health, *_ in groups)
+    counts = ", ".join(f"{counted[health]} {health.value}" for health in reversed(Health))
     return "\n".join([*lines, counts])
 
 
