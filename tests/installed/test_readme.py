@@ -21,6 +21,7 @@ README = (REPOSITORY / "README.md").read_text()
 INSTALL = README.split("## Install\n")[1].split("\n## ")[0]
 # What a desktop of the release has, or its user installs first; nothing of a compiler.
 PACKAGES = ("ca-certificates", "pipx", "python3-venv")
+CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 pytestmark = pytest.mark.timeout(HOUR)
 
 
@@ -30,8 +31,7 @@ def root(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     root = Root(request.param, packed_roots(tmp_path_factory.getbasetemp()))
     root.packages(*PACKAGES)
     # The machine's own certificates, for a registry that it reaches by a mirror.
-    certificates = Path("/etc/ssl/certs/ca-certificates.crt")
-    (root.path / certificates.relative_to("/")).write_bytes(certificates.read_bytes())
+    (root.path / CERTIFICATES.relative_to("/")).write_bytes(CERTIFICATES.read_bytes())
     source(root.home / "hooktray")
     call("chown", "-R", f"{USER}:{USER}", root.home / "hooktray")
     yield root
@@ -40,7 +40,8 @@ def root(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 def types(root: Root, line: str, path: str = "/usr/bin:/bin") -> subprocess.CompletedProcess[str]:
     """What a user types in the folder of the checkout."""
-    words = root.words("sh", "-c", f"cd hooktray && {line}", path=path)
+    # uv has certificates of its own; the variable names the machine's to it.
+    words = root.words("env", f"SSL_CERT_FILE={CERTIFICATES}", "sh", "-c", f"cd hooktray && {line}", path=path)
     return subprocess.run(words, env=PLAIN, capture_output=True, text=True, timeout=LONG, check=False)
 
 
