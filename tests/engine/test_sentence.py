@@ -10,8 +10,8 @@ from house import House
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tray.engine.record import READ_LIMIT, subject
 from tray.engine.sentence import ENDINGS, decision_ending, event_sentence, sentence
-from tray.engine.subject import READ_LIMIT, subject
 from tray.model.decision import Decision, HookOutput, Outcome, Record, SkipReason, Status, Verdict
 from tray.model.event import Event, EventKind, Tool
 

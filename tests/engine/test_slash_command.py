@@ -12,7 +12,7 @@ from hosts.process import Exit, Report
 from house import House
 
 from tray.agents.registry import AGENTS
-from tray.engine.slash_command import parse_command
+from tray.engine.own_answers import parse_command
 from tray.model.event import Event, EventKind
 
 JUDGES: dict[str, Callable[[str, bytes, Exit], Report]] = {

@@ -14,7 +14,7 @@ from tray.lazy_dataclass import replace
 from tray.model.decision import EMPTY_ANSWER, NO_OPINION, Answer, Decision, Target, Verdict
 from tray.model.event import STOP_KINDS, AgentEvents, Capability, Event, EventSpec, RelayRequest
 from tray.model.form import Answers, Form
-from tray.model.guard import GATING_KINDS
+from tray.model.hook import GATING_KINDS
 
 SPEC_CACHE_SIZE = 1024  # of events whose specs are remembered; names come from outside
 

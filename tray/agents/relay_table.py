@@ -46,8 +46,7 @@ from tray.errors import AgentError
 from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import Answer, Decision, Verdict
 from tray.model.event import Capability, EventKind, RelayRequest
-from tray.model.guard import Guard
-from tray.model.hook import Failure
+from tray.model.hook import Failure, Guard
 from tray.text import sanitise
 
 FILE = Path(__file__).parents[1] / "relay.table"

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from tray.engine.subject import subject
+from tray.engine.record import subject
 from tray.language import count, phrase, say
 from tray.model.decision import Decision, Record, SkipReason, Status, Verdict
 from tray.model.event import Event, EventKind

@@ -16,8 +16,7 @@ from tray.agents.registry import AGENTS
 from tray.agents.relay_table import TableContent, installed_text
 from tray.model.decision import Answer, Decision, HookOutput, Result, Rewrite, Target, Verdict
 from tray.model.event import Event, EventKind, RelayRequest
-from tray.model.guard import Guard
-from tray.model.hook import Failure
+from tray.model.hook import Failure, Guard
 
 DENY = Verdict.DENY
 NO = Decision(verdict=DENY, reason="no")

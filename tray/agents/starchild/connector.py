@@ -27,7 +27,7 @@ from tray.agents.connection import (
     other_files,
     read_or_empty,
 )
-from tray.agents.starchild.hook_input import AGENT
+from tray.agents.starchild.hook_format import AGENT
 from tray.agents.starchild.protocol import EVENTS
 from tray.edit.file_changes import File, FileChange, FileState
 from tray.edit.yaml_edit import append, items, remove

@@ -9,7 +9,7 @@ from typing import Any
 
 from tray.app import Stores, build_catalog, open_stores
 from tray.app.agent_sites import hooks_in_question, site, working_folder
-from tray.app.checks import agents, desktop_services, hooks, installation, matchers
+from tray.app.checks import agents, desktop_services, hooks, installation
 from tray.app.checks.context import CheckContext
 from tray.app.checks.finding import Cause, Finding, Health, failing_names
 from tray.approvals.catalog import HookCatalog
@@ -37,7 +37,7 @@ CHECKS = (
     Check("configuration", installation.configuration, is_own=True),
     Check("sources", installation.sources, is_own=True),
     Check("hooks", hooks.check, is_own=True),
-    Check("matchers", matchers.check),
+    Check("matchers", hooks.check_matchers),
     Check("agents", agents.check),
     Check("environment", installation.environment, is_own=True),
     Check("relay", installation.relay),
