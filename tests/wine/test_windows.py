@@ -61,15 +61,16 @@ def test_a_hook_that_is_approved_by_the_pointer_denies_with_the_tray_and_without
     assert [row["verdict"] for row in tray.rows("log") if row["session"] == "s-1"] == ["deny", "deny"]
 
 
-def test_a_menu_that_is_open_while_something_happens_can_still_be_clicked(tray: Tray) -> None:
-    with tray.running():
+def test_a_click_in_a_menu_that_was_open_before_a_hook_waited_does_what_is_drawn(tray: Tray) -> None:
+    with tray.running() as process:
         tray.windows.open_menu()
-        tray.relay("claude-code", "PreToolUse", PRE_TOOL_USE)
-        wait(lambda: tray.rows("sessions"), START, "the tray knows of a session")
+        tray.configure({"hooks": [{**GUARD, "command": "./guard.cmd"}]}, guard_cmd=REFUSES)
+        wait(tray.windows.balloons, START, "the tray announces that a hook waits")
+        wait(lambda: not tray.windows.balloons(), START, "nothing lies above the menu")
 
-        tray.windows.choose_in_open_menu("enabled")
+        tray.windows.choose_in_open_menu("quit")
 
-        wait(lambda: not tray.rows("status")[0]["enabled"], START, "hooks are off")
+        assert process.wait(START) == 0
 
 
 def test_an_edit_of_the_settings_is_seen_without_an_event(tray: Tray) -> None:

@@ -264,7 +264,8 @@ class Tray:
         wait(self.windows.icon, START, "the icon is drawn")
         try:
             yield process
-            self.windows.choose("quit")
+            if process.poll() is None:
+                self.windows.choose("quit")
         except BaseException:
             process.kill()
             raise
