@@ -15,6 +15,7 @@ from house import PRE_TOOL_USE, House
 
 from tray.app import installed_relay, open_stores
 from tray.engine.guard_summary import guards as installed_guards
+from tray.execution.isolation import package_folders
 from tray.ipc.frames import decode_answer
 from tray.model.decision import Answer
 from tray.own_environment import strip_environment
@@ -238,20 +239,43 @@ def test_a_log_that_cannot_be_written_is_no_trouble_to_the_agent(house: House) -
     assert (done.returncode, done.stdout, done.stderr) == (0, b"You are Shelley.", b"")
 
 
-def test_it_imports_nothing_that_only_reads_settings_or_starts_commands() -> None:
-    heavy = (
-        "msgspec",
-        "tray.settings",
-        "urllib3",
-        "yaml",
-        "tray.approvals.command_resolver",
-        "tray.approvals.inspection",
+# Modules that take long to import, and that neither a rule nor a hook whose pattern is plain text needs.
+HEAVY = (
+    "dataclasses", "inspect", "msgspec", "psutil", "regex", "socket", "tempfile", "tray.settings", "urllib3", "yaml",
+)  # fmt: skip
+OURS = 170  # modules of ours; each takes 0.15 ms at least
+FOR_COMMANDS = ("tray.approvals.command_resolver", "tray.approvals.inspection")
+
+
+def imported(house: House, command: str) -> set[str]:
+    """The modules that an event has imported when its answer is written."""
+    payload = PRE_TOOL_USE | {"tool_input": {"command": command}}
+    words = ["--home", str(house.paths.home), "--framed", "claude-code", "PreToolUse"]
+    program = (
+        f"import sys; sys.path += {list(package_folders())}; from tray import once\n"
+        f"once._write = lambda answer, framed: print(*sys.modules)\nonce.main({words}, {{}})"
     )
-    program = f"import sys, tray.once, tray.app; print([name for name in {heavy} if name in sys.modules])"
+    argv = [sys.executable, "-I", "-S", "-c", program]
+    done = subprocess.run(argv, input=json.dumps(payload), capture_output=True, text=True, timeout=60, check=True)
+    return set(done.stdout.split())
 
-    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
 
-    assert done.stdout.strip() == "[]"
+def test_an_event_imports_only_what_it_needs(house: House) -> None:
+    house.hook("guard", on="tool_before", script="cat >/dev/null; exit 0", matcher="rm -rf|mkfs")
+
+    none, one = imported(house, "ls"), imported(house, "rm -rf /")
+
+    assert [name for name in HEAVY if name in none | one] == []
+    assert [name for name in FOR_COMMANDS if name in none] == []
+    assert [name for name in FOR_COMMANDS if name in one] == list(FOR_COMMANDS)  # it ran
+    ours = [name for name in none if name.partition(".")[0] == "tray"]
+    assert len(ours) <= OURS, f"{len(ours)} modules of ours"
+
+
+def test_only_a_pattern_that_is_no_plain_text_imports_the_library_for_it(house: House) -> None:
+    house.hook("guard", on="tool_before", script="cat >/dev/null", matcher=r"rm\s+-rf")
+
+    assert "regex" in imported(house, "ls")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no named pipes in a folder")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import sys
@@ -20,6 +21,7 @@ def main() -> int:
 
         return relay([*home, *argv[1:]])
     if argv[:1] == ["once"]:
+        gc.disable()  # it lives for one event, and looks for garbage fifty times while it imports its modules
         from tray.own_environment import strip_environment
 
         # Before anything else is imported: libraries read the environment when they are imported.

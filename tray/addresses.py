@@ -7,8 +7,9 @@ the way would make of it must not differ from what was judged here.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+
+from tray.lazy_dataclass import dataclass
 
 PORTS = {"http": 80, "https": 443}
 URL = re.compile(r"(https?)://([^/?#]*)([^?#]*)(\?[^#]*)?(?:#.*)?", re.IGNORECASE)

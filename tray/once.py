@@ -16,12 +16,12 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tray import __version__
 from tray.errors import HooktrayError, StoreError
+from tray.lazy_dataclass import dataclass, field, replace
 from tray.model.decision import Answer, Decision, Record
 from tray.model.event import PAYLOAD_LIMIT, Event, RelayRequest
 from tray.paths import Paths, locate
@@ -29,8 +29,10 @@ from tray.store.journal import Journal
 from tray.store.writer import Committed
 
 if TYPE_CHECKING:
+    import sqlite3
+
     from tray.app import Stores
-    from tray.model.guard import Guard
+    from tray.model.hook import Guard
     from tray.settings import Llm
 
 PATH_OPTIONS = ("--config", "--state", "--logs")
@@ -82,6 +84,7 @@ class OneShotListener:
     deferred: list[Callable[[], object]] = field(default_factory=list)
     rows: list[Record] = field(default_factory=list)
     journal: Journal | None = None
+    held: sqlite3.Connection | None = None  # with none open, each close would write SQLite's log into the database
 
     def append(self, record: Record, *, commit: bool) -> object:
         """A blocking or rewriting answer waits a moment for its row (law 7); other rows come after the answer."""
@@ -99,6 +102,12 @@ class OneShotListener:
         while self.rows and self.journal:
             if self.journal.append_now(self.rows.pop(0), wait=1.0) is not Committed.DONE:
                 self.journal.count_dropped()
+
+    def release(self) -> None:
+        """Before a fork: a child has the connections of its parent, and none of their locks."""
+        if self.held is not None:
+            self.held.close()
+            self.held = None
 
     def run_deferred(self) -> None:
         """Run the hooks that the agent does not wait for, then write their rows."""
@@ -149,6 +158,7 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     with contextlib.suppress(OSError):  # the agent has closed its end
         _write(answer, framed=call.framed)
     listener.write_rows()
+    listener.release()
     if listener.deferred:
         _detach(listener)
     return 0 if call.framed else answer.code
@@ -159,7 +169,7 @@ def _may_be_guarded(call: OneShotArguments, body: bytes, environment: Mapping[st
     from tray.agents import wire
     from tray.agents.protocol import spec
     from tray.agents.recognition import recognise
-    from tray.model.guard import GATING_KINDS
+    from tray.model.hook import GATING_KINDS
 
     if not call.framed:
         return False
@@ -202,10 +212,12 @@ def _paths(options: Mapping[str, str]) -> Paths:
 
 def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str], listener: OneShotListener) -> Answer:
     from tray.app import build_engine, open_stores
+    from tray.engine.ports import EngineOptions
 
     started = time.monotonic()
     paths = call.paths
     stores = open_stores(paths, migrate=False, offline=True, warn=log.warning)
+    listener.held = stores.database.open()
     if not stores.ledger.state.approved:
         _reject_lost_approvals(paths)
     committed = stores.journal.answer_of(call.id, digest=hashlib.sha256(body).hexdigest())
@@ -214,10 +226,8 @@ def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str],
     listener.journal = stores.journal
     model = functools.partial(_model, paths, stores, environment)
     lost = _lost_guards(paths, stores)
-    engine = build_engine(
-        stores, listener, listener.defer, None,
-        llm=model, records=listener, offline=True, lost_guards=lambda: lost,
-    )  # fmt: skip
+    options = EngineOptions(llm=model, offline=True, lost_guards=lambda: lost)
+    engine = build_engine(stores, listener, listener.defer, options, records=listener)
     begun = engine.begin(_relay_request(call, body, environment), elapsed=call.elapsed + time.monotonic() - started)
     answer = begun(_relay_pipe(call)) if callable(begun) else begun
     if answer is not None and not isinstance(answer, Answer):

@@ -7,11 +7,11 @@ import os
 import stat
 import sys
 from collections.abc import Mapping, MutableMapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from tray import relay_program
 from tray.errors import HooktrayError
+from tray.lazy_dataclass import dataclass
 
 NAME = "hooktray"
 RUNTIME = "XDG_RUNTIME_DIR"

@@ -6,8 +6,6 @@ import contextlib
 import gc
 import logging
 import os
-import queue
-import socket
 import sys
 import threading
 import time
@@ -108,6 +106,8 @@ class WorkQueue:
     """Work in the background, done one after another in a thread of its own."""
 
     def __init__(self, name: str) -> None:
+        import queue  # the one-shot engine has none
+
         self._queue: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread = CheckedThread(target=self._run, name=name, daemon=True)
         self._thread.start()
@@ -168,6 +168,8 @@ class StopSignal:
     """Readable once the tray ends: threads that poll it stop waiting."""
 
     def __init__(self) -> None:
+        import socket  # the one-shot engine has none
+
         self._end, self._ours = socket.socketpair()
 
     def fileno(self) -> int:

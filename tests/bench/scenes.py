@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from bench.peers import installed
 from bench.timing import GAP, Sample, Times, burst, in_turns, process
 from bench.trays import CALL, OF_A_PERSON, PAYLOAD, RESULT, Bench, ideal
 from desk import Desk
@@ -39,6 +40,7 @@ NEEDS_YOU = {
 GOING = 20  # clicks on *Go there*
 SHOWN = 4  # notifications: more in a minute would be put together
 PUSHED = 6
+PEER_ROUNDS = 20
 INTERPRETERS = {".js": "node", ".mjs": "node", ".py": sys.executable, ".sh": "bash"}
 NODE = "const text = require('fs').readFileSync(0, 'utf8'); JSON.parse(text); console.log('{}')\n"
 
@@ -194,6 +196,16 @@ def without_tray(folder: Path) -> list[Row]:
         return rows(in_turns(samples, 15), BASE)
 
 
+def peers(folder: Path) -> list[Row]:
+    """The hook of one Bash call: ours with and without the tray, and other projects' as they install it themselves"""
+    ours = "ours, shell form"
+    with tray(folder / "t") as on, tray(folder / "o") as off, installed() as others:
+        off.stop()
+        samples = {BASE: once(SHELL), ours: once(on.shell()), "ours, without the tray": once(off.shell())}
+        samples |= {name: once(one.argv, environment=one.environment) for name, one in others.items()}
+        return rows(in_turns(samples, PEER_ROUNDS), ours)
+
+
 def growth(folder: Path) -> list[Row]:
     """What has piled up, exec form"""
     with contextlib.ExitStack() as ends:
@@ -346,6 +358,7 @@ SCENES = (
     bursts,
     payloads,
     without_tray,
+    peers,
     growth,
     journal,
     cold_start,

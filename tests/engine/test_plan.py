@@ -6,11 +6,14 @@ import time
 from typing import Any
 
 import pytest
+import regex
 from every import every
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tray.agents.protocol import parse
 from tray.agents.registry import AGENTS
-from tray.engine.plan import PATTERN_LIMIT, EventSearch
+from tray.engine.plan import PATTERN_LIMIT, EventSearch, plain_texts
 from tray.engine.plan import matches as _matches
 from tray.model.event import Event, EventKind, RelayRequest, Tool
 from tray.model.hook import Match
@@ -201,3 +204,29 @@ def test_all_patterns_of_an_event_share_one_budget_of_time() -> None:
 
     # Each with the whole limit would take twice as long; together they take a tenth of it.
     assert time.process_time() - started < 200 * PATTERN_LIMIT / 2
+
+
+@given(
+    st.text("ab|\\.-/ (^$[{?", max_size=8),
+    st.text("ab|\\.-/ ", max_size=8),
+)
+def test_a_pattern_that_is_plain_text_finds_what_the_pattern_finds(pattern: str, text: str) -> None:
+    plain = plain_texts(pattern)
+
+    assert plain is None or any(map(text.__contains__, plain)) == bool(regex.search(pattern, text))
+
+
+@every(
+    ("pattern", "texts"),
+    [
+        ("rm -rf", ("rm -rf",)),
+        (r"mkfs\.|dd if=", ("mkfs.", "dd if=")),
+        (r"a\|b", ("a|b",)),
+        ("a|", None),
+        ("a.b", None),
+        ("^a", None),
+        (r"\bgit", None),
+    ],
+)
+def test_plain_text_and_alternatives_of_it_need_no_library(pattern: str, texts: tuple[str, ...] | None) -> None:
+    assert plain_texts(pattern) == texts

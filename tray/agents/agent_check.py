@@ -16,6 +16,7 @@ from tray.agents.agent import (
     Placeholders,
     ProtectedFiles,
 )
+from tray.lazy_pattern import LazyPattern
 from tray.model.event import Capability, EventKind, EventSpec
 
 Check = tuple[Callable[[Any], bool], str]  # whether a value is valid, and what is expected
@@ -47,7 +48,7 @@ def _is_text(value: Any) -> bool:
 
 
 def _is_pattern(value: Any) -> bool:
-    return isinstance(value, re.Pattern) and isinstance(value.pattern, str)
+    return isinstance(value, (re.Pattern, LazyPattern)) and isinstance(value.pattern, str)
 
 
 def _is_event_spec(value: Any) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from tray.edit.file_changes import File, FileChange, FileState, read_state, reso
 from tray.edit.json_edit import is_blank
 from tray.edit.yaml_edit import append, items, remove
 from tray.errors import HooktrayError
+from tray.lazy_dataclass import dataclass, field, replace
 from tray.model.hook import Hook
 from tray.paths import Paths
 

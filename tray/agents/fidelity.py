@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from tray.agents.fitting import TARGETS, VERDICTS
 from tray.agents.registry import AGENTS
+from tray.lazy_dataclass import dataclass
 from tray.model.decision import Target, Verdict
 from tray.model.event import Capability, Event, EventSpec
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
+from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import Decision, Target, Verdict
 from tray.model.event import Capability
 

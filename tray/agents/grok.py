@@ -9,15 +9,15 @@ After its documentation; it was not run. It reads the hook files of Claude Code 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import replace
 
 from tray.agents import wire
 from tray.agents.agent import ENVELOPE, Marks, Payload, ProtectedFiles
 from tray.agents.claude_shape import CAPITALISED, claude_shaped
 from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.shape import ClaudeShape, PayloadKeys, RefusalStyle
+from tray.lazy_dataclass import replace
+from tray.lazy_pattern import lazy_pattern
 from tray.model.event import Capability, EventKind, EventSpec
 
 TIMEOUT = 60.0  # seconds, of our entries; Grok's default is 5
@@ -80,7 +80,7 @@ AGENT = replace(
         protected=(
             ProtectedFiles(
                 kind="a hook file of Grok CLI",
-                pattern=re.compile(r".*/\.grok/(?:hooks(?:/.*)?|trusted_folders\.toml)"),
+                pattern=lazy_pattern(r".*/\.grok/(?:hooks(?:/.*)?|trusted_folders\.toml)"),
             ),
         ),
     ),

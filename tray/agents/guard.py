@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,6 +24,7 @@ from tray.agents.agent import (
     is_uncertain,
 )
 from tray.errors import AgentError, HooktrayError
+from tray.lazy_dataclass import replace
 from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Result, Rewrite
 from tray.model.event import Event, RelayRequest, Tool
 from tray.model.form import Answers, Form

@@ -10,10 +10,10 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from operator import attrgetter
 
 from tray.agents.agent import Agent
+from tray.lazy_dataclass import dataclass, field
 from tray.text import sanitise
 
 GROUP = "hooktray.agents"

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from tray.agents import wire
@@ -29,6 +28,7 @@ from tray.agents.protocol import neutral as own_neutral
 from tray.agents.protocol import spec
 from tray.agents.registry import AGENTS, UNKNOWN, UNSUPPORTED
 from tray.errors import AgentError
+from tray.lazy_dataclass import dataclass
 from tray.model.decision import EMPTY_ANSWER, Answer, SkipReason
 from tray.model.event import TEST_VARIABLE
 

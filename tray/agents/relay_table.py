@@ -34,7 +34,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote_from_bytes, unquote_to_bytes
@@ -44,10 +43,10 @@ from tray.agents.agent import KnownAgent
 from tray.agents.protocol import neutral, parse, render, spec
 from tray.agents.registry import AGENTS, BUILT_IN, UNSUPPORTED
 from tray.errors import AgentError
+from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import Answer, Decision, Verdict
 from tray.model.event import Capability, EventKind, RelayRequest
-from tray.model.guard import Guard
-from tray.model.hook import Failure
+from tray.model.hook import Failure, Guard
 from tray.text import sanitise
 
 FILE = Path(__file__).parents[1] / "relay.table"
@@ -185,6 +184,8 @@ def _guard_rows(content: TableContent, agents: frozenset[str]) -> Iterator[tuple
                 if (guard.agent, guard.event) == (agent, event)
             }
             yield from _answer_rows(agent, event, reasons)
+        if AGENTS[agent].unnamed_event:
+            yield _limit_row(agent, "")
 
 
 def _reason(guard: Guard, ending: str) -> str:
@@ -207,8 +208,13 @@ def _answer_rows(agent: str, event: str, reasons: Mapping[Failure, str]) -> Iter
     ):
         if ability in known.can and reason:
             yield from _answer_row(agent, event, Decision(verdict=verdict, reason=reason))
-    # After the tray's own limit, which its acknowledgement names, and before the agent's.
-    yield "limit", agent, event, str(int((0.75 * known.timeout + 0.25 * known.deadline) * 1000))
+    yield _limit_row(agent, event)
+
+
+def _limit_row(agent: str, event: str) -> tuple[str, ...]:
+    """After the tray's own limit, which its acknowledgement names, and before the agent's."""
+    known = spec(agent, event)
+    return "limit", agent, event, str(int((0.75 * known.timeout + 0.25 * known.deadline) * 1000))
 
 
 def _answer_row(agent: str, event: str, decision: Decision) -> Iterator[tuple[str, ...]]:

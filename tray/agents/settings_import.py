@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from tray.agents.connection import Extracted, FindProblem, Plan, RelayEntry, Sit
 from tray.edit.file_changes import File, FileChange, MovedHooks, read_state, resolve_links
 from tray.edit.json_edit import is_blank
 from tray.errors import HooktrayError
+from tray.lazy_dataclass import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Result
 from tray.model.event import EventKind, EventSpec, RelayRequest, Tool
 
@@ -91,7 +92,7 @@ _STRICT = json.JSONDecoder(
     parse_constant=reject_constant, parse_float=_float, parse_int=_int, object_pairs_hook=_object
 )
 _LARGE = json.JSONDecoder(parse_constant=reject_constant, parse_float=_float, object_pairs_hook=_object)
-_DIGITS = re.compile(rb"[0-9]{%d}" % (DIGIT_LIMIT // SAMPLE_STEP))
+_DIGITS = lazy_pattern(rb"[0-9]{%d}" % (DIGIT_LIMIT // SAMPLE_STEP))
 _SCAN = _STRICT.scan_once  # type: ignore[attr-defined]
 
 

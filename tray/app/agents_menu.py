@@ -6,7 +6,6 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable, Collection
-from dataclasses import replace
 
 from tray.agents.registry import AGENTS
 from tray.app.checks.agent_status import AgentStatus
@@ -15,6 +14,7 @@ from tray.app.entry_watch import EntryWatch
 from tray.desktop.menu import MenuAgent, MenuPreview
 from tray.errors import HooktrayError
 from tray.language import say
+from tray.lazy_dataclass import replace
 
 CHANNEL = "tray"
 MAX_AGE = 60.0  # seconds after which the states are read again, where the menu's opening is not reported

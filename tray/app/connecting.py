@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tray.agents.connection import Plan, Site
@@ -18,6 +17,7 @@ from tray.connect.hook_import import import_reminder
 from tray.connect.summary import summary
 from tray.edit.diff import diff
 from tray.language import say
+from tray.lazy_dataclass import dataclass, replace
 from tray.model.hook import Hook
 from tray.paths import Paths
 from tray.text import printable

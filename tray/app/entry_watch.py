@@ -11,7 +11,6 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -23,6 +22,7 @@ from tray.connect import LOCK, apply_connect, connectors, lock_connections
 from tray.edit.backups import CONNECTIONS
 from tray.errors import HooktrayError, StoreError
 from tray.language import say
+from tray.lazy_dataclass import dataclass, replace
 from tray.model.event import EventKind
 from tray.store.ledger import Ledger, LedgerAction
 

@@ -7,12 +7,12 @@ call that they would have judged is asked about or denied, by the tray, the one-
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 
 from tray.agents import relay_table
 from tray.agents.relay_table import TableContent
 from tray.engine.guard_summary import guards
-from tray.model.guard import Guard
+from tray.lazy_dataclass import dataclass
+from tray.model.hook import Guard
 from tray.paths import Paths
 from tray.store.db import Database
 from tray.store.earlier_approvals import EarlierApprovals, keep_lost

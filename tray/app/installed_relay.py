@@ -17,7 +17,6 @@ import stat
 import subprocess
 import sys
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from tray import relay_program
@@ -27,7 +26,8 @@ from tray.app import package_files, relay_conf
 from tray.app.agent_sites import connected_agents
 from tray.app.guards_in_force import USUAL_WITHOUT_TRAY, GuardSources, kept_guards, note_loss, usual_guards
 from tray.errors import HooktrayError, StoreError
-from tray.model.guard import Guard
+from tray.lazy_dataclass import dataclass
+from tray.model.hook import Guard
 from tray.paths import Paths, unwritable_error
 from tray.sources.configuration import write_atomic
 from tray.store.db import Database, open_db

@@ -7,7 +7,6 @@ import logging
 import os
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
@@ -19,6 +18,7 @@ from tray.engine.session_states import state_after
 from tray.errors import HooktrayError, StoreError
 from tray.execution.process_place import command_of, is_alive, processes_from
 from tray.language import say
+from tray.lazy_dataclass import replace
 from tray.model.decision import EMPTY_ANSWER, Decision, Record, Verdict
 from tray.model.event import Event, EventKind
 from tray.model.place import Place, read_place

@@ -17,7 +17,6 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tray.app import Stores
@@ -27,6 +26,7 @@ from tray.approvals.inspection import read_bundle
 from tray.errors import HooktrayError, StoreError
 from tray.files import Identity, identity
 from tray.language import count, phrase, say
+from tray.lazy_dataclass import dataclass, replace
 from tray.paths import Paths
 from tray.store import dropped_rows
 from tray.store.copies import Bundle, Copies

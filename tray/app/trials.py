@@ -15,7 +15,6 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tray.app import Stores, build_engine
@@ -25,11 +24,13 @@ from tray.app.checks.samples import sample_event
 from tray.approvals.catalog import HookState
 from tray.approvals.controls import Undo
 from tray.engine import trial
+from tray.engine.ports import EngineOptions
 from tray.engine.record import make_record
 from tray.errors import HooktrayError
 from tray.execution.command import Hangup
 from tray.execution.process import CANCELLED
 from tray.language import phrase, say
+from tray.lazy_dataclass import dataclass, replace
 from tray.model.event import Event
 from tray.model.hook import IMPORTED, Command, Hook
 from tray.paths import Paths
@@ -188,7 +189,7 @@ def _outcome(stores: Stores, one: ApprovedHook, event: Event, stop_signal: Hangu
     sink = trial.NullListener()
     started, at = time.monotonic(), time.time()
     try:
-        engine = build_engine(stores, sink, sink.spawn, None, llm=lambda: None, records=sink, stop_signal=stop_signal)
+        engine = build_engine(stores, sink, sink.spawn, EngineOptions(stop_signal=stop_signal), records=sink)
         tried = trial.run(engine, one, event)
     except HooktrayError as error:
         return TrialFailure(hook=one.hook.name, cause=error.message, remedy=error.hint)

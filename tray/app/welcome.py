@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from tray.app.first_start import MARK
 from tray.desktop.menu import MenuAgent
 from tray.language import say
+from tray.lazy_dataclass import replace
 from tray.notify.alert import ALL_AGENTS, Alert, Button
 from tray.notify.policy import information
 from tray.paths import Paths

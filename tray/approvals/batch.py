@@ -10,12 +10,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from tray.approvals.catalog import REMOVED, HookCatalog, HookState
 from tray.approvals.review import LIMIT, review
 from tray.language import count, say
+from tray.lazy_dataclass import dataclass
 from tray.model.hook import ApprovalState
 from tray.store.copies import Copies
 from tray.store.earlier_approvals import EarlierApprovals

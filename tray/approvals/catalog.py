@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tray.approvals import changed_programs, guarded_settings, upgrades
@@ -19,6 +18,7 @@ from tray.approvals.search_path import SearchPath
 from tray.approvals.variables import asked_for
 from tray.errors import HooktrayError
 from tray.language import phrase, say
+from tray.lazy_dataclass import dataclass, replace
 from tray.model.hook import ApprovalState, Command, Hook, Prompt
 from tray.settings import Settings
 from tray.sources.configuration import Configuration, file_stamp

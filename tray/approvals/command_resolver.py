@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
@@ -27,6 +26,7 @@ from tray.approvals.shell_hooks import ScriptStart, Starts
 from tray.errors import HooktrayError
 from tray.execution.sealed_script import SealedScript, seal
 from tray.files import content
+from tray.lazy_dataclass import dataclass
 from tray.model.hook import Command, Hook
 from tray.shell.split import fill
 from tray.store.copies import Copies, DamagedError, Manifest

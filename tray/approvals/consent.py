@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
 
 from tray.approvals.batch import ApprovalBatch, find_batch, source_batches
 from tray.approvals.catalog import REMOVED, HookCatalog, HookState
@@ -13,6 +12,7 @@ from tray.approvals.program_pins import opened
 from tray.approvals.variables import require_grantable
 from tray.errors import HooktrayError
 from tray.language import phrase, say
+from tray.lazy_dataclass import dataclass
 from tray.store.grants import grants_definition, grants_key
 from tray.store.ledger import Ledger, LedgerAction
 from tray.store.pins import PROGRAM, PROGRAMS_OF, Pins

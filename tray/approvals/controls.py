@@ -6,7 +6,6 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -17,6 +16,7 @@ from tray.approvals.guarded_settings import GuardedSetting
 from tray.approvals.passphrase import Passphrase
 from tray.errors import HooktrayError
 from tray.language import count, say
+from tray.lazy_dataclass import replace
 from tray.store.switch import Switch, SwitchState
 from tray.text import sanitise
 

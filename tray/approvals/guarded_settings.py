@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -18,6 +17,7 @@ from tray.approvals.notification_settings import (
     reductions,
     with_notifications,
 )
+from tray.lazy_dataclass import dataclass
 from tray.settings import Llm, PushTarget, Settings
 from tray.store.ledger import Ledger, LedgerAction, LedgerState
 from tray.store.pins import PROGRAM

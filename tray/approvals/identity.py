@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
+from tray.lazy_dataclass import replace
 from tray.model.hook import Command, Failure, Hook
 from tray.store.ledger import ApprovedHook, LedgerState
 

@@ -13,7 +13,6 @@ import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -25,6 +24,7 @@ from tray.approvals.dependencies import MAX_FILES, MAX_SIZE, Dependencies, Entry
 from tray.approvals.dependencies.analysis import InclusionKind
 from tray.approvals.programs import SYSTEM_FOLDERS, MissingError, absolute, require_present
 from tray.errors import HooktrayError
+from tray.lazy_dataclass import dataclass, field, replace
 from tray.model.hook import Command, Hook
 from tray.shell.split import fill
 from tray.store.copies import Bundle

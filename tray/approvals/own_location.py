@@ -9,34 +9,35 @@ import re
 
 from tray.approvals.dependencies.javascript import BUILTIN
 from tray.execution.script import VERSION
+from tray.lazy_pattern import lazy_pattern
 
 # How `node` is told to take a descriptor for what it is: it looks for `/proc/self/fd/N` among the files otherwise.
 DESCRIPTOR_OPTIONS = {"node": ("--preserve-symlinks-main",)}
 # Texts that name the script, its folder, or all files of its process.
-SHELL = re.compile(
+SHELL = lazy_pattern(
     r"\$\{?0|\$_\b|\$\{_\b|BASH_SOURCE|BASH_ARGV0|\bcaller\b|\bdirname\b|\bbasename\b|%x|%N|funcfiletrace|functrace"
     r"|funcsourcetrace|ZSH_ARGZERO|ZSH_SCRIPT|/proc/|/dev/fd"
 )
-PYTHON = re.compile(
+PYTHON = lazy_pattern(
     r"__file__|__spec__|__loader__|__cached__|import\s+__main__|sys\.modules|\bargv\b(?!\s*\[\s*[1-9])|sys\.path\b|co_filename"
     r"|\b(?:import|from)\b[^\n#]*\b(?:inspect|runpy|importlib|pkgutil|zipapp|zipimport|multiprocessing|concurrent|argparse"
     r"|optparse|click|typer|fire|docopt|unittest|doctest|linecache)\b|%\((?:filename|pathname|module)\)"
     r"|\{(?:filename|pathname|module)\}|/proc/|/dev/fd"
 )
-PERL = re.compile(
+PERL = lazy_pattern(
     r"\$0|\$\{0|__FILE__|FindBin|PROGRAM_NAME|\bcaller\b|Pod::Usage|\brequire\s*[\"'(]|\bdo\s*[\"'(]|\buse\s+lib\b|@INC"
     r"|/proc/|/dev/fd"
 )
-RUBY = re.compile(
+RUBY = lazy_pattern(
     r"\$0|__FILE__|__dir__|PROGRAM_NAME|require_relative|\bload\b|\bcaller|optparse|\bDATA\b|\$LOAD_PATH|\$:|/proc/|/dev/fd"
 )
-NODE = re.compile(
+NODE = lazy_pattern(
     r"__dirname|__filename|\bargv\b(?!\s*(?:\[\s*[2-9]|\.\s*slice\(\s*[2-9]))|argv0|\bmodule\s*\.\s*(?!exports)|require\s*\."
     r"|^\s*(?:import|export)\b|\bimport\s*[({.]|worker_threads|\bfork\s*\(|\bcluster\b|\.stack\b|/proc/|/dev/fd",
     re.MULTILINE,
 )
-REQUIRED = re.compile(r"\brequire\s*\(\s*([^)]*)\)")
-LITERAL = re.compile(r"""(['"`])(?:node:)?([\w/]+)\1\s*""")
+REQUIRED = lazy_pattern(r"\brequire\s*\(\s*([^)]*)\)")
+LITERAL = lazy_pattern(r"""(['"`])(?:node:)?([\w/]+)\1\s*""")
 PATTERNS = {
     **dict.fromkeys(("ash", "bash", "dash", "ksh", "sh", "zsh"), SHELL),
     "node": NODE,

@@ -11,7 +11,6 @@ import re
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import PurePath
 
@@ -22,6 +21,7 @@ from tray.approvals.shell_hooks import BUILTINS, bare_commands
 from tray.errors import HooktrayError
 from tray.execution.script import HEAD
 from tray.files import content
+from tray.lazy_dataclass import dataclass, replace
 from tray.model.hook import Command, Hook
 from tray.store.pins import Pins, Program, Stamp
 

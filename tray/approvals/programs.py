@@ -13,6 +13,7 @@ from pathlib import PurePath
 
 from tray.errors import HooktrayError
 from tray.execution.script import INTERPRETERS, SHELL, VERSION, ProgramSource, parse_invocation
+from tray.lazy_pattern import lazy_pattern
 from tray.protection.file_effects import READERS, WRITERS
 from tray.shell import split
 from tray.text.words import word_set
@@ -22,9 +23,9 @@ FIND_ACTIONS = word_set("-exec -execdir -ok -okdir")  # of find
 EVALUATORS = word_set("eval trap")
 SOURCE_COMMANDS = word_set(". source")
 FILE_OPTION_PROGRAMS = word_set("awk gawk make mawk nawk sed")  # `-f FILE` is a program to them
-NUMBER = re.compile(r"[\d.]+[smhd]?")
-ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
-SCRIPT = re.compile(
+NUMBER = lazy_pattern(r"[\d.]+[smhd]?")
+ASSIGNMENT = lazy_pattern(r"[A-Za-z_]\w*\+?=")
+SCRIPT = lazy_pattern(
     r"[^\s*?\[\]{}]*\.(?:awk|bash|bat|cjs|cmd|cts|exe|fish|jar|js|jsx|ksh|lua|mjs|mts|php|pl|ps1|psm1|py|pyz|r|rb|sh|tcl"
     r"|ts|tsx|zsh)",
     re.IGNORECASE,

@@ -7,7 +7,6 @@ import enum
 import hashlib
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from tray.approvals import startup_files
@@ -22,6 +21,7 @@ from tray.approvals.review_facts import facts
 from tray.approvals.shell_hooks import uncovered_words
 from tray.approvals.variables import asked_for, grant_command
 from tray.language import count, phrase, say
+from tray.lazy_dataclass import dataclass
 from tray.model.hook import Action, Command, Http, Prompt, Rule
 from tray.store.copies import Copies, DamagedError
 from tray.store.pins import Pins

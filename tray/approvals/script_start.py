@@ -6,7 +6,6 @@ import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
 
 from tray.approvals import own_location, shell_hooks
@@ -14,11 +13,13 @@ from tray.approvals.inspection import words_of
 from tray.approvals.shell_hooks import ScriptStart
 from tray.execution.script import HEAD, VERSION, ProgramSource, parse_invocation
 from tray.execution.sealed_script import SealedScript
+from tray.lazy_dataclass import dataclass
+from tray.lazy_pattern import lazy_pattern
 from tray.model.hook import Command, Hook
 
-ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+ASSIGNMENT = lazy_pattern(r"[A-Za-z_]\w*=")
 ENV_VALUES = {"-C", "-u", "--chdir", "--unset"}  # options of env whose value is the next word
-SPLIT = re.compile(r"(?:-S|--split-string(?:=|\s+))\s*(.*)", re.DOTALL)
+SPLIT = lazy_pattern(r"(?:-S|--split-string(?:=|\s+))\s*(.*)", re.DOTALL)
 # What keeps an interpreter that we start from reading files of the user's own, where that changes nothing else.
 ISOLATION = {"zsh": ("-f",)}
 

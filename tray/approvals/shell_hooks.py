@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from tray.agents.placeholders import declared_values, project_placeholders
 from tray.approvals.programs import (
@@ -19,6 +18,7 @@ from tray.approvals.programs import (
     takes_code_from_stdin,
 )
 from tray.errors import HooktrayError
+from tray.lazy_dataclass import dataclass
 from tray.model.hook import Command, Hook
 from tray.shell import split
 from tray.shell.split import substitutions

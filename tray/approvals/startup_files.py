@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from tray.approvals.inspection import Inspection
@@ -12,6 +11,7 @@ from tray.approvals.program_pins import program_words
 from tray.execution.environment import USER_PACKAGES
 from tray.execution.script import VERSION
 from tray.language import phrase
+from tray.lazy_dataclass import dataclass
 from tray.model.hook import Command
 from tray.store.pins import Pins
 

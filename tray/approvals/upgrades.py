@@ -6,8 +6,7 @@ on running.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from tray.lazy_dataclass import replace
 from tray.model.hook import Command, Failure, Hook
 from tray.store.copies import Bundle, Copies, DamagedError
 from tray.store.ledger import ApprovedHook

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tray.errors import HooktrayError
+from tray.lazy_dataclass import dataclass
 from tray.text import printable
 
 if TYPE_CHECKING:

@@ -8,11 +8,12 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from functools import partial
 from shutil import get_terminal_size
 from textwrap import fill
 from typing import Annotated, Any, NoReturn
+
+from tray.lazy_dataclass import dataclass
 
 PROGRAM = "hooktray"
 HELP = ("-h", "--help")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
@@ -17,6 +16,7 @@ from tray.cli.command_line import (
     did_you_mean,
     parameters,
 )
+from tray.lazy_dataclass import dataclass
 
 ABOUT = "One tray for every coding agent's hooks. Without a command: the status."
 ABOUT_RELAY = "What an agent runs is `hooktray relay AGENT [EVENT]`, or `hooktray-relay`, which is quicker."

@@ -12,6 +12,7 @@ from tray.app.agent_sites import working_folder
 from tray.app.checks import remedies
 from tray.approvals.catalog import HookState
 from tray.engine import trial
+from tray.engine.ports import EngineOptions
 from tray.errors import HooktrayError
 from tray.execution.process import RUN_VARIABLE
 from tray.paths import Paths
@@ -33,8 +34,9 @@ def run_trial(paths: Paths, agent: str, name: str, body: bytes, *, hook: str, ex
     approved = approved_hook(paths, stores, hook)
     event = trial.synthetic_event(agent, name, body, environment=dict(os.environ), cwd=str(working_folder()))
     if trial.is_matched(approved, event):
-        listener, llm = trial.NullListener(), lambda: confirmed_llm(paths, stores)
-        engine = build_engine(stores, listener, listener.spawn, None, llm=llm, records=listener)
+        listener = trial.NullListener()
+        options = EngineOptions(llm=lambda: confirmed_llm(paths, stores))
+        engine = build_engine(stores, listener, listener.spawn, options, records=listener)
         tried = trial.run(engine, approved, event)
     else:
         tried = trial.unmatched(approved, event)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from tray.agents.agent import Connector
@@ -13,6 +12,7 @@ from tray.connect import connectors
 from tray.edit.file_changes import FileChange, FileState
 from tray.errors import HooktrayError
 from tray.language import count, say
+from tray.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

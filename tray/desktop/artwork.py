@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import enum
 import math
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from tray.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:  # a tray without an icon draws nothing, and the first answer of any other need not wait for Pillow
     from PIL import Image, ImageDraw

@@ -10,7 +10,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -21,6 +20,7 @@ from tray.desktop.systemd import UserManager, user_manager
 from tray.errors import HooktrayError
 from tray.execution.isolation import isolated_command
 from tray.language import say
+from tray.lazy_dataclass import dataclass
 from tray.paths import Paths
 from tray.sources.configuration import write_atomic
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from tray.desktop.artwork import IconState
 from tray.desktop.mainloop import MainLoop
 from tray.desktop.menu import Item
+from tray.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tray.errors import HooktrayError
 from tray.language import say
+from tray.lazy_dataclass import dataclass
 
 LAUNCHER = Path(__file__).with_name("launcher.py")
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from typing import Protocol
 
 from tray.desktop.menu.state import AlertsState, MenuAgent, MenuOptions, MenuQuestion
+from tray.lazy_dataclass import dataclass
 from tray.model.session import Session
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 from itertools import count
 
 from tray.desktop.menu import Action, Item, ItemKind
+from tray.lazy_dataclass import dataclass, field, replace
 
 ROOT = 0
 Property = str | bool | int

@@ -11,12 +11,12 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from tray.desktop.focus import hyprland, kitty, konsole, kwin, niri, session_bus, sway, tmux
 from tray.desktop.focus.windows_of import FocusError
 from tray.execution.process_place import program_of
+from tray.lazy_dataclass import replace
 from tray.model.place import Place
 from tray.notify.presence_gate import Attention
 

@@ -6,7 +6,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 from tray.approvals.batch import ApprovalBatch, button_label
 from tray.approvals.catalog import REMOVED, HookCatalog, HookState
@@ -17,6 +16,7 @@ from tray.desktop.icon import Icon
 from tray.desktop.labels import clock
 from tray.desktop.menu_services import MenuServices
 from tray.language import count, say
+from tray.lazy_dataclass import replace
 from tray.model.decision import Record
 from tray.model.hook import ApprovalState
 from tray.text import sanitise

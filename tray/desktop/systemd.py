@@ -12,11 +12,11 @@ import logging
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from tray.errors import HooktrayError
 from tray.language import say
+from tray.lazy_dataclass import dataclass
 
 SOCKET, SERVICE = "hooktray.socket", "hooktray.service"
 MARK = "X-Hooktray=true"  # systemd ignores keys that begin with X-

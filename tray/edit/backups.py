@@ -8,12 +8,12 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from tray.edit.file_changes import File, FileChange, FileState, Link, MovedHooks, read_state
 from tray.errors import HooktrayError
+from tray.lazy_dataclass import dataclass, replace
 from tray.paths import unwritable_error
 
 CONNECTIONS = "connections"  # where they are, below the state folder

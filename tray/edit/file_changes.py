@@ -9,10 +9,10 @@ import stat
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from tray.errors import HooktrayError
+from tray.lazy_dataclass import dataclass
 
 SIZE_LIMIT = 16 * 1024 * 1024  # bytes of a file that we edit
 MAKE_ROOM = "make room on this disk and try again"

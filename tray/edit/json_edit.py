@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
 from tray.edit.file_changes import SIZE_LIMIT
 from tray.errors import ConfigError
+from tray.lazy_dataclass import dataclass
 from tray.strict.document import LineIndex, decode
 
 # One match takes all that lies between two comments, or up to the next bracket: a file may have 5 MB.

@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
 from tray.edit.json_edit import BOM
 from tray.errors import ConfigError
+from tray.lazy_dataclass import dataclass
 from tray.strict import load_yaml
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from tray.lazy_dataclass import replace
 from tray.model.decision import Gate
 from tray.model.event import Event
 from tray.model.hook import Hook, Rule

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from tray.agents.agent import Payload
 from tray.agents.protocol import parse
 from tray.agents.recognition import RecognisedCaller
 from tray.approvals.callers.ancestry import DEPTH, sent_by_command
+from tray.lazy_dataclass import replace
 from tray.model.event import PROBE_PREFIX, TEST_VARIABLE, Event, EventKind, RelayRequest
 
 TEST_COMMANDS = ("test",)  # starts relays itself

@@ -6,12 +6,12 @@ import os
 import re
 import stat
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from tray.agents import lenient, wire
 from tray.agents.registry import AGENTS, hook_rules
 from tray.errors import HooktrayError
+from tray.lazy_dataclass import replace
 from tray.model.decision import HookOutput, Result, Verdict
 from tray.model.event import Event, EventKind
 from tray.model.hook import Hook, Prompt

@@ -7,7 +7,6 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tray.agents.protocol import parse, render
@@ -15,6 +14,7 @@ from tray.engine.pipeline import Engine
 from tray.engine.record import make_record
 from tray.errors import HooktrayError
 from tray.language import count, say
+from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import Answer, Decision, Outcome, Record, Status
 from tray.model.event import Event, RelayRequest
 from tray.model.hook import Command, Hook, Http, Prompt

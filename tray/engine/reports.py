@@ -8,10 +8,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from tray.agents import tools
 from tray.execution.process import CANCELLED
+from tray.lazy_dataclass import dataclass, field
 from tray.model.decision import Decision
 from tray.model.event import Event
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 from tray.agents import wire
@@ -13,6 +12,7 @@ from tray.engine.merge import merge
 from tray.engine.pipeline import Engine
 from tray.engine.plan import EventSearch, matches
 from tray.errors import HooktrayError
+from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import Answer, Decision, Outcome, Record, Status, Verdict
 from tray.model.event import Event, RelayRequest
 from tray.store.ledger import ApprovedHook

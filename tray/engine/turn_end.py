@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 
+from tray.lazy_dataclass import replace
 from tray.model.event import Event, EventKind
 from tray.threads import CheckedTimer
 

@@ -12,10 +12,10 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field, replace
 
 from tray.agents.protocol import answered, form, spec
 from tray.execution.process import CANCELLED
+from tray.lazy_dataclass import dataclass, field, replace
 from tray.model.decision import Answer, Decision, Verdict
 from tray.model.event import Capability, Event, EventKind
 from tray.model.form import Answers, Form

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import socket
 import threading
 import time
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from tray.threads import CheckedTimer
+
+if TYPE_CHECKING:
+    import socket
 
 
 class Deadline:
@@ -75,5 +78,7 @@ class Deadline:
 
 
 def _cut(connection: socket.socket) -> None:
+    import socket  # only a request has a connection
+
     with contextlib.suppress(OSError):
         connection.shutdown(socket.SHUT_RDWR)

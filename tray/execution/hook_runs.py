@@ -12,13 +12,13 @@ import os
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from tray.execution.background import BackgroundProcesses
 from tray.execution.orphans import OPENED_VARIABLE
 from tray.execution.process import StartGate
 from tray.execution.procfs import environment, stat
+from tray.lazy_dataclass import dataclass
 
 MAX_RUNS = 4096  # that are remembered; the oldest that left children is forgotten first
 FILE_SIZE = 64 * 1024  # bytes of a file that are read

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from http.client import HTTPException
 from typing import Any
 
@@ -15,6 +14,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from tray.addresses import Endpoint, address_problem, is_literal
 from tray.errors import HooktrayError
 from tray.execution.deadline import Deadline
+from tray.lazy_dataclass import dataclass, field
 
 SIZE = 1024 * 1024  # bytes of an answer
 PLAIN = ("", "identity")

@@ -8,7 +8,6 @@ POST {base_url}/chat/completions
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -17,6 +16,7 @@ from tray.addresses import Endpoint, endpoint
 from tray.errors import HooktrayError
 from tray.execution.deadline import Deadline
 from tray.execution.http_client import HttpReply, HttpRequest, send
+from tray.lazy_dataclass import dataclass
 
 TOKENS = 1024  # of one answer
 PATH = "/chat/completions"

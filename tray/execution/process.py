@@ -5,10 +5,10 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
 from typing import Protocol
 
 from tray.execution.sealed_script import SealedScript
+from tray.lazy_dataclass import dataclass, field
 from tray.model.decision import Result
 
 STDOUT_LIMIT = 1024 * 1024  # bytes; more is a failure, because a verdict is never read from half an answer

@@ -7,24 +7,24 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import sys
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from tray.execution.process import RUN_VARIABLE
 from tray.execution.procfs import environment, stat
+from tray.lazy_dataclass import dataclass
+from tray.lazy_pattern import lazy_pattern
 
 assert sys.platform != "win32"
 
 PROC = "/proc"
 DEAD = ("Z", "X")
-MARKS = re.compile(RUN_VARIABLE.encode() + rb"=([^\0]+)")
+MARKS = lazy_pattern(RUN_VARIABLE.encode() + rb"=([^\0]+)")
 
 
 @dataclass(frozen=True, slots=True)

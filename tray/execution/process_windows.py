@@ -6,8 +6,8 @@ Made for Windows, and run under wine, not there. Only the process tree is Window
 from __future__ import annotations
 
 import contextlib
+import os
 import queue
-import secrets
 import select
 import socket
 import subprocess
@@ -128,7 +128,7 @@ class ThreadedRun:
         self._slots: list[HookProcess | Result] = []
 
     def start(self, job: Job, spawned: Callable[[int], None] | None) -> None:
-        mark = secrets.token_hex(8)
+        mark = os.urandom(8).hex()
         try:
             pipes = ThreadPipes()
         except OSError as error:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import logging
-import selectors
-import socket
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tray.errors import HooktrayError
 from tray.execution import command
 from tray.execution.command import BackgroundProcesses, Hangup, Job
 from tray.execution.deadline import Deadline
 from tray.execution.process import CANCELLED, CLOSED, StartGate, always_open, ignore
+from tray.lazy_dataclass import dataclass
 from tray.model.decision import Result
 from tray.threads import CheckedThread
+
+if TYPE_CHECKING:  # command hooks and rules need neither
+    import socket
 
 GRACE = 0.05  # seconds that a thread gets to notice its end, before it is left alone
 
@@ -100,6 +102,8 @@ def _run_all(
     requests = [job for job in jobs if isinstance(job, RequestJob)]
     if not requests:
         return command.run(commands, deadline, hangup, background=background)
+    import socket
+
     wake_out, wake_in = socket.socketpair()
     running: list[RunningRequest] = []
     with wake_out, wake_in:
@@ -117,6 +121,8 @@ def _run_all(
 
 def _wait(running: Sequence[RunningRequest], wake_in: socket.socket, hangup: Hangup | None) -> None:
     """Until every request is done or over its limit, or the agent has stopped waiting."""
+    import selectors
+
     with selectors.DefaultSelector() as selector:
         selector.register(wake_in, selectors.EVENT_READ)
         if hangup is not None:

@@ -8,22 +8,23 @@ from __future__ import annotations
 import enum
 import errno
 import os
-import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from tray.lazy_dataclass import dataclass
+from tray.lazy_pattern import lazy_pattern
+
 LINES = 1024  # command lines that are remembered: they are looked at before every spawn
 HEAD = 256  # bytes; the kernel reads no more of an interpreter line
-ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
-PYTHON = re.compile(r"pythonw?[\d.]*(\.exe)?")
-CANNOT_OPEN = re.compile(
+ASSIGNMENT = lazy_pattern(r"[A-Za-z_]\w*=")
+PYTHON = lazy_pattern(r"pythonw?[\d.]*(\.exe)?")
+CANNOT_OPEN = lazy_pattern(
     r"""[^\r\n]*python[^\r\n]*: can't open file ['"]([^\r\n]*)['"]: \[Errno 2\] No such file or directory"""
 )
-COMPOUND = re.compile(r"[;&|<>()`\n]|(?<!\$)\{")  # in a line that may be more than one command
-VERSION = re.compile(r"[\d.]*(\.exe)?$")
+COMPOUND = lazy_pattern(r"[;&|<>()`\n]|(?<!\$)\{")  # in a line that may be more than one command
+VERSION = lazy_pattern(r"[\d.]*(\.exe)?$")
 
 
 class ProgramSource(enum.Enum):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import tempfile
 import weakref
 from pathlib import PurePath
 
@@ -59,6 +58,8 @@ if sys.platform != "win32":
 
         Who opens `/dev/fd/N` there shares its position, so each process needs a file of its own.
         """
+        import tempfile  # half as long to import as all of this package
+
         handle, path = tempfile.mkstemp(prefix="hooktray-")
         try:
             with os.fdopen(handle, "wb") as file:

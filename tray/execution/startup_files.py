@@ -7,10 +7,10 @@ import csv
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from tray.execution.isolation import package_folders
+from tray.lazy_dataclass import dataclass
 
 CUSTOMIZERS = ("sitecustomize", "usercustomize")
 # What the makers of environments write without a list of their files: virtualenv, pipx, uv.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import threading
 import time
 from collections.abc import Callable
@@ -31,7 +30,7 @@ class PipeReader(threading.Thread):
         self._file = os.fdopen(reader, "rb", buffering=0)
         self.end: IO[bytes] = os.fdopen(writer, "wb", buffering=0)  # the process's, and ours for the sentinel
         self._limit, self._overflow = limit, overflow
-        self._sentinel = secrets.token_bytes(SENTINEL_SIZE)
+        self._sentinel = os.urandom(SENTINEL_SIZE)
         self._done = threading.Event()
         self._buffer = bytearray()
         self.complete = False  # the sentinel was read, or the end of the pipe

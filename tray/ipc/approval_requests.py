@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from tray.approvals.search_path import terminal_path
 from tray.approvals.variables import require_grantable
 from tray.errors import HooktrayError
 from tray.language import count, say
+from tray.lazy_dataclass import dataclass
 from tray.model.hook import ApprovalState, Match
 from tray.store.copies import Copies
 from tray.strict import nearest

@@ -16,13 +16,13 @@ Numbers are big-endian. A control body is a JSON object, and so is the stdout of
 from __future__ import annotations
 
 import json
-import re
 import struct
 from collections.abc import ItemsView, Iterator, KeysView, Mapping
 from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import EMPTY_ANSWER, Answer
 
 MAGIC = b"HKT1"
@@ -39,7 +39,7 @@ _REPLY = struct.Struct(">cBII")
 PREFIX_SIZE = _PREFIX.size
 ACK_SIZE = _ACK.size
 REPLY_SIZE = _REPLY.size
-_ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
+_ID = lazy_pattern(r"[0-9A-Za-z_-]{1,64}")
 _U32 = 2**32 - 1
 ACK_CACHE_SIZE = 64
 EMPTY: Mapping[str, str] = MappingProxyType({})

@@ -10,12 +10,12 @@ import stat
 import struct
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from tray.errors import IpcError
 from tray.files import Identity
+from tray.lazy_dataclass import dataclass
 
 BACKLOG = 512
 HOME_HINT = "choose a place of your own with --home DIR"

@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tray.language import FOLDER
 from tray.language.templates import counts, sentences
+from tray.lazy_dataclass import dataclass, replace
 
 MAGIC = 0x950412DE
 PLURALS = {"en": "nplurals=2; plural=(n != 1);", "zh_CN": "nplurals=1; plural=0;"}

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+
+from tray.lazy_dataclass import dataclass, field
 
 INLINE = frozenset({"a", "b", "bdi", "code", "em", "kbd", "strong"})
 VERBATIM = frozenset({"pre", "script", "style"})

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from tray.lazy_dataclass import dataclass, field
 
 
 class Verdict(enum.IntEnum):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
+from tray.lazy_dataclass import dataclass, field
 from tray.model.decision import SkipReason
 
 PAYLOAD_LIMIT = 16 * 1024 * 1024  # bytes; a larger payload is a cause of failure, never cut short

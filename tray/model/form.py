@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from tray.lazy_dataclass import dataclass
 
 ANSWER_LIMIT = 10_000  # characters of one answer
 

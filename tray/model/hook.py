@@ -6,14 +6,17 @@ import enum
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
 from pathlib import PurePath
 from typing import Any
 
+from tray.lazy_dataclass import dataclass, field
 from tray.model.decision import Verdict
+from tray.model.event import EventKind
 
 OWN_SOURCE = "hooktray"  # the kind of our own file
 IMPORTED = "imported"  # the folder of hooks that were taken out of an agent's settings
+
+GATING_KINDS = frozenset({EventKind.PERMISSION_REQUEST, EventKind.TOOL_BEFORE})  # a failed hook there does not allow
 
 
 class Failure(enum.StrEnum):
@@ -177,6 +180,8 @@ class Hook:
     @property
     def definition(self) -> str:
         """What is approved besides the bytes, as canonical JSON; its line and whether it is inactive are not."""
+        from dataclasses import asdict  # not needed to judge an event
+
         fields = asdict(self) | {"kind": type(self.action).__name__}
         del fields["inactive"], fields["agent_switch"]
         for name, stored in STORED_NAMES.items():
@@ -187,6 +192,23 @@ class Hook:
                 if part[name] in ("", (), False, AsyncMode.NO):
                     del part[name]
         return json.dumps(fields, sort_keys=True, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guard:
+    """One agent's event that approved hooks guard. All names are the agent's own.
+
+    `names` are the tools that the hooks can match; with `is_exception`, the only tools that they cannot match.
+    `failure` ALLOW: the call goes on unjudged, since the agent cannot ask, and the relay notes it. `hooks` are the
+    names of the hooks.
+    """
+
+    agent: str
+    event: str
+    failure: Failure
+    names: tuple[str, ...] = ()
+    is_exception: bool = False
+    hooks: tuple[str, ...] = ()
 
 
 def restore(definition: str) -> Hook:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple
+
+from tray.lazy_dataclass import dataclass
+from tray.lazy_pattern import lazy_pattern
 
 
 class ProcessId(NamedTuple):
@@ -47,7 +49,7 @@ _PATH = r"(/[^,\x00-\x1f\x7f]{1,106})"
 _NUMBER = r"(\d{1,9})"
 # Variable -> the field that it fills, and the form that it must have in full.
 VARIABLES: Mapping[str, tuple[str, re.Pattern[str]]] = {
-    name: (field, re.compile(pattern, re.ASCII))
+    name: (field, lazy_pattern(pattern, re.ASCII))
     for name, field, pattern in (
         ("DISPLAY", "display", r"([\w.-]{0,64}:\d{1,5})(?:\.\d{1,3})?"),
         ("ITERM_SESSION_ID", "iterm", r"(?:w\d{1,4}t\d{1,4}p\d{1,4}:)?([0-9A-Fa-f-]{36})"),
@@ -86,11 +88,15 @@ def read_place(
 
 def place_fields(place: Place) -> dict[str, Any]:
     """What is known of it, as JSON can hold it."""
+    from dataclasses import asdict  # not needed to judge an event
+
     return {name: found for name, found in asdict(place).items() if found}
 
 
 def place_from_fields(saved: Mapping[str, Any]) -> Place:
     """The place of such fields; those that are not understood are left out."""
+    from dataclasses import fields
+
     names = {field.name for field in fields(Place)} - {"processes"}
     known = {name: text for name, text in saved.items() if name in names and isinstance(text, str)}
     rows = saved.get("processes")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from tray.language import phrase
+from tray.lazy_dataclass import dataclass
 from tray.model.place import NO_PLACE, Place
 
 

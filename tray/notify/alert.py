@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from tray.language import phrase, plural, say
+from tray.lazy_dataclass import dataclass
 from tray.settings import AlertRule
 from tray.text import sanitise
 

@@ -7,9 +7,9 @@ import contextlib
 import shutil
 import subprocess
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tray.lazy_dataclass import dataclass
 from tray.notify.notifier import NotifierError
 from tray.notify.server import NAME, PATH, PROPERTIES, Call, NotificationServer, call
 

@@ -12,11 +12,11 @@ import html
 import logging
 from collections import deque
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tray.dbus_socket import wait_when_full
+from tray.lazy_dataclass import dataclass, field
 from tray.notify.alert import ALARM, APP, CHOICES, GRANTS, Alert, Button, Urgency
 from tray.notify.do_not_disturb import SERVER_TIMEOUT, may_interrupt
 from tray.notify.notifier import NotifierError, ServerState

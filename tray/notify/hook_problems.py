@@ -6,12 +6,12 @@ import enum
 import math
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import TypeVar
 
 from tray.approvals.variables import grant_command
 from tray.execution.environment import withheld_in
 from tray.language import phrase, say
+from tray.lazy_dataclass import dataclass
 from tray.model.decision import Gate, Outcome, Status
 from tray.notify.alert import BODY_LIMIT, AlertClass
 from tray.text import sanitise

@@ -7,9 +7,9 @@ import contextlib
 import enum
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
+from tray.lazy_dataclass import dataclass
 from tray.notify.policy import Alert
 
 TIMEOUT = 5.0  # seconds that one back end has for one alert

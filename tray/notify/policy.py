@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from tray.agents.protocol import goes_on, spec
 from tray.engine.sentence import (
@@ -20,6 +19,7 @@ from tray.engine.sentence import (
 )
 from tray.engine.user_questions import UserQuestion
 from tray.language import count, say
+from tray.lazy_dataclass import replace
 from tray.model.decision import Decision, Record, SkipReason, Verdict
 from tray.model.event import Capability, Event, EventKind
 from tray.model.form import Form

@@ -10,10 +10,10 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from tray.language import say
+from tray.lazy_dataclass import dataclass, replace
 from tray.notify.alert import APP, BODY_LIMIT, Alert, AlertClass, Urgency
 from tray.notify.throttle import summary_text
 from tray.text import sanitise

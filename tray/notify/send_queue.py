@@ -8,10 +8,10 @@ import logging
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import TimeoutError as FutureTimeoutError
-from dataclasses import replace
 from typing import Protocol
 
 from tray.language import say
+from tray.lazy_dataclass import replace
 from tray.notify.alert import CLASS_NAMES
 from tray.notify.notifier import Delivery, ServerState
 from tray.notify.policy import Alert

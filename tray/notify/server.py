@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tray.lazy_dataclass import dataclass
 from tray.notify.notifier import NotifierError
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ import time
 import wave
 from collections import deque
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tray.errors import ConfigError
+from tray.lazy_dataclass import dataclass, replace
 from tray.notify import speech
 from tray.sources.sound_pack import load, read_pack
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from tray.agents import tools
 from tray.language import count, say
+from tray.lazy_dataclass import dataclass, field
 from tray.model.event import Event, EventKind
 
 SESSIONS = 256  # that are remembered

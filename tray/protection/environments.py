@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import pairwise
 from pathlib import PurePath
 
+from tray.lazy_dataclass import dataclass
+from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Verdict
 from tray.text.words import word_set
 
@@ -24,8 +25,8 @@ OWN_FOLDERS = {
     ("uv", "tools"): "uv",
     ("usr", "lib"): "",
 }  # above one that is ours -> its tool
-STARTUP = re.compile(r"[^/]*\.pth|(?:site|user)customize(?:[./].*)?", re.IGNORECASE)
-INTERPRETER = re.compile(r"pyvenv\.cfg|(?:bin|scripts)/(?:python|pypy|hooktray)[^/]*", re.IGNORECASE)
+STARTUP = lazy_pattern(r"[^/]*\.pth|(?:site|user)customize(?:[./].*)?", re.IGNORECASE)
+INTERPRETER = lazy_pattern(r"pyvenv\.cfg|(?:bin|scripts)/(?:python|pypy|hooktray)[^/]*", re.IGNORECASE)
 HINTS = (".pth", "customize", "pyvenv", "-packages", "virtualenv", "venv")
 MIN_WORD = 4  # characters of a folder's name; shorter ones are in every text
 COMMON = word_set("home local root share work")
@@ -33,8 +34,8 @@ STARTUP_TEXT = "runs in Hooktray's own processes; changing it is for a person:"
 ALTERED_TEXT = "is part of the Python environment that Hooktray runs in; changing it by hand,"
 REMOVED_TEXT = "holds the Python environment that Hooktray runs in; taking it away,"
 MANAGED_TEXT = "it changes or removes the installed Hooktray, and with it the user's guards;"
-PIP = re.compile(r"pip[\d.]*")
-PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
+PIP = lazy_pattern(r"pip[\d.]*")
+PYTHON = lazy_pattern(r"(?:python|pypy)[\d.]*")
 PACKAGE_TOOLS = word_set("conda hatch pdm pip pipx poetry rye uv")
 CHANGES = word_set("add inject install reinstall remove sync uninject uninstall upgrade update")
 REPLACING = word_set("--force-reinstall --ignore-installed --reinstall --upgrade -I -U remove uninstall upgrade")

@@ -9,6 +9,7 @@ from pathlib import PurePath
 
 from tray.agents.agent import KnownAgent
 from tray.agents.registry import known_agents
+from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Verdict
 from tray.protection.file_effects import MOVERS, ProtectionFinding
 from tray.shell.split import ShellWord
@@ -24,13 +25,13 @@ INSTALLERS = word_set(
 REMOVE_WORDS = word_set("-P -R -Rs -e -r --erase --purge --remove autoremove erase purge remove uninstall")
 ARGUMENT_RUNNERS = word_set("parallel xargs")
 EXPORTERS = word_set("declare export readonly typeset")
-ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
+ASSIGNMENT = lazy_pattern(r"([A-Za-z_]\w*)=")
 HOMES = ("HOME", "USERPROFILE")
 # Of agents that have no pattern of their own.
-WITHOUT_HOOKS = re.compile(
+WITHOUT_HOOKS = lazy_pattern(
     r"(?i)--(?:no|disable|without|skip)[-= ]hooks?\b.*|[\w.\"'-]*hooks[\w.\"]*\s*[=:]\s*false|.*AllHooks.*", re.DOTALL
 )
-PROCESS_LOOKUP = re.compile(r"(?:\$\(|`)[^)`]*(?:hooktray|tray run)")  # `kill $(pgrep -f hooktray)`
+PROCESS_LOOKUP = lazy_pattern(r"(?:\$\(|`)[^)`]*(?:hooktray|tray run)")  # `kill $(pgrep -f hooktray)`
 UNCLEAR_TEXT = "it cannot be seen what runs here;"
 REMOVAL_TEXT = "taking Hooktray away takes the user's guards away;"
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice, pairwise
 from pathlib import PurePath
 
+from tray.lazy_dataclass import dataclass
+from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Verdict
 from tray.paths import real_path
 from tray.protection.environments import (
@@ -43,16 +44,16 @@ MAX_FILES = 200  # files of one text that are looked at
 COPIERS = word_set("cp install ln mv rsync")
 UNPACKERS = word_set("7z bsdtar cpio curl tar unzip wget")  # write below a folder, or a file, that they are given
 FILTERS = word_set("-iname -ipath -iregex -name -newer -path -regex")  # of find: then it means other files
-STARTUP_HINT = re.compile(r"\.pth|customize|pyvenv", re.IGNORECASE)
+STARTUP_HINT = lazy_pattern(r"\.pth|customize|pyvenv", re.IGNORECASE)
 CHANGERS = word_set("awk jq uniq")  # readers with an option to write
-CHANGING = re.compile(r"-\w*i\w*(?:\..*)?|--in-place(?:=.*)?")
+CHANGING = lazy_pattern(r"-\w*i\w*(?:\..*)?|--in-place(?:=.*)?")
 MOVERS = word_set("chmod chown mv rm rmdir shred unlink")
 
 # Files that code may name: no blank, no quote, no bracket, and a slash or a dot somewhere.
-PATH_IN_CODE = re.compile(r"[^\s'\"`(){}<>,;=|&\[\]]*[/.][^\s'\"`(){}<>,;=|&\[\]]*")
-PATCH_TARGET = re.compile(r"^(?:\*\*\* (?:\w+ File|Move to): |(?:---|\+\+\+) (?:[ab]/)?)([^\t\n]+)", re.MULTILINE)
+PATH_IN_CODE = lazy_pattern(r"[^\s'\"`(){}<>,;=|&\[\]]*[/.][^\s'\"`(){}<>,;=|&\[\]]*")
+PATCH_TARGET = lazy_pattern(r"^(?:\*\*\* (?:\w+ File|Move to): |(?:---|\+\+\+) (?:[ab]/)?)([^\t\n]+)", re.MULTILINE)
 _CHANGES = "|".join(map(re.escape, sorted(WRITERS | MOVERS)))
-CHANGES_GENERATED_FILES = re.compile(
+CHANGES_GENERATED_FILES = lazy_pattern(
     rf"\b(?:xargs|parallel)\b[^|;&]*\b(?:{_CHANGES})\b|(?:^|[\s;&|(])(?:{_CHANGES})\b[^|;&\n]*(?:\$\(|`)"
 )
 

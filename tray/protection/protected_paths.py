@@ -7,13 +7,14 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import PurePath
 
 from tray.agents.agent import ProtectedFiles
 from tray.agents.registry import known_agent, known_agents
+from tray.lazy_dataclass import dataclass, field
+from tray.lazy_pattern import lazy_pattern
 from tray.paths import real_path
 from tray.protection.environments import NO_ENVIRONMENTS, EnvironmentFinding, Environments
 
@@ -22,12 +23,12 @@ MAX_NAME = 255  # characters of a name
 MAX_PATH = 4096  # characters of a path; no system takes a longer one
 LOGIN_FILES = ProtectedFiles(
     kind="Hooktray's start at login",
-    pattern=re.compile(r".*/(?:autostart|systemd/user(?:/.*)?|launchagents)/[^/]*hooktray[^/]*"),
+    pattern=lazy_pattern(r".*/(?:autostart|systemd/user(?:/.*)?|launchagents)/[^/]*hooktray[^/]*"),
 )
 LOGIN_FILE = ".config/autostart/hooktray.desktop"
 OWN_WORDS = ("autostart", "hook")
-GLOB_SIGNS = re.compile(r"[*?\[{]")
-BRACES = re.compile(r"\{[^{}]*\}")
+GLOB_SIGNS = lazy_pattern(r"[*?\[{]")
+BRACES = lazy_pattern(r"\{[^{}]*\}")
 
 
 @cache

@@ -7,15 +7,15 @@ does. What hides its words on purpose (base64, a script written first) is out of
 from __future__ import annotations
 
 import logging
-import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from pathlib import PurePath
 from typing import Any
 
 from tray.agents.tools import canonical, canonical_input
+from tray.lazy_dataclass import dataclass, field, replace
+from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import HookOutput, Outcome, Status, Verdict
 from tray.model.event import Event, EventKind, Tool
 from tray.protection.file_effects import ProtectionFinding, patched_files
@@ -35,14 +35,16 @@ PATH_KEYS = ("file_path", "notebook_path", "path")
 CODE_KEYS = frozenset({"cmd", "code", "command", "python", "script", "source"})  # arguments of tools that run code
 PROGRAM_KEYS = frozenset({"cmd", "command", "executable", "program"})
 NON_TEXT_TYPES = {int, float, bool}
-RUNNING_TOOL = re.compile(r"(?i)console|eval|exec|input|key|run|send|shell|terminal|tmux|type")  # names of such tools
-REMOVING_TOOL = re.compile(r"(?i)delete|move|remove|rename|unlink")
+RUNNING_TOOL = lazy_pattern(
+    r"(?i)console|eval|exec|input|key|run|send|shell|terminal|tmux|type"
+)  # names of such tools
+REMOVING_TOOL = lazy_pattern(r"(?i)delete|move|remove|rename|unlink")
 READING = ("read", "get", "list", "search", "find", "stat")
 CHANGES = word_set("add change chmod copy drop edit exec move patch put run save set store")
-CHANGING = re.compile(
+CHANGING = lazy_pattern(
     "append|apply|creat|delet|insert|modif|overwrit|remov|renam|replac|restor|truncat|unlink|upd|upload|writ"
 )
-WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]+")
+WORD = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]+")
 NO_VARIABLES: Mapping[str, str] = {}
 PROJECT_HINT = "allow it if these hooks are what you want"
 

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from tray.agents.registry import known_agents
 from tray.errors import HooktrayError
+from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Verdict
 from tray.paths import real_path
 from tray.protection.protected_paths import hook_files, hook_settings, hook_words
@@ -19,13 +20,13 @@ from tray.protection.protected_paths import hook_files, hook_settings, hook_word
 SIZE_LIMIT = 1 << 20  # bytes of a settings file that is compared
 SLOW_SIZE_LIMIT = 1 << 18  # characters of TOML and YAML, whose readers are slower
 # A dotted key of so many parts: tomllib takes a time that grows with their square.
-LONG_TOML_KEY = re.compile(r"""(?:\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*){32}""")
+LONG_TOML_KEY = lazy_pattern(r"""(?:\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*){32}""")
 NON_BLOCKING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe must not stop the tray
 # Arguments by which a tool writes something else than its texts in place of the old ones.
 OTHER_EDITS = frozenset({"append", "insert_line", "insert_text", "mode", "operation"})
 PLAIN_COMMANDS = (None, "create", "str_replace")  # of a tool with several of them
 TEXT_KEYS = ("content", "edits", "old_string")  # how a tool gives the file's new text; more than one is unclear
-GUARDED_KEY = re.compile(r"(?i)hook|plugin|marketplace|^env$|^sandbox$|^extends?$|^include|managed|^version$")
+GUARDED_KEY = lazy_pattern(r"(?i)hook|plugin|marketplace|^env$|^sandbox$|^extends?$|^include|managed|^version$")
 GUARDED_RULE_WORDS = ("bypass", "hooktray")  # in what permissions allow, besides the words of protected files
 DECLARING = ("hooks", "version")  # the members that declare hooks, and the format in which they do
 PERMISSIONS = "permissions"

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 from pathlib import PurePath
 
+from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Verdict
 from tray.protection.evasion import EXPORTERS, UNCLEAR_TEXT, assigned_names, find_disabled_hooks, find_evasion
 from tray.protection.file_effects import (
@@ -38,25 +39,25 @@ SHELLS = word_set(
 )
 # What is looked through for the program that a command is about.
 PASSED_OVER = (WRAPPERS - SHELLS) | KEYWORDS | {"builtin"}
-PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
+PYTHON = lazy_pattern(r"(?:python|pypy)[\d.]*")
 INTERPRETERS = word_set("lua node perl php ruby")
 # With one of these their other arguments are text.
 TEXT_ARGUMENTS = {"gh": word_set("discussion issue pr release"), "git": GIT_TEXT_COMMANDS}
 PATCHERS = word_set("apply_patch git patch")
-SUBSTITUTION = re.compile(r"\$\(|`|<\(")
-HOME_PATTERN = re.compile(r"(?:(?<=[\s=:>])|^)~(?=/|\s|$)")
-PIPED_TO_SHELL = re.compile(
+SUBSTITUTION = lazy_pattern(r"\$\(|`|<\(")
+HOME_PATTERN = lazy_pattern(r"(?:(?<=[\s=:>])|^)~(?=/|\s|$)")
+PIPED_TO_SHELL = lazy_pattern(
     r"\|&?\s*(?:\w+=[^\s|]*\s+)*(?:sudo\s+)?(?:/[^\s|]*/)?"
     r"(?:(?:ba|da|z|k|a|fi)?sh|at|batch|crontab|parallel|(?:python|pypy)[\d.]*|perl|ruby|node)\b"
     # What a shell runs comes out of other commands: `eval $(…)`, `bash <(…)`, `sh -c "$(…)"`.
     r"|(?:^|[\s;&|(])(?:eval|source|\.|(?:ba|da|z|k|a|fi)?sh)\s+(?:-\S+\s+)*\"?(?:\$\(|<\(|`)"
 )
-CONTROLLING_CODE = re.compile(
+CONTROLLING_CODE = lazy_pattern(
     r"\b(?:from|import)\s+tray\b|\bhooktray\b.{0,40}\b(?:approve|off|revoke|pause|deny)\b"
     r"|(?:run_module|__import__|import_module)\(\s*[\"']tray\b",
     re.DOTALL,
 )
-JOINED_LITERALS = re.compile(r"([\"'])\s*(?:\+\s*)?\1")  # of "hook" + "tray"
+JOINED_LITERALS = lazy_pattern(r"([\"'])\s*(?:\+\s*)?\1")  # of "hook" + "tray"
 MODULE_RUNNERS = word_set("cProfile coverage pdb profile runpy trace")  # Python modules that run the one named next
 
 

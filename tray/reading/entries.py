@@ -6,7 +6,6 @@ import contextlib
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import regex
 
 from tray.addresses import endpoint
 from tray.errors import ConfigError
+from tray.lazy_dataclass import dataclass, replace
 from tray.model.event import AgentEvents, EventKind
 from tray.model.hook import Action, AsyncMode, Command, Failure, Hook, Http, Match, Prompt, Source
 from tray.settings import invalid_value

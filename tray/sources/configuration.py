@@ -8,11 +8,11 @@ import shlex
 import shutil
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tray.agents.registry import AGENTS
 from tray.errors import ConfigError
+from tray.lazy_dataclass import dataclass, field, replace
 from tray.model.hook import Command, Hook
 from tray.paths import Paths, unwritable_error
 from tray.settings import Settings, invalid_value

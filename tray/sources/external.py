@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from tray.agents import relay_command
 from tray.agents.agent import Agent, HookReader
 from tray.agents.registry import AGENTS, CANONICAL, hook_rules
 from tray.errors import AgentError, ConfigError
+from tray.lazy_dataclass import replace
 from tray.model.hook import Command, Hook
 from tray.reading.entries import OWN_RELAY, READABLE_HINT, SourceHooks, read_error, unreadable_source
 from tray.settings import invalid_value, unknown_key

@@ -14,12 +14,12 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 import msgspec
 
 from tray.errors import ConfigError
+from tray.lazy_dataclass import dataclass
 from tray.settings import ready_for_threads
 from tray.text import sanitise
 

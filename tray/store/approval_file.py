@@ -15,11 +15,11 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
 
 from tray.errors import ConfigError, HooktrayError, StoreError
+from tray.lazy_dataclass import dataclass, field
 from tray.model.hook import Command, Hook, digest, restore
 from tray.store.copies import Bundle
 from tray.store.ledger import ApprovedHook

@@ -8,18 +8,16 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import stat
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from tray.errors import HooktrayError
 from tray.files import content
+from tray.lazy_dataclass import dataclass, field
 from tray.model.hook import Hook, digest, restore
 
 MANIFEST = "manifest.json"
@@ -142,6 +140,8 @@ class Copies:
             source, target = (Path(self.folder, name, FILES, path) for name in (before, after))
             with contextlib.suppress(OSError):
                 if target.parent.is_dir() and not target.exists():
+                    import shutil
+
                     shutil.copy2(source, target)
 
     def _is_intact(self, bundle: Bundle, name: str) -> bool:
@@ -236,6 +236,8 @@ class Copies:
         whole = content(str(spare))
         if hashlib.sha256(whole).hexdigest() != expected:
             raise self._damaged(name, "its spare bytes were altered")
+        import tempfile  # nobody writes a copy while an agent waits, as a rule
+
         handle, draft = tempfile.mkstemp(prefix=DRAFT, dir=self.folder / name)
         with os.fdopen(handle, "wb") as file:
             file.write(whole)
@@ -260,6 +262,8 @@ class Copies:
             raise self._damaged(name, f"it cannot be read: {error}") from error
 
     def _write(self, bundle: Bundle, name: str) -> None:
+        import tempfile
+
         draft = Path(tempfile.mkdtemp(prefix=DRAFT, dir=self.folder))
         try:
             for path, whole in bundle.contents.items():
@@ -290,6 +294,8 @@ class Copies:
                     raise
             if self._is_intact(bundle, name):
                 return
+            import tempfile
+
             replaced = Path(tempfile.mkdtemp(prefix=DRAFT, dir=self.folder))
             try:
                 with contextlib.suppress(FileNotFoundError):  # whoever else mends it
@@ -309,6 +315,8 @@ def _remove(folder: Path) -> None:
         if sys.platform == "win32":  # which removes nothing that may only be read
             for path in folder.rglob("*"):
                 path.chmod(0o700)
+        import shutil
+
         shutil.rmtree(folder, ignore_errors=True)
 
 

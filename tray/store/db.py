@@ -9,7 +9,6 @@ descriptor of it: if code of ours read the header, the next command would delete
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import sqlite3
 import stat
@@ -17,11 +16,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tray.errors import StoreError
 from tray.files import Identity, identity
+from tray.lazy_dataclass import dataclass, field, replace
+from tray.lazy_pattern import lazy_pattern
 from tray.paths import WRITABLE
 from tray.store.checkpoint import archive_checkpoints, has_approvals
 from tray.store.migrations import MIGRATIONS, VERSION
@@ -43,7 +43,7 @@ LOST_KEY = (
     "lost.table"  # the row of `meta` while what was approved in an earlier file waits for a person (lost_guards.py)
 )
 FILE_SUFFIXES = ("", "-wal", "-shm")
-DAMAGED_SUFFIX = re.compile(r"\.damaged-\d{8}-\d{6}(-\d+)?$")
+DAMAGED_SUFFIX = lazy_pattern(r"\.damaged-\d{8}-\d{6}(-\d+)?$")
 CHECKED_TABLES = ("ledger", "switch", "pause")  # read through at every start: small, and the gates rest on them
 
 

@@ -11,9 +11,9 @@ import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from tray.lazy_dataclass import dataclass, field
 from tray.store.approval_file import Export, is_plain, read_exports, render, write
 from tray.store.checkpoint import APPROVALS, read_checkpoint
 from tray.store.db import damaged_files

@@ -10,9 +10,9 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 from tray.errors import StoreError
+from tray.lazy_dataclass import dataclass, field, replace
 from tray.model.hook import Hook, Match, Rule, restore
 from tray.store.checkpoint import LEDGER, read_checkpoint, write_checkpoint
 from tray.store.db import Database

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from tray.model.guard import Guard
-from tray.model.hook import Failure
+from tray.lazy_dataclass import dataclass
+from tray.model.hook import Failure, Guard
 from tray.store.db import DAMAGE_KEY, LOST_KEY, Database
 
 GUARDS_KEY = "lost.guards"

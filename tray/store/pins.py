@@ -8,7 +8,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from tray.lazy_dataclass import dataclass, field
 
 PROGRAM = "setting:program "  # followed by the path that the program had when it was first approved
 PROGRAMS_OF = "setting:programs of "  # followed by the digest of the hook's approved copy

@@ -6,7 +6,8 @@ import sqlite3
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from tray.lazy_dataclass import dataclass
 
 CHUNK_ROWS = 200  # rows deleted in one transaction, so that the writer gets its turn in between
 VACUUM_PAGES = 200  # given back to the disk at a time

@@ -11,9 +11,9 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from tray.errors import StoreError
+from tray.lazy_dataclass import dataclass
 from tray.store.change_file import ChangeFile, Stamp
 from tray.store.db import Database
 from tray.text import redact

@@ -7,8 +7,8 @@ long; `hooks` and `agents` look at all since a moment.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from tray.lazy_dataclass import dataclass
 from tray.model.decision import Status, Verdict
 from tray.model.event import PROBE_PREFIX
 from tray.store.db import Database

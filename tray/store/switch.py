@@ -10,9 +10,9 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
 
 from tray.errors import StoreError
+from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import Gate
 from tray.model.hook import Hook
 from tray.store.checkpoint import SWITCH, read_checkpoint, write_checkpoint

@@ -14,11 +14,11 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import chain, islice, takewhile
 from operator import attrgetter
 from typing import TypeVar
 
+from tray.lazy_dataclass import dataclass
 from tray.store import dropped_rows, rows
 from tray.store.db import Database, is_damage
 from tray.threads import CheckedThread

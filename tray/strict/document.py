@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from tray.errors import ConfigError
+from tray.lazy_dataclass import dataclass, field
 
 NODES = 100_000  # values of a document, keys included
 DIGITS = 100  # characters of a number

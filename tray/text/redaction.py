@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from tray.lazy_dataclass import dataclass
 from tray.text.secret_patterns import (
     BARE_VALUE,
     CLEAN_TAIL,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from tray.lazy_pattern import lazy_pattern
+
 # Where a token may begin: not inside a word, unless the "word" is the end of an escape (\n, \u003d, %3D).
 _START = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[bfnrt])|(?<=\\u[0-9A-Fa-f]{4})|(?<=%[0-9A-Fa-f]{2}))"
 _W = r"[A-Za-z0-9_-]"
@@ -51,7 +53,7 @@ TOKENS: Mapping[str, str] = {
 }
 # With what any of them begins: most places of a text are passed over at a glance.
 TOKEN_STARTS = "[0-9AGMNOPSadefghklnprswxy]"
-TOKEN = re.compile(
+TOKEN = lazy_pattern(
     f"(?={TOKEN_STARTS}){_START}(?:{'|'.join(f'(?P<{kind}>{shape})' for kind, shape in TOKENS.items())})"
 )
 
@@ -66,40 +68,42 @@ SHAPES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
     (
         "private key",
         ("private",),
-        re.compile(rf"(?P<value>-----BEGIN [A-Z0-9 ]{{0,40}}PRIVATE KEY[A-Z ]{{0,10}}-----{_PEM_BODY})"),
+        lazy_pattern(rf"(?P<value>-----BEGIN [A-Z0-9 ]{{0,40}}PRIVATE KEY[A-Z ]{{0,10}}-----{_PEM_BODY})"),
     ),
     (
         "private key",
         ("private-lines",),
-        re.compile(r"Private-Lines: [0-9]{1,4}(?P<value>(?:\s|\\[nr])++[A-Za-z0-9+/=\s\\]++)"),
+        lazy_pattern(r"Private-Lines: [0-9]{1,4}(?P<value>(?:\s|\\[nr])++[A-Za-z0-9+/=\s\\]++)"),
     ),
-    ("url password", ("://",), re.compile(r"://[^\s/@:\"'<>]{0,256}:(?P<value>[^\s/\"'<>]{1,512})@")),
-    ("url password", ("://",), re.compile(rf"://(?P<value>{_W}{{20,256}}+)@")),
+    ("url password", ("://",), lazy_pattern(r"://[^\s/@:\"'<>]{0,256}:(?P<value>[^\s/\"'<>]{1,512})@")),
+    ("url password", ("://",), lazy_pattern(rf"://(?P<value>{_W}{{20,256}}+)@")),
     (
         "webhook",
         ("hooks.slack.com",),
-        re.compile(r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<value>[A-Za-z0-9/_-]{16,})"),
+        lazy_pattern(r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<value>[A-Za-z0-9/_-]{16,})"),
     ),
-    ("webhook", ("/webhooks/",), re.compile(rf"/api/webhooks/[0-9]{{6,24}}/(?P<value>{_W}{{30,}})")),
+    ("webhook", ("/webhooks/",), lazy_pattern(rf"/api/webhooks/[0-9]{{6,24}}/(?P<value>{_W}{{30,}})")),
     (
         "signature",
         ("sig=", "signature="),
-        re.compile(r"[?&](?:sig|signature|X-Amz-Signature|X-Goog-Signature)=(?P<value>[A-Za-z0-9%+/=_-]{16,})", re.I),
+        lazy_pattern(
+            r"[?&](?:sig|signature|X-Amz-Signature|X-Goog-Signature)=(?P<value>[A-Za-z0-9%+/=_-]{16,})", re.I
+        ),
     ),
     (
         "curl password",
         ("-u",),
-        re.compile(r"\s(?:-u|--user)[\s=]\s{0,4}[\"']?[^\s:\"'@/]{1,128}:(?P<value>[^\s\"'\\]{3,512})"),
+        lazy_pattern(r"\s(?:-u|--user)[\s=]\s{0,4}[\"']?[^\s:\"'@/]{1,128}:(?P<value>[^\s\"'\\]{3,512})"),
     ),
     (
         "authorization",
         ("bearer",),
-        re.compile(r"[Bb]earer(?:\s|%20|\+){1,4}(?P<value>(?=[A-Za-z._~+/=-]*+[0-9])[A-Za-z0-9._~+/=-]{12,})"),
+        lazy_pattern(r"[Bb]earer(?:\s|%20|\+){1,4}(?P<value>(?=[A-Za-z._~+/=-]*+[0-9])[A-Za-z0-9._~+/=-]{12,})"),
     ),
     (
         "authorization",
         ("authorization",),
-        re.compile(
+        lazy_pattern(
             rf"authorization{_IS}"
             r"(?P<value>(?:(?:bearer|basic|token|digest|apikey|negotiate|aws4-hmac-sha256)\s++[^\r\n\"'\\]{4,}|[^\s\"'\\]*[0-9][^\s\"'\\]*))",
             re.I,
@@ -108,7 +112,7 @@ SHAPES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
     (
         "cookie",
         ("cookie",),
-        re.compile(
+        lazy_pattern(
             rf"cookie{_IS}(?P<value>[^\s=;,\"'\\:]{{1,256}}=[^\r\n\"'\\]++)",
             re.I,
         ),
@@ -116,7 +120,7 @@ SHAPES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
     (
         "seed phrase",
         ("seed", "mnemonic", "phrase", "words"),
-        re.compile(
+        lazy_pattern(
             r"(?:seed|mnemonic|phrase|words)(?:\W{0,4}[:=]|[^\w\n]{0,3}\sis\b|\W?\")[^\w]{0,6}"
             r"(?P<value>(?:[a-z]{3,8}[ ,]{1,2}){11}(?:(?:[a-z]{3,8}[ ,]{1,2}){3}){0,4}?[a-z]{3,8})"
             r"(?![ ,]{1,2}[a-z]|[a-z])",
@@ -133,26 +137,26 @@ _STRONG = (
 _WEAK = r"token|bearer|auth|signature|jwt|nonce|salt|otp|\bpin"
 NAMES = rf"(?P<strong>{_STRONG})|(?P<weak>{_WEAK})"
 NAME_STARTS = "[abcdejlmnopstw][acehilnoprstuw]"
-NAME = re.compile(rf"(?={NAME_STARTS})(?:{NAMES})", re.I)
-TAIL = re.compile(r"[A-Za-z0-9_.-]{0,64}")
+NAME = lazy_pattern(rf"(?={NAME_STARTS})(?:{NAMES})", re.I)
+TAIL = lazy_pattern(r"[A-Za-z0-9_.-]{0,64}")
 # What a name goes on with when it speaks about a secret without holding one: token_count, secretName, tokenizer.
-CLEAN_TAIL = re.compile(
+CLEAN_TAIL = lazy_pattern(
     r"s?[_.-]?(?:count|limit|usage|len|type|name|path|file|ur[il]|expir|ttl|max|min|budget|polic|ref|field|format|hint|require"
     r"|enabled|id\b|at\b|scheme|rotat|endpoint|manager|store|size|version|age\b|status|used|per|total|window|iz|ary|less"
     r"|method|mode|provider|source|column|label|prompt|length|strength|reset|class|error|help|or\b|ors\b|ent|z\b|n\b)",
     re.I,
 )
-SEPARATOR = re.compile(
+SEPARATOR = lazy_pattern(
     rf"(?:{_QUOTE})?[^\S\n]{{0,8}}(?P<sign>:=|=>|=(?!=)|:(?![:/])|%3[Dd])[^\S\n]{{0,8}}(?:[|>][-+]?[^\S\n]{{0,4}}(?:\n|\\{{1,15}}n)\s{{1,32}})?"
 )
-QUOTED_VALUE = re.compile(
+QUOTED_VALUE = lazy_pattern(
     r"(?P<quote>(?P<depth>\\{0,15})(?P<sign>[\"'`]))"
     r"(?P<value>(?:(?P=depth)(?P=depth)\\(?P=sign)|(?!(?P=quote))(?:\\.|[^\n\\])){1,8192})"
 )
-BARE_VALUE = re.compile(r"(?P<value>(?:\\(?![bfnrtu\"'`])|[^\s\\\"'`,;&<>(){}\[\]]){1,8192})")
-ENV_VALUE = re.compile(r"(?P<value>(?:\\(?![bfnrtu\"'`])|[^\s\\\"'`]){1,8192})")
-FLAG = re.compile(r"[^\S\n]{1,4}(?!-)")
-CLEAN_VALUE = re.compile(
+BARE_VALUE = lazy_pattern(r"(?P<value>(?:\\(?![bfnrtu\"'`])|[^\s\\\"'`,;&<>(){}\[\]]){1,8192})")
+ENV_VALUE = lazy_pattern(r"(?P<value>(?:\\(?![bfnrtu\"'`])|[^\s\\\"'`]){1,8192})")
+FLAG = lazy_pattern(r"[^\S\n]{1,4}(?!-)")
+CLEAN_VALUE = lazy_pattern(
     r"(?:true|false|null|none|nil|undefined|yes|no|on|off|required|optional|missing|invalid|expired|unknown|empty|redacted|hidden|str|string|int|bool"
     r"|number|any|object|bytes|text|bearer|basic|password|passwd|pwd|passphrase|credentials?|api_?key|user|input|expected|got|token|secret|value|default|auto|and|the|is|not|was|for|must|should"
     r"|\*+|x{3,}|\.{3,}|…|<[^=]{0,80}>?|\$[({]{0,2}[\w.:?-]{0,80}[)}]{0,2}|\{\{[^=]{0,80}|%[({]\w{0,40}[)}]?s?|%[sdr]"
@@ -161,4 +165,4 @@ CLEAN_VALUE = re.compile(
     r"|file:[^=]{0,200}|your[-_ ][\w-]{0,80})[.!?]?",
     re.I | re.S,
 )
-PLAIN_VALUE = re.compile(r"[A-Za-z_.\-/]{1,23}|[0-9.,%]{1,19}|[A-Z_]+|-?[0-9.]+[a-z]{0,2}|0x[0-9A-Fa-f]{1,16}")
+PLAIN_VALUE = lazy_pattern(r"[A-Za-z_.\-/]{1,23}|[0-9.,%]{1,19}|[A-Z_]+|-?[0-9.]+[a-z]{0,2}|0x[0-9A-Fa-f]{1,16}")

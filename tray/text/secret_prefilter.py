@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from tray.lazy_pattern import lazy_pattern
 from tray.text.secret_patterns import NAME, TOKEN
 
 
@@ -19,11 +20,11 @@ dor_v1_ dp. ewo eyA eyI eyJ figd_ gh github_pat_ gl gsk_ hf_ hv key- lin_ npm_ n
 sbp_ secret_ shp sk- sk_ sntry sq0 whsec_ xai- xapp- xox ya29.
 """)
 TELEGRAM, TELEGRAM_OFFSETS = ":AA", (8, 9, 10)
-DISCORD, DISCORD_OFFSETS = re.compile(r"\.(?=[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27})"), (24, 25, 26, 27, 28)
+DISCORD, DISCORD_OFFSETS = lazy_pattern(r"\.(?=[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27})"), (24, 25, 26, 27, 28)
 # The same of names, in lower case; what ends in `key` begins with whose it is.
 NAME_BEGINS = _words("auth bearer credential jwt nonce otp pass pin pwd salt secret signature token")
 KEY, OWNER_LENGTH = "key", 11
-OWNER = re.compile(
+OWNER = lazy_pattern(
     r"(?:api|access|account|app|auth|client|deploy|encryption|license|master|private|service|shared|signing|ssh|storage"
     r"|webhook)[_-]?\Z"
 )

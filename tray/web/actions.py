@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
 
 from tray.approvals.batch import summary_lines
 from tray.approvals.catalog import REMOVED, HookState
@@ -16,6 +15,7 @@ from tray.approvals.review import Section, hook_id, sections
 from tray.approvals.variables import require_grantable
 from tray.errors import HooktrayError
 from tray.language import count, phrase, say
+from tray.lazy_dataclass import dataclass, replace
 from tray.web.question_form import QuestionPage, answers, fields
 from tray.web.review_diff import FileDiff, review_diff
 from tray.web.services import PageServices

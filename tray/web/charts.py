@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from time import localtime, strftime
 
+from tray.lazy_dataclass import dataclass
 from tray.model.decision import Verdict
 from tray.store.stats import HOUR, HookRun, HourCount, percentile
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hmac
 import re
-from dataclasses import dataclass
 
+from tray.lazy_dataclass import dataclass
 from tray.web.refusals import RefusalCause
 
 ENTER_PATH = "/enter"

@@ -7,8 +7,9 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from tray.lazy_dataclass import dataclass
 
 SocketAddress = tuple[str, int]
 TABLE = Path("/proc/net/tcp")

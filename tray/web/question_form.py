@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from tray.engine.user_questions import UserQuestion
 from tray.errors import HooktrayError
 from tray.language import say
+from tray.lazy_dataclass import dataclass
 from tray.model.form import Answers, Form, FormOption, FormQuestion
 
 OWN = "own"  # the value of the choice that is the user's own words

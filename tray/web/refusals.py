@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 
 from tray.approvals.callers.click_check import ClickObjection
 from tray.language import phrase
+from tray.lazy_dataclass import dataclass
 
 
 class RefusalCause(Enum):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from tray.approvals.catalog import REMOVED, HookState
 from tray.approvals.definition import definition_rows
+from tray.lazy_dataclass import dataclass
 from tray.store.copies import Copies, DamagedError, Manifest
 
 CONTEXT = 3  # lines around a change

@@ -8,7 +8,6 @@ import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
@@ -19,6 +18,7 @@ from tray.approvals.callers.click_check import REFUSED, ClickObjection, ClickRej
 from tray.approvals.callers.person import Proof
 from tray.approvals.review import hook_id
 from tray.errors import HooktrayError
+from tray.lazy_dataclass import dataclass
 from tray.model.decision import Record
 from tray.web import filters, guard, http_messages, peers
 from tray.web.actions import IMMEDIATE, PASSPHRASES, SWITCH, TRIED, VARIABLES, PageActions
@@ -272,8 +272,8 @@ class WebServer:
             await answer.prepare(request)
             missed = {one.id: one for one in await self._in_thread(self._views.rows, wanted, after)}
             missed |= {one.id: one for one in self._stream.since(after) if wanted.matches(one)}
-            for record in missed.values():
-                await self._send(answer, record)
+            for early in missed.values():
+                await self._send(answer, early)
             await answer.write(b": ready\n\n")
             while record := await queue.get():
                 if record.id not in missed and wanted.matches(record):

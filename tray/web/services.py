@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from tray.approvals.callers.click_check import ClickRejection
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.controls import Controls
 from tray.engine.replay import ReplayComparison
 from tray.engine.user_questions import UserQuestion
+from tray.lazy_dataclass import dataclass
 from tray.model.decision import Record
 from tray.model.form import Answers
 from tray.model.session import Session

@@ -206,3 +206,39 @@ def test_only_what_cannot_have_arrived_or_is_asked_for_again_may_be_sent_again()
     assert {seen: [judge(one).status for one in seen_of] for seen, seen_of in cases.items()} == {
         status: [status] * len(seen_of) for status, seen_of in cases.items()
     }
+
+
+def imported_plugins(url: str) -> list[str]:
+    program = (
+        "import sys, apprise; from tray.notify.push.sender import load_plugin\n"
+        f"load_plugin({url!r}); service = apprise.Apprise.instantiate({url!r})\n"
+        "folder = 'apprise.plugins.'\n"
+        "names = {name.removeprefix(folder).split('.')[0] for name in sys.modules if name.startswith(folder)}\n"
+        "print(service.service_name, *sorted(names - {'base'}))"
+    )
+    argv = [sys.executable, "-c", program]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True).stdout.split()
+
+
+@pytest.mark.parametrize(("url", "plugin"), [("ntfy://127.0.0.1/x", "ntfy"), ("jsons://127.0.0.1/x", "custom_json")])
+def test_only_the_plugin_of_the_url_is_imported(url: str, plugin: str) -> None:
+    assert imported_plugins(url)[1:] == [plugin]
+
+
+def test_the_web_hook_of_a_service_is_understood_without_its_schema() -> None:
+    assert imported_plugins(f"https://discord.com/api/webhooks/4174216298/{'J' * 68}")[0] == "Discord"
+
+
+def test_the_plugin_of_every_schema_is_found() -> None:
+    program = (
+        "from pathlib import Path; from apprise.manager_plugins import NotificationManager\n"
+        "from tray.notify.push.sender import plugin_names; found = NotificationManager()\n"
+        "places = {schema: found[schema].__module__.split('.')[2] for schema in found.schemas()}\n"
+        "assert len(places) > 150\n"
+        "at = Path(found.module_path)\n"
+        "print(*sorted(schema for schema, place in places.items() if place not in plugin_names(schema, at)))"
+    )
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+
+    assert {*done.stdout.split()} <= {"dbus", "kde", "qt"}  # the desktop's own bus, for which all are imported

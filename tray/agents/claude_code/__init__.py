@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from tray.agents import forms, wire
 from tray.agents.agent import (
     Agent,
@@ -17,11 +15,13 @@ from tray.agents.agent import (
     ProtectedFiles,
     ToolNames,
     Variables,
+    options_of,
+    part,
 )
 from tray.agents.claude_code import events
 from tray.agents.claude_code.protocol import NAME, PROTOCOL, SETTINGS
 from tray.agents.claude_shape.shape import DEFAULT_CAN
-from tray.agents.lazy import options_of, part
+from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Rewrite, Target
 from tray.model.event import Event, EventKind
 from tray.model.form import Answers, Form
@@ -74,7 +74,7 @@ AGENT = Agent(
     protocol=PROTOCOL,
     tools={"Task": NativeTool("Agent")},  # `Task` stays an alias of `Agent`
     older_tools={"KillBash": "TaskStop", "KillShell": "TaskStop"},
-    marks=Marks(is_alike=_is_alike, is_certain=_is_certain, event_names=re.compile(r"[A-Z]\w*")),
+    marks=Marks(is_alike=_is_alike, is_certain=_is_certain, event_names=lazy_pattern(r"[A-Z]\w*")),
     rules=HookRules(
         deduplicated=True,
         runs_own=True,
@@ -97,22 +97,22 @@ AGENT = Agent(
     presence_variable="CLAUDE_CLIENT_PRESENCE_FILE",
     variables=frozenset({"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_PROJECT_DIR"}),
     starters=frozenset({"claude", "npx"}),
-    headless=re.compile(r"-p|--print"),
-    headless_marks={"CLAUDE_CODE_ENTRYPOINT": re.compile(r"sdk-.+|.+-github-action")},
-    without_hooks=re.compile(r"disableAllHooks|^--setting-sources\b|^--bare$"),
+    headless=lazy_pattern(r"-p|--print"),
+    headless_marks={"CLAUDE_CODE_ENTRYPOINT": lazy_pattern(r"sdk-.+|.+-github-action")},
+    without_hooks=lazy_pattern(r"disableAllHooks|^--setting-sources\b|^--bare$"),
     home_variable=SETTINGS.variable,
     protected=(
         ProtectedFiles(
-            kind=SETTING, pattern=re.compile(r".*/\.claude(?:/settings(?:\.local)?\.json|/hooks(?:/.*)?)?")
+            kind=SETTING, pattern=lazy_pattern(r".*/\.claude(?:/settings(?:\.local)?\.json|/hooks(?:/.*)?)?")
         ),
         ProtectedFiles(
-            kind="a plugin's hooks", pattern=re.compile(r".*/\.claude/plugins(?:/.*)?/hooks(?:/.*|\.json)")
+            kind="a plugin's hooks", pattern=lazy_pattern(r".*/\.claude/plugins(?:/.*)?/hooks(?:/.*|\.json)")
         ),
-        ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/managed-settings(?:\.d/.*|\.json)")),
+        ProtectedFiles(kind=SETTING, pattern=lazy_pattern(r".*/managed-settings(?:\.d/.*|\.json)")),
     ),
     protected_in_home=(
-        ProtectedFiles(kind=SETTING, pattern=re.compile(r"(?:/settings(?:\.local)?\.json|/hooks(?:/.*)?)?")),
-        ProtectedFiles(kind="a plugin's hooks", pattern=re.compile(r"/plugins(?:/.*)?/hooks(?:/.*|\.json)")),
+        ProtectedFiles(kind=SETTING, pattern=lazy_pattern(r"(?:/settings(?:\.local)?\.json|/hooks(?:/.*)?)?")),
+        ProtectedFiles(kind="a plugin's hooks", pattern=lazy_pattern(r"/plugins(?:/.*)?/hooks(?:/.*|\.json)")),
     ),
     settings_files=(
         ".claude/settings.json",

@@ -6,7 +6,6 @@ Claude Code answers `/hooks` with a menu of its own, so the user's commands get 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tray.agents.claude_code.protocol import NAME, SETTINGS, SHAPE
@@ -14,6 +13,7 @@ from tray.agents.claude_shape.connector import ShapedConnector, read_object
 from tray.agents.connection import EntryContent, Plan, Site, other_files
 from tray.edit.file_changes import File, FileChange, FileState, read_state, resolve_links
 from tray.errors import HooktrayError
+from tray.lazy_dataclass import dataclass, replace
 
 COMMAND = b"""\
 ---

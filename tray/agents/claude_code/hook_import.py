@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tray.agents.claude_code.connector import CONNECTOR
 from tray.agents.claude_code.settings_hooks import READER
 from tray.agents.claude_shape.hook_import import GroupImport
+from tray.lazy_dataclass import dataclass
 from tray.model.hook import Hook
 
 

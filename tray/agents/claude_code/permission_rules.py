@@ -6,7 +6,9 @@ https://code.claude.com/docs/en/permissions
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from tray.lazy_dataclass import dataclass
+from tray.lazy_pattern import lazy_pattern
 
 SHELLS = frozenset({"Bash", "PowerShell"})
 EDITORS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
@@ -14,8 +16,8 @@ READERS = frozenset({"Glob", "Grep", "LS", "NotebookRead", "Read"})
 # A rule for Edit is about every tool that edits files, one for Read about every one that reads them.
 GROUPS = {"Edit": EDITORS, "Read": READERS}
 FILES = EDITORS | READERS
-RULE = re.compile(r"(?P<tool>[A-Za-z_][\w.*-]*)(?:\((?P<argument>.*)\))?", re.DOTALL)
-SPECIAL = re.compile(r"(\\.|\*)", re.DOTALL)
+RULE = lazy_pattern(r"(?P<tool>[A-Za-z_][\w.*-]*)(?:\((?P<argument>.*)\))?", re.DOTALL)
+SPECIAL = lazy_pattern(r"(\\.|\*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from tray.agents.claude_code import http_hooks, permission_rules
 from tray.agents.claude_code.protocol import NAME, SETTINGS, SHAPE
 from tray.agents.claude_shape.settings_hooks import SIZE, HandlerOptions, ShapedReader
 from tray.errors import ConfigError
+from tray.lazy_dataclass import replace
 from tray.model.hook import Action, AsyncMode, Command, Failure
 from tray.reading.entries import KeyPath, SourceHooks, SourceReader
 from tray.settings import invalid_value

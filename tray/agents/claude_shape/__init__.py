@@ -24,9 +24,10 @@ from tray.agents.agent import (
 from tray.agents.claude_shape.protocol import ShapedProtocol
 from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.shape import DEFAULT_CAN, ClaudeShape
+from tray.lazy_pattern import lazy_pattern
 
-CAPITALISED = re.compile(r"[A-Z]\w*")
-UNCAPITALISED = re.compile(r"[a-z]\w*")
+CAPITALISED = lazy_pattern(r"[A-Z]\w*")
+UNCAPITALISED = lazy_pattern(r"[a-z]\w*")
 
 
 def claude_shaped(

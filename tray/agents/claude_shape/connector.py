@@ -8,7 +8,6 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,6 +35,7 @@ from tray.agents.connection import (
 from tray.edit.file_changes import File, FileChange, FileState, resolve_links
 from tray.edit.json_edit import JsonText, TextEdit, is_blank, new_document
 from tray.errors import HooktrayError
+from tray.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

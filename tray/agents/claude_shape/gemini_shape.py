@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 from tray.agents.claude_shape.protocol import ShapedProtocol
+from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import Answer, Decision, Verdict
 from tray.model.event import Event
 

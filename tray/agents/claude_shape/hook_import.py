@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from tray.agents.connection import Extracted, FindProblem, Site
 from tray.agents.settings_import import SettingsImporter
 from tray.edit.json_edit import JsonText, RawJson
 from tray.errors import HooktrayError
+from tray.lazy_dataclass import dataclass
 from tray.model.hook import AsyncMode, Hook
 
 UNSUPPORTED = "Hooktray cannot run them there"

@@ -8,12 +8,12 @@ Out: {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"d
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from tray.agents import outputs, wire
 from tray.agents.claude_shape import answers, hook_input, samples
 from tray.agents.claude_shape.shape import MESSAGE_KEYS, PATHS, ClaudeShape
+from tray.lazy_dataclass import dataclass
 from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Result, Target, Verdict
 from tray.model.event import Event, EventKind, RelayRequest, Tool
 

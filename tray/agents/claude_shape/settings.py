@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from tray.agents.agent import ProtectedFiles
+from tray.lazy_dataclass import dataclass, field
 
 DEFAULT_TIMEOUT = 600.0  # seconds
 

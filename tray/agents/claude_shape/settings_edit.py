@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tray.agents import relay_command
 from tray.edit.json_edit import JsonEntry, JsonSpan, JsonText, RawJson, TextEdit
+from tray.lazy_dataclass import dataclass
 
 Groups = Mapping[str, Sequence[Any]]  # by event; a group may be RawJson
 KEY = "hooks"  # the member that holds the events; with "" they are at the top

@@ -6,17 +6,17 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.shape import ClaudeShape
 from tray.agents.protocol import agent_events
+from tray.lazy_dataclass import dataclass
+from tray.lazy_pattern import lazy_pattern
 from tray.model.event import EventKind
 from tray.model.hook import Action, AsyncMode, Command, Failure
 from tray.reading.entries import KeyPath, SourceHooks, SourceReader, pattern_problem
@@ -25,7 +25,7 @@ from tray.strict import Document, load_json, relax
 
 PLUGIN_FILES = frozenset({"hooks.json"})  # where plugins declare hooks, often without the key around them
 SIZE = 4 * 1024 * 1024  # bytes of a settings file
-LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
+LIST_OF_NAMES = lazy_pattern(r"[A-Za-z0-9_\-, |]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from tray.lazy_dataclass import dataclass, field
 from tray.model.decision import Target, Verdict
 from tray.model.event import Capability, EventKind, EventSpec
 

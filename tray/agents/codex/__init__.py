@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
-
 from tray.agents import wire
 from tray.agents.agent import (
     Agent,
@@ -15,15 +12,17 @@ from tray.agents.agent import (
     Payload,
     Placeholders,
     ProtectedFiles,
+    part,
 )
 from tray.agents.claude_shape import CAPITALISED, claude_shaped
 from tray.agents.codex.protocol import NAME, PROTOCOL, SETTINGS, SHAPE
-from tray.agents.lazy import part
+from tray.lazy_dataclass import replace
+from tray.lazy_pattern import lazy_pattern
 
 ROLLOUT = "rollout-"
 SETTING = f"a hook setting of {NAME}"
 # What runs hooks and what its user trusts, what brings or stops hooks, and what lets a tool reach them.
-GUARDED = re.compile(
+GUARDED = lazy_pattern(
     r"(?i)hook|plugin|marketplace|feature|trust|approval|sandbox|permission|^profile$|managed|shell_environment_policy"
 )
 
@@ -67,22 +66,24 @@ AGENT: Agent = replace(
         rules=HookRules(text_counts=True, placeholders=Placeholders(plugin="PLUGIN_ROOT", storage="PLUGIN_DATA")),
         programs=frozenset({"codex"}),
         variables=frozenset({"CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID"}),
-        without_hooks=re.compile(
+        without_hooks=lazy_pattern(
             r"^(?:-c|--config=)?(?:features\.)?hooks\s*=\s*false$|^(?:--disable=)?hooks$"  # `--disable hooks`
         ),
         protected=(
             # Its trust in hooks is in config.toml.
-            ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/\.codex/(?:[^/]+\.)?config\.toml")),
-            ProtectedFiles(kind="a plugin's hooks", pattern=re.compile(r".*/\.codex/plugins(?:/.*)?/hooks(?:/.*)?")),
-            ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/codex/requirements\.toml")),
+            ProtectedFiles(kind=SETTING, pattern=lazy_pattern(r".*/\.codex/(?:[^/]+\.)?config\.toml")),
+            ProtectedFiles(
+                kind="a plugin's hooks", pattern=lazy_pattern(r".*/\.codex/plugins(?:/.*)?/hooks(?:/.*)?")
+            ),
+            ProtectedFiles(kind=SETTING, pattern=lazy_pattern(r".*/codex/requirements\.toml")),
         ),
     ),
-    headless=re.compile(r"exec"),
+    headless=lazy_pattern(r"exec"),
     trusts_each_entry=True,
     matcher_names={"apply_patch": ("Edit", "Write")},
     protected_in_home=(
         *SETTINGS.protected_in_home(NAME),
-        ProtectedFiles(kind=SETTING, pattern=re.compile(r"/+(?:[^/]+\.)?config\.toml")),
+        ProtectedFiles(kind=SETTING, pattern=lazy_pattern(r"/+(?:[^/]+\.)?config\.toml")),
     ),
     guarded_members={"*config.toml": GUARDED},
     settings_files=(".codex/hooks.json", ".codex/config.toml", ".codex/plugins/one/hooks/hooks.json"),

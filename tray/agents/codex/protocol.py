@@ -10,12 +10,12 @@ Out: {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"d
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 from tray.agents.claude_shape.protocol import ShapedProtocol
 from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.shape import ClaudeShape, Exit2, Types
+from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import HookOutput, Result, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec
 

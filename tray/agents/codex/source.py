@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from tray.agents.claude_shape.settings_hooks import SIZE, ShapedReader
 from tray.agents.codex.protocol import NAME, SETTINGS, SHAPE
 from tray.agents.protocol import agent_events
 from tray.edit import toml_edit
+from tray.lazy_dataclass import replace
 from tray.model.hook import Command
 from tray.reading.entries import KeyPath, SourceHooks, SourceReader
 from tray.strict import Document

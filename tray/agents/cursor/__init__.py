@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from tray.agents import wire
 from tray.agents.agent import (
     ENVELOPE,
@@ -14,11 +12,12 @@ from tray.agents.agent import (
     Payload,
     Placeholders,
     ProtectedFiles,
+    part,
 )
 from tray.agents.claude_shape import UNCAPITALISED
 from tray.agents.cursor import protocol
 from tray.agents.cursor.events import EVENTS, EXTRA_CAN, ID, NAME, SHELL, UNCONNECTED_EVENTS
-from tray.agents.lazy import part
+from tray.lazy_pattern import lazy_pattern
 from tray.model.event import Capability
 
 HOOK = f"a hook file of {NAME}"
@@ -59,9 +58,9 @@ AGENT = Agent(
     starters=frozenset({"cursor-agent"}),
     envelope=ENVELOPE | {"cursor_version", "generation_id", "model", "workspace_roots"},
     protected=(
-        ProtectedFiles(kind=HOOK, pattern=re.compile(r".*/\.cursor(?:/hooks\.json|/hooks(?:/.*)?)?")),
+        ProtectedFiles(kind=HOOK, pattern=lazy_pattern(r".*/\.cursor(?:/hooks\.json|/hooks(?:/.*)?)?")),
         ProtectedFiles(
-            kind=HOOK, pattern=re.compile(r"(?:/etc|.*/application support|.*/programdata)/cursor/hooks\.json")
+            kind=HOOK, pattern=lazy_pattern(r"(?:/etc|.*/application support|.*/programdata)/cursor/hooks\.json")
         ),
     ),
     settings_files=(".cursor/hooks.json", ".cursor/hooks/guard.sh"),

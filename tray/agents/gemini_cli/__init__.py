@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
-
 from tray.agents import wire
 from tray.agents.agent import (
     HookImporter,
@@ -14,10 +11,12 @@ from tray.agents.agent import (
     Payload,
     Placeholders,
     ProtectedFiles,
+    part,
 )
 from tray.agents.claude_shape import CAPITALISED, claude_shaped
 from tray.agents.gemini_cli.protocol import EVENTS, NAME, PROTOCOL, SETTINGS, SHAPE
-from tray.agents.lazy import part
+from tray.lazy_dataclass import replace
+from tray.lazy_pattern import lazy_pattern
 from tray.model.event import Capability
 
 SETTING = f"a setting of {NAME}"
@@ -82,18 +81,18 @@ AGENT = replace(
         ),
         programs=frozenset({"gemini"}),
         variables=frozenset({"GEMINI_CLI"}),
-        without_hooks=re.compile(
+        without_hooks=lazy_pattern(
             r"^GEMINI_CLI_(?:SYSTEM_(?:DEFAULTS|SETTINGS)_PATH|TRUST_WORKSPACE)=|hooksConfig|^--no-hooks\b"
         ),
         protected=(
-            ProtectedFiles(kind="an extension", pattern=re.compile(r".*/\.gemini/extensions(?:/.*)?")),
+            ProtectedFiles(kind="an extension", pattern=lazy_pattern(r".*/\.gemini/extensions(?:/.*)?")),
             ProtectedFiles(
-                kind=SETTING, pattern=re.compile(r".*/\.gemini(?:/\.env|/trusted(?:_hooks|folders)\.json)?")
+                kind=SETTING, pattern=lazy_pattern(r".*/\.gemini(?:/\.env|/trusted(?:_hooks|folders)\.json)?")
             ),
-            ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/gemini-?cli/(?:settings|system-defaults)\.json")),
+            ProtectedFiles(kind=SETTING, pattern=lazy_pattern(r".*/gemini-?cli/(?:settings|system-defaults)\.json")),
         ),
     ),
-    headless=re.compile(r"-p|--prompt(=.*)?"),
+    headless=lazy_pattern(r"-p|--prompt(=.*)?"),
     home_variable="GEMINI_CLI_HOME",
     extra_can={"BeforeTool": Capability.ASK},
     settings_files=(".gemini/settings.json", ".gemini/extensions/guard/gemini-extension.json"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from tray.agents.claude_shape.connector import ShapedConnector, read_object
 from tray.agents.connection import Site
 from tray.agents.gemini_cli.protocol import NAME, SETTINGS, SHAPE
 from tray.edit.file_changes import read_state, resolve_links
+from tray.lazy_dataclass import dataclass
 from tray.paths import real_path
 
 HOME = "GEMINI_CLI_HOME"  # names another home, with its own .gemini

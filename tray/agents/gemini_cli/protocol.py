@@ -9,13 +9,13 @@ Out: {"decision":"deny","reason":"no"}; {"hookSpecificOutput":{"hookEventName":"
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 from tray.agents import lenient, wire
 from tray.agents.claude_shape.gemini_shape import GeminiShapedProtocol, output_from_text
 from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.shape import REWRITE_KEYS, ClaudeShape, Exit2, RefusalStyle, Types
+from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import HookOutput, Result, Target, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec, Tool
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from tray.agents.agent import (
     ENVELOPE,
     Agent,
@@ -12,10 +10,11 @@ from tray.agents.agent import (
     NativeTool,
     Payload,
     ProtectedFiles,
+    part,
 )
 from tray.agents.google_antigravity import protocol
 from tray.agents.google_antigravity.hook_format import EVENTS, ID, NAME, TOOL_EVENTS, UNCONNECTED_EVENTS
-from tray.agents.lazy import part
+from tray.lazy_pattern import lazy_pattern
 from tray.model.event import Capability
 
 FILE = {"file_path": ("TargetFile",)}
@@ -72,7 +71,7 @@ AGENT = Agent(
     protected=(
         ProtectedFiles(
             kind=f"a hook setting of {NAME}",
-            pattern=re.compile(r".*/\.gemini/config(?:/hooks\.json)?|.*/\.agents/hooks\.json"),
+            pattern=lazy_pattern(r".*/\.gemini/config(?:/hooks\.json)?|.*/\.agents/hooks\.json"),
         ),
     ),
     settings_files=(".gemini/config/hooks.json", ".agents/hooks.json"),

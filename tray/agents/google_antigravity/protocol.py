@@ -10,12 +10,12 @@ Before a tool, any other byte refuses the call: `{}`, text, an exit code. An `al
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from tray.agents import wire
 from tray.agents.google_antigravity import hook_format
 from tray.agents.google_antigravity.hook_format import EVENTS, SAMPLES
+from tray.lazy_dataclass import replace
 from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Result, Verdict
 from tray.model.event import Event, EventKind, RelayRequest, Tool
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from tray.agents import wire
-from tray.agents.agent import HookRules, Marks, NativeTool, Payload
+from tray.agents.agent import HookRules, Marks, NativeTool, Payload, part
 from tray.agents.claude_shape import CAPITALISED, claude_shaped
 from tray.agents.kimi_code.protocol import CLIENT, CLIENTS, NAME, PROTOCOL, SETTINGS, SHAPE
-from tray.agents.lazy import part
+from tray.lazy_dataclass import replace
+from tray.lazy_pattern import lazy_pattern
 from tray.model.event import Capability
 
 PATH = {"file_path": ("path",)}
@@ -45,7 +45,7 @@ AGENT = replace(
         programs=frozenset({"kimi"}),
     ),
     default_can=Capability.DENY,
-    guarded_members={"*/.kimi-code/config.toml": re.compile("hooks", re.IGNORECASE)},
+    guarded_members={"*/.kimi-code/config.toml": lazy_pattern("hooks", re.IGNORECASE)},
     connector=part("tray.agents.kimi_code.connector"),
     reader=part("tray.agents.kimi_code.source"),
     importer=part("tray.agents.kimi_code.hook_import:IMPORTER"),

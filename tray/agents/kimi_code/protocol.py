@@ -9,13 +9,13 @@ Out: {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"d
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 from tray.agents import lenient, wire
 from tray.agents.claude_shape.protocol import ShapedProtocol
 from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.shape import ClaudeShape, PayloadKeys, RefusalStyle
+from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import Answer, Decision, HookOutput, Result, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec, RelayRequest
 

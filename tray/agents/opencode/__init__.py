@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from tray.agents import forms
-from tray.agents.agent import Agent, FormFormat, Marks, NativeTool, Payload, ProtectedFiles
+from tray.agents.agent import Agent, FormFormat, Marks, NativeTool, Payload, ProtectedFiles, options_of, part
 from tray.agents.claude_shape import CAPITALISED
 from tray.agents.claude_shape.shape import DEFAULT_CAN
-from tray.agents.lazy import options_of, part
 from tray.agents.opencode.protocol import EVENTS, ID, MARK, NAME, PROTOCOL
+from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Rewrite, Target
 from tray.model.event import Event, EventKind
 from tray.model.form import Answers, Form
@@ -65,16 +63,16 @@ AGENT = Agent(
     programs=frozenset({"opencode"}),
     variables=frozenset({"OPENCODE", "OPENCODE_CLIENT", "OPENCODE_PID"}),
     starters=frozenset({"opencode"}),
-    headless=re.compile(r"run"),
-    without_hooks=re.compile(r"^--pure$|^OPENCODE_(?:PURE|DISABLE_PROJECT_CONFIG)="),
+    headless=lazy_pattern(r"run"),
+    without_hooks=lazy_pattern(r"^--pure$|^OPENCODE_(?:PURE|DISABLE_PROJECT_CONFIG)="),
     home_variable="OPENCODE_CONFIG_DIR",
     protected=(
-        ProtectedFiles(kind=PLUGIN, pattern=re.compile(r".*/\.?opencode/plugins?(?:/.*)?")),
-        ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/opencode\.jsonc?|.*/opencode/(?:config|tui)\.jsonc?")),
+        ProtectedFiles(kind=PLUGIN, pattern=lazy_pattern(r".*/\.?opencode/plugins?(?:/.*)?")),
+        ProtectedFiles(kind=SETTING, pattern=lazy_pattern(r".*/opencode\.jsonc?|.*/opencode/(?:config|tui)\.jsonc?")),
     ),
     protected_in_home=(
-        ProtectedFiles(kind=PLUGIN, pattern=re.compile(r"/+plugins?(?:/.*)?")),
-        ProtectedFiles(kind=SETTING, pattern=re.compile(r"/+(?:opencode|config|tui)\.jsonc?")),
+        ProtectedFiles(kind=PLUGIN, pattern=lazy_pattern(r"/+plugins?(?:/.*)?")),
+        ProtectedFiles(kind=SETTING, pattern=lazy_pattern(r"/+(?:opencode|config|tui)\.jsonc?")),
     ),
     settings_files=(
         ".config/opencode/plugins/hooktray.js",

@@ -10,11 +10,11 @@ What OpenCode makes of an answer is in `plugin.js`; measured with OpenCode 1.18.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 from tray.agents.claude_shape.protocol import ShapedProtocol
 from tray.agents.claude_shape.shape import ClaudeShape, Types
+from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import HookOutput, Result, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec
 

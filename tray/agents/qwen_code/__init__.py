@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
-
 from tray.agents import wire
-from tray.agents.agent import HookRules, Marks, NativeTool, Payload, Placeholders, ProtectedFiles
+from tray.agents.agent import HookRules, Marks, NativeTool, Payload, Placeholders, ProtectedFiles, part
 from tray.agents.claude_shape import CAPITALISED, claude_shaped
-from tray.agents.lazy import part
 from tray.agents.qwen_code.protocol import NAME, PROTOCOL, SETTINGS, SHAPE
+from tray.lazy_dataclass import replace
+from tray.lazy_pattern import lazy_pattern
 
 SETTING = f"a setting of {NAME}"
 # By Hooktray's name; `others` are names that earlier versions had.
@@ -82,14 +80,14 @@ AGENT = replace(
         ),
         programs=frozenset({"qwen"}),
         variables=frozenset({"QWEN_CODE", "QWEN_CODE_SESSION_ID", "QWEN_PROJECT_DIR"}),
-        without_hooks=re.compile(r"disableAllHooks|^--(?:bare|safe-mode)\b|^QWEN_CODE_SAFE_MODE="),
+        without_hooks=lazy_pattern(r"disableAllHooks|^--(?:bare|safe-mode)\b|^QWEN_CODE_SAFE_MODE="),
         protected=(
-            ProtectedFiles(kind="an extension", pattern=re.compile(r".*/\.qwen/extensions(?:/.*)?")),
-            ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/\.qwen(?:/\.env|/trustedfolders\.json)?")),
-            ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/qwen-?code/(?:settings|system-defaults)\.json")),
+            ProtectedFiles(kind="an extension", pattern=lazy_pattern(r".*/\.qwen/extensions(?:/.*)?")),
+            ProtectedFiles(kind=SETTING, pattern=lazy_pattern(r".*/\.qwen(?:/\.env|/trustedfolders\.json)?")),
+            ProtectedFiles(kind=SETTING, pattern=lazy_pattern(r".*/qwen-?code/(?:settings|system-defaults)\.json")),
         ),
     ),
-    headless=re.compile(r"-p|--prompt(=.*)?"),
+    headless=lazy_pattern(r"-p|--prompt(=.*)?"),
     matcher_names=MATCHER_NAMES,
     settings_files=(".qwen/settings.json", ".qwen/extensions/guard/qwen-extension.json"),
     path_words=("qwen", "settings"),

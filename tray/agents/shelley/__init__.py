@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from tray.agents import wire
-from tray.agents.agent import Agent, HookRules, Marks, Payload, ProtectedFiles
-from tray.agents.lazy import part
+from tray.agents.agent import Agent, HookRules, Marks, Payload, ProtectedFiles, part
 from tray.agents.shelley import hook_format, protocol
+from tray.lazy_pattern import lazy_pattern
 
 
 def _is_alike(payload: Payload) -> bool:
@@ -32,7 +30,7 @@ AGENT = Agent(
     rules=HookRules(text_counts=True, fails_to_refuse=True, only_rewrites_prompts=True),
     programs=frozenset({"shelley"}),
     variables=frozenset({"SHELLEY_CONVERSATION_ID"}),
-    protected=(ProtectedFiles(kind="Shelley's hooks", pattern=re.compile(r".*/shelley/hooks(?:/.*)?")),),
+    protected=(ProtectedFiles(kind="Shelley's hooks", pattern=lazy_pattern(r".*/shelley/hooks(?:/.*)?")),),
     settings_files=(".config/shelley/hooks/end-of-turn",),
     path_words=("hook",),
     probe_event="new-conversation",

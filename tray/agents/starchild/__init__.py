@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
-from tray.agents.agent import Agent, Marks, NativeTool, Payload, ProtectedFiles
-from tray.agents.lazy import part
-from tray.agents.starchild import hook_input, protocol
+from tray.agents.agent import Agent, Marks, NativeTool, Payload, ProtectedFiles, part
+from tray.agents.starchild import hook_format, protocol
+from tray.lazy_pattern import lazy_pattern
 from tray.model.event import Capability
 
 SETTING = "a hook setting of Starchild"
@@ -24,28 +22,29 @@ def _is_alike(payload: Payload) -> bool:
 
 
 AGENT = Agent(
-    id=hook_input.AGENT,
+    id=hook_format.AGENT,
     name="Starchild",
     events=protocol.EVENTS,
     default_can=protocol.DEFAULT_CAN,
     extra_can={"pre_tool_call": Capability.ALLOW | Capability.ASK},  # its hooks may answer in Claude Code's form
     protocol=protocol,
     tools=TOOLS,
-    marks=Marks(is_alike=_is_alike, event_names=re.compile(r"[a-z]\w*")),
+    marks=Marks(is_alike=_is_alike, event_names=lazy_pattern(r"[a-z]\w*")),
     programs=frozenset({"starchild"}),
     variables=frozenset({"STARCHILD_SESSION_ID"}),
     protected=(
-        ProtectedFiles(kind=SETTING, pattern=re.compile(r".*/shell_hooks\.ya?ml")),
+        ProtectedFiles(kind=SETTING, pattern=lazy_pattern(r".*/shell_hooks\.ya?ml")),
         # Its switch is in a file whose name many projects use for something else.
         ProtectedFiles(
             kind=SETTING,
-            pattern=re.compile(r".*/config/agent\.ya?ml"),
+            pattern=lazy_pattern(r".*/config/agent\.ya?ml"),
             beside=("shell_hooks.yaml", "shell_hooks.yml"),
         ),
     ),
     settings_files=("config/shell_hooks.yaml",),
-    guarded_members={"*/config/agent.y*ml": re.compile("shell_hooks")},
+    guarded_members={"*/config/agent.y*ml": lazy_pattern("shell_hooks")},
     path_words=("agent.y", "hook"),
+    unnamed_event="pre_tool_call",
     trusts_each_entry=True,
     connector=part("tray.agents.starchild.connector"),
     reader=part("tray.agents.starchild.source"),

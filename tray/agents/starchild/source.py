@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tray.addresses import endpoint
 from tray.agents.protocol import agent_events
-from tray.agents.starchild.hook_input import AGENT
+from tray.agents.starchild.hook_format import AGENT
 from tray.errors import ConfigError
+from tray.lazy_dataclass import replace
 from tray.model.hook import Command, Http
 from tray.reading.entries import KeyPath, SourceHooks, SourceReader, pattern_problem
 from tray.reading.http_hooks import http_action, local_url_problem

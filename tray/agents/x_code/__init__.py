@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from tray.agents.agent import (
     Agent,
     HookRules,
@@ -12,9 +10,10 @@ from tray.agents.agent import (
     Payload,
     Placeholders,
     ProtectedFiles,
+    part,
 )
-from tray.agents.lazy import part
 from tray.agents.x_code import hook_format, protocol
+from tray.lazy_pattern import lazy_pattern
 
 PLUGIN = "a plugin of X-Code"
 # Its documentation has `path`, its source `filePath`.
@@ -59,7 +58,7 @@ AGENT = Agent(
     default_can=protocol.DEFAULT_CAN,
     protocol=protocol,
     tools=TOOLS,
-    marks=Marks(is_alike=_is_alike, event_names=re.compile(r"[A-Z]\w*")),
+    marks=Marks(is_alike=_is_alike, event_names=lazy_pattern(r"[A-Z]\w*")),
     rules=HookRules(
         sequential=True,
         exact_names=False,
@@ -70,17 +69,17 @@ AGENT = Agent(
     ),
     programs=frozenset({"x-code", "xc", "xcode-cli"}),
     variables=frozenset({"X_CODE_PLUGIN_ROOT"}),
-    without_hooks=re.compile(r"^--no-(?:hooks|plugins)\b"),
+    without_hooks=lazy_pattern(r"^--no-(?:hooks|plugins)\b"),
     starters=frozenset({"npx", "x-code", "xc", "xcode-cli"}),
     home_variable="X_CODE_HOME",
     protected=(
         ProtectedFiles(
             kind=PLUGIN,
-            pattern=re.compile(r".*/\.x-code/plugins(?:/.*)?/(?:hooks(?:/.*)?|hooks\.json|plugin\.json)"),
+            pattern=lazy_pattern(r".*/\.x-code/plugins(?:/.*)?/(?:hooks(?:/.*)?|hooks\.json|plugin\.json)"),
         ),
-        ProtectedFiles(kind=PLUGIN, pattern=re.compile(r".*/\.x-code(?:/plugins(?:\.json)?)?")),
+        ProtectedFiles(kind=PLUGIN, pattern=lazy_pattern(r".*/\.x-code(?:/plugins(?:\.json)?)?")),
     ),
-    protected_in_home=(ProtectedFiles(kind=PLUGIN, pattern=re.compile(r"/plugins(/.*)?/(hooks|plugin)\.json")),),
+    protected_in_home=(ProtectedFiles(kind=PLUGIN, pattern=lazy_pattern(r"/plugins(/.*)?/(hooks|plugin)\.json")),),
     settings_files=(".x-code/plugins/hooks.json", ".x-code/plugins/plugin.json"),
     path_words=(".x-code", "hook", "plugins", "settings"),
     connector=part("tray.agents.x_code.connector"),

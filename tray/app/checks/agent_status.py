@@ -11,7 +11,7 @@ import json
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from tray.app.checks.entries import OFF, changed_entries, missing_events, reconn
 from tray.app.checks.finding import ENTRY_CAUSES, Cause, Finding, Health
 from tray.connect import connectors
 from tray.errors import AgentError, HooktrayError
+from tray.lazy_dataclass import dataclass, field, replace
 from tray.model.event import PROBE_PREFIX, TEST_VARIABLE
 from tray.text import sanitise
 

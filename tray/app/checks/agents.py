@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 
 from tray.agents.registry import AGENTS
 from tray.app.agent_sites import last_events, recorded_sessions, unsupported_agents
 from tray.app.checks.agent_status import AgentStatus, agent_statuses
 from tray.app.checks.context import CheckContext
 from tray.app.checks.finding import Cause, Finding
+from tray.lazy_dataclass import replace
 
 
 def check(context: CheckContext) -> Iterator[Finding]:

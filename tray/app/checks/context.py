@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tray.app import Stores
 from tray.approvals.catalog import HookCatalog
+from tray.lazy_dataclass import dataclass
 from tray.paths import Paths
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from tray.edit.backups import Backup
 from tray.edit.file_changes import read_state
 from tray.errors import HooktrayError
 from tray.language import count
+from tray.lazy_dataclass import replace
 
 OFF = "off: "  # a connector's word for an agent that does not run our entries
 EVENTS_SHOWN = 3

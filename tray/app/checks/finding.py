@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 
 from tray.language import phrase, say
+from tray.lazy_dataclass import dataclass, field
 
 
 class Health(enum.StrEnum):

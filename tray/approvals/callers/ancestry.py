@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice, pairwise
 from pathlib import PurePath
 
@@ -13,6 +12,7 @@ from tray.execution.isolation import base_interpreter, is_isolated
 from tray.execution.orphans import OPENED_VARIABLE
 from tray.execution.procfs import environment, stat
 from tray.files import content
+from tray.lazy_dataclass import dataclass
 
 DEPTH = 64
 MAX_PARENTS = 1024  # parents of relays

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
 from enum import Enum
 
 from tray.approvals.callers.person import (
@@ -24,6 +23,7 @@ from tray.approvals.callers.person import (
     process_label,
 )
 from tray.language import phrase, say
+from tray.lazy_dataclass import dataclass, replace
 from tray.text.words import word_set
 
 BROWSERS = word_set(

@@ -6,12 +6,12 @@ import os
 import re
 import sys
 import threading
-from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from tray.agents.registry import editor_names
 from tray.approvals.callers.ancestry import ancestors
 from tray.approvals.callers.person import EMULATORS, MULTIPLEXERS, SHELLS
+from tray.lazy_dataclass import dataclass
 
 MAX_AGENTS = 1024
 # Where a whole session, or whatever the bus starts, is in one group: that two are in it says nothing.

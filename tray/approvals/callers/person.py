@@ -8,12 +8,12 @@ nothing, since any program can make one and type into it, so whoever holds its o
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import PurePath
 
 from tray.agents.registry import inherited_variables, program_names
 from tray.language import say
+from tray.lazy_dataclass import dataclass
 from tray.text.words import word_set
 
 HOOK_VARIABLE = "HOOK_SOURCE_DIR"  # set by us for hooks

@@ -6,16 +6,13 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
-import shutil
-import tempfile
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
-from tray.approvals.dependencies import generic, javascript, python, shell
 from tray.approvals.dependencies.analysis import (
     InclusionKind,
     Reference,
@@ -27,6 +24,7 @@ from tray.approvals.dependencies.analysis import (
 )
 from tray.approvals.programs import SYSTEM_FOLDERS
 from tray.execution.script import HEAD, VERSION
+from tray.lazy_dataclass import dataclass, field
 
 MAX_SIZE = 20 * 1024 * 1024  # bytes of one hook's files together
 MAX_FILES = 2000
@@ -37,12 +35,7 @@ SKIPPED_FOLDERS = {
     "node_modules", "venv",
 }  # fmt: skip
 LOG_SUFFIXES = {".db", ".jsonl", ".lock", ".log", ".ndjson", ".out", ".pid", ".pyc", ".sqlite", ".sqlite3", ".tmp"}
-LANGUAGES: Mapping[str, Callable[[Script], ScriptAnalysis]] = {
-    "javascript": javascript.analyse,
-    "other": generic.analyse,
-    "python": python.analyse,
-    "shell": shell.analyse,
-}
+LANGUAGES = {"javascript": "javascript", "other": "generic", "python": "python", "shell": "shell"}  # their modules
 SHELLS = ("ash", "bash", "dash", "ksh", "sh", "zsh")
 PROGRAMS = {
     **dict.fromkeys(("python", "pythonw", "pypy", "uv", "uvx", "pipx"), "python"),
@@ -213,7 +206,7 @@ class _Scan:
         interpreter = program if _program(program) in PROGRAMS else ""
         script = Script(path=path, text=text, folders=folders, root=root, program=interpreter)
         try:
-            analysis = LANGUAGES[name](script)
+            analysis = _analyser(name)(script)
         except (SyntaxError, ValueError, RecursionError) as error:
             line = getattr(error, "lineno", 0) or 0
             what = f"{getattr(error, 'msg', '') or error}"
@@ -271,6 +264,8 @@ class _Scan:
 
     def _package(self, reference: Reference, script: str, root: str) -> None:
         """A package of node_modules with all that it depends on, if that is not too large."""
+        from tray.approvals.dependencies import javascript
+
         folders, missing = javascript.packages(reference.path, root)
         files = [path for folder in folders for path in _files_below(folder, skipped={".git"})]
         size = sum(os.path.getsize(path) for path in files if os.path.isfile(path))  # noqa: PTH113, PTH202
@@ -304,6 +299,13 @@ class _Scan:
             self._problems[problem.kind, problem.name] = problem
 
 
+def _analyser(name: str) -> Callable[[Script], ScriptAnalysis]:
+    """Imported when a script is read: to start an approved hook needs none of them."""
+    module = importlib.import_module(f"tray.approvals.dependencies.{LANGUAGES[name]}")
+    analyse: Callable[[Script], ScriptAnalysis] = module.analyse
+    return analyse
+
+
 def _folder(path: str) -> str:
     return os.path.dirname(path)  # noqa: PTH120 - of texts, which need not be paths
 
@@ -314,6 +316,8 @@ def _program(name: str) -> str:
 
 def _find_interpreter(program: str) -> str:
     """The interpreter that a first line names, as far as it is found now."""
+    import shutil
+
     return program if program.startswith("/") or not program else shutil.which(program) or program
 
 
@@ -323,6 +327,8 @@ def _is_within(path: str, folder: str) -> bool:
 
 def _too_wide(folder: str) -> bool:
     """Whether a folder holds more than a hook: the root, the user's home or what is above it, the temporary files."""
+    import tempfile
+
     wide = {os.sep, tempfile.gettempdir()}
     for home in {str(Path.home()), os.path.realpath(Path.home())}:
         wide |= {home, *map(str, PurePath(home).parents)}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import enum
 import os
-from dataclasses import dataclass
+
+from tray.lazy_dataclass import dataclass
 
 MAX_LITERAL = 255  # characters of a text that can name a file
 

@@ -14,23 +14,24 @@ from tray.approvals.dependencies.analysis import (
     join_path,
     may_name_file,
 )
+from tray.lazy_pattern import lazy_pattern
 
-LITERAL = re.compile(r"""(['"])((?:\\.|(?!\1)[^\\\n])*)\1""")
-TOKEN = re.compile(r"[\w@+.-]*(?:/[\w@+.-]+)+|[\w@+-]+\.[\w.+-]+")
-REQUIRED = re.compile(
+LITERAL = lazy_pattern(r"""(['"])((?:\\.|(?!\1)[^\\\n])*)\1""")
+TOKEN = lazy_pattern(r"[\w@+.-]*(?:/[\w@+.-]+)+|[\w@+-]+\.[\w.+-]+")
+REQUIRED = lazy_pattern(
     r"""\b(?:require_relative|load|require_once|include_once|require|include|do)\b\s*\(?\s*
     (?:(?:__DIR__|\$FindBin::Bin)\s*\.\s*)?(['"])(?P<name>[^'"\n]+)\1""",
     re.VERBOSE,
 )
-JOINED = re.compile(
+JOINED = lazy_pattern(
     r"""\b(?:join|catfile)\(\s*(?:__dir__|File\.dirname\(__FILE__\)|\$FindBin::Bin|\$Bin)\s*,
     \s*((?:(?:'[^']*'|"[^"]*")\s*(?:,\s*)?)+)\)""",
     re.VERBOSE,
 )
-LIBRARY = re.compile(r"""use\s+lib\s+['"]\$(?:FindBin::)?Bin/([\w./-]+)['"]""")
-MODULE = re.compile(r"^\s*use\s+([A-Z]\w*(?:::\w+)*)", re.MULTILINE)
-OWN_FOLDER = re.compile(r"^(?:\#\{__dir__\}|\$\{?(?:FindBin::)?Bin\}?|\#\{File\.dirname\(__FILE__\)\})?/")
-OWN_PATH = re.compile(r"__dir__|__FILE__|__DIR__|FindBin|\$0|\$PSScriptRoot|arg\[0\]")
+LIBRARY = lazy_pattern(r"""use\s+lib\s+['"]\$(?:FindBin::)?Bin/([\w./-]+)['"]""")
+MODULE = lazy_pattern(r"^\s*use\s+([A-Z]\w*(?:::\w+)*)", re.MULTILINE)
+OWN_FOLDER = lazy_pattern(r"^(?:\#\{__dir__\}|\$\{?(?:FindBin::)?Bin\}?|\#\{File\.dirname\(__FILE__\)\})?/")
+OWN_PATH = lazy_pattern(r"__dir__|__FILE__|__DIR__|FindBin|\$0|\$PSScriptRoot|arg\[0\]")
 SUFFIXES = ("", ".rb", ".pl", ".pm", ".php", ".lua")
 
 

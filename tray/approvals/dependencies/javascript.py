@@ -18,6 +18,7 @@ from tray.approvals.dependencies.analysis import (
     join_path,
     may_name_file,
 )
+from tray.lazy_pattern import lazy_pattern
 from tray.text.words import word_set
 
 BUILTIN = word_set(
@@ -27,9 +28,9 @@ BUILTIN = word_set(
     "zlib"
 )
 STRING = r"""'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`"""
-COMMENT = re.compile(rf"({STRING})|//[^\n]*|/\*.*?\*/", re.DOTALL)
-LITERAL = re.compile(r"""(['"`])((?:\\.|(?!\1)[^\\\n])*)\1""")
-IMPORTS = re.compile(
+COMMENT = lazy_pattern(rf"({STRING})|//[^\n]*|/\*.*?\*/", re.DOTALL)
+LITERAL = lazy_pattern(r"""(['"`])((?:\\.|(?!\1)[^\\\n])*)\1""")
+IMPORTS = lazy_pattern(
     r"""\b(?:import\s*(?:type\s+)?(?:[\w$*{}\s,]{1,4000}?\sfrom\s*|\{[^}]*\}\s*from\s*)?
     |export\s*(?:type\s*)?(?:\*(?:\s*as\s+\w+)?|\{[^}]*\})\s*from\s*
     |(?P<late>require(?:\.resolve)?|import)\s*\(\s*)(?P<quote>['"`])(?P<name>[^'"`\n$]+)(?P=quote)""",
@@ -39,20 +40,20 @@ OWN_FOLDER = (
     r"(?:__dirname|import\.meta\.dirname|import\.meta\.dir\b|(?:path\.)?dirname\(\s*(?:__filename"
     r"|(?:url\.)?fileURLToPath\(\s*import\.meta\.url\s*\)|import\.meta\.filename)\s*\))"
 )
-JOINED = re.compile(rf"(?:\bjoin|\bresolve)\(\s*({OWN_FOLDER}|[\w$]+)\s*,\s*((?:(?:{STRING})\s*(?:,\s*)?)+)\)")
-NAMED = re.compile(
+JOINED = lazy_pattern(rf"(?:\bjoin|\bresolve)\(\s*({OWN_FOLDER}|[\w$]+)\s*,\s*((?:(?:{STRING})\s*(?:,\s*)?)+)\)")
+NAMED = lazy_pattern(
     rf"\b(?:const|let|var)\s+([\w$]+)(?:\s*:\s*\w+)?\s*=\s*({OWN_FOLDER}|(?:path\.)?(?:join|resolve)\([^;\n]*\))"
 )
-URL = re.compile(r"""new\s+URL\(\s*(['"`])([^'"`\n]+)\1\s*,\s*import\.meta\.url""")
-TEMPLATE = re.compile(r"\$\{([\w$.]+)\}(/[\w./@+-]+)")
-WRITES = re.compile(
+URL = lazy_pattern(r"""new\s+URL\(\s*(['"`])([^'"`\n]+)\1\s*,\s*import\.meta\.url""")
+TEMPLATE = lazy_pattern(r"\$\{([\w$.]+)\}(/[\w./@+-]+)")
+WRITES = lazy_pattern(
     r"\b(?:(?:write|append)File(?:Sync)?|createWriteStream|(?:mkdir|unlink|rm)(?:Sync)?)\(\s*((?:[^(),]|\([^()]*\))+)"
 )
-LISTS = re.compile(r"\b(?:readdir(?:Sync)?|glob(?:Sync)?)\(\s*((?:[^(),]|\([^()]*\))+)")
-OWN_PATH = re.compile(r"__dirname|__filename|import\.meta")
+LISTS = lazy_pattern(r"\b(?:readdir(?:Sync)?|glob(?:Sync)?)\(\s*((?:[^(),]|\([^()]*\))+)")
+OWN_PATH = lazy_pattern(r"__dirname|__filename|import\.meta")
 ENDINGS = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx", ".json", ".node")
 TYPED = {".js": (".ts", ".tsx"), ".mjs": (".mts",), ".cjs": (".cts",)}
-SCHEME = re.compile(r"[a-z]+:")
+SCHEME = lazy_pattern(r"[a-z]+:")
 TYPE_DEPENDENT = (".js", ".ts", ".jsx", ".tsx")  # whose meaning depends on `"type"`
 MANIFEST = "package.json"
 MAX_PROBLEMS = 50  # for each of which we look where in the script it is: that reads all before it

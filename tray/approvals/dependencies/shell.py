@@ -18,6 +18,7 @@ from tray.approvals.dependencies.analysis import (
     join_path,
     may_name_file,
 )
+from tray.lazy_pattern import lazy_pattern
 
 OWN_FOLDER = "\x02"  # the folder of the script, while its text is worked on
 OWN_FILE = "\x03"  # the script itself
@@ -26,31 +27,31 @@ CONTEXT_SIZE = 200  # characters in front of a word that are looked at: a line m
 FILE = r"(?:\$\{?0\}?|\$\{?BASH_SOURCE(?:\[0\])?\}?|\$\{BASH_SOURCE(?:\[0\])?:-\$0\}|\$\{\(%\):-%x\}|\$\{0:A\})"
 REAL = r"(?:g?readlink\s+-f|readlink|realpath)"
 IDIOMS = (
-    (re.compile(r"\$\{(?:0|BASH_SOURCE(?:\[0\])?)%/\*\}|\$\{0:A:h\}"), OWN_FOLDER),
-    (re.compile(FILE), OWN_FILE),
-    (re.compile(rf"\$\({REAL}\s+(?:--\s+)?([{OWN_FOLDER}{OWN_FILE}][^\s()]*)\)"), r"\1"),
-    (re.compile(rf"\$\(\s*dirname\s+(?:--\s+)?{OWN_FILE}\s*\)|`dirname\s+(?:--\s+)?{OWN_FILE}`"), OWN_FOLDER),
-    (re.compile(rf"\$\(\s*dirname\s+(?:--\s+)?({OWN_FOLDER}[^\s()]*)\s*\)"), r"\1/.."),
+    (lazy_pattern(r"\$\{(?:0|BASH_SOURCE(?:\[0\])?)%/\*\}|\$\{0:A:h\}"), OWN_FOLDER),
+    (lazy_pattern(FILE), OWN_FILE),
+    (lazy_pattern(rf"\$\({REAL}\s+(?:--\s+)?([{OWN_FOLDER}{OWN_FILE}][^\s()]*)\)"), r"\1"),
+    (lazy_pattern(rf"\$\(\s*dirname\s+(?:--\s+)?{OWN_FILE}\s*\)|`dirname\s+(?:--\s+)?{OWN_FILE}`"), OWN_FOLDER),
+    (lazy_pattern(rf"\$\(\s*dirname\s+(?:--\s+)?({OWN_FOLDER}[^\s()]*)\s*\)"), r"\1/.."),
     (
-        re.compile(
+        lazy_pattern(
             rf"\$\(\s*(?:CDPATH=\S*\s+)?(?:builtin\s+)?cd\s+(?:-[LP]\s+)?(?:--\s+)?({OWN_FOLDER}[^\s()]*)"
             r"[^()]*?(?:&&|;)\s*pwd(?:\s+-[LP])?[^()]*\)"
         ),
         r"\1",
     ),
 )
-ASSIGNMENT = re.compile(
+ASSIGNMENT = lazy_pattern(
     r"(?:^|[\s;&(])(?:export\s+|local\s+|readonly\s+|declare\s+(?:-\w+\s+)*)?"
     rf"([A-Za-z_]\w*)=({OWN_FOLDER}[^\s;&|()<>]*)",
     re.MULTILINE,
 )
-FIXED = re.compile(r"(?:^|[\s;&(])([A-Za-z_]\w*)=((?:~|\$HOME|\$\{HOME\})?/[^\s;&|()<>$]*)")
-COMMENT = re.compile(r"(^|\s)#[^\n]*")
-WORD = re.compile(r"[^\s;&|()<>`]+")
-SOURCED = re.compile(r"(?:^|[\s;&|(])(?:\.|source)\s+$")
-WRITES = re.compile(r"(?:[>]{1,2}\|?\s*|\b(?:tee(?:\s+-\w+)*|touch|rm(?:\s+-\w+)*|mkdir(?:\s+-\w+)*)\s+)$")
-FILE_TEST = re.compile(r"(?:\[\[?\s+(?:!\s+)?|\btest\s+(?:!\s+)?)-[efrsx]\s+$")
-VARIABLE = re.compile(r"^\$\{?\w+[^/}]*\}?/")
+FIXED = lazy_pattern(r"(?:^|[\s;&(])([A-Za-z_]\w*)=((?:~|\$HOME|\$\{HOME\})?/[^\s;&|()<>$]*)")
+COMMENT = lazy_pattern(r"(^|\s)#[^\n]*")
+WORD = lazy_pattern(r"[^\s;&|()<>`]+")
+SOURCED = lazy_pattern(r"(?:^|[\s;&|(])(?:\.|source)\s+$")
+WRITES = lazy_pattern(r"(?:[>]{1,2}\|?\s*|\b(?:tee(?:\s+-\w+)*|touch|rm(?:\s+-\w+)*|mkdir(?:\s+-\w+)*)\s+)$")
+FILE_TEST = lazy_pattern(r"(?:\[\[?\s+(?:!\s+)?|\btest\s+(?:!\s+)?)-[efrsx]\s+$")
+VARIABLE = lazy_pattern(r"^\$\{?\w+[^/}]*\}?/")
 
 
 def analyse(script: Script) -> ScriptAnalysis:

@@ -12,12 +12,12 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 
 from tray.desktop.focus import apple_terminals, hyprland, kitty, konsole, kwin, niri, sway, tmux, wezterm, zellij
 from tray.desktop.focus.windows_of import FocusError, Raised
 from tray.execution.process_place import is_alive
 from tray.language import say
+from tray.lazy_dataclass import dataclass, replace
 from tray.model.place import Place
 
 log = logging.getLogger(__name__)

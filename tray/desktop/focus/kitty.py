@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Any
 
 from tray.desktop.focus.windows_of import FocusError, ask
+from tray.lazy_dataclass import dataclass, replace
 from tray.model.place import Place
 
 BEGIN, END = b"\x1bP@kitty-cmd", b"\x1b\\"

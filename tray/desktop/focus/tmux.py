@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass
 
 from tray.desktop.focus.windows_of import FocusError, is_own_socket, run
 from tray.execution.process_place import environment_of, processes_from
 from tray.language import say
+from tray.lazy_dataclass import dataclass
 from tray.model.place import Place, read_place
 
 PANE = "#{pane_pid} #{session_id} #{session_name}"

@@ -8,9 +8,9 @@ import stat
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from tray.lazy_dataclass import dataclass
 from tray.model.place import Place
 
 TIMEOUT = 5.0  # seconds that a terminal or a compositor has to answer

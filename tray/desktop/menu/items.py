@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from tray.desktop.labels import id_part
 from tray.desktop.menu.actions import Action
 from tray.language import say
+from tray.lazy_dataclass import dataclass
 
 
 class ItemKind(enum.Enum):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from tray.lazy_dataclass import dataclass
 from tray.model.decision import Record
 from tray.model.hook import ApprovalState
 from tray.model.session import Session

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import re
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from tray.notify.push.message import PIP, PushMessage, PushResult, PushStatus
 from tray.store import push_secrets
 
 MEMORY_LIMIT = 1 << 30  # bytes of address space
+WEB_SCHEMAS = ("http", "https")  # the URL of some service's web hook: each plugin looks whether it is its own
 SUCCESS, BUSY = range(200, 300), (429, 503)
 
 
@@ -65,10 +68,38 @@ def send(message: PushMessage, folder: Path) -> PushResult:
     url = push_secrets.find(message.url, folder)
     if not url:
         return PushResult(PushStatus.REFUSED, "its URL is no longer kept: give it to `hooktray push add` again")
+    load_plugin(url)
     with contextlib.suppress(Exception):  # a plugin may fail in any way at what it is given
         if service := apprise.Apprise.instantiate(url, asset=_asset(apprise), suppress_exceptions=True):
             return _notify(service, message, apprise.NotifyFormat.TEXT)
     return PushResult(PushStatus.REFUSED, "Apprise does not understand this URL; see its page of the service")
+
+
+def load_plugin(url: str) -> None:
+    """Load the plugin for this URL: by itself Apprise imports all 140, which takes longer than all else here."""
+    from apprise import manager_plugins
+
+    plugins: Any = manager_plugins
+    manager = plugins.NotificationManager()
+    schema = url.partition("://")[0].lower()
+    if schema in WEB_SCHEMAS:
+        return
+    with contextlib.suppress(OSError), tempfile.TemporaryDirectory() as names:
+        for name in plugin_names(schema, Path(manager.module_path)):
+            Path(names, f"{name}.py").touch()
+        manager.load_modules(path=names)  # imports its own modules of these names
+    if schema not in manager:
+        manager.load_modules()
+
+
+def plugin_names(schema: str, plugins: Path) -> set[str]:
+    """The plugins that may be for such URLs: each assigns its schemas to `protocol` or `secure_protocol`."""
+    assigned = re.compile(rf"protocol\b[^=\n]*=\s*[^=]*?[\"']{re.escape(schema)}[\"']")
+    return {
+        path.relative_to(plugins).parts[0].removesuffix(".py")
+        for path in (*plugins.glob("*.py"), *plugins.glob("*/*.py"))
+        if assigned.search(path.read_text(encoding="utf-8"))
+    }
 
 
 def _asset(apprise: Any) -> Any:

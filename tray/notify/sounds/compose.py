@@ -8,8 +8,9 @@ import math
 import sys
 import wave
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from tray.lazy_dataclass import dataclass
 
 RATE = 44_100  # samples per second
 PEAK = 10 ** (-6 / 20) * 32_767  # -6 dBFS

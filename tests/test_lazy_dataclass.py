@@ -1,0 +1,133 @@
+"""A lazy dataclass behaves like one of the standard library, in every form that the product uses."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+import pytest
+
+from tray import lazy_dataclass
+
+OPTIONS: tuple[Mapping[str, bool], ...] = (
+    {"frozen": True, "slots": True, "kw_only": True},
+    {"frozen": True, "slots": True},
+    {"frozen": True},
+    {"frozen": True, "eq": False},
+    {"slots": True},
+)
+
+
+def built(module: Any, options: Mapping[str, bool]) -> Any:
+    @module.dataclass(**options)
+    class Value:
+        """A value."""
+
+        name: str
+        size: int = 0
+        parts: list[str] = module.field(default_factory=list)
+        note: str = module.field(default="", compare=False, repr=False)
+        words: tuple[str, ...] = module.field(default=(), hash=False)
+        length: int = module.field(init=False)
+
+        def __post_init__(self) -> None:
+            object.__setattr__(self, "length", len(self.name))
+
+    return Value
+
+
+def result(work: Callable[[], object]) -> object:
+    try:
+        return work()
+    except (AttributeError, TypeError) as error:
+        return type(error)
+
+
+WORK: Mapping[str, Callable[[Any], object]] = {
+    "fields": lambda cls: [getattr(cls(name="x"), one.name) for one in dataclasses.fields(cls)],
+    "field options": lambda cls: [(one.name, one.compare, one.repr, one.init) for one in dataclasses.fields(cls)],
+    "positional": lambda cls: dataclasses.astuple(cls("x", 1, ["y"], "z")),
+    "too many": lambda cls: cls("x", 1, [], "z", (), 1),
+    "missing": lambda cls: cls(size=1),
+    "unknown": lambda cls: cls(name="x", colour="red"),
+    "not in init": lambda cls: cls(name="x", length=3),
+    "lists of their own": lambda cls: cls(name="x").parts is cls(name="x").parts,
+    "equal": lambda cls: cls(name="x", note="a") == cls(name="x", note="b"),
+    "not equal": lambda cls: cls(name="x") != cls(name="y"),
+    "not equal to others": lambda cls: cls(name="x") == ("x", 0, [], "", (), 1),
+    "hash": lambda cls: len({cls(name="x", parts=(), words=words) for words in ([], ["y"])}),
+    "same hash": lambda cls: len({*map(hash, [cls(name="x", parts=(), words=words) for words in ([], ["y"])])}),
+    "repr": lambda cls: repr(cls(name="x", size=2)).rpartition(".")[2],
+    "assign": lambda cls: setattr(cls(name="x"), "name", "y"),
+    "delete": lambda cls: delattr(cls(name="x"), "name"),
+    "replace": lambda cls: dataclasses.astuple(dataclasses.replace(cls(name="x"), size=3)),
+    "match": lambda cls: cls.__match_args__,
+    "asdict": lambda cls: dataclasses.asdict(cls(name="x")),
+    "class attribute": lambda cls: isinstance(cls.size, int),
+    "dictionary": lambda cls: hasattr(cls(name="x"), "__dict__"),
+    "name": lambda cls: (cls.__name__, cls.__qualname__, cls.__doc__, cls.__module__),
+}
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("work", WORK)
+def test_it_does_what_a_dataclass_does(work: str, options: Mapping[str, bool]) -> None:
+    lazy, real = built(lazy_dataclass, options), built(dataclasses, options)
+
+    assert result(lambda: WORK[work](lazy)) == result(lambda: WORK[work](real))
+
+
+def test_replace_is_the_one_of_dataclasses_for_classes_of_others() -> None:
+    for module in (lazy_dataclass, dataclasses):
+        replaced = lazy_dataclass.replace(built(module, OPTIONS[0])(name="x"), name="long")
+
+        assert (replaced.name, replaced.length) == ("long", 4)
+
+
+def test_a_subclass_has_the_fields_of_its_bases_first_and_keeps_what_is_cached() -> None:
+    @lazy_dataclass.dataclass(frozen=True)
+    class Base:
+        name: str
+        size: int = 1
+
+    @lazy_dataclass.dataclass(frozen=True, kw_only=True)
+    class Derived(Base):
+        size: int = 2
+        colour: str = "red"
+
+        @cached_property
+        def both(self) -> str:
+            return f"{self.name} {self.colour}"
+
+    derived = Derived("x")
+
+    assert (derived.both, derived.size, derived == Derived("x"), derived == Base("x", 2)) == ("x red", 2, True, False)
+    assert [one.name for one in dataclasses.fields(derived)] == ["name", "size", "colour"]
+
+
+def test_a_method_of_the_class_itself_is_kept() -> None:
+    @lazy_dataclass.dataclass(frozen=True, slots=True)
+    class Quiet:
+        secret: str
+
+        def __repr__(self) -> str:
+            return "Quiet()"
+
+    assert repr(Quiet("x")) == "Quiet()"
+
+
+def test_values_are_made_compared_and_replaced_without_the_library() -> None:
+    program = (
+        "import sys; from tray.lazy_dataclass import dataclass, replace\n"
+        "@dataclass(frozen=True, slots=True)\nclass A:\n  b: int = 0\n"
+        "assert {A(): replace(A(), b=1)} == {A(): A(1)}\n"
+        "print([name for name in ('dataclasses', 'inspect') if name in sys.modules])"
+    )
+
+    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "[]"
