@@ -221,10 +221,11 @@ def test_agents_say_whether_they_are_connected_and_what_connects_them(site: Site
         "shelley": AgentConnection(installed=True, connected=False),
         "x-code": AgentConnection(installed=False, connected=False),
     }
-    keep(site, record(1))
+    keep(site, replace(record(1), tool="Bash", subject="make test"))
 
     page.go(address(site, "/agents"))
 
+    assert "Bash · make test" in page.run("document.querySelector('.card').innerText")
     assert "connected; its lines are old" in page.run("document.querySelector('.card').innerText")
     assert "shelley: installed, not connected; hooktray connect shelley connects it" in page.text()
     assert "x-code: not installed here" in page.text()

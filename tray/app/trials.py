@@ -201,8 +201,8 @@ def _outcome(stores: Stores, one: ApprovedHook, event: Event, stop_signal: Hangu
     if tried.result != "failed":
         warning = tried.outcome.output.warning
         return TrialFailure(hook=one.hook.name, cause=warning, remedy=OUTPUT_REMEDY) if warning else None
-    cause = remedies.with_user_paths(tried.outcome.cause, one, stores.copies)
-    stderr = remedies.with_user_paths(tried.outcome.stderr, one, stores.copies)
+    cause = stores.copies.with_originals(one.digest, tried.outcome.cause)
+    stderr = stores.copies.with_originals(one.digest, tried.outcome.stderr)
     remedy = _remedy(cause, stderr, one.hook, event)
     return TrialFailure(hook=one.hook.name, cause=_cause(cause, stderr), remedy=remedy)
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from tray.app import Stores, build_catalog, build_engine, confirmed_llm, open_stores
 from tray.app.agent_sites import working_folder
-from tray.app.checks import remedies
 from tray.approvals.catalog import HookState
 from tray.engine import trial
 from tray.engine.ports import EngineOptions
@@ -41,7 +40,7 @@ def run_trial(paths: Paths, agent: str, name: str, body: bytes, *, hook: str, ex
     else:
         tried = trial.unmatched(approved, event)
     row = _row(tried, agent, name) | ({"expected": expect, "met": expect == tried.result} if expect else {})
-    row |= {label: remedies.with_user_paths(row[label], approved, stores.copies) for label in ("cause", "stderr")}
+    row |= {label: stores.copies.with_originals(approved.digest, row[label]) for label in ("cause", "stderr")}
     print(json.dumps(row, ensure_ascii=False, default=str) if as_json else printable(_report(row)))
     if tried.result in REMEDIES:
         print(f"hooktray: {row['cause']}: the hook did not run\n  {REMEDIES[tried.result]}", file=sys.stderr)

@@ -182,6 +182,8 @@ class HookExecutor:
         outcomes = []
         for index, result in zip(jobs, results, strict=True):
             hook = hooks[index].hook
+            if result.cause:
+                result = replace(result, cause=self._builder.with_originals(hooks[index], result.cause))
             if not result.started:
                 self._limits.release_once(event, hook)
             if result.cause == CLOSED:

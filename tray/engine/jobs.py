@@ -66,6 +66,10 @@ class JobBuilder:
         assert isinstance(action, Command)
         return self._job(event, hook, approved, action, start_gate)
 
+    def with_originals(self, approved: ApprovedHook, cause: str) -> str:
+        """Agents and users know their own files, and nothing of our copies."""
+        return self._copies.with_originals(approved.digest, cause)
+
     def _job(self, event: Event, hook: Hook, approved: ApprovedHook, command: Command, start_gate: StartGate) -> Job:
         from tray.approvals.program_pins import hook_path  # as the resolver
 

@@ -187,14 +187,15 @@ class PageViews:
     def agents(self, query: Query, target: str = "") -> str:
         active = self._services.statistics.agent_activity(self._agents(), time.time() - DAY)
         silent = [agent for agent in AGENTS if agent not in {one.agent for one in active}]
-        connections = self._services.connections()
+        connections, journal = self._services.connections(), self._services.journal
         changed = [
             (_change_title(agent, one), one.changed, _entry_actions(self._services.settings(), agent))
             for agent, one in connections.items()
             if one.changed
         ]
+        last = {one.agent: journal.get(one.decision) for one in active}
         return self._page(
-            "agents", say("Agents"), active_agents=active, silent_agents=silent, unsupported=UNSUPPORTED,
+            "agents", say("Agents"), active_agents=active, last=last, silent_agents=silent, unsupported=UNSUPPORTED,
             changed_agents=changed, connections=connections, offers=self._services.offers(),
             packages=AGENTS.packages, known=(*AGENTS, UNKNOWN),
         )  # fmt: skip

@@ -143,7 +143,7 @@ def _trial(context: CheckContext, one: ApprovedHook) -> Finding:
     if tried.result == "skipped":
         return _finding(Cause.HOOK_NOT_TRIED, name, problem=outcome.cause or outcome.gate)
     if tried.result == "failed":
-        cause = remedies.with_user_paths(outcome.cause, one, context.stores.copies)
+        cause = context.stores.copies.with_originals(one.digest, outcome.cause)
         remedy = remedies.remedy(cause, one.hook) or f"`{command}` shows all of it"
         return _finding(Cause.HOOK_BROKEN, name, problem=cause, remedy=remedy)
     if outcome.output.warning:
