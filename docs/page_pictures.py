@@ -21,7 +21,6 @@ from chromium import Chromium, Page  # noqa: E402
 from house import PRE_TOOL_USE, House  # noqa: E402
 from web.site import Site  # noqa: E402
 
-from tray.agents.registry import AGENTS  # noqa: E402
 from tray.approvals.review import hook_id  # noqa: E402
 from tray.model.decision import Record, Verdict  # noqa: E402
 from tray.model.session import Session, SessionState  # noqa: E402
@@ -70,7 +69,8 @@ def main() -> None:
             _work(house)
             site.enter()
             site.sessions = _sessions()
-            site.connections = dict.fromkeys(AGENTS, AgentConnection(installed=True, connected=True))
+            agents = sorted({one[1] for one in STORY})
+            site.connections = dict.fromkeys(agents, AgentConnection(installed=True, connected=True))
             _take(site, browser)
         finally:
             browser.close()

@@ -32,6 +32,10 @@ from tray.relay import main
 
 sys.exit(main(sys.argv[1:]))
 """
+PORTABLE = (
+    "Hooktray is built with the portable relay, which is slower: it needs Python at each event. "
+    "The native one needs a C compiler (cc, or CC) on Linux and macOS."
+)
 
 
 class Recipe(NamedTuple):
@@ -86,6 +90,8 @@ class RelayHook(BuildHookInterface):  # type: ignore[type-arg]
                 raise RuntimeError(f"relay.c cannot be compiled here any more; remove {old} to go on without it")
             script = self._folder / "hooktray-relay"
             script.write_text(PORTABLE_SCRIPT)
+            if not name:
+                self.app.display_warning(PORTABLE)
             build_data["shared_scripts"][str(script)] = "hooktray-relay"
             return
         build_data["shared_scripts"][str(built)] = built.name  # which finds its table in `share/hooktray`

@@ -1,7 +1,8 @@
 """Judges many cases in one test: `@every(("agent", "event"), PAIRS)` in the place of `pytest.mark.parametrize`.
 
 A case costs a test run a folder, two fixtures and a report to another process. `every` costs none of these, and still
-judges every case: the test fails once, and names each case that is wrong. It is for tests that only compute values.
+judges every case: the test fails once, and names each case that is wrong. It is for tests that only compute values,
+and for those that ask one running tray the same of each agent: the cases share the test's fixtures.
 """
 
 from __future__ import annotations

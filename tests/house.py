@@ -16,6 +16,7 @@ from tray.approvals.consent import Consent
 from tray.approvals.controls import Controls, Undo
 from tray.approvals.passphrase import Passphrase
 from tray.engine.pipeline import Engine
+from tray.engine.ports import EngineOptions
 from tray.engine.user_questions import PendingQuestion, QuestionResult, UserQuestion, UserQuestions
 from tray.execution.command import BackgroundProcesses
 from tray.model.decision import Answer, Decision, Record
@@ -68,10 +69,7 @@ class House:
             self.stores,
             self,
             self._spawn,
-            self.background,
-            llm=model,
-            questions=self.questions,
-            shutdown_state=self.quit,
+            EngineOptions(llm=model, background=self.background, questions=self.questions, shutdown_state=self.quit),
         )
         self._threads: list[threading.Thread] = []
         self._yaml: list[dict[str, Any]] = []

@@ -41,6 +41,11 @@ class Terminal:
         """What was drawn, without the colours and jumps."""
         return re.sub(rb"\x1b\[[0-9;?<>=]*[a-zA-Z]", b"", bytes(self.drawn)).decode("utf-8", "replace")
 
+    @property
+    def echoes(self) -> bool:
+        """Whether what is typed is shown; a program that turns this off may drop what was typed before."""
+        return bool(termios.tcgetattr(self._master)[3] & termios.ECHO)
+
     def wait(self, text: str, count: int = 1) -> None:
         wait(lambda: self.text.count(text) >= count, SLOW, f"{text!r} in {self.text!r}")
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from every import every
 
-from tray.agents.others import PROGRAMS, VARIABLES
-from tray.agents.registry import RECOGNISED, known_agents
+from tray.agents.registry import OTHER_PROGRAMS, OTHER_VARIABLES, RECOGNISED, known_agents
 
 ROOT = Path(__file__).parent.parent
 AGENTS = ROOT / "tray" / "agents"
@@ -42,7 +41,7 @@ PLAIN_WORDS = {
 def names() -> set[str]:
     """Ids, names, programs and variables of every agent, in lower case."""
     agents = list(known_agents())
-    found = {*(agent.id for agent in agents), *(agent.name for agent in agents), *PROGRAMS, *VARIABLES}
+    found = {*(agent.id for agent in agents), *(agent.name for agent in agents), *OTHER_PROGRAMS, *OTHER_VARIABLES}
     for agent in agents:
         found |= {*agent.programs, *agent.variables, *agent.marks.variables, agent.home_variable}
     return {name.lower() for name in found} - {""}

@@ -38,7 +38,9 @@ def test_a_script_unsets_them_before_anything_else(script: str) -> None:
     assert lines[:3] == ["set -eu", 'cd "$(dirname "$0")/.."', ". tests/environment.sh"]
 
 
-@pytest.mark.parametrize("script", ["tests/clients/all", "tests/desktops/all", "tests/wine/all"])
+@pytest.mark.parametrize(
+    "script", ["tests/clients/all", "tests/desktops/all", "tests/installed/all", "tests/wine/all"]
+)
 def test_so_does_a_script_in_a_deeper_folder(script: str) -> None:
     lines = [line for line in (ROOT / script).read_text().splitlines() if not line.startswith("#")]
 
@@ -71,6 +73,14 @@ def test_ci_runs_gnome_and_a_release_runs_every_desktop() -> None:
     assert modules == {path.stem for path in (ROOT / "tests" / "desktops" / "packages").glob("*.txt")}
 
 
+def test_a_release_installs_it_in_every_way_and_the_other_tests_do_not() -> None:
+    options = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
+
+    assert "tests/installed/all --write\n" in (ROOT / ".ci" / "full").read_text()
+    assert "DIST=dist\nexport DIST\nrun tests/installed/all\n" in (ROOT / "installers" / "release").read_text()
+    assert "installed" in options["norecursedirs"]
+
+
 def test_a_release_runs_windows_under_wine() -> None:
     options = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
 
@@ -78,7 +88,7 @@ def test_a_release_runs_windows_under_wine() -> None:
     assert "wine" in options["norecursedirs"]
 
 
-@pytest.mark.parametrize("name", ["desktops", "wine"])
+@pytest.mark.parametrize("name", ["desktops", "installed", "wine"])
 def test_a_table_of_results_is_that_of_the_stored_ones(name: str) -> None:
     done = subprocess.run(
         [sys.executable, f"tests/{name}/table.py"], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True

@@ -131,3 +131,21 @@ def test_every_python_that_the_project_supports_is_tested() -> None:
     assert jobs["ubuntu-24-04"]["strategy"]["matrix"]["python"] == ["3.11", "3.12", "3.13", "3.14"]
     assert oldest == ">=3.11"
     assert {"macos-14", "windows-2022"} == set(jobs["others"]["strategy"]["matrix"]["system"])
+
+
+def test_a_release_has_a_package_for_each_release_of_debian_and_ubuntu_and_all_that_pip_takes() -> None:
+    jobs = read(ROOT / ".github" / "workflows" / "release.yml")["jobs"]
+    names = [line.split()[0] for line in (ROOT / "installers" / "linux" / "releases").read_text().splitlines()]
+
+    assert jobs["packages"]["strategy"]["matrix"]["image"] == [name.replace("-", ":") for name in names]
+    assert {
+        job: step["with"]["path"].split()
+        for job in jobs
+        for step in jobs[job]["steps"]
+        if "name" in step.get("with", {})
+    } == {
+        "wheels": ["dist/*.whl", "dist/*.tar.gz"],
+        "packages": ["dist/*.deb"],
+        "setup": ["dist/*.exe"],
+    }
+    assert set(jobs["draft"]["needs"]) == {"wheels", "packages", "setup"}

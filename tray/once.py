@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import sqlite3
 
     from tray.app import Stores
-    from tray.model.guard import Guard
+    from tray.model.hook import Guard
     from tray.settings import Llm
 
 PATH_OPTIONS = ("--config", "--state", "--logs")
@@ -169,7 +169,7 @@ def _may_be_guarded(call: OneShotArguments, body: bytes, environment: Mapping[st
     from tray.agents import wire
     from tray.agents.protocol import spec
     from tray.agents.recognition import recognise
-    from tray.model.guard import GATING_KINDS
+    from tray.model.hook import GATING_KINDS
 
     if not call.framed:
         return False
@@ -212,6 +212,7 @@ def _paths(options: Mapping[str, str]) -> Paths:
 
 def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str], listener: OneShotListener) -> Answer:
     from tray.app import build_engine, open_stores
+    from tray.engine.ports import EngineOptions
 
     started = time.monotonic()
     paths = call.paths
@@ -225,10 +226,8 @@ def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str],
     listener.journal = stores.journal
     model = functools.partial(_model, paths, stores, environment)
     lost = _lost_guards(paths, stores)
-    engine = build_engine(
-        stores, listener, listener.defer, None,
-        llm=model, records=listener, offline=True, lost_guards=lambda: lost,
-    )  # fmt: skip
+    options = EngineOptions(llm=model, offline=True, lost_guards=lambda: lost)
+    engine = build_engine(stores, listener, listener.defer, options, records=listener)
     begun = engine.begin(_relay_request(call, body, environment), elapsed=call.elapsed + time.monotonic() - started)
     answer = begun(_relay_pipe(call)) if callable(begun) else begun
     if answer is not None and not isinstance(answer, Answer):

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from every import every
 
-from tray.agents.agent import Connector, HookImporter, HookReader
-from tray.agents.lazy import options_of, part
+from tray.agents.agent import Connector, HookImporter, HookReader, options_of, part
 from tray.agents.registry import AGENTS
 
 PARTS = {"connector": Connector, "importer": HookImporter, "reader": HookReader}
@@ -33,16 +32,16 @@ def test_each_part_has_the_functions_of_its_protocol(agent: str, name: str) -> N
 
 
 def test_a_part_is_imported_when_it_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "tray.agents.lazy")
-    found, name = part("tray.agents.lazy"), part("tray.agents.connection:PROBE_EVENT")
-    assert "tray.agents.lazy" not in sys.modules
+    monkeypatch.delitem(sys.modules, "tray.agents.placeholders", raising=False)
+    found, name = part("tray.agents.placeholders"), part("tray.agents.connection:PROBE_EVENT")
+    assert "tray.agents.placeholders" not in sys.modules
 
-    assert found().__name__ == "tray.agents.lazy"
+    assert found().__name__ == "tray.agents.placeholders"
     assert name() == AGENTS["codex"].connector().probe_payload("s", "/")["hook_event_name"]  # type: ignore[misc]
 
 
 def test_a_place_that_is_not_there_is_an_error() -> None:
     with pytest.raises(AttributeError):
-        part("tray.agents.lazy:NOTHING")()
+        part("tray.agents.agent:NOTHING")()
     with pytest.raises(ModuleNotFoundError):
         options_of("tray.agents.nothing")(None, ())  # type: ignore[arg-type]

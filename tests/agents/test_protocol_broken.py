@@ -16,8 +16,7 @@ from tray.agents.registry import AGENTS
 from tray.engine.merge import make_outcome, merge
 from tray.model.decision import Outcome, Result, Status, Verdict
 from tray.model.event import Capability, Event
-from tray.model.guard import GATING_KINDS
-from tray.model.hook import Command, Failure, Hook, Match, Source
+from tray.model.hook import GATING_KINDS, Command, Failure, Hook, Match, Source
 
 REFUSAL = b'{"decision":"block","reason":"no"}'
 WAYS: dict[str, Result] = {

@@ -5,10 +5,12 @@ from __future__ import annotations
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 from every import every
+from platformdirs.macos import MacOS
 
 from tray import relay_program
 from tray.agents import relay_command
@@ -79,6 +81,29 @@ def test_the_relay_that_is_there_runs_with_its_words(tmp_path: Path) -> None:
     line = relay_command.shell_line((str(relay), "--home", "/h $x", "claude-code", "Stop"))
 
     assert run(["/bin/sh", "-c", line]) == (2, b"--home|/h $x|claude-code|Stop|", b"")
+
+
+FORMS: dict[str, Callable[[Sequence[str]], str]] = {
+    "a line": relay_command.shell_line,
+    "a line that answers": lambda words: relay_command.answering_line(words, b'{"a": "b c"}'),
+    "words": relay_command.exec_line,
+    "an executable": lambda words: relay_command.shim(words, otherwise="cat").decode(),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_relays_place_on_macos_has_a_space_and_each_form_of_our_lines_is_shell(tmp_path: Path, form: str) -> None:
+    relay = tmp_path / MacOS("Hooktray", appauthor=False).user_data_path.relative_to("/") / "bin" / "hooktray-relay"
+    relay.parent.mkdir(parents=True)
+    relay.write_text("#!/bin/sh\nprintf '%s|' \"$@\"\n")
+    relay.chmod(0o755)
+    line = FORMS[form]((str(relay), "claude-code", "Stop"))
+
+    read = subprocess.run(["/bin/sh", "-n"], input=line.encode(), capture_output=True, timeout=30, check=False)
+
+    assert "Library/Application Support/Hooktray/" in line
+    assert (read.returncode, read.stdout, read.stderr) == (0, b"", b"")
+    assert run(["/bin/sh", "-c", line]) == (0, b"claude-code|Stop|", b"")
 
 
 def test_this_installations_relay_runs() -> None:

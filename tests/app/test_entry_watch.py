@@ -35,9 +35,9 @@ Change = Callable[[Any], None]
 
 
 class Tampered:
-    """A home with all agents connected, a tray, and other programs that write the agents' files."""
+    """A home with agents connected, a tray, and other programs that write the agents' files."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *agents: str) -> None:
         self.folder = folder
         self.place = Plain(folder)
         for name in (".claude", ".config/shelley", ".x-code", "workspace/config"):
@@ -47,9 +47,8 @@ class Tampered:
         (folder / "workspace/config/agent.yaml").write_text("shell_hooks: {enabled: true}\n")
         own_agent_of_kiro(folder)
         self.live = Live.fresh(self.place, folder)
-        done = self.place.run(self.live.argv("connect", *connectors(), "--yes"), timeout=120)
-        assert done.returncode == 0, done.stderr.decode()
-        wait(lambda: "entries run x-code" in self.ledger(), LONG, "the tray has looked at what was connected")
+        self.connect(*agents)
+        wait(lambda: f"entries run {agents[-1]}" in self.ledger(), LONG, "the tray has looked at what was connected")
 
     def ledger(self) -> str:
         """The database as bytes: what the ledger remembers of agents is in it."""
@@ -88,14 +87,23 @@ class Tampered:
         )
         self.by_process(code, file)
 
-    def connect(self, agent: str) -> None:
-        done = self.place.run(self.live.argv("connect", agent, "--yes"), timeout=120)
+    def connect(self, *agents: str) -> None:
+        done = self.place.run(self.live.argv("connect", *agents, "--yes"), timeout=120)
         assert done.returncode == 0, done.stderr.decode()
 
 
 @pytest.fixture
 def tampered(tmp_path: Path) -> Iterator[Tampered]:
-    made = Tampered(tmp_path)
+    """One agent is connected: with all of them the tray has three times as much to look at."""
+    made = Tampered(tmp_path, "claude-code")
+    yield made
+    made.place.close()
+
+
+@pytest.fixture
+def everyone(tmp_path: Path) -> Iterator[Tampered]:
+    """All agents are connected."""
+    made = Tampered(tmp_path, *connectors())
     yield made
     made.place.close()
 
@@ -186,8 +194,8 @@ def test_a_command_in_the_place_of_ours_stays_and_ours_is_beside_it_again(tamper
     assert [one["hooks"][0]["command"].split()[0] for one in groups] == ["true", "["]
 
 
-def test_each_agents_files_are_watched(tampered: Tampered) -> None:
-    home = tampered.folder
+def test_each_agents_files_are_watched(everyone: Tampered) -> None:
+    home = everyone.folder
     files = {
         "shelley": home / ".config/shelley/hooks/new-conversation",
         "starchild": home / "workspace/config/shell_hooks.yaml",
@@ -195,29 +203,29 @@ def test_each_agents_files_are_watched(tampered: Tampered) -> None:
     }
     before = {agent: (file.read_bytes(), file.stat().st_mode) for agent, file in files.items()}
 
-    tampered.by_process("import os, sys; os.chmod(sys.argv[1], 0o600)", files["shelley"])
+    everyone.by_process("import os, sys; os.chmod(sys.argv[1], 0o600)", files["shelley"])
     code = "import pathlib, sys; p = pathlib.Path(sys.argv[1]); p.write_text(p.read_text().replace(*sys.argv[2:]))"
-    tampered.by_process(code, files["starchild"], "timeout: 20", "timeout: 1")
-    tampered.edit(files["x-code"], "x['hooks']['PreToolUse'][0]['failurePolicy'] = 'deny'")
+    everyone.by_process(code, files["starchild"], "timeout: 20", "timeout: 1")
+    everyone.edit(files["x-code"], "x['hooks']['PreToolUse'][0]['failurePolicy'] = 'deny'")
 
-    assert {agent: tampered.noticed(agent) for agent in files} == {agent: ["entry_altered"] for agent in files}
+    assert {agent: everyone.noticed(agent) for agent in files} == {agent: ["entry_altered"] for agent in files}
     for agent, file in files.items():
-        tampered.connect(agent)
-        tampered.well(agent)
+        everyone.connect(agent)
+        everyone.well(agent)
         assert (file.read_bytes(), file.stat().st_mode) == before[agent]
 
 
-def test_each_agents_own_off_switch_is_noticed(tampered: Tampered) -> None:
-    home = tampered.folder
+def test_each_agents_own_off_switch_is_noticed(everyone: Tampered) -> None:
+    home = everyone.folder
     (home / ".x-code/settings.json").write_text('{"enabledPlugins": {"hooktray@local": false}}')
     (home / "workspace/config/agent.yaml").write_text("shell_hooks: {enabled: false}\n")
     (home / ".claude/settings.local.json").write_text('{"disableAllHooks": true}')
 
     for agent in ("claude-code", "starchild", "x-code"):
-        assert tampered.noticed(agent) == ["entry_switched_off"]
+        assert everyone.noticed(agent) == ["entry_switched_off"]
 
     (home / "workspace/config/agent.yaml").write_text("shell_hooks: {enabled: true}\n")
-    tampered.well("starchild")
+    everyone.well("starchild")
 
 
 def trusted(hooks: Path) -> str:
@@ -226,27 +234,27 @@ def trusted(hooks: Path) -> str:
     return "".join(f'[hooks.state."{keys[0]}"]\ntrusted_hash = "{digest}"\n' for keys, digest in entries)
 
 
-def test_what_others_do_to_codexs_entries_and_their_trust_is_noticed(tampered: Tampered) -> None:
-    hooks = tampered.folder / ".codex" / "hooks.json"
+def test_what_others_do_to_codexs_entries_and_their_trust_is_noticed(everyone: Tampered) -> None:
+    hooks = everyone.folder / ".codex" / "hooks.json"
     config, before = hooks.with_name("config.toml"), hooks.read_bytes()
     trust = trusted(hooks)
     assert trust.count("trusted_hash") > 3
     config.write_text(trust)
-    wait(lambda: "entries run codex" in tampered.ledger(), LONG, "the tray has seen that its user trusts them")
+    wait(lambda: "entries run codex" in everyone.ledger(), LONG, "the tray has seen that its user trusts them")
 
     for change, cause in CODEX.items():
-        tampered.edit(hooks, change)
-        assert cause in tampered.noticed("codex"), change
-        tampered.connect("codex")
+        everyone.edit(hooks, change)
+        assert cause in everyone.noticed("codex"), change
+        everyone.connect("codex")
         assert hooks.read_bytes() == before, change
-        tampered.well("codex")
+        everyone.well("codex")
 
     first = trust.split("[hooks.state.")[1]
     for text in (trust.replace(f"[hooks.state.{first}", ""), "[features]\nhooks = false\n" + trust):
         config.write_text(text)
-        assert tampered.noticed("codex") == ["entry_switched_off"]
+        assert everyone.noticed("codex") == ["entry_switched_off"]
         config.write_text(trust)
-        tampered.well("codex")
+        everyone.well("codex")
 
 
 REMOVED = {
@@ -256,15 +264,15 @@ REMOVED = {
 }
 
 
-def test_a_file_or_folder_that_is_gone_is_noticed_and_comes_back(tampered: Tampered) -> None:
+def test_a_file_or_folder_that_is_gone_is_noticed_and_comes_back(everyone: Tampered) -> None:
     for agent, (name, cause) in REMOVED.items():
-        away = tampered.folder / f"away-{agent}"
+        away = everyone.folder / f"away-{agent}"
 
-        tampered.by_process("import os, sys; os.rename(*sys.argv[1:])", tampered.folder / name, away)
+        everyone.by_process("import os, sys; os.rename(*sys.argv[1:])", everyone.folder / name, away)
 
-        assert tampered.noticed(agent) == [cause]
-        tampered.connect(agent)
-        tampered.well(agent)
+        assert everyone.noticed(agent) == [cause]
+        everyone.connect(agent)
+        everyone.well(agent)
 
 
 def test_settings_that_nobody_can_read_any_more_are_noticed(tampered: Tampered) -> None:
@@ -277,43 +285,43 @@ def test_settings_that_nobody_can_read_any_more_are_noticed(tampered: Tampered) 
     tampered.well("claude-code")
 
 
-def test_nothing_is_announced_for_what_changes_no_entry_and_for_our_own_writes(tampered: Tampered) -> None:
-    tampered.edit(tampered.settings, "x['theme'] = 'light'; x['permissions'] = {'allow': ['Read']}")
+def test_nothing_is_announced_for_what_changes_no_entry_and_for_our_own_writes(everyone: Tampered) -> None:
+    everyone.edit(everyone.settings, "x['theme'] = 'light'; x['permissions'] = {'allow': ['Read']}")
     code = "import json, sys; p = sys.argv[1]; x = json.load(open(p)); json.dump(x, open(p, 'w'), sort_keys=True)"
-    tampered.by_process(code, tampered.settings)  # an editor's layout, in place
+    everyone.by_process(code, everyone.settings)  # an editor's layout, in place
     mine = "{'matcher': 'Bash', 'hooks': [{'type': 'command', 'command': 'true'}]}"
-    tampered.edit(tampered.settings, f"x['hooks']['PreToolUse'].insert(0, {mine})")
+    everyone.edit(everyone.settings, f"x['hooks']['PreToolUse'].insert(0, {mine})")
     for word in ("disconnect", "connect", "connect", "disconnect"):
-        done = tampered.place.run(tampered.live.argv(word, *connectors(), "--yes"), timeout=120)
+        done = everyone.place.run(everyone.live.argv(word, *connectors(), "--yes"), timeout=120)
         assert done.returncode == 0, done.stderr.decode()
 
     end = time.monotonic() + QUIET
     while time.monotonic() < end:
-        assert tampered.changes() == {}
+        assert everyone.changes() == {}
         threading.Event().wait(0.1)
-    assert tampered.logged() == []
+    assert everyone.logged() == []
 
 
 COMPACT = {"name": "tidy", "event": "compact_before", "agent": "claude-code", "type": "rule", "decision": "deny"}
 
 
-def test_an_event_that_a_hook_needs_is_noticed_and_its_entry_added(tampered: Tampered) -> None:
-    assert "PreCompact" not in json.loads(tampered.settings.read_text())["hooks"]
+def test_an_event_that_a_hook_needs_is_noticed_and_its_entry_added(everyone: Tampered) -> None:
+    assert "PreCompact" not in json.loads(everyone.settings.read_text())["hooks"]
 
-    tampered.live.config.write_text(json.dumps({"hooks": [COMPACT]}))
+    everyone.live.config.write_text(json.dumps({"hooks": [COMPACT]}))
 
-    assert tampered.noticed("claude-code") == ["entry_wanted"]
-    change = tampered.changes()["claude-code"]
-    assert change["text"] == f"{tampered.settings} has no entry for PreCompact, which a hook needs"
+    assert everyone.noticed("claude-code") == ["entry_wanted"]
+    change = everyone.changes()["claude-code"]
+    assert change["text"] == f"{everyone.settings} has no entry for PreCompact, which a hook needs"
     assert change["is_guard"] is False
-    assert set(tampered.changes()) == {"claude-code"}
-    tampered.connect("claude-code")
-    tampered.well("claude-code")
-    assert "PreCompact" in json.loads(tampered.settings.read_text())["hooks"]
+    assert set(everyone.changes()) == {"claude-code"}
+    everyone.connect("claude-code")
+    everyone.well("claude-code")
+    assert "PreCompact" in json.loads(everyone.settings.read_text())["hooks"]
 
-    tampered.live.config.write_text("hooks: []\n")
-    tampered.connect("claude-code")
-    assert "PreCompact" in json.loads(tampered.settings.read_text())["hooks"], "an entry that is there stays"
+    everyone.live.config.write_text("hooks: []\n")
+    everyone.connect("claude-code")
+    assert "PreCompact" in json.loads(everyone.settings.read_text())["hooks"], "an entry that is there stays"
 
 
 def test_the_same_change_is_announced_once_and_again_after_it_was_put_back(tampered: Tampered) -> None:
@@ -379,8 +387,8 @@ def test_doctor_and_agents_find_the_same(tampered: Tampered) -> None:
     assert tampered.changes()["claude-code"]["text"] == expected
 
 
-def test_an_idle_tray_is_not_woken_and_its_watches_are_few(tampered: Tampered) -> None:
-    process = tampered.live.process
+def test_an_idle_tray_is_not_woken_and_its_watches_are_few(everyone: Tampered) -> None:
+    process = everyone.live.process
     switches = Path(f"/proc/{process.pid}/status")
     descriptors = Path(f"/proc/{process.pid}/fdinfo")
 

@@ -18,8 +18,7 @@ from tray import relay_program
 from tray.agents import relay_table
 from tray.app import installed_relay
 from tray.app.installed_relay import RelayCause
-from tray.model.guard import Guard
-from tray.model.hook import Failure
+from tray.model.hook import Failure, Guard
 from tray.paths import Paths, locate
 from tray.store.db import open_db
 

@@ -29,3 +29,8 @@ def test_about_a_tool_call_there_is_no_answer_so_that_the_one_shot_engine_judges
 def test_any_other_event_gets_its_neutral_answer(service: TrayService) -> None:
     assert service.failure_answer("shelley", "system-prompt", b"You are.") == Answer(stdout=b"You are.")
     assert service.failure_answer("claude-code", "Stop", b"{}") == Answer()
+
+
+def test_a_command_that_names_no_event_has_the_time_of_a_tool_call_and_counts_as_one(service: TrayService) -> None:
+    assert service.timeout("starchild", "") == service.timeout("starchild", "pre_tool_call") > 100
+    assert service.failure_answer("starchild", "", b"{broken") is None

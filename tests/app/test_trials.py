@@ -274,6 +274,18 @@ def test_a_script_without_its_mode_is_shown_with_chmod_and_undo(bench: Bench) ->
     assert failure.remedy in bench.house.state("guard").problem
 
 
+def test_the_failure_for_want_of_a_mode_ends_when_the_script_has_it(bench: Bench) -> None:
+    script = bench.house.script("guard.sh", "exit 0")
+    script.chmod(0o644)
+    bench.house.hook("guard", on="tool_before", command="./guard.sh", approved=False)
+    bench.approve("guard")
+
+    script.chmod(0o755)
+
+    assert not bench.house.state("guard").problem
+    assert bench.house.tool("ls") == {}
+
+
 def test_undo_takes_back_just_the_last_approval(bench: Bench) -> None:
     bench.house.hook("guard", on="tool_before", script="echo first >&2; exit 2", approved=False)
     bench.approve("guard")

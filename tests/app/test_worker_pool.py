@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from tray.app import worker_pool as module
 from tray.app.worker_pool import THREAD_LIMIT, WorkerPool
+from tray.threads import CheckedThread
+
+LONG = 60.0  # seconds on a busy machine
 
 
 def refuse(thread: threading.Thread) -> None:
@@ -50,3 +54,29 @@ def test_many_that_hang_do_not_hold_up_the_end_one_after_the_other(monkeypatch: 
 
     assert not ending.is_alive()
     release.set()
+
+
+def test_the_end_waits_for_a_thread_that_is_just_being_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    entered, goes_on, done = threading.Event(), threading.Event(), threading.Event()
+
+    class Slow(CheckedThread):
+        """As on a busy machine: the thread is not there yet."""
+
+        def start(self) -> None:
+            entered.set()
+            goes_on.wait(LONG)
+            super().start()
+
+    monkeypatch.setattr(module, "CheckedThread", Slow)
+    pool = WorkerPool()
+    with ThreadPoolExecutor() as executor:
+        spawned = executor.submit(pool.spawn, done.set)
+        entered.wait(LONG)
+        joined = executor.submit(pool.join)
+        with pytest.raises(TimeoutError):
+            joined.result(0.2)
+        goes_on.set()
+
+        assert spawned.result(LONG)
+        joined.result(LONG)
+    assert done.is_set()

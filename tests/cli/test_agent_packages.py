@@ -12,6 +12,8 @@ import pytest
 from agents.packaged import CALL, PINE, PackagedLive, write_package
 from house import PRE_TOOL_USE
 
+from tray.agents.registry import AGENTS
+
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="scripts for a POSIX shell")
 
 LS = {**CALL, "input": {"command": "ls"}}
@@ -116,40 +118,42 @@ def test_its_settings_and_processes_are_protected_like_those_of_ours(
     assert live.place.run([sys.executable, "-c", code]).stdout == b"True\n"
 
 
+def pine(id: str, more: str = "") -> str:
+    return PINE.replace('"pine"', f'"{id}"') + more
+
+
 BROKEN = {
-    "cannot be imported": (
-        PINE + "\nraise RuntimeError('early')\n",
-        "pine",
-        "cannot be imported: RuntimeError: early",
-    ),
-    "ends the process": ("import os, sys\nsys.exit(0)\n", "pine", "cannot be imported: SystemExit: 0"),
-    "is no Agent": ("AGENT = 'pine'\n", "pine", "names a str, not an Agent"),
-    "has another id": (PINE.replace('id="pine"', 'id="oak"'), "pine", "the Agent has the id 'oak'"),
-    "takes an id of ours": (PINE.replace('id="pine"', 'id="codex"'), "codex", "its id is taken by Hooktray itself"),
-    "is no word": (PINE, "Pine!", "is not a word of lower-case letters, digits and `-`"),
-    "has wrong fields": (PINE + "\nobject.__setattr__(AGENT, 'events', 1)\n", "pine", "`events` of its Agent"),
+    "early": (pine("early", "\nraise RuntimeError('early')\n"), "cannot be imported: RuntimeError: early"),
+    "end": ("import os, sys\nsys.exit(0)\n", "cannot be imported: SystemExit: 0"),
+    "text": ("AGENT = 'text'\n", "names a str, not an Agent"),
+    "elm": (pine("oak"), "the Agent has the id 'oak'"),
+    "codex": (pine("codex"), "its id is taken by Hooktray itself"),
+    "Pine!": (PINE, "is not a word of lower-case letters, digits and `-`"),
+    "fields": (pine("fields", "\nobject.__setattr__(AGENT, 'events', 1)\n"), "`events` of its Agent"),
 }
 
 
-@pytest.mark.parametrize(("module", "id", "problem"), BROKEN.values(), ids=BROKEN)
-def test_a_broken_package_is_named_and_stops_nothing(
-    live: PackagedLive, site: Path, module: str, id: str, problem: str
-) -> None:
-    write_package(site, id=id, value="pine_broken:AGENT", module=module)
+def test_broken_packages_are_named_and_stop_nothing(live: PackagedLive, site: Path) -> None:
+    packages = {f"hooktray-broken-{number}": problem for number, (_, problem) in enumerate(BROKEN.values())}
+    for number, (id, (module, _)) in enumerate(BROKEN.items()):
+        write_package(site, f"hooktray-broken-{number}", id=id, value=f"broken_{number}:AGENT", module=module)
 
-    told = [line for line in out(live, "agents").splitlines() if "hooktray-pine 1.0" in line]
+    told = [line for line in out(live, "agents").splitlines() if "hooktray-broken-" in line]
     checks = [json.loads(line) for line in live.cli("doctor", "--static", "--json").stdout.splitlines()]
-    (package,) = [row for row in checks if row["check"] == "package"]
-    answers = [live.once("claude-code", PRE_TOOL_USE), live.once("pine", CALL)]
+    found = [row for row in checks if row["check"] == "package"]
+    rows = {row["package"]: row for row in live.cli_json("agents") if row.get("problem")}
+    answers = [live.once("claude-code", PRE_TOOL_USE)]
+    answers += [live.once(id, CALL) for id in BROKEN if id not in (*AGENTS, "Pine!")]
 
-    assert len(told) == 1
-    assert problem in told[0]
-    assert told[0].endswith("; update or uninstall hooktray-pine")
-    assert (package["health"], package["remedy"]) == ("broken", "update or uninstall hooktray-pine")
-    assert problem in package["message"]
-    assert "hooktray-pine 1.0" in package["message"]
-    (row,) = [row for row in live.cli_json("agents") if row.get("problem")]
-    assert (row["package"], row["supported"]) == ("hooktray-pine 1.0", False)
+    assert len(told) == len(found) == len(rows) == len(BROKEN)
+    for name, problem in packages.items():
+        (line,) = [line for line in told if f"{name} 1.0" in line]
+        (check,) = [row for row in found if f"{name} 1.0" in row["message"]]
+        assert problem in line
+        assert line.endswith(f"; update or uninstall {name}")
+        assert (check["health"], check["remedy"]) == ("broken", f"update or uninstall {name}")
+        assert problem in check["message"]
+        assert rows[f"{name} 1.0"]["supported"] is False
     for answer in answers:
         assert (answer.returncode, answer.stdout, answer.stderr) == (0, b"", b"")
     assert live.cli("list").returncode == 0
@@ -178,34 +182,61 @@ def test_a_tray_runs_beside_a_broken_package(live: PackagedLive, site: Path) -> 
 
 
 PRE_TOOL_USE_JSON = json.dumps(PRE_TOOL_USE).encode()
-FUNCTIONS = ("event_name", "session", "tool", "parse", "render", "neutral", "rewrite_problem")
+FAILING = ("event_name", "session", "tool", "parse", "render", "neutral", "rewrite_problem", "marks")
 
 
-@pytest.mark.parametrize("name", [*FUNCTIONS, "marks"])
-def test_a_function_that_fails_gives_silence_and_a_record(live: PackagedLive, site: Path, name: str) -> None:
+def failing(name: str) -> str:
+    """A module of the agent `fails-NAME`, of which one function, or every one of its marks, always fails."""
     marks = "Marks(keys=('name', 'tool_name'), is_sender=fail, is_alike=fail, is_certain=fail, event=fail)"
-    failing = f"AGENT = replace(AGENT, marks={marks})" if name == "marks" else f"{name} = fail"
-    write_package(site, module=f"{PINE}\nfrom dataclasses import replace\n{failing}\n")
+    line = f"AGENT = replace(AGENT, marks={marks})" if name == "marks" else f"{name} = fail"
+    module = pine(agent(name), f"\nfrom dataclasses import replace\n{line}\n")
+    alike = 'return "folder" in payload and "name" in payload'
+    return module.replace(alike, f'return payload.get("sender") == "{agent(name)}"')
+
+
+def agent(name: str) -> str:
+    return f"fails-{name.replace('_', '-')}"
+
+
+@pytest.fixture
+def failures(live: PackagedLive, site: Path) -> PackagedLive:
+    """An installation with an agent for each function that fails, and a rule for all agents."""
+    for name in FAILING:
+        write_package(
+            site, f"hooktray-{agent(name)}", id=agent(name), value=f"fails_{name}:AGENT", module=failing(name)
+        )
     rule = {"event": "tool_before", "type": "rule", "decision": "deny", "reason": "no", "tool": "Bash"}
     live.configure({"hooks": [rule]})
     live.approve_all()
+    return live
 
-    alone = live.once("pine", CALL, "before_tool"), live.once("claude-code", PRE_TOOL_USE)
-    live.start("--headless")
-    served = live.relay("pine", "before_tool", CALL), live.relay("claude-code", "PreToolUse", PRE_TOOL_USE)
 
-    for pine, other in (alone, served):
-        assert (pine.returncode, pine.stderr) == (0, b"")
+def test_functions_that_fail_give_silence_and_a_record(failures: PackagedLive) -> None:
+    calls = {name: {**CALL, "sender": agent(name)} for name in FAILING}
+
+    alone = {name: failures.once(agent(name), calls[name], "before_tool") for name in FAILING}
+    others = [failures.once("claude-code", PRE_TOOL_USE)]
+    failures.start("--headless")
+    served = {name: failures.relay(agent(name), "before_tool", calls[name]) for name in FAILING}
+    others.append(failures.relay("claude-code", "PreToolUse", PRE_TOOL_USE))
+
+    for other in others:
         assert b'"deny"' in other.stdout
-        if name in ("parse", "render"):
-            assert pine.stdout == b""
-    rows = [row for row in live.wait_log(4) if row["agent"] == "pine"]
-    assert len(rows) == 2
-    if name != "neutral":  # it is asked for when nobody has an opinion only
-        assert "of the agent pine in the package hooktray-pine 1.0 failed: RuntimeError" in live.logged()
-    if name == "render":
-        assert {row["verdict"] for row in rows} == {"abstain"}
-        assert all("`render` of the agent pine" in row["adjustments"][-1] for row in rows)
+    for name in FAILING:
+        for answer in (alone[name], served[name]):
+            assert (name, answer.returncode, answer.stderr) == (name, 0, b"")
+            assert name not in ("parse", "render") or answer.stdout == b""
+    log, logged = failures.wait_log(2 * len(FAILING) + len(others)), failures.logged()
+    for name in FAILING:
+        rows = [row for row in log if row["agent"] == agent(name)]
+        assert (name, len(rows)) == (name, 2)
+        if name != "neutral":  # it is asked for when nobody has an opinion only
+            assert (
+                f"of the agent {agent(name)} in the package hooktray-{agent(name)} 1.0 failed: RuntimeError" in logged
+            )
+        if name == "render":
+            assert {row["verdict"] for row in rows} == {"abstain"}
+            assert all(f"`render` of the agent {agent(name)}" in row["adjustments"][-1] for row in rows)
 
 
 def test_an_event_that_its_package_fails_to_read_gets_past_no_guard_that_blocks(

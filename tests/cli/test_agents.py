@@ -14,6 +14,7 @@ from agents.hosts import taken
 from connect.sites import own_agent_of_kiro, tree
 from connect.trays import approve_all, by_person, installed, started
 from desk import wait
+from every import every
 from live import PYTHON, Live
 from plain import Plain, read_only
 from terminal import Terminal
@@ -252,7 +253,7 @@ def test_the_doctor_says_what_keeps_an_event_from_arriving(live: Live, settings:
     assert "`hooktray connect claude-code` puts them back" in elsewhere["remedy"]
 
 
-@pytest.mark.parametrize("agent", [agent for agent in connectors() if agent != "claude-code"])
+@every("agent", [agent for agent in connectors() if agent != "claude-code"])
 def test_what_a_connected_agent_starts_refuses_in_its_own_words(running: Live, tmp_path: Path, agent: str) -> None:
     running.cli("connect", agent, "--yes", "--workspace", str(tmp_path / "w"))
     paths = locate(str(running.home))

@@ -93,6 +93,22 @@ def test_words_that_mean_nothing_are_refused_with_their_cure(lived: House, words
     assert message in str(caught.value)
 
 
+def test_log_names_the_tool_and_has_a_word_of_its_own_for_a_rewrite(
+    house: House, capsys: pytest.CaptureFixture[str]
+) -> None:
+    house.hook(
+        "softer", on="tool_before", script="""echo '{"updatedInput": {"command": "ls"}}'""", dialect="claude-code"
+    )
+    house.tool("rm -rf build")
+    house.stores.journal.close()
+
+    (row,) = rows(house, capsys, "log")
+    line = said(house, capsys, "log").splitlines()[1].split("\t")
+
+    assert (row["tool"], row["rewrites"]) == ("Bash", ["input"])
+    assert line[-2:] == ["rewritten", "Bash · rm -rf build · rewritten by softer"]
+
+
 def test_a_filter_that_finds_nothing_is_not_an_empty_journal(
     lived: House, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -16,6 +16,8 @@ from tray import __version__
 from tray.ipc.client import send_request
 from tray.paths import locate
 
+pytestmark = pytest.mark.xdist_group("reports")  # one worker, so one tray
+
 CONFIGURATION = """
 hooks:
   - {name: waits, event: tool_before, command: "true"}

@@ -25,6 +25,11 @@ NAMES = {"session_start": "SessionStart", "prompt": "UserPromptSubmit", "tool_af
 SAYING = [{"name": event, "event": event, "command": f"./{event}.sh", "dialect": "claude-code"} for event in CONTEXTS]
 
 
+def shows(terminal: Terminal, text: str) -> bool:
+    """Whether it was drawn; blanks may be jumps of the cursor."""
+    return "".join(text.split()) in "".join(terminal.text.split())
+
+
 def said(event: str) -> str:
     return json.dumps({"hookSpecificOutput": {"hookEventName": NAMES[event], "additionalContext": CONTEXTS[event]}})
 
@@ -42,7 +47,7 @@ class TestClaudeCode(QuestionScenes):
             one.wait_rows("session_start")
             wait(lambda: "\u276f" in terminal.text or ">" in terminal.text, LONG, "the prompt")
             terminal.type(prompt)
-            wait(lambda: prompt in terminal.text, LONG, "the typed text")
+            wait(lambda: shows(terminal, prompt), LONG, "the typed text")
             terminal.type("\r")
             yield terminal
         finally:
@@ -72,6 +77,34 @@ class TestClaudeCode(QuestionScenes):
         assert "refused-by-a-rule" in one.model.results()[0]
         assert len(one.rows("permission_request")) == 1
         assert [row["alerted"] for row in one.rows("notification")] == ["failed"]  # here is nothing that shows it
+
+    @pytest.mark.parametrize(
+        ("line", "said"),
+        [
+            ("/hooktray", "✓ no · tool_before"),
+            ("/hooktray off", "only a person can do that"),
+            ("/hooktray help", "/hooktray list, doctor, help and on are answered here"),
+        ],
+    )
+    def test_the_command_of_hooktray_is_answered_by_its_tray(self, start: Start, line: str, said: str) -> None:
+        """`connect` has written it; the model hears nothing of it."""
+        one = start([], REFUSED)
+        with self.typed(one, line) as terminal:
+            wait(lambda: shows(terminal, said), LONG, "the answer")
+
+        assert one.model.requests == []
+        (row,) = [row for row in one.rows() if row["hooks"]]
+        assert (row["verdict"], [hook["name"] for hook in row["hooks"]]) == ("deny", ["hooktray"])
+        assert one.live.switch().enabled
+
+    def test_without_a_tray_the_command_of_hooktray_says_what_starts_it(self, start: Start) -> None:
+        one = start([], REFUSED)
+        assert one.live.quit() == 0
+
+        with self.typed(one, "/hooktray") as terminal:
+            wait(lambda: shows(terminal, "the tray is not running; `hooktray run` starts it"), LONG, "the answer")
+
+        assert one.model.requests == []
 
     @pytest.mark.desktop
     def test_a_declined_question_is_refused(self, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from desktop.menu_parts import CLAUDE, NOON, find, labels
 from tray.desktop.menu import (
     Action,
     ApplyConnection,
+    Approval,
     ConnectAll,
     Item,
     ItemKind,
@@ -22,6 +23,7 @@ from tray.desktop.menu import (
     ReviewConnection,
     menu,
 )
+from tray.model.hook import ApprovalState
 
 
 @pytest.mark.parametrize(
@@ -112,6 +114,15 @@ def test_while_nothing_is_connected_the_first_row_offers_the_agent_that_was_foun
         replace(state, agents=(gone,)),
     ):
         assert find(other, "status").kind is ItemKind.LABEL
+
+
+def test_what_the_icon_shows_has_the_first_row_before_agents_that_could_be_connected() -> None:
+    state = MenuState(now=NOON, agents=(FRESH,))
+    new = Approval(key="k", name="guard", event="tool_before", state=ApprovalState.PENDING, digest="ab" * 32)
+    waiting = replace(state, approvals=(new,))
+
+    assert find(waiting, "status").label == "1 approval waits for you"
+    assert find(replace(state, enabled=False), "switch").label == "Hooks are off"
 
 
 def test_the_first_row_asks_whether_to_connect_events_that_a_hook_needs() -> None:

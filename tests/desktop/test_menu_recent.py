@@ -61,6 +61,18 @@ def test_text_from_an_agent_cannot_break_a_row() -> None:
     assert row.label == "✕  Bash · rm -rf build/ · blocked by guard: no · a b · gpj.exe · just now"
 
 
+def test_a_reminder_that_made_an_agent_go_on_has_a_row_and_added_context_has_none() -> None:
+    hook = {"name": "tests", "status": "ok", "verdict": "abstain"}
+    quiet = replace(RECORD, verdict=Verdict.ABSTAIN, kind="turn_end", tool="", subject="", reason="")
+    reminder = replace(quiet, id="reminder", hooks=({**hook, "added": "reminder"},))
+    context = replace(quiet, id="context", hooks=({**hook, "added": "context"},))
+
+    shown = find(MenuState(now=NOON, recent=(context, reminder)), "recent").children
+
+    assert [row.id for row in shown] == ["recent/reminder", "recent/quiet"]
+    assert "End of turn · tests added a reminder" in shown[0].label
+
+
 def test_refusals_come_first_and_what_nobody_objected_to_is_a_number() -> None:
     quiet = [replace(RECORD, id=f"q{number}", verdict=Verdict.ABSTAIN, hooks=()) for number in range(12)]
     allowed = replace(RECORD, id="allowed", verdict=Verdict.ALLOW)

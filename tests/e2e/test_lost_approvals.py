@@ -24,7 +24,7 @@ from tray.app import build_catalog, open_stores
 from tray.approvals.consent import Consent
 from tray.cli import run_command
 from tray.edit.backups import Backups
-from tray.engine.lost_approvals import NAME
+from tray.engine.own_answers import LOST_NAME
 from tray.paths import Paths
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")
@@ -119,7 +119,7 @@ def test_a_loss_without_a_tray_guards_on_with_and_without_it_until_it_is_reviewe
     tray.live.start()
 
     assert tray.verdicts() == AS_GUARDED
-    wait(lambda: tray.by_the_tray() == [NAME, NAME], LONG, "the tray judged, not the relay without it")
+    wait(lambda: tray.by_the_tray() == [LOST_NAME, LOST_NAME], LONG, "the tray judged, not the relay without it")
     tray.live.kill()
     assert tray.verdicts() == AS_GUARDED, "the relay left alone"
     tray.live.start()
@@ -196,7 +196,7 @@ def test_each_hook_guards_on_until_it_is_decided_by_itself(tray: Tray) -> None:
 
     tray.live.start()
     assert tray.verdicts() == ["deny", "deny", "silence"]
-    wait(lambda: sorted(tray.by_the_tray()) == ["default", NAME], LONG, "one by the hook, one by the loss")
+    wait(lambda: sorted(tray.by_the_tray()) == ["default", LOST_NAME], LONG, "one by the hook, one by the loss")
     tray.stop()
     assert tray.verdicts() == ["deny", "deny", "silence"], "without a tray"
     tray.decide(deny=("strict",))

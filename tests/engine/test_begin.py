@@ -16,6 +16,7 @@ from house import PRE_TOOL_USE, House
 from tray.agents.protocol import parse
 from tray.app import build_engine
 from tray.engine.plan import EventSearch, matches, plan
+from tray.engine.ports import EngineOptions
 from tray.engine.scopes import no_skills
 from tray.engine.user_questions import PendingQuestion
 from tray.model.decision import Answer, Verdict
@@ -111,9 +112,7 @@ def test_an_event_is_judged_by_the_one_version_that_its_row_names(house: House) 
     house.consent.revoke(house.state("rule").key, "test")
     moving = Moving(before, house.stores.ledger.state)
 
-    build_engine(replace(house.stores, ledger=moving), house, lambda work: False, None, llm=lambda: None).begin(
-        request()
-    )
+    build_engine(replace(house.stores, ledger=moving), house, lambda work: False, EngineOptions()).begin(request())
 
     assert (house.last.ledger, house.last.verdict) == (before.version, Verdict.DENY)
 
@@ -132,7 +131,7 @@ class Startled:
 @pytest.mark.parametrize(("policy", "expected"), [("block", b'"deny"'), ("allow", b"")])
 def test_our_own_failure_takes_no_guard_out_of_the_way(house: House, policy: str, expected: bytes) -> None:
     house.hook("guard", on="tool_before", tool="Bash", script="exit 0", failure=policy)
-    broken = build_engine(house.stores, Startled(house), lambda _: True, None, llm=lambda: None)
+    broken = build_engine(house.stores, Startled(house), lambda _: True, EngineOptions())
 
     answer = broken.begin(request())
 
@@ -228,7 +227,7 @@ def test_a_fault_of_self_protection_is_in_the_row_of_the_event(house: House) -> 
     def port() -> int:
         raise RuntimeError("no port")
 
-    engine = build_engine(house.stores, house, house._spawn, house.background, llm=lambda: None, port=port)
+    engine = build_engine(house.stores, house, house._spawn, EngineOptions(background=house.background, port=port))
 
     assert engine.begin(request()) == Answer()
     assert house.last.problem == "internal error: RuntimeError"

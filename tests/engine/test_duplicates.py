@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tray.engine.duplicates import duplicates
+from tray.engine.plan import duplicates
 from tray.model.hook import Hook, Http, Match, Source
 from tray.store.ledger import ApprovedHook
 

@@ -202,3 +202,13 @@ def test_a_failure_that_blocks_a_claude_hook_on_a_foreign_agent_blocks_there(hou
 
     assert json.loads(house.relay("starchild", "pre_tool_call", payload).stdout)["decision"] == "block"
     assert house.relay("claude-code", "PreToolUse", PRE_TOOL_USE).stdout
+
+
+def test_what_could_not_be_started_is_named_as_the_user_knows_it(house: House) -> None:
+    house.script("guard.sh", "exit 0").chmod(0o644)
+    house.hook("guard", on="tool_before", command="./guard.sh")
+
+    told = house.tool("ls")["hookSpecificOutput"]["permissionDecisionReason"]
+
+    assert told == f"guard (Hooktray): it failed: not executable: {house.paths.config.parent / 'guard.sh'}"
+    assert str(house.paths.copies) not in str(house.last.hooks)

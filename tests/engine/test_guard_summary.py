@@ -13,8 +13,7 @@ from house import House
 
 from tray.agents.tools import native_names, titles
 from tray.engine.guard_summary import guards
-from tray.model.guard import Guard
-from tray.model.hook import Failure
+from tray.model.hook import Failure, Guard
 
 EVERYBODY = ("claude-code", "copilot-cli", "shelley", "starchild", "x-code")
 

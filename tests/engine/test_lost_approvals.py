@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from tray.engine.lost_approvals import LostApprovals
+from tray.engine.own_answers import LostApprovals
 from tray.model.decision import Outcome, Status, Verdict
 from tray.model.event import Event, EventKind, Tool
-from tray.model.guard import Guard
-from tray.model.hook import Failure
+from tray.model.hook import Failure, Guard
 
 
 def judged(tool: str, *failures: Failure, names: tuple[str, ...] = ("Bash",)) -> Outcome | None:

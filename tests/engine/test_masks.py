@@ -9,9 +9,8 @@ import time
 import pytest
 from house import PRE_TOOL_USE, House
 
-from tray.engine import masks as masks_module
 from tray.engine import record
-from tray.engine.masks import Masks
+from tray.engine.record import Masks
 from tray.text import Redacted, redact
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -169,7 +168,7 @@ def test_of_an_event_without_secrets_its_texts_are_looked_at_once_and_its_payloa
         looked.append(len(text))
         return redact(text, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(masks_module, "redact", counted)
+    monkeypatch.setattr(record, "redact", counted)
     house.hook("guard", on="tool_before", script="cat >/dev/null; echo no >&2; exit 2")
     house.tool()
 

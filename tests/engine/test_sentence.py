@@ -10,8 +10,8 @@ from house import House
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tray.engine.record import READ_LIMIT, subject
 from tray.engine.sentence import ENDINGS, decision_ending, event_sentence, sentence
-from tray.engine.subject import READ_LIMIT, subject
 from tray.model.decision import Decision, HookOutput, Outcome, Record, SkipReason, Status, Verdict
 from tray.model.event import Event, EventKind, Tool
 
@@ -64,6 +64,14 @@ def hook(**words: Any) -> dict[str, Any]:
         (QUIET, "Bash · rm -rf build/ · no hook was asked"),
         (
             replace(QUIET, hooks=(hook(verdict="abstain"),)),
+            "Bash · rm -rf build/ · no-destroying had no objection",
+        ),
+        (
+            replace(QUIET, hooks=(hook(verdict="abstain"), hook(name="sprint", verdict="abstain", added="context"))),
+            "Bash · rm -rf build/ · sprint added context",
+        ),
+        (
+            replace(QUIET, hooks=(hook(verdict="abstain", added="of a later version"),)),
             "Bash · rm -rf build/ · no-destroying had no objection",
         ),
         (

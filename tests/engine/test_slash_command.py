@@ -12,7 +12,7 @@ from hosts.process import Exit, Report
 from house import House
 
 from tray.agents.registry import AGENTS
-from tray.engine.slash_command import parse_command
+from tray.engine.own_answers import parse_command
 from tray.model.event import Event, EventKind
 
 JUDGES: dict[str, Callable[[str, bytes, Exit], Report]] = {
@@ -30,9 +30,9 @@ def prompt(text: str, kind: EventKind = EventKind.PROMPT, topic: str = "") -> Ev
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("/hooks", ()),
-        ("  /hooks list \n", ("list",)),
-        ("/hooks approve turn_end ./done.sh", ("approve", "turn_end", "./done.sh")),
+        ("/hooks", ("/hooks",)),
+        ("  /hooktray list \n", ("/hooktray", "list")),
+        ("/hooks approve turn_end ./done.sh", ("/hooks", "approve", "turn_end", "./done.sh")),
         ("/hooksmith", None),
         ("please /hooks list", None),
         ("/hooks " + "x" * 600, None),
@@ -45,7 +45,7 @@ def test_only_a_whole_prompt_is_a_command(text: str, words: tuple[str, ...] | No
 
 @pytest.mark.parametrize("agent_says", ["off", "/hooks off"])
 def test_a_slash_command_is_one_too(agent_says: str) -> None:
-    assert parse_command(prompt(agent_says, EventKind.SLASH_COMMAND, "hooks")) == ("off",)
+    assert parse_command(prompt(agent_says, EventKind.SLASH_COMMAND, "hooks")) == ("/hooks", "off")
 
 
 @pytest.mark.parametrize(

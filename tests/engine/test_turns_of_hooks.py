@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from house import PRE_TOOL_USE, House
 
+from tray.engine.sentence import sentence
 from tray.model.decision import Answer, Verdict
 from tray.model.event import RelayRequest
 from tray.notify.policy import AlertClass, alerts
@@ -272,6 +273,8 @@ def test_a_stop_hooks_reminder_makes_claude_go_on_without_an_error_and_not_for_e
 
     assert [json.loads(answer) for answer in answers[:8]] == [said] * 8
     assert answers[8] == b""
+    assert sentence(house.decisions[0][2]) == "End of turn · tests added a reminder"
+    assert "reminder" not in sentence(house.decisions[8][2])
 
 
 def test_context_that_another_formats_hook_gives_at_a_stop_makes_no_agent_go_on(house: House) -> None:
@@ -280,6 +283,19 @@ def test_context_that_another_formats_hook_gives_at_a_stop_makes_no_agent_go_on(
 
     assert house.relay("claude-code", "Stop", payload).stdout == b""
     assert any("context at a stop" in one for one in house.last.adjustments)
+    assert sentence(house.last) == "End of turn · own had no objection"
+
+
+def test_context_that_an_event_cannot_carry_was_not_added(house: House) -> None:
+    house.hook("sprint", on="tool_before", script='cat >/dev/null; echo \'{"context": "Sprint 42"}\'')
+    house.hook("more", on="prompt", script='cat >/dev/null; echo \'{"context": "Sprint 42"}\'')
+
+    house.relay("x-code", "PreToolUse", {"event": "PreToolUse", "tool": {"name": "shell", "args": {}}})
+    dropped = sentence(house.last)
+    house.relay("x-code", "UserPromptSubmit", {"event": "UserPromptSubmit", "prompt": "mend it"})
+
+    assert dropped == "shell · sprint had no objection"
+    assert sentence(house.last) == "Prompt · mend it · more added context"
 
 
 def test_refusing_a_tool_has_no_cap(house: House) -> None:

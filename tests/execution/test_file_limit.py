@@ -10,8 +10,8 @@ import pytest
 LOOK = """
 import resource, time
 resource.setrlimit(resource.RLIMIT_NOFILE, (200, 3000))
-from tray.execution import command, file_limit
-file_limit.raise_limit()
+from tray.execution import command, hook_process
+hook_process.raise_limit()
 line = "until [ $(ulimit -n) = 200 ]; do :; done; ulimit -Hn"
 job = command.Job(argv=("/bin/sh", "-c", line), cwd="/", environment={})
 hook, = command.run([job], time.monotonic() + 20, None)

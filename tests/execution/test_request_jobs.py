@@ -316,6 +316,28 @@ def test_at_the_end_of_a_turn_continue_means_go_on(house: House, serve: Serve) -
     assert json.loads(answer.stdout) == {"decision": "block", "reason": "judge (Hooktray): tests"}
 
 
+def test_at_the_end_of_a_turn_stop_means_done(house: House, serve: Serve) -> None:
+    question(house, serve(completion('{"decision": "stop"}')), on="turn_end")
+
+    answer = house.relay("claude-code", "Stop", {"hook_event_name": "Stop", "session_id": "s", "cwd": "/"})
+
+    assert (answer.stdout, house.last.hooks[0]["status"]) == (b"", "ok")
+
+
+def test_a_model_that_says_block_blocks(house: House, serve: Serve) -> None:
+    said = {"decision": "block", "reason": "your explanation"}
+    question(house, serve(completion(json.dumps(said))))
+
+    assert house.tool()["hookSpecificOutput"]["permissionDecisionReason"] == "judge (Hooktray): your explanation"
+
+
+def test_a_malformed_answer_to_claudes_question_fails_and_stops_nothing(house: House, serve: Serve) -> None:
+    claudes(house, serve(completion("Looks fine to me.")), "PreToolUse")
+
+    assert house.tool() == {}
+    assert house.last.hooks[0]["status"] == "failed"
+
+
 NO = '{"ok": false, "reason": "too bold"}'
 
 

@@ -119,6 +119,12 @@ def run(config: str, event: str, body: bytes, hook: Hook | None) -> Report:
     return whole
 
 
+def approved(path: Path, command: str) -> list[str]:
+    """The events that are approved at once when its user has this command approved: all that the file has it for."""
+    entries = yaml.safe_load(path.read_text(encoding="utf-8")).get("hooks") or []
+    return [entry["event"] for entry in entries if entry.get("command") == command]
+
+
 def configured(path: Path, event: str, text: str) -> Iterator[Hook]:
     """The command hooks of the file for this event, when the workspace has hooks switched on."""
     switch = path.parent / "agent.yaml"

@@ -60,7 +60,7 @@ def test_the_app_of_macos_may_write_callbacks_and_nothing_more() -> None:
 
 
 @pytest.mark.parametrize(
-    "script", ["linux/deb", "linux/folder", "linux/try-deb", "macos/build.sh", "release", "wheels"]
+    "script", ["linux/deb", "linux/folder", "linux/clean-root", "linux/debs", "macos/build.sh", "release", "wheels"]
 )
 def test_the_recipes_are_shell_and_can_be_started(script: str) -> None:
     path = INSTALLERS / script

@@ -100,6 +100,20 @@ def test_a_person_in_tmux_approves_with_one_command_and_one_passphrase(live: Liv
     assert approved.channel == PASSPHRASE
 
 
+def test_a_person_in_tmux_pauses_and_revokes_with_the_passphrase(live: Live, multiplexer: Multiplexer) -> None:
+    with_passphrase(live)
+    heard(live)
+
+    for number, words in enumerate(("approve guard", "pause 30m", "revoke guard"), start=1):
+        multiplexer.type(f"hooktray {words}")
+        multiplexer.wait(WANTED, count=number)
+        multiplexer.type(SECRET)
+        multiplexer.wait("done, and written down as `passphrase`", count=number)
+
+    assert live.switch().paused_until
+    assert live.states() == {"guard": "revoked"}
+
+
 def test_an_agent_in_the_same_tmux_cannot_guess_read_or_set_it(live: Live, multiplexer: Multiplexer) -> None:
     with_passphrase(live)
     heard(live)

@@ -55,8 +55,8 @@ def typed(controls: Controls, reviews: TerminalReviews) -> HooksCommand:
     )
 
 
-def say(typed: HooksCommand, line: str) -> str:
-    return typed(tuple(line.split()), "claude-code")
+def say(typed: HooksCommand, line: str, own: str = "/hooks") -> str:
+    return typed((own, *line.split()), "claude-code")
 
 
 def test_list_names_every_hook_with_its_event_and_state(house: House, typed: HooksCommand) -> None:
@@ -70,6 +70,17 @@ def test_list_names_every_hook_with_its_event_and_state(house: House, typed: Hoo
         "✗ new · turn_end ./new.sh · pending · to approve it, type: /hooks approve turn_end ./new.sh",
     ]
     assert say(typed, "") == say(typed, "list")
+    assert say(typed, "list", "/hooktray").endswith("type: /hooktray approve turn_end ./new.sh")
+
+
+def test_list_says_what_is_wrong_with_a_hook(house: House, typed: HooksCommand) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    (house.paths.config.parent / "guard.sh").unlink()
+    house.catalog.refresh()
+
+    line = say(typed, "list").splitlines()[-1]
+    assert line.startswith("✓ guard · tool_before ./guard.sh · changed · ")
+    assert "./guard.sh: there is no such program; write its path, or put it there first" in line
 
 
 def test_list_looks_by_itself_where_nobody_has_looked_yet(house: House, typed: HooksCommand) -> None:
@@ -114,6 +125,7 @@ def test_an_approval_is_taken_back_though_the_script_is_gone(
 
 @pytest.mark.parametrize("line", ["help", "rm -rf /"])
 def test_help_says_what_is_answered_and_what_waits(typed: HooksCommand, line: str) -> None:
+    assert "Hooktray: /hooktray list, doctor" in say(typed, line, "/hooktray")
     assert "off, pause, approve, deny and revoke wait for your click" in say(typed, line)
 
 
@@ -139,6 +151,7 @@ def test_on_is_done_at_once_for_it_loosens_nothing(controls: Controls, typed: Ho
         ("pause 1h", "Pause hooks for 60 min"),
         ("deny new", "Deny new"),
         ("revoke guard", "Revoke guard"),
+        ("revoke ./guard.sh", "Revoke guard"),
     ],
 )
 def test_what_loosens_is_asked_for_and_not_done(

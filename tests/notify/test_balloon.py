@@ -7,7 +7,7 @@ import asyncio
 from notify.parts import alert
 
 from tray.app.alert_controller import backends
-from tray.notify.balloon import BalloonBackend
+from tray.notify.fallback_backends import BalloonBackend
 from tray.notify.notifier import Delivery, NotifierChain
 
 

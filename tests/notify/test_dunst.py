@@ -15,9 +15,9 @@ from notify import parts
 from notify.parts import alert, wait
 
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
+from tray.notify.fallback_backends import NotifySendBackend
 from tray.notify.freedesktop import FreedesktopBackend
 from tray.notify.notifier import Delivery, NotificationBackend, NotifierChain
-from tray.notify.notify_send import NotifySendBackend
 from tray.notify.policy import Alert
 
 pytestmark = pytest.mark.desktop

@@ -21,6 +21,8 @@ FINE = Outcome(hook="guard", status=Status.OK, ms=10, limit=10)
     [
         (broken("not found: ./x"), "guard: not found: ./x · install it, or mend its line and approve that"),
         (broken("Permission denied"), "guard: Permission denied · make it executable: chmod +x"),
+        (broken("not executable: /home/me/my hooks/x.sh"),
+         "guard: not executable: my hooks/x.sh · chmod +x '/home/me/my hooks/x.sh'"),
         (broken(status=Status.TIMED_OUT, cause="timed out after 10 s"),
          "guard: timed out after 10 s · raise its `timeout:` or make it quicker"),
         (Outcome(hook="guard", status=Status.OK, cause="no JSON", output=HookOutput(warning="no JSON")),

@@ -19,12 +19,17 @@ from notify.parts import Recorder
 
 from tray.model.decision import Decision, HookOutput, Outcome, Status, Verdict
 from tray.model.event import Event, EventKind, Tool
-from tray.notify import balloon, notify_send
 from tray.notify.alert import Alert
+from tray.notify.fallback_backends import (
+    SCRIPT,
+    NotifySendBackend,
+    OsascriptBackend,
+    balloon_words,
+    notify_send_words,
+    osascript_words,
+)
 from tray.notify.freedesktop import FreedesktopBackend
 from tray.notify.notifier import Delivery, NotifierChain
-from tray.notify.notify_send import NotifySendBackend
-from tray.notify.osascript import SCRIPT, OsascriptBackend, arguments
 from tray.notify.policy import alerts
 
 PIECES = (
@@ -101,7 +106,7 @@ def test_there_are_four_hundred() -> None:
 
 def test_what_reaches_windows_fits_its_structure() -> None:
     for alert in ALERTS:
-        for text, room in zip(balloon.render(alert), (64, 256), strict=True):
+        for text, room in zip(balloon_words(alert), (64, 256), strict=True):
             units = text.encode("utf-16-le")
             assert 2 <= len(units) <= 2 * (room - 1)
             packed = (ctypes.c_uint16 * room)()
@@ -112,7 +117,7 @@ def test_what_reaches_windows_fits_its_structure() -> None:
 
 def test_notify_send_is_given_no_option_no_markup_and_no_escape() -> None:
     for alert in ALERTS:
-        title, body = notify_send.render(alert, markup=True)
+        title, body = notify_send_words(alert, markup=True)
         assert not title.startswith("-")
         assert not body.startswith("-")
         assert clean(title)
@@ -125,7 +130,7 @@ def test_notify_send_is_given_no_option_no_markup_and_no_escape() -> None:
 def test_osascript_is_given_its_script_and_two_words() -> None:
     script = [word for line in SCRIPT for word in ("-e", line)]
     for alert in ALERTS:
-        argv = arguments(alert)
+        argv = osascript_words(alert)
         assert argv[: len(script)] == script
         title, body = argv[len(script) :]
         assert not title.startswith("-")

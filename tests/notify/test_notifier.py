@@ -13,8 +13,8 @@ from notify import parts
 from notify.parts import Recorder, alert, tell, until
 
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
+from tray.notify.fallback_backends import NotifySendBackend
 from tray.notify.notifier import Delivery, NotificationBackend, NotifierChain, ServerState
-from tray.notify.notify_send import NotifySendBackend
 from tray.notify.policy import Alert, Urgency
 
 pytestmark = pytest.mark.desktop

@@ -11,6 +11,7 @@ from tray.model.decision import Decision, Outcome, Record, Rewrite, Status, Targ
 from tray.model.event import Event, EventKind, Tool
 from tray.model.form import Form, FormOption, FormQuestion
 from tray.notify.alert import BODY_LIMIT, Alert, AlertClass, Button, Urgency
+from tray.notify.rules import mute_classes
 from tray.notify.service import AlertService
 from tray.settings import AlertRule, Settings
 
@@ -357,7 +358,7 @@ def test_a_projects_own_rules_hold_there_and_what_the_menu_turned_off_holds_ever
     loud = AlertRule(urgency="critical", sound_name="complete")
     wanted = Settings(alerts={"turn_end": loud}, projects={"p": {"turn_end": AlertRule(sound="none")}})
     muted: list[str] = []
-    service = AlertService(announced, lambda: wanted, muted=lambda: muted)
+    service = AlertService(announced, lambda: mute_classes(wanted, muted))
     here, there = event(EventKind.TURN_END), event(EventKind.TURN_END, id="2", session="t", cwd="/elsewhere")
 
     for one in (here, there):

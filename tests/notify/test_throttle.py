@@ -15,9 +15,8 @@ from notify.parts import alert
 
 from tray.notify import policy
 from tray.notify.alert import Alert, AlertClass, Urgency
-from tray.notify.quiet_hours import quiet_until
-from tray.notify.throttle import BURST, MINUTE, RATE, SPACING, Throttle
-from tray.notify.throttled_queue import ThrottledQueue
+from tray.notify.rules import quiet_until
+from tray.notify.throttle import BURST, MINUTE, RATE, SPACING, Throttle, ThrottledQueue
 from tray.settings import QuietHours
 
 

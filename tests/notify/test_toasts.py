@@ -13,8 +13,8 @@ from notify.parts import alert, until
 from notify.toasts import NotificationSetting, ToastNotificationPriority, Toasts, modules
 
 from tray.notify.alert import APP, Alert, Button, Urgency
-from tray.notify.balloon import BalloonBackend
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
+from tray.notify.fallback_backends import BalloonBackend
 from tray.notify.notifier import Delivery, NotifierChain
 
 LIBRARY = "desktop_notifier.backends.winrt"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tray.model.decision import Decision, Verdict
 from tray.model.event import Event, EventKind
-from tray.notify.turn_dedup import SESSIONS, TurnDedup
+from tray.notify.dedup import SESSIONS, TurnDedup
 
 YES = Decision()
 NO = Decision(verdict=Verdict.DENY, reason="tests are red")

@@ -105,7 +105,8 @@ class Product:
     ) -> subprocess.CompletedProcess[bytes]:
         """What the agent's relay does with a payload: the sample of the event with these keys in it."""
         body = json.loads(AGENTS[agent].protocol.sample(event)) | dict(payload or {})
-        argv: Sequence[str] = [str(self.paths.relay), agent, event]
+        words = () if AGENTS[agent].unnamed_event else (event,)  # as its entries have it
+        argv: Sequence[str] = [str(self.paths.relay), agent, *words]
         return self.live.place.run(argv, env, input=json.dumps(body).encode(), timeout=200)
 
     def answer(self, agent: str, event: str, payload: Mapping[str, Any] | None = None, **more: Any) -> dict[str, Any]:

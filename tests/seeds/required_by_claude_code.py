@@ -20,7 +20,11 @@ DENY_INPUT = {
 SCRIPT = ("a_printed_script_runs_as_it_stands",)
 PRINTED = ("a_printed_configuration_is_read_as_it_stands",)
 MODEL = ("a_model_that_objects_blocks",)
-HANDLER = ("what_a_handler_says_of_its_turn_is_read",)
+DEPENDS = ("a_hook_that_depends_on_a_variable_checks_only_where_it_is_meant_to",)
+GRACEFULLY = ("a_malformed_answer_to_claudes_question_fails_and_stops_nothing",)
+READ = ("a_printed_handler_is_read_as_it_stands",)
+USUAL = ("claude_code/::a_settings_file_yields_its_hooks_for_every_agent",)
+TASK_KEYS = ("task_description", "teammate_name", "team_name")
 SKILLS = ("a_skills_hooks_are_read_with_their_own_lines_and_only_for_that_skill",)
 TURN = ("a_skill_is_in_force_from_its_invocation_to_the_end_of_the_turn",)
 ASYNC = ("the_answer_is_there_before_the_hook_has_ended",)
@@ -61,14 +65,18 @@ ADVANCED = (
     shown(
         "A003", "a prompt hook gets the tool's input as $TOOL_INPUT", "a_question_may_ask_for_the_tools_input_only"
     ),
-    shown("A004", "hooks may depend on a variable such as CI", *SCRIPT, "an_ordinary_variable_stays"),
-    shown("A005", "hooks may depend on the user's name", *SCRIPT),
+    shown("A004", "hooks may depend on a variable such as CI", *SCRIPT, *DEPENDS),
+    shown("A005", "hooks may depend on the user's name", *SCRIPT, *DEPENDS),
     shown(
         "A006",
         "hooks of later events find what earlier ones left in files",
         "a_hook_finds_what_an_earlier_events_hook_left_in_a_file",
     ),
-    shown("A007", "a hook finds CLAUDE_PROJECT_DIR", "the_agents_variables_name_project_and_session"),
+    shown(
+        "A007",
+        "a hook finds CLAUDE_PROJECT_DIR, and the project's own configuration below it",
+        "a_hook_reads_the_projects_own_configuration_below_claude_project_dir",
+    ),
     R(
         number="A008",
         text="the printed dynamic configuration runs",
@@ -87,7 +95,7 @@ ADVANCED = (
         "the_transcripts_end_is_inlined_without_its_secrets",
     ),
     shown("A011", "a model's consent stops nothing", "a_models_consent_is_no_opinion"),
-    shown("A012", "a model's answer is `ok` with a reason", "a_models_refusal_is_heard_however_it_is_written"),
+    shown("A012", "a model's answer is `ok` with a reason", *MODEL),
     shown("A013", "an agent hook has up to 50 turns", "an_agent_hook_that_never_ends_has_failed_after_50_turns"),
     shown("A014", "an agent hook has 60 s by default", "claudes_questions_have_its_own_times"),
     shown(
@@ -98,10 +106,11 @@ ADVANCED = (
     shown(
         "A016",
         "hooks of one event run at the same time",
+        "hooks_of_one_event_run_side_by_side",
         "eight_hooks_run_at_the_same_time_and_answer_in_their_order",
     ),
     shown("A017", "each handler has its own time-out in seconds", "time_is_in_seconds_unless_that_cannot_be_meant"),
-    shown("A018", "the printed session tracking starts, counts and refuses the end", *SCRIPT),
+    shown("A018", "the printed session tracking starts, counts and refuses the end", *SCRIPT, *DONE),
     shown(
         "A019",
         "a hook finds a tool's output as `tool_result` too",
@@ -161,11 +170,12 @@ ADVANCED = (
     ),
     shown("A040", "a plugin's hooks.json is read", "a_plugins_usual_file_and_its_manifest_both_count_once"),
     shown("A041", "hooks.json may have its events at the top", "hooks_json_without_the_key_hooks_is_read", *PRINTED),
-    shown("A042", "${CLAUDE_PLUGIN_ROOT} is the plugin's folder", "a_plugins_hook_belongs_to_its_whole_folder"),
+    shown("A042", "${CLAUDE_PLUGIN_ROOT} is the plugin's folder", "claude_plugin_root_is_the_plugins_folder"),
     shown(
         "A043",
         "at an end of turn `stop` consents and `continue` refuses",
         "at_the_end_of_a_turn_continue_means_go_on",
+        "at_the_end_of_a_turn_stop_means_done",
     ),
     shown("A044", "the agent hook for Stop is read", *PRINTED),
     shown("A045", "an agent hook reads files of the project", *AGENT_HOOK),
@@ -183,10 +193,11 @@ ADVANCED = (
         why="a model that reads files has a minute and 50 turns; a longer `timeout` gives a warning",
         tests=("an_agent_hook_that_wants_more_than_a_minute_is_told_that_it_has_one",),
     ),
-    shown("A048", "`once` runs a hook once in a session", "once_is_once_in_a_session"),
+    shown("A048", "`once` runs a hook once in a session", *READ, "once_is_once_in_a_session"),
     shown(
         "A049",
         "`statusMessage` is shown while the hook runs",
+        *READ,
         "what_a_hook_wants_shown_is_shown_until_it_ends",
         "what_a_hook_wants_shown_stands_in_the_menu_and_the_tooltip_until_it_ends",
     ),
@@ -327,10 +338,11 @@ ADVANCED = (
         )
     ),
     shown("A084", "the printed hooks for teammates and tasks are read", *PRINTED),
-    shown("A085", "an async hook does not delay the answer", *ASYNC),
+    shown("A085", "an async hook does not delay the answer", *READ, *ASYNC),
     shown("A086", "an async hook decides nothing", "a_verdict_beside_the_answer_is_none_and_the_journal_says_so"),
-    shown("A087", "`async` counts for commands only", *HANDLER),
-    shown("A088", "a hook without a timeout has 600 s", "time_is_in_seconds_unless_that_cannot_be_meant"),
+    shown("A087", "`async` counts for commands only", "async_counts_for_commands_only"),
+    shown("A088", "a hook without a timeout has 600 s", *USUAL),
+    *(reads(f"A{89 + at:03}", "TaskCompleted", key) for at, key in enumerate(TASK_KEYS)),
 )
 
 COMMON = ("session_id", "transcript_path", "cwd", "permission_mode", "hook_event_name")
@@ -427,7 +439,7 @@ SCHEMAS = (
     shown(
         "C039",
         "a hook that always refuses the end does not loop for ever",
-        "a_failing_guard_is_capped_too_and_stays_a_failure",
+        "after_eight_refusals_in_a_row_the_agent_may_end",
     ),
     says(
         "C040",
@@ -455,7 +467,7 @@ SCHEMAS = (
     shown(
         "C047",
         "a model's `decision` approve and block are understood",
-        "a_models_refusal_is_heard_however_it_is_written",
+        "a_model_that_says_block_blocks",
         "a_models_consent_is_no_opinion",
     ),
     shown("C048", "a model's systemMessage goes to the user", "a_model_may_stop_the_agent_and_leave_the_user_a_note"),
@@ -533,14 +545,14 @@ SCHEMAS = (
         text="onFailure block makes an error a refusal",
         case=Answers(agent=A, event=PRE, code=1, policy=Failure.BLOCK, answer='"deny"'),
     ),
-    shown("C071", "a model's answer that is no JSON fails and stops nothing", "any_other_answer_is_a_failure"),
+    shown("C071", "a model's answer that is no JSON fails and stops nothing", *GRACEFULLY),
     shown("C072", "a timeout of 30000 is read as milliseconds", "time_is_in_seconds_unless_that_cannot_be_meant"),
     R(
         number="C073",
         text="a hook without a timeout has 60 s",
         state="ruled out",
         why="600 s in every current version",
-        tests=("time_is_in_seconds_unless_that_cannot_be_meant",),
+        tests=USUAL,
     ),
     shown(
         "C074",

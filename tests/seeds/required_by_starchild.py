@@ -25,6 +25,8 @@ SWITCH = (
     "the_agents_own_switch_ends_its_hooks_though_they_are_approved",
 )
 TYPED = ("hooks_without_a_word_lists", "list_names_every_hook_with_its_event_and_state")
+MINIMAL = ("the_minimal_example_blocks_a_destructive_command_and_lets_others_pass",)
+HEALTH = (*TYPED, "list_says_what_is_wrong_with_a_hook")
 ENTRY = ("starchild/::a_full_entry_becomes_a_hook",)
 APPROVES = ("approve_finds_a_hook_by_its_event_and_command_as_the_source_writes_them",)
 
@@ -44,7 +46,11 @@ STARCHILD = (
         tests=("an_example_guard_refuses_on_every_agent",),
     ),
     says("T002", "a hook may refuse a message that leaves", OUT, SECRET, BLOCKED),
-    R(number="T003", text="a hook may log every tool call", tests=("a_log_that_a_hook_names_as_its_argument_grows",)),
+    R(
+        number="T003",
+        text="a hook may log every tool call",
+        tests=("every_tool_call_of_starchild_is_logged_and_nothing_is_answered",),
+    ),
     says(
         "T004",
         "a hook may remind the agent before each model call",
@@ -63,7 +69,7 @@ STARCHILD = (
     R(
         number="T009",
         text="both gates have to hold: the master switch and the approval",
-        tests=("off_holds_at_once_and_after_a_restart", "an_unapproved_hook_never_runs"),
+        tests=("the_master_switch_skips_every_hook_and_the_journal_says_so", "an_unapproved_hook_never_runs"),
     ),
     R(number="T010", text="`shell_hooks.enabled: false` in agent.yaml turns the hooks of the file off", tests=SWITCH),
     R(
@@ -78,7 +84,11 @@ STARCHILD = (
         text="STARCHILD_SHELL_HOOKS=1 turns them on whatever the file says",
         tests=("the_hosts_own_switch_makes_a_source_inactive",),
     ),
-    R(number="T013", text="an approval is for one event and one command", tests=APPROVES),
+    R(
+        number="T013",
+        text="an approval is for one event and one command",
+        tests=("an_approval_is_for_one_event_and_one_command",),
+    ),
     R(
         number="T014",
         text="a later edit of the script is flagged",
@@ -94,7 +104,7 @@ STARCHILD = (
     R(number="T018", text="`/hooks` alone lists", tests=TYPED),
     R(number="T019", text="`/hooks list` has the master switch", tests=TYPED),
     R(number="T020", text="`/hooks list` has the path of the file", tests=TYPED),
-    R(number="T021", text="`/hooks list` has every hook's approval and health", tests=TYPED),
+    R(number="T021", text="`/hooks list` has every hook's approval and health", tests=HEALTH),
     R(number="T022", text="`/hooks on` switches on at once", tests=("on_is_done_at_once_for_it_loosens_nothing",)),
     R(
         number="T023",
@@ -103,7 +113,11 @@ STARCHILD = (
         why="a prompt can be forged: it waits for a person's click",
         tests=("what_loosens_is_asked_for_and_not_done",),
     ),
-    R(number="T024", text="the switch needs no restart", tests=("off_holds_at_once_and_after_a_restart",)),
+    R(
+        number="T024",
+        text="the switch needs no restart",
+        tests=("the_master_switch_skips_every_hook_and_the_journal_says_so",),
+    ),
     R(
         number="T025",
         text="`/hooks doctor` runs each approved hook on a synthetic event",
@@ -122,7 +136,7 @@ STARCHILD = (
         text="`/hooks approve` approves",
         state="ruled out",
         why="a prompt can be forged: the hook waits for a person's click",
-        tests=("what_loosens_is_asked_for_and_not_done",),
+        tests=("an_approval_waits_where_it_stood_before",),
     ),
     R(number="T029", text="`/hooks revoke COMMAND` is taken", tests=("what_loosens_is_asked_for_and_not_done",)),
     R(number="T030", text="`/hooks help` shows the usage", tests=("help_says_what_is_answered_and_what_waits",)),
@@ -221,7 +235,11 @@ STARCHILD = (
     says("T075", "add_warning is the same", PRE, '{"add_warning":"note"}', {"systemMessage": "note"}),
     says("T076", "a note never gets into the prompt", MODEL, '{"systemMessage":"note"}', {"systemMessage": "note"}),
     says("T077", "context counts before a model call only", PRE, '{"context":"c"}'),
-    R(number="T078", text="the command is split into words and no shell reads it", tests=ENTRY),
+    R(
+        number="T078",
+        text="the command is split into words and no shell reads it",
+        tests=("a_starchild_command_is_split_into_words_and_no_shell_reads_it",),
+    ),
     R(
         number="T079",
         text="each hook has a time-out",
@@ -232,7 +250,7 @@ STARCHILD = (
     R(
         number="T082",
         text="a script that times out lets it through",
-        tests=("starchilds_hooks_never_block_by_failing",),
+        tests=("a_starchild_script_that_times_out_lets_the_call_through",),
     ),
     R(number="T083", text="a broken hook never breaks the agent", tests=("starchilds_hooks_never_block_by_failing",)),
     R(number="T084", text="`event:` names the event", tests=ENTRY),
@@ -244,7 +262,7 @@ STARCHILD = (
     R(
         number="T086",
         text="a script whose matcher does not match is not started",
-        tests=("a_match_goes_by_agent_event_tool_and_text",),
+        tests=("a_script_whose_matcher_does_not_match_is_not_started",),
     ),
     R(number="T087", text="`command:` may be relative to the workspace", tests=ENTRY),
     R(number="T088", text="`timeout:` is in seconds, 20 by default", tests=("time_is_20_seconds_and_at_most_120",)),
@@ -298,9 +316,13 @@ STARCHILD = (
     R(
         number="T100",
         text="the list shows an HTTP hook as `POST URL`",
-        tests=("what_list_prints_to_be_pasted_is_the_address_and_not_the_word_post",),
+        tests=("the_printed_http_hook_is_listed_as_a_post_and_has_no_file_to_check",),
     ),
-    R(number="T101", text="an HTTP hook has no file to check", tests=("an_http_hook_posts_to_its_url",)),
+    R(
+        number="T101",
+        text="an HTTP hook has no file to check",
+        tests=("the_printed_http_hook_is_listed_as_a_post_and_has_no_file_to_check",),
+    ),
     R(number="T102", text="a hook may ask a model", tests=("a_model_that_objects_blocks",)),
     R(
         number="T103",
@@ -322,13 +344,9 @@ STARCHILD = (
     R(
         number="T106",
         text="the printed minimal example blocks a destructive command",
-        tests=("an_example_guard_refuses_on_every_agent",),
+        tests=(*MINIMAL, "an_example_guard_refuses_on_every_agent"),
     ),
-    R(
-        number="T107",
-        text="the printed minimal example lets other commands pass",
-        tests=("tool_bash_and_tool_write_find_every_agents_tool",),
-    ),
+    R(number="T107", text="the printed minimal example lets other commands pass", tests=MINIMAL),
     says(
         "T108",
         "Claude's permissionDecision deny blocks",
@@ -395,8 +413,11 @@ STARCHILD = (
     ),
     R(
         number="T120",
-        text="connecting writes the lines to paste in Starchild",
-        tests=("the_lines_to_paste_are_those_in_the_file",),
+        text="connecting prints what has Starchild approve our entries",
+        tests=(
+            "one_pasted_line_has_starchild_approve_every_entry",
+            "an_older_starchild_takes_each_entry_as_the_file_has_it",
+        ),
     ),
     R(
         number="T121",

@@ -103,7 +103,7 @@ X_CODE = (
     R(
         number="X017",
         text="SessionEnd is not waited for",
-        tests=("an_observe_only_event_is_answered_before_its_hooks_have_run",),
+        tests=("an_agent_waits_for_no_hook_of_an_event_that_is_over",),
     ),
     R(number="X018", text="plugin.json declares hooks inline", tests=INLINE),
     R(number="X019", text="plugin.json names a file with its hooks", tests=INLINE),
@@ -117,7 +117,7 @@ X_CODE = (
     R(
         number="X023",
         text="commandWindows, commandDarwin and commandLinux replace the command on their system",
-        tests=("each_system_has_its_own_line",),
+        tests=("each_system_has_its_own_line", "a_system_without_a_line_of_its_own_has_the_usual_one"),
     ),
     R(
         number="X024",
@@ -141,7 +141,10 @@ X_CODE = (
     R(
         number="X031",
         text="${pluginDataDir} is a folder that survives upgrades and is made on first use",
-        tests=("a_plugins_own_storage_is_where_the_agent_has_it",),
+        tests=(
+            "a_plugins_own_storage_is_the_real_one_and_is_made_on_first_use",
+            "a_plugins_own_storage_is_where_the_agent_has_it",
+        ),
     ),
     R(
         number="X032",
@@ -174,7 +177,7 @@ X_CODE = (
     R(
         number="X073",
         text="output that is no JSON allows, with a trace in the journal",
-        case=Answers(agent=A, event=PRE, out="hello"),
+        tests=("output_that_is_no_json_lets_an_x_code_call_through_and_leaves_a_trace",),
     ),
     says(
         "X074",
@@ -196,7 +199,7 @@ X_CODE = (
     R(
         number="X081",
         text="observed events run their hooks side by side",
-        tests=("eight_hooks_run_at_the_same_time_and_answer_in_their_order",),
+        tests=("hooks_of_one_event_run_side_by_side",),
     ),
     R(number="X082", text="a crash allows by default", case=Answers(agent=A, event=PRE, code=1, out=DENY)),
     R(
@@ -208,7 +211,7 @@ X_CODE = (
     R(
         number="X085",
         text="one can see that a hook ran, and what it decided",
-        tests=("a_printed_script_runs_as_it_stands",),
+        tests=("an_example_does_its_work_on_every_agent_that_has_its_event",),
     ),
     R(number="X086", text="an abort by the user kills a slow hook", tests=STOPS),
     R(number="X087", text="the printed lint example denies a file that fails", tests=LINT),

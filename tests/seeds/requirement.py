@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from seeds.inputs import PRINTED
+
 from tray.agents.protocol import fit, parse, render
 from tray.agents.registry import AGENTS
 from tray.engine.merge import make_outcome, merge
@@ -64,7 +66,10 @@ class Answers:
 
 @dataclass(frozen=True, kw_only=True)
 class Reads:
-    """What a hook finds in its input: a value for each path of keys; `...` stands for any value."""
+    """What a hook finds in its input: a value for each path of keys; `...` stands for the one that the page prints.
+
+    Where the page prints no payload with that key, it is the agent's own sample, and any value.
+    """
 
     agent: str
     event: str
@@ -73,13 +78,15 @@ class Reads:
     payload: Mapping[str, Any] = field(default_factory=dict)
 
     def check(self) -> None:
-        event = event_of(self.agent, self.event, self.payload)
-        stdin = json.loads(AGENTS[self.hook or self.agent].protocol.stdin(event))
+        printed = {} if self.payload else PRINTED.get((self.agent, self.event), {})
         for path, value in self.finds.items():
-            found: Any = stdin
-            for key in path.split("."):
-                found = found[int(key) if isinstance(found, list) else key]
-            assert value is ... or found == value, path
+            expected = at_path(printed, path) if value is ... else value
+            event = event_of(self.agent, self.event, self.payload)
+            if at_path(printed, path) is not ...:
+                event = parsed(self.agent, self.event, json.dumps(printed).encode())
+            found = at_path(json.loads(AGENTS[self.hook or self.agent].protocol.stdin(event)), path)
+            assert found is not ..., path
+            assert expected is ... or found == expected, path
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +104,20 @@ class Requirement:
 def event_of(agent: str, name: str, payload: Mapping[str, Any]) -> Event:
     """The agent's sample of the event with these keys in it."""
     body = AGENTS[agent].protocol.sample(name)
-    if payload:
-        body = json.dumps({**json.loads(body), **payload}).encode()
+    return parsed(agent, name, json.dumps({**json.loads(body), **payload}).encode() if payload else body)
+
+
+def parsed(agent: str, name: str, body: bytes) -> Event:
     return parse(RelayRequest(agent=agent, event=name, id="1", body=body, cwd="/", parent=40))
+
+
+def at_path(value: Any, path: str) -> Any:
+    """The value at `readonly.headers.0`; `...` when there is none."""
+    for key in path.split("."):
+        if isinstance(value, list) and int(key) < len(value):
+            value = value[int(key)]
+        elif isinstance(value, Mapping) and key in value:
+            value = value[key]
+        else:
+            return ...
+    return value

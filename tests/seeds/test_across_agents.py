@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from seeds.product import Product
 
+pytestmark = pytest.mark.xdist_group("agents")  # one worker, so one tray
+
 REFUSALS = ("deny", "block")
 BASH = "rm -rf /"
 # What each agent sends before a shell command and before a file is written.

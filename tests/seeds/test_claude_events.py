@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from seeds.product import SCRIPTS
 from seeds.requirement import Answers, event_of
 
 from tray.agents.claude_code.settings_hooks import READER
 from tray.agents.registry import AGENTS
 from tray.engine.plan import EventSearch, matches
+from tray.model.hook import AsyncMode
 
 AGENT = "claude-code"
 IGNORED: Mapping[str, Any] = {}
@@ -328,3 +330,25 @@ def _answers(event: str, *, answer: Any, **more: Any) -> None:
     said, code = case.said()
     assert code == more.get("exits", 0)
     assert (json.loads(said) if isinstance(answer, dict) else said) == answer
+
+
+HANDLERS: Mapping[str, Mapping[str, Any]] = {
+    "claude-handler-agent.json": {"timeout": 120},
+    "claude-handler-async.json": {"async_mode": AsyncMode.ASYNC, "timeout": 600},
+    "claude-handler-once.json": {"once": True},
+    "claude-handler-status.json": {"status": "Validating file write..."},
+}
+
+
+@pytest.mark.parametrize("name", HANDLERS)
+def test_a_printed_handler_is_read_as_it_stands(tmp_path: Path, name: str) -> None:
+    text = f'{{"hooks": {{"Stop": [{{"hooks": [{(SCRIPTS / name).read_text()}]}}]}}}}'
+
+    (hook,) = READER.parse(text.encode(), tmp_path / "hooks" / "hooks.json").hooks
+
+    assert {key: getattr(hook, key) for key in HANDLERS[name]} == HANDLERS[name]
+    assert hook.inactive == ""
+
+
+def test_every_printed_handler_is_read() -> None:
+    assert {path.name for path in SCRIPTS.glob("claude-handler-*")} == set(HANDLERS)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ast
+import json
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
 import pytest
-from seeds.requirement import Requirement
+from seeds.inputs import PRINTED
+from seeds.requirement import Requirement, parsed
 from seeds.requirements import REQUIREMENTS, page
+
+from tray.agents.registry import AGENTS
 
 TESTS = Path(__file__).parent.parent
 PAGE = TESTS.parent / "docs" / "generated" / "requirements.md"
@@ -20,6 +24,15 @@ WITH_CASES = [one for one in REQUIREMENTS if one.case]
 def test_a_requirement_holds(requirement: Requirement) -> None:
     assert requirement.case is not None
     requirement.case.check()
+
+
+@pytest.mark.parametrize(("agent", "event"), PRINTED, ids="-".join)
+def test_a_printed_payload_reaches_a_hook_of_its_own_format_with_every_value(agent: str, event: str) -> None:
+    printed = PRINTED[agent, event]
+
+    found = json.loads(AGENTS[agent].protocol.stdin(parsed(agent, event, json.dumps(printed).encode())))
+
+    assert {key: found[key] for key in printed} == printed
 
 
 def test_every_row_has_a_test_that_is_there_or_the_reason_why_not() -> None:

@@ -23,6 +23,8 @@ from seeds.product import Product
 from tray.agents.registry import AGENTS
 from tray.app import open_stores
 
+pytestmark = pytest.mark.xdist_group("pairs")  # one worker, so one tray
+
 FOUR = ("claude-code", "shelley", "starchild", "x-code")
 PROGRAMS = ("curl", "eslint", "nc", "psql")  # which the examples start; here they write down that they were
 SECRET = "api_key = 'abcdefghijklmnopqrstuvwxyz'"

@@ -49,6 +49,21 @@ def call(product: Product, note: str) -> None:
     claude_code.run(str(settings(product)), "PreToolUse", json.dumps(body).encode(), None)
 
 
+def test_a_guard_slower_than_its_limit_has_the_user_asked_and_does_not_let_the_call_through(product: Product) -> None:
+    """Where the agent can ask; another one's call goes on, and the row and a critical notification say so."""
+    product.write("h/config/slow.sh", "#!/bin/sh\ncat >/dev/null\nexec sleep 60\n")
+    product.hook(event="tool_before", command="./slow.sh", timeout=1).start()
+
+    asked = product.answer("claude-code", "PreToolUse", CALL)
+    let_through = product.answer("starchild", "pre_tool_call", {"tool_name": "bash", "tool_input": {"note": "on"}})
+
+    assert asked["hookSpecificOutput"]["permissionDecision"] == "ask"
+    assert "timed out" in asked["hookSpecificOutput"]["permissionDecisionReason"]
+    assert let_through == {}
+    (hook,) = product.row('"note"').hooks
+    assert (hook["status"], hook["let_through"]) == ("timed_out", True)
+
+
 def test_a_hook_of_a_source_runs_once_although_its_agent_is_connected_afterwards(product: Product) -> None:
     product.claude("PreToolUse", {"command": counting(product)}).start()
     before = runs(product)  # the test run after its approval
@@ -133,7 +148,8 @@ def test_doctor_has_one_line_for_a_file_that_its_agent_switched_off(product: Pro
 
     (line,) = [line for line in said.splitlines() if "disableAllHooks" in line]
     assert "and 50 more" in line
-    assert "54 attention" not in line
+    attention = [line for line in said.splitlines() if line.startswith("attention ")]
+    assert f", {len(attention)} attention, " in said.splitlines()[-1]
 
 
 def test_without_a_model_prompt_hooks_say_so_once_and_name_the_cure(product: Product) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from desk import wait
-from seeds.product import Product
+from seeds.product import SCRIPTS, Product
 
 DESTRUCTIVE = {"tool_name": "bash", "tool_input": {"command": "rm -rf /"}}
 SAFE = {"tool_name": "bash", "tool_input": {"command": "ls"}}
@@ -124,7 +124,8 @@ def test_hooks_without_a_word_lists(product: Product) -> None:
 
 
 def test_the_starchild_seeds_yaml_is_read_as_hooktrays_own(product: Product) -> None:
-    product.write("h/config/extensions/shell_hooks/examples/block_secrets.py", "#!/usr/bin/env python3\n")
+    block = (SCRIPTS / "starchild-block.sh").read_text()
+    product.write("h/config/extensions/shell_hooks/examples/block_secrets.py", block)
     product.hook(
         event="pre_tool_call",
         matcher="rm -rf|dd if=|mkfs",
@@ -133,6 +134,8 @@ def test_the_starchild_seeds_yaml_is_read_as_hooktrays_own(product: Product) -> 
     ).start()
 
     assert product.live.states() == {"block_secrets": "approved"}
+    assert product.answer("starchild", "pre_tool_call", DESTRUCTIVE)["decision"] == "block"
+    assert product.answer("starchild", "pre_tool_call", SAFE) == {}
 
 
 def test_doctor_does_not_call_a_hook_broken_that_its_own_matcher_keeps_out(product: Product) -> None:
@@ -201,7 +204,9 @@ def test_the_lint_hook_finds_its_path_on_every_agent(
 
     answer = product.ask(agent, event, payload)
 
-    assert "Lint failed" in answer.stdout.decode()
+    said = answer.stdout.decode()
+    assert any(f'"{word}"' in said for word in ("deny", "block"))
+    assert "Lint failed:\\nunused variable" in said
     assert (product.home / "linted").read_text() == "a.ts\n"
 
 

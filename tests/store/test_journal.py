@@ -16,6 +16,7 @@ from tray.store import rows
 from tray.store.db import Database
 from tray.store.journal import Journal
 from tray.store.retention import Retention, RetentionLimits
+from tray.store.rows import RowFilter
 from tray.store.writer import PRUNE_INTERVAL, Committed
 
 PLAIN = Record(
@@ -51,7 +52,7 @@ def ids(records: list[Record]) -> list[str]:
 
 
 def plan(database: Database, **filters: object) -> list[str]:
-    sql, values = rows.query(50, filters)
+    sql, values = rows.query(50, RowFilter(**filters))  # type: ignore[arg-type]
     with database.connect() as connection:
         return [row["detail"] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
 
@@ -86,7 +87,7 @@ def test_pages_follow_each_other_without_gap_or_repetition(journal: Journal) -> 
     page = journal.recent(10)
     while page:
         seen += ids(page)
-        page = journal.recent(10, before=page[-1].id)
+        page = journal.recent(10, RowFilter(before=page[-1].id))
 
     assert seen == [f"e{number:02}" for number in reversed(range(25))]
 
@@ -110,21 +111,21 @@ def test_pages_follow_each_other_without_gap_or_repetition(journal: Journal) -> 
 def test_each_filter_finds_its_rows_and_no_others(journal: Journal, filters: dict[str, object]) -> None:
     fill(journal, PLAIN, FULL, replace(PLAIN, id="e2"))
 
-    assert ids(journal.recent(**filters)) == ["full"]  # type: ignore[arg-type]
+    assert ids(journal.recent(wanted=RowFilter(**filters))) == ["full"]  # type: ignore[arg-type]
 
 
 def test_signs_of_a_pattern_are_searched_as_they_stand(journal: Journal) -> None:
     fill(journal, replace(PLAIN, id="a", payload="100%"), replace(PLAIN, id="b", payload="100 and a_b"))
 
-    assert ids(journal.recent(text="0%")) == ["a"]
-    assert ids(journal.recent(text="a_b")) == ["b"]
-    assert ids(journal.recent(text="d__")) == []
+    assert ids(journal.recent(wanted=RowFilter(text="0%"))) == ["a"]
+    assert ids(journal.recent(wanted=RowFilter(text="a_b"))) == ["b"]
+    assert ids(journal.recent(wanted=RowFilter(text="d__"))) == []
 
 
 def test_abstain_is_a_verdict_one_can_filter_by(journal: Journal) -> None:
     fill(journal, PLAIN, FULL)
 
-    assert ids(journal.recent(verdict=Verdict.ABSTAIN)) == ["e0"]
+    assert ids(journal.recent(wanted=RowFilter(verdict=Verdict.ABSTAIN))) == ["e0"]
 
 
 def test_a_row_is_found_by_the_only_id_that_begins_so(journal: Journal) -> None:
@@ -179,7 +180,7 @@ def test_half_a_character_does_not_stop_the_journal(journal: Journal) -> None:
     half = journal.get("half")
     assert half is not None
     assert (half.payload, half.session, half.notes) == ("a?b", "?", ("?",))
-    assert ids(journal.recent(text="a\ud800b")) == ["half"]
+    assert ids(journal.recent(wanted=RowFilter(text="a\ud800b"))) == ["half"]
 
 
 def test_a_row_that_json_cannot_hold_is_dropped_alone_and_counted(database: Database) -> None:
@@ -337,7 +338,7 @@ def test_a_hundred_thousand_rows_are_read_by_key(database: Database) -> None:
 
     journal = Journal(database)
     assert [record.id for record in journal.recent(2)] == ["e99999", "e99998"]
-    assert [record.id for record in journal.recent(2, before="e50000")] == ["e49999", "e49998"]
+    assert [record.id for record in journal.recent(2, RowFilter(before="e50000"))] == ["e49999", "e49998"]
     assert plan(database) == ["SCAN journal"]  # by rowid, backwards, and the LIMIT ends it
     for name in ("session", "agent", "event"):
         assert plan(database, **{name: "s7"}) == [f"SEARCH journal USING INDEX journal_{name} ({name}=?)"]

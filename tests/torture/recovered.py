@@ -23,6 +23,7 @@ from tray.app.relay_files import RelayFiles
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.consent import Consent
 from tray.connect import apply_connect, connectors
+from tray.engine.ports import EngineOptions
 from tray.execution.command import BackgroundProcesses
 from tray.model.decision import Answer
 from tray.model.event import RelayRequest
@@ -106,7 +107,10 @@ class Guarded:
                 files.write()
             RecoverySnapshot(self.paths.state, stores.copies).save_approvals(stores.ledger.state, frozenset())
             engine = build_engine(
-                stores, Deaf(), lambda work: True, background, llm=lambda: None, lost_guards=lambda: files.kept
+                stores,
+                Deaf(),
+                lambda work: True,
+                EngineOptions(background=background, lost_guards=lambda: files.kept),
             )
             yield Judge(stores, catalog, engine.begin, files.write)
         finally:

@@ -16,7 +16,7 @@ from torture.frame import Tally
 from tray.agents.protocol import parse
 from tray.model.decision import Decision, HookOutput, Outcome, Status, Verdict
 from tray.model.event import Event, RelayRequest
-from tray.notify import balloon, notify_send
+from tray.notify import fallback_backends
 from tray.notify.policy import Alert, alerts
 
 TITLE = "texts of alerts that command"
@@ -69,17 +69,17 @@ def _event(name: str, payload: Mapping[str, Any]) -> Event:
 def _problems(alert: Alert, options: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
     """What is wrong with this alert at each of the four ways to the screen; "" where nothing is."""
     for markup in (True, False):
-        title, body = notify_send.render(alert, markup)
+        title, body = fallback_backends.notify_send_words(alert, markup)
         yield f"notify-send, markup {markup}", _argv(options, title, body) or _shown(title, html.unescape(body))
         raw = markup and (
             "<" in body or ">" in body or "&" in body.replace("&amp;", "").replace("&lt;", "").replace("&gt;", "")
         )
         yield f"markup {markup}", "raw markup" if raw else ""
     yield "D-Bus", _shown(alert.title, alert.body) or ("" if alert.title else "nothing to see")
-    title, body = balloon.render(alert)
+    title, body = fallback_backends.balloon_words(alert)
     wide = (
-        len(title.encode("utf-16-le")) <= 2 * balloon.WIDTH_LIMITS[0]
-        and len(body.encode("utf-16-le")) <= 2 * balloon.WIDTH_LIMITS[1]
+        len(title.encode("utf-16-le")) <= 2 * fallback_backends.WIDTH_LIMITS[0]
+        and len(body.encode("utf-16-le")) <= 2 * fallback_backends.WIDTH_LIMITS[1]
     )
     yield "the structure of Windows", "" if wide else "too long"
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from house import House
 
@@ -72,19 +73,27 @@ TWO_IS_NO = (
 
 
 def torture(tally: Tally) -> None:
-    house = House(tally.folder / "house")
-    try:
-        names = list(BROKEN)[:: tally.many(8, 1)]
-        for dialect in AGENTS:
-            for policy in ("allow", "block"):
+    names, texts = list(BROKEN)[:: tally.many(8, 1)], list(UNREADABLE)[:: tally.many(3, 1)]
+    for dialect in AGENTS:
+        for policy in ("allow", "block"):
+            with _house(tally, f"{dialect}-{policy}") as house:
                 for number, name in enumerate(names):
                     _broken(tally, house, dialect, policy, name, f"{dialect}-{policy}-{number}")
-                for number, name in enumerate(list(UNREADABLE)[:: tally.many(3, 1)]):
+                for number, name in enumerate(texts):
                     _unreadable(tally, house, dialect, policy, name, f"{dialect}-{policy}-text-{number}")
                 _inside(tally, house, dialect, policy)
-        _gone(tally, house)
+                _gone(tally, house, dialect, policy)
+    with _house(tally, "spoken") as house:
         _spoken(tally, house)
-        _control(tally)
+    _control(tally)
+
+
+@contextlib.contextmanager
+def _house(tally: Tally, name: str) -> Iterator[House]:
+    """One for few hooks: each new hook has all of the house's read again."""
+    house = House(tally.folder / name)
+    try:
+        yield house
     finally:
         house.close()
 
@@ -134,30 +143,28 @@ def _said(house: House, title: str) -> str:
     return str(house.tool(f"<{title}>").get("hookSpecificOutput", {}).get("permissionDecision", "nothing"))
 
 
-def _gone(tally: Tally, house: House) -> None:
+def _gone(tally: Tally, house: House, dialect: str, policy: str) -> None:
     """What was there when it was approved, and is damaged when it shall run: CPython would exit with 2."""
     folder = house.paths.config.parent
-    for dialect in AGENTS:
-        for policy in ("allow", "block"):
-            title = f"gone-{dialect}-{policy}"
-            (folder / f"{title}.py").write_text("print()\n")
-            state = house.hook(
-                title,
-                on="tool_before",
-                command=f"python3 ./{title}.py",
-                dialect=dialect,
-                failure=policy,
-                matcher=f"<{title}>",
-            )
-            copy = house.stores.copies.path(state.approved, str(folder / f"{title}.py"))
-            copy.parent.chmod(0o700)
-            copy.unlink()
-            shutil.rmtree(house.stores.copies.folder / state.approved / SPARE)  # else it is restored from there
-            (folder / f"{title}.py").unlink()  # while it holds what was approved, its copy is made anew
-            said = _said(house, title)
-            status = house.last.hooks[0]["status"]
-            wanted = "deny" if policy == "block" else "nothing"
-            tally.attack(f"{title}: {status}, {said}", status == "failed" and said == wanted)
+    title = f"gone-{dialect}-{policy}"
+    (folder / f"{title}.py").write_text("print()\n")
+    state = house.hook(
+        title,
+        on="tool_before",
+        command=f"python3 ./{title}.py",
+        dialect=dialect,
+        failure=policy,
+        matcher=f"<{title}>",
+    )
+    copy = house.stores.copies.path(state.approved, str(folder / f"{title}.py"))
+    copy.parent.chmod(0o700)
+    copy.unlink()
+    shutil.rmtree(house.stores.copies.folder / state.approved / SPARE)  # else it is restored from there
+    (folder / f"{title}.py").unlink()  # while it holds what was approved, its copy is made anew
+    said = _said(house, title)
+    status = house.last.hooks[0]["status"]
+    wanted = "deny" if policy == "block" else "nothing"
+    tally.attack(f"{title}: {status}, {said}", status == "failed" and said == wanted)
 
 
 SPOKEN = {

@@ -13,6 +13,7 @@ from house import PRE_TOOL_USE, House
 
 from torture.frame import Tally
 from tray.app import Stores, build_engine, open_stores
+from tray.engine.ports import EngineOptions
 from tray.errors import HooktrayError
 from tray.execution.command import BackgroundProcesses
 from tray.model.decision import Answer
@@ -128,7 +129,7 @@ def _judges(kept: Stores) -> set[str]:
     """What is in force, after an event."""
     names = {one.hook.name for one in kept.ledger.in_order()}
     background = BackgroundProcesses()
-    judge = build_engine(kept, Deaf(), lambda work: True, background, llm=lambda: None)
+    judge = build_engine(kept, Deaf(), lambda work: True, EngineOptions(background=background))
     body = json.dumps(PRE_TOOL_USE).encode()
     begun = judge.begin(
         RelayRequest(

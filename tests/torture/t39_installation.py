@@ -21,8 +21,7 @@ from torture.frame import Tally
 from tray.approvals import guarded_settings
 from tray.model.decision import Verdict
 from tray.notify.alert import NO_RULES, Alert, AlertClass, make_alert
-from tray.notify.quiet_hours import quiet_until
-from tray.notify.rules import rules
+from tray.notify.rules import quiet_until, rules
 from tray.protection.environments import find_environments
 from tray.protection.protected_paths import ProtectedPaths
 from tray.protection.self_protection import Protection

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from house import House
 
-from tray.app.page_settings import choices, choose, offers
-from tray.app.web import build_replay
+from tray.app.web import build_replay, choices, choose, offers
 from tray.approvals.callers.click_check import ClickRejection
 from tray.desktop.menu import AlertsState
 from tray.desktop.menu.state import MenuAgent

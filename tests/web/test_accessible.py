@@ -204,6 +204,18 @@ def test_new_decisions_are_announced_once_and_nothing_else_is_read_again(site: S
     assert page.run("document.querySelectorAll('.rows > li').length") == 7
 
 
+def test_a_page_without_its_tray_says_so_and_shows_no_green_dot(site: Site, page: Page) -> None:
+    page.go(address(site, "/"))
+    page.wait("!!document.querySelector('[data-state=live]')")
+    assert page.run("getComputedStyle(document.querySelector('.pulse')).fill") != "none"
+
+    site.page.close()
+
+    page.wait("!!document.querySelector('[data-state=lost]')", "it is noticed")
+    assert "does not answer" in page.run("document.querySelector('.live [role=status]').textContent")
+    assert page.run("getComputedStyle(document.querySelector('.pulse')).fill") == "none"
+
+
 def test_what_was_done_has_the_focus_on_the_page_that_follows(site: Site, page: Page) -> None:
     page.go(address(site, "/confirm/off"))
 

@@ -22,6 +22,7 @@ from tray.store import rows
 from tray.store.db import open_db
 from tray.store.journal import Journal
 from tray.store.migrations import MIGRATIONS
+from tray.store.rows import RowFilter
 from tray.store.stats import HOUR, HookRun, HourCount, Statistics
 from tray.web import charts, filters, peers
 from tray.web.templating import VERDICTS, clock, duration
@@ -60,9 +61,7 @@ def in_journal(found: list[Record], wanted: filters.DecisionFilter) -> list[str]
         connection.row_factory = sqlite3.Row
         connection.executescript(";".join(MIGRATIONS))
         connection.executemany(rows.insert(1), map(rows.values, found))
-        words: dict[str, object] = {**wanted.active}
-        words["label"] = words.pop("verdict", "")
-        return [row["id"] for row in connection.execute(*rows.query(50, words))][::-1]
+        return [row["id"] for row in connection.execute(*rows.query(50, wanted.rows()))][::-1]
 
 
 def test_a_filter_takes_only_what_it_knows() -> None:
@@ -119,8 +118,8 @@ def test_what_came_in_since_is_what_came_after(house: House) -> None:
     write(house.stores.database, found)
     journal: Journal = house.stores.journal
 
-    assert [one.id for one in journal.recent(after="r1")] == ["r3", "r2"]
-    assert journal.recent(after="unknown") == []
+    assert [one.id for one in journal.recent(wanted=RowFilter(after="r1"))] == ["r3", "r2"]
+    assert journal.recent(wanted=RowFilter(after="unknown")) == []
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.sampled_from(Verdict), st.integers(1, 10**6)), max_size=30))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 import time
 from dataclasses import replace
@@ -51,6 +52,20 @@ def test_a_decision_is_read_in_full(site: Site, page: Page) -> None:
     assert "guard: no mkfs" in text
     assert '"command": "mkfs /dev/sda' in text
     assert '"permissionDecision": "deny"' in text
+
+
+def test_a_stop_that_a_hook_only_reminded_says_so_in_the_list_and_in_full(site: Site, page: Page) -> None:
+    said = {"hookSpecificOutput": {"hookEventName": "Stop", "additionalContext": "run the tests"}}
+    script = f"cat >/dev/null; echo '{json.dumps(said)}'"
+    site.house.hook("tests", on="turn_end", script=script, dialect="claude-code")
+    site.house.relay("claude-code", "Stop", {"hook_event_name": "Stop", "session_id": "s", "cwd": "/"})
+    wait(lambda: site.house.stores.journal.get(site.house.last.id), 20, "it is written down")
+    page.go(address(site, "/"))
+
+    page.follow(".row", "tests added a reminder")
+
+    assert "added a reminder" in page.run("document.querySelector('.turn').innerText")
+    assert "no objection" not in page.text()
 
 
 def test_every_filter_leaves_what_fits(site: Site, page: Page) -> None:
@@ -206,10 +221,11 @@ def test_agents_say_whether_they_are_connected_and_what_connects_them(site: Site
         "shelley": AgentConnection(installed=True, connected=False),
         "x-code": AgentConnection(installed=False, connected=False),
     }
-    keep(site, record(1))
+    keep(site, replace(record(1), tool="Bash", subject="make test"))
 
     page.go(address(site, "/agents"))
 
+    assert "Bash · make test" in page.run("document.querySelector('.card').innerText")
     assert "connected; its lines are old" in page.run("document.querySelector('.card').innerText")
     assert "shelley: installed, not connected; hooktray connect shelley connects it" in page.text()
     assert "x-code: not installed here" in page.text()

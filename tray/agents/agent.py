@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import PurePath
@@ -19,6 +20,8 @@ if TYPE_CHECKING:  # a connector and a reader are imported when they are first u
     from tray.agents.connection import EntryContent, FindProblem, Plan, RelayEntry, Site
     from tray.edit.file_changes import FileState
     from tray.reading.entries import SourceHooks
+if TYPE_CHECKING:
+    from tray.agents.connection import Site
 
 Payload = Mapping[str, Any]
 Variables = Mapping[str, str]
@@ -264,6 +267,7 @@ class Agent(KnownAgent):
     rules: HookRules = HookRules()
     forms: FormFormat | None = None
     unconnected_events: frozenset[str] = frozenset()  # that `connect` writes no entry for
+    unnamed_event: str = ""  # its entries name no event: what a payload counts as that names none, or is unreadable
     trusts_each_entry: bool = False  # its user has to trust our entries again when they change, so all are written
     probe_event: str = ""  # the event of a probe; "" = any, because the payload names the event
     connector: Callable[[], Connector] | None = None
@@ -274,3 +278,24 @@ class Agent(KnownAgent):
     no_hook_files: str = ""  # why there are none of its format to read; "" for an agent that has hook files
     # The options with which `hooktray connect AGENT` writes the entries in these files again.
     connect_options: Callable[[Site, Sequence[str]], str] = no_options
+
+
+def part(place: str) -> Callable[[], Any]:
+    """Returns what a place names: a module, or `module:NAME`. A test compares it with the protocol that it is for."""
+    module, _, name = place.partition(":")
+
+    def found() -> Any:
+        imported = importlib.import_module(module)
+        return getattr(imported, name) if name else imported
+
+    return found
+
+
+def options_of(place: str) -> Callable[[Site, Sequence[str]], str]:
+    """The `connect_options` of the connector at this place."""
+    connector = part(place)
+
+    def connect_options(site: Site, files: Sequence[str]) -> str:
+        return str(connector().connect_options(site, files))
+
+    return connect_options

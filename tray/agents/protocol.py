@@ -14,7 +14,7 @@ from tray.lazy_dataclass import replace
 from tray.model.decision import EMPTY_ANSWER, NO_OPINION, Answer, Decision, Target, Verdict
 from tray.model.event import STOP_KINDS, AgentEvents, Capability, Event, EventSpec, RelayRequest
 from tray.model.form import Answers, Form
-from tray.model.guard import GATING_KINDS
+from tray.model.hook import GATING_KINDS
 
 SPEC_CACHE_SIZE = 1024  # of events whose specs are remembered; names come from outside
 
@@ -36,18 +36,20 @@ def parse(request: RelayRequest, ledger: int = 0, payload: Payload | None = None
 def _parsed(request: RelayRequest, payload: Payload | None) -> Event:
     agent = AGENTS.get(request.agent)
     if agent is None:
-        return _failed_event(request, f"unknown agent {request.agent[:40]!r}; known agents: {', '.join(AGENTS)}")
+        known = ", ".join(AGENTS)
+        return _failed_event(request, f"unknown agent {request.agent[:40]!r}; known agents: {known}", request.event)
+    named = request.event or agent.unnamed_event
     if request.problem:
-        return _failed_event(request, request.problem)
+        return _failed_event(request, request.problem, named)
     try:
         payload = parse_payload(request) if payload is None else payload
     except ValueError as error:
-        return _failed_event(request, str(error))
-    name = agent.protocol.event_name(payload) or request.event
+        return _failed_event(request, str(error), named)
+    name = agent.protocol.event_name(payload) or named
     try:
         return agent.protocol.parse(request, name, payload)
     except AgentError as error:
-        return _failed_event(replace(request, event=name), error.message)
+        return _failed_event(request, error.message, name)
 
 
 def parse_payload(request: RelayRequest) -> Payload:
@@ -70,11 +72,11 @@ def _plain(body: bytes) -> str:
         raise ValueError(f"payload is not UTF-8: byte {error.start} cannot be read") from None
 
 
-def _failed_event(request: RelayRequest, problem: str) -> Event:
+def _failed_event(request: RelayRequest, problem: str, name: str) -> Event:
     return Event(
         **wire.request_fields(request, {}),
-        name=request.event,
-        kind=spec(request.agent, request.event).kind,
+        name=name,
+        kind=spec(request.agent, name).kind,
         cwd=request.cwd,
         problem=problem,
     )
@@ -83,7 +85,7 @@ def _failed_event(request: RelayRequest, problem: str) -> Event:
 @lru_cache(maxsize=SPEC_CACHE_SIZE)
 def spec(agent: str, name: str) -> EventSpec:
     known = AGENTS.get(agent)
-    return wire.spec(known.events, name) if known else wire.UNKNOWN_EVENT
+    return wire.spec(known.events, name or known.unnamed_event) if known else wire.UNKNOWN_EVENT
 
 
 def is_gating(agents: Sequence[str], event: str) -> bool:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from tray.agents import others
 from tray.agents.agent import Agent, HookRules, KnownAgent
+from tray.text.words import word_set
 
 if TYPE_CHECKING:
     from tray.agents.packages import BrokenAgent, PackagedAgents
@@ -43,6 +43,15 @@ UNKNOWN = "unknown"  # the agent of a payload that no supported agent sends
 RESERVED = frozenset({*BUILT_IN, *RECOGNISED, UNKNOWN, "agent", "hooktray"})
 
 SomeAgent = TypeVar("SomeAgent", bound=KnownAgent)
+
+# Other agents, of which only these are known, so that Hooktray does not take one for a person.
+OTHER_PROGRAMS = word_set("aider amp cline crush goose")
+OTHER_VARIABLES = word_set("AI_AGENT AMP_THREAD_ID CLINE_ACTIVE GOOSE_TERMINAL")
+# Windows in which agents run as well as the terminals of people: they are no agents, their extension hosts may be.
+EDITORS = word_set(
+    "clion code code-insiders code-oss codium cursor emacs goland idea java nvim phpstorm pycharm rider rubymine "
+    "rustrover vim webstorm windsurf zed zed-editor zeditor"
+)
 
 
 class AgentTable(Mapping[str, SomeAgent], Generic[SomeAgent]):
@@ -151,18 +160,18 @@ def hook_rules(id: str) -> HookRules:
 @cache
 def program_names() -> frozenset[str]:
     """The names of agents' processes."""
-    return others.PROGRAMS.union(*(agent.programs for agent in known_agents()))
+    return OTHER_PROGRAMS.union(*(agent.programs for agent in known_agents()))
 
 
 @cache
 def inherited_variables() -> frozenset[str]:
     """The variables that agents set for their child processes, and that people do not set."""
-    return others.VARIABLES.union(*(agent.variables for agent in known_agents()))
+    return OTHER_VARIABLES.union(*(agent.variables for agent in known_agents()))
 
 
 def editor_names() -> frozenset[str]:
     """The names of programs whose windows hold agents as well as the terminals of people."""
-    return others.EDITORS
+    return EDITORS
 
 
 def display_name(id: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import shlex
 import sys
@@ -105,7 +106,7 @@ def shim(words: Sequence[str], *, otherwise: str) -> bytes:
 def parse(line: str | Sequence[str]) -> RelayCommand | None:
     """A command of ours; None for any other, whatever it mentions."""
     try:
-        words = shlex.split(line, comments=True) if isinstance(line, str) else list(line)
+        words = _words(line) if isinstance(line, str) else tuple(line)
     except ValueError:
         return None
     if len(words) == 3 and PurePath(words[0]).name in {"sh", "bash", "dash"} and words[1] == "-c":
@@ -114,6 +115,11 @@ def parse(line: str | Sequence[str]) -> RelayCommand | None:
         if command := _parsed(part[1:] if part[:1] == ["exec"] else part):
             return command
     return None
+
+
+@functools.lru_cache(maxsize=128)  # a settings file has the same line for many events, and is read several times
+def _words(line: str) -> tuple[str, ...]:
+    return tuple(shlex.split(line, comments=True))
 
 
 def _parts(words: Sequence[str]) -> list[list[str]]:

@@ -46,8 +46,7 @@ from tray.errors import AgentError
 from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import Answer, Decision, Verdict
 from tray.model.event import Capability, EventKind, RelayRequest
-from tray.model.guard import Guard
-from tray.model.hook import Failure
+from tray.model.hook import Failure, Guard
 from tray.text import sanitise
 
 FILE = Path(__file__).parents[1] / "relay.table"
@@ -185,6 +184,8 @@ def _guard_rows(content: TableContent, agents: frozenset[str]) -> Iterator[tuple
                 if (guard.agent, guard.event) == (agent, event)
             }
             yield from _answer_rows(agent, event, reasons)
+        if AGENTS[agent].unnamed_event:
+            yield _limit_row(agent, "")
 
 
 def _reason(guard: Guard, ending: str) -> str:
@@ -207,8 +208,13 @@ def _answer_rows(agent: str, event: str, reasons: Mapping[Failure, str]) -> Iter
     ):
         if ability in known.can and reason:
             yield from _answer_row(agent, event, Decision(verdict=verdict, reason=reason))
-    # After the tray's own limit, which its acknowledgement names, and before the agent's.
-    yield "limit", agent, event, str(int((0.75 * known.timeout + 0.25 * known.deadline) * 1000))
+    yield _limit_row(agent, event)
+
+
+def _limit_row(agent: str, event: str) -> tuple[str, ...]:
+    """After the tray's own limit, which its acknowledgement names, and before the agent's."""
+    known = spec(agent, event)
+    return "limit", agent, event, str(int((0.75 * known.timeout + 0.25 * known.deadline) * 1000))
 
 
 def _answer_row(agent: str, event: str, decision: Decision) -> Iterator[tuple[str, ...]]:

@@ -8,24 +8,18 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import tray
-from tray.engine.lost_approvals import LostApprovals
 from tray.engine.pipeline import Engine
-from tray.engine.ports import EngineListener, RecordSink, Spawn
-from tray.engine.slash_command import CommandAnswers, no_tray
-from tray.engine.user_questions import UserQuestions
-from tray.execution.command import BackgroundProcesses, Hangup
+from tray.engine.ports import EngineListener, EngineOptions, EngineState, RecordSink, Spawn
 from tray.execution.hook_runs import HookRuns
 from tray.lazy_dataclass import dataclass, replace
-from tray.model.guard import Guard
 from tray.paths import Paths
 from tray.protection.environments import SITE_NAMES, Environments, find_environments
 from tray.protection.protected_paths import ProtectedPaths, agent_homes
-from tray.protection.self_protection import Protection
 from tray.store.copies import Copies
 from tray.store.db import BUSY_TIMEOUT, OFFLINE_BUSY_TIMEOUT, Database, open_db
 from tray.store.journal import Journal
@@ -34,7 +28,6 @@ from tray.store.retention import Retention, RetentionLimits
 from tray.store.session_rows import SessionRows
 from tray.store.sessions import Sessions
 from tray.store.switch import Switch
-from tray.threads import ShutdownState
 
 # Reading sources takes longer to import than all the rest, and a process that only judges events reads none.
 if TYPE_CHECKING:
@@ -89,43 +82,21 @@ def build_engine(
     stores: Stores,
     listener: EngineListener,
     spawn: Spawn,
-    background: BackgroundProcesses | None,
+    options: EngineOptions,
     *,
-    llm: Callable[[], Llm | None],
     records: RecordSink | None = None,
-    stop_signal: Hangup | None = None,
-    offline: bool = False,
-    questions: UserQuestions | None = None,
-    exceptions: Callable[[], Sequence[str]] = tuple,
-    command_answers: CommandAnswers = no_tray,
-    port: Callable[[], int] = lambda: 0,
-    shutdown_state: ShutdownState | None = None,
-    lost_guards: Callable[[], Sequence[Guard]] = tuple,
 ) -> Engine:
-    """The same engine for the tray and for the one-shot `hooktray once`, which brings `records` of its own.
-
-    `shutdown` becomes readable when the tray ends: hooks that no agent waits for are then cancelled. `quit` has how
-    far the shutdown has come, for events whose agent waits.
-    """
-    return Engine(
+    """The same engine for the tray and for the one-shot `hooktray once`, which brings `records` of its own."""
+    state = EngineState(
         ledger=stores.ledger,
         copies=stores.copies,
         switch=stores.switch,
         sessions=stores.sessions,
-        records=records or stores.journal,
-        listener=listener,
-        spawn=spawn,
-        background=background,
-        llm=llm,
         runs=stores.runs,
-        stop_signal=stop_signal,
-        offline=offline,
-        questions=questions,
-        protection=Protection(protected_paths=stores.protected_paths, exceptions=exceptions, port=port),
-        command_answers=command_answers,
-        shutdown_state=shutdown_state,
-        lost=LostApprovals(lost_guards),
+        protected_paths=stores.protected_paths,
+        records=records or stores.journal,
     )
+    return Engine(state, listener, spawn, options)
 
 
 def find_protected_paths(paths: Paths, environment: Mapping[str, str]) -> ProtectedPaths:

@@ -22,6 +22,7 @@ from tray.model.event import PROBE_PREFIX
 from tray.model.hook import ApprovalState, Hook
 from tray.paths import Paths
 from tray.store.journal import Journal
+from tray.store.rows import RowFilter
 
 if TYPE_CHECKING:
     from tray.approvals.catalog import HookCatalog
@@ -99,7 +100,7 @@ def last_events(journal: Journal) -> Callable[[str], float | None]:
     """When an agent sent its last event, our own test events not counted."""
 
     def last(agent: str) -> float | None:
-        rows = journal.recent(ROW_LIMIT, agent=agent)
+        rows = journal.recent(ROW_LIMIT, RowFilter(agent=agent))
         return next((row.at for row in rows if not row.test and not row.session.startswith(PROBE_PREFIX)), None)
 
     return last
@@ -107,14 +108,14 @@ def last_events(journal: Journal) -> Callable[[str], float | None]:
 
 def recorded_sessions(journal: Journal) -> IsRecorded:
     """Whether the journal has an event of a session."""
-    return lambda session: bool(journal.recent(1, session=session))
+    return lambda session: bool(journal.recent(1, RowFilter(session=session)))
 
 
 def unsupported_agents(journal: Journal) -> list[UnsupportedAgent]:
     """The agents without support that ran a line of ours in the last days."""
     found, since = [], time.time() - RECENT_SECONDS
     for agent in UNSUPPORTED:
-        rows = journal.recent(ROW_LIMIT, agent=agent, since=since)
+        rows = journal.recent(ROW_LIMIT, RowFilter(agent=agent, since=since))
         row = next((row for row in rows if row.skip_reason is SkipReason.NOT_SUPPORTED and not row.test), None)
         if row is not None:
             found.append(UnsupportedAgent(agent=agent, line=row.via_agent, last_event=row.at))

@@ -21,21 +21,18 @@ from tray.language import say
 from tray.model.decision import Decision, Record
 from tray.model.event import Event
 from tray.notify.alert import ALL_AGENTS, CHOICES, Alert, Button
-from tray.notify.balloon import BalloonBackend
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
+from tray.notify.fallback_backends import BalloonBackend, NotifySendBackend, OsascriptBackend
 from tray.notify.freedesktop import FreedesktopBackend, OnPress
 from tray.notify.notifier import NotificationBackend, NotifierChain
-from tray.notify.notify_send import NotifySendBackend
-from tray.notify.osascript import OsascriptBackend
 from tray.notify.presence_gate import Look, PresenceGate, prove_nothing
 from tray.notify.push.push_queue import PushQueue
 from tray.notify.push.sender_process import PushProcesses
-from tray.notify.quiet_hours import quiet_until
+from tray.notify.rules import quiet_until
 from tray.notify.send_queue import NotificationQueue
 from tray.notify.service import AlertService
 from tray.notify.sound import Player
-from tray.notify.throttle import Throttle
-from tray.notify.throttled_queue import ThrottledQueue
+from tray.notify.throttle import Throttle, ThrottledQueue
 from tray.settings import Settings
 
 SNOOZE = 30 * 60.0  # seconds, by the button on an alert

@@ -12,7 +12,7 @@ from tray.agents import relay_table
 from tray.agents.relay_table import TableContent
 from tray.engine.guard_summary import guards
 from tray.lazy_dataclass import dataclass
-from tray.model.guard import Guard
+from tray.model.hook import Guard
 from tray.paths import Paths
 from tray.store.db import Database
 from tray.store.earlier_approvals import EarlierApprovals, keep_lost

@@ -27,7 +27,7 @@ from tray.app.agent_sites import connected_agents
 from tray.app.guards_in_force import USUAL_WITHOUT_TRAY, GuardSources, kept_guards, note_loss, usual_guards
 from tray.errors import HooktrayError, StoreError
 from tray.lazy_dataclass import dataclass
-from tray.model.guard import Guard
+from tray.model.hook import Guard
 from tray.paths import Paths, unwritable_error
 from tray.sources.configuration import write_atomic
 from tray.store.db import Database, open_db

@@ -11,7 +11,7 @@ from tray.app.agent_sites import connected_agents
 from tray.app.guards_in_force import GuardSources, kept_guards, usual_guards
 from tray.approvals.catalog import HookCatalog
 from tray.errors import HooktrayError
-from tray.model.guard import Guard
+from tray.model.hook import Guard
 from tray.paths import Paths
 
 log = logging.getLogger(__name__)

@@ -23,7 +23,7 @@ from tray.app.checks.agent_status import agent_statuses
 from tray.app.checks.checklist import broken_hooks
 from tray.approvals.catalog import HookCatalog, HookState, command_or_url
 from tray.approvals.review import describe_action
-from tray.engine.log_rows import log_report, query
+from tray.engine.log_rows import log_report, row_filter
 from tray.engine.needed_events import needed_events
 from tray.language import pick_language
 from tray.lazy_dataclass import replace
@@ -69,7 +69,7 @@ class Reports:
             case "list":
                 return lambda: list_report(self._stores, self._catalog)
             case "log":
-                limit, wanted = max(1, min(int(request["limit"]), MAX_ROWS)), query(request["wanted"])
+                limit, wanted = max(1, min(int(request["limit"]), MAX_ROWS)), row_filter(request["wanted"])
                 return lambda: {"entries": log_report(self._stores.journal, limit, wanted)}
             case "status":
                 place = self._site(request)

@@ -49,8 +49,7 @@ from tray.app.reports import Reports
 from tray.app.service import TrayService
 from tray.app.session_focus import SessionFocus
 from tray.app.session_tracker import SessionTracker, dropped_place
-from tray.app.shutdown import CLOSE_TIMEOUT, GRACE, GracefulShutdown
-from tray.app.signals import stop_on_signal
+from tray.app.shutdown import CLOSE_TIMEOUT, GRACE, GracefulShutdown, stop_on_signal
 from tray.app.state_folder import LOCK, AnotherTrayError, StateFolder
 from tray.app.state_recovery import Incident, StateRecovery
 from tray.app.trials import Trials
@@ -76,10 +75,11 @@ from tray.desktop.menu import (
 )
 from tray.desktop.opener import Opener
 from tray.desktop.presence import attention
+from tray.engine.ports import EngineOptions
 from tray.engine.turn_end import TurnEndDetector
 from tray.errors import StoreError
 from tray.execution.command import BackgroundProcesses
-from tray.execution.file_limit import raise_limit
+from tray.execution.hook_process import raise_limit
 from tray.execution.orphans import become_subreaper
 from tray.ipc.approval_requests import TerminalReviews
 from tray.ipc.passphrase_change import PassphraseChange
@@ -91,9 +91,9 @@ from tray.language import say
 from tray.model.decision import Decision, Record
 from tray.model.event import Event, RelayRequest
 from tray.model.place import Place
-from tray.notify.muted import mute_classes
 from tray.notify.policy import state_folder_lost
 from tray.notify.presence_gate import Attention
+from tray.notify.rules import mute_classes
 from tray.paths import Paths
 from tray.text import sanitise
 from tray.threads import LoopThread, ShutdownState, StopSignal, ThrottledCall, WorkQueue, reduce_latency
@@ -306,12 +306,9 @@ class App:
 
     def _make_engine(self) -> None:
         model = functools.partial(confirmed_llm, self._paths, self._stores)
-        self._engine = build_engine(
-            self._stores,
-            self._events,
-            self._workers.spawn,
-            self._background_processes,
+        options = EngineOptions(
             llm=model,
+            background=self._background_processes,
             stop_signal=self._stop_signal,
             questions=self._alert_controller.questions,
             exceptions=lambda: self._catalog.exceptions,
@@ -320,6 +317,7 @@ class App:
             shutdown_state=self._shutdown_state,
             lost_guards=lambda: self._relay_files.kept,
         )
+        self._engine = build_engine(self._stores, self._events, self._workers.spawn, options)
         trials = Trials(
             self._paths,
             self._stores,

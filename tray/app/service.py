@@ -16,7 +16,7 @@ from tray.ipc.requests import UserRequests
 from tray.ipc.server import DisconnectSignal, PeerCredentials
 from tray.model.decision import Answer
 from tray.model.event import RelayRequest
-from tray.model.guard import GATING_KINDS
+from tray.model.hook import GATING_KINDS
 
 
 class TrayService:

@@ -9,9 +9,12 @@ import contextlib
 import faulthandler
 import logging
 import queue
+import signal
+import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Protocol
 
 from tray.threads import ShutdownState
@@ -98,3 +101,24 @@ class GracefulShutdown:
             self._requests.get(timeout=POLL_INTERVAL)
             return True
         return False
+
+
+if sys.platform == "win32":
+    SIGNALS = (signal.SIGTERM, signal.SIGINT)
+else:
+    SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+@contextlib.contextmanager
+def stop_on_signal(stop: Callable[[], None]) -> Iterator[None]:
+    """They end the tray in order, also when its terminal is closed."""
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        stop()
+
+    before = {number: signal.signal(number, handle) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -24,6 +24,7 @@ from tray.app.checks.samples import sample_event
 from tray.approvals.catalog import HookState
 from tray.approvals.controls import Undo
 from tray.engine import trial
+from tray.engine.ports import EngineOptions
 from tray.engine.record import make_record
 from tray.errors import HooktrayError
 from tray.execution.command import Hangup
@@ -188,7 +189,7 @@ def _outcome(stores: Stores, one: ApprovedHook, event: Event, stop_signal: Hangu
     sink = trial.NullListener()
     started, at = time.monotonic(), time.time()
     try:
-        engine = build_engine(stores, sink, sink.spawn, None, llm=lambda: None, records=sink, stop_signal=stop_signal)
+        engine = build_engine(stores, sink, sink.spawn, EngineOptions(stop_signal=stop_signal), records=sink)
         tried = trial.run(engine, one, event)
     except HooktrayError as error:
         return TrialFailure(hook=one.hook.name, cause=error.message, remedy=error.hint)
@@ -200,8 +201,8 @@ def _outcome(stores: Stores, one: ApprovedHook, event: Event, stop_signal: Hangu
     if tried.result != "failed":
         warning = tried.outcome.output.warning
         return TrialFailure(hook=one.hook.name, cause=warning, remedy=OUTPUT_REMEDY) if warning else None
-    cause = remedies.with_user_paths(tried.outcome.cause, one, stores.copies)
-    stderr = remedies.with_user_paths(tried.outcome.stderr, one, stores.copies)
+    cause = stores.copies.with_originals(one.digest, tried.outcome.cause)
+    stderr = stores.copies.with_originals(one.digest, tried.outcome.stderr)
     remedy = _remedy(cause, stderr, one.hook, event)
     return TrialFailure(hook=one.hook.name, cause=_cause(cause, stderr), remedy=remedy)
 

@@ -5,17 +5,19 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 from tray.app import Stores, build_engine, confirmed_llm
-from tray.app.page_settings import choices, choose, offers
 from tray.approvals.callers.click_check import ClickRejection
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.controls import Controls
+from tray.desktop.menu import ApplyConnection, ConnectAll, Item, ItemKind, OpenPage, SetVariable, SwitchHook, menu
 from tray.desktop.menu_controller import MenuController
 from tray.desktop.presenter import Presenter
+from tray.engine.ports import EngineOptions
 from tray.engine.replay import ReplayComparison, compare
 from tray.engine.trial import NullListener
 from tray.engine.user_questions import UserQuestions
@@ -27,9 +29,15 @@ from tray.paths import Paths
 from tray.store.stats import Statistics
 from tray.threads import LoopThread, WorkQueue
 from tray.web.page import WebPage
-from tray.web.services import AgentConnection, PageServices
+from tray.web.services import AgentConnection, ConnectOffer, PageServices, PageSetting
 
 REFRESH_TIMEOUT = 2.0  # seconds that a page waits for a fresh look at the sources or the menu
+
+SUBMENUS = (
+    "alerts",
+    "settings",
+)  # of the menu, whose rows are the settings of the page; for all else that the menu has, the page has pages
+EXCLUDED = (SwitchHook, SetVariable, OpenPage)  # a hook is switched on its own page, and asks first
 
 T = TypeVar("T")
 
@@ -86,10 +94,10 @@ def build_replay(
 ) -> Callable[[Record], ReplayComparison]:
     """Runs the hooks in force on a recorded event, in an engine that announces and records nothing."""
     listener = NullListener()
-    engine = build_engine(
-        stores, listener, listener.spawn, None, llm=lambda: confirmed_llm(paths, stores), records=listener,
-        stop_signal=stop_signal, exceptions=lambda: catalog.exceptions,
-    )  # fmt: skip
+    options = EngineOptions(
+        llm=lambda: confirmed_llm(paths, stores), stop_signal=stop_signal, exceptions=lambda: catalog.exceptions
+    )
+    engine = build_engine(stores, listener, listener.spawn, options, records=listener)
     return lambda record: compare(engine, record, dict(os.environ))
 
 
@@ -117,3 +125,55 @@ def _run_on(thread: WorkQueue, work: Callable[[], T]) -> T | None:
     with contextlib.suppress(queue.Empty):
         return done.get(timeout=REFRESH_TIMEOUT)
     return None
+
+
+def choices(presenter: Presenter) -> tuple[PageSetting, ...]:
+    """As they are now. On the presenter's thread."""
+    return tuple(filter(None, map(_choice, _submenus(presenter))))
+
+
+def offers(presenter: Presenter) -> tuple[ConnectOffer, ...]:
+    """What connecting each agent that was found would write, with the row that does it. On the presenter's thread."""
+    state = presenter.state(time.time())
+    rows = {row.action: row for row in _rows(_submenus(presenter)) if row.action}
+    found = []
+    for one in state.agents:
+        if one.connect and (row := rows.get(ApplyConnection(one.agent, one.connect.digest))):
+            preview = one.connect
+            found.append(
+                ConnectOffer(id=row.id, text=row.label, summary=preview.summary, difference=preview.difference)
+            )
+    every = next((row for action, row in rows.items() if isinstance(action, ConnectAll)), None)
+    return (*([ConnectOffer(id=every.id, text=every.label)] if every else []), *found)
+
+
+def choose(presenter: Presenter, controller: MenuController, id: str, on: bool | None) -> bool:
+    """Click a row, unless its tick is as it should be already; False without such a row. On their thread."""
+    row = next(
+        (row for row in _rows(_submenus(presenter)) if row.id == id and not isinstance(row.action, EXCLUDED)), None
+    )
+    if row is None or row.action is None:
+        return False
+    if row.kind is not ItemKind.CHECK or row.checked != on:
+        controller.act(row.action)
+    return True
+
+
+def _submenus(presenter: Presenter) -> tuple[Item, ...]:
+    return tuple(row for row in menu(presenter.state(time.time())) if row.id in SUBMENUS)
+
+
+def _choice(row: Item) -> PageSetting | None:
+    """None for what is only there to look at, or is elsewhere on the page."""
+    below = tuple(filter(None, map(_choice, row.children)))
+    if isinstance(row.action, EXCLUDED) or not (row.action or below):
+        return None
+    return PageSetting(
+        id=row.id, text=row.label, is_on=row.checked if row.kind is ItemKind.CHECK else None, settings=below
+    )
+
+
+def _rows(rows: tuple[Item, ...]) -> Iterator[Item]:
+    for row in rows:
+        yield row
+        yield from _rows(row.children)

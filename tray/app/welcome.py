@@ -55,4 +55,4 @@ def _next(found: Sequence[MenuAgent]) -> str:
     if not found:
         return say("no agent was found; `hooktray connect AGENT` connects one")
     each = "; ".join(f"{one.name}: {one.connect.summary}" for one in found if one.connect)
-    return say("*Connect*, or the menu's first row: {what}", what=each)
+    return say("“Connect”, or the menu's first row: {what}", what=each)

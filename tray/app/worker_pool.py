@@ -19,6 +19,7 @@ class WorkerPool:
     def __init__(self) -> None:
         self._slots = threading.BoundedSemaphore(THREAD_LIMIT)
         self._threads: set[threading.Thread] = set()
+        self._starting = threading.Lock()  # no thread is joined before it runs
 
     def spawn(self, work: Callable[[], object]) -> bool:
         """Run it in a thread; False when there are too many already, or the system has no thread left."""
@@ -35,16 +36,19 @@ class WorkerPool:
                 self._slots.release()
 
         thread = CheckedThread(target=run, name="observe", daemon=True)
-        self._threads.add(thread)
-        try:
-            thread.start()
-        except RuntimeError:
-            self._threads.discard(thread)
-            self._slots.release()
-            return False
+        with self._starting:
+            try:
+                self._threads.add(thread)
+                thread.start()
+            except RuntimeError:
+                self._threads.discard(thread)
+                self._slots.release()
+                return False
         return True
 
     def join(self) -> None:
         until = time.monotonic() + JOIN_TIMEOUT
-        for thread in list(self._threads):
+        with self._starting:
+            threads = list(self._threads)
+        for thread in threads:
             thread.join(max(0.0, until - time.monotonic()))

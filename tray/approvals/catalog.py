@@ -17,6 +17,7 @@ from tray.approvals.programs import MissingError
 from tray.approvals.search_path import SearchPath
 from tray.approvals.variables import asked_for
 from tray.errors import HooktrayError
+from tray.execution.script import NOT_EXECUTABLE
 from tray.language import phrase, say
 from tray.lazy_dataclass import dataclass, replace
 from tray.model.hook import ApprovalState, Command, Hook, Prompt
@@ -277,7 +278,7 @@ class HookCatalog:
             bundle = replace(bundle, pinned=self._copies.check(in_force).pinned)
         health = self._damage(in_force) or _health(hook, bundle, in_force, ledger_state)
         granted = grants_of(hook.key, ledger_state.settings, ledger_state.setting_texts)
-        trial = self._trials.failures().get((hook.key, in_force)) if in_force and not health else None
+        trial = self._failed_trial(hook, bundle, in_force) if in_force and not health else None
         return HookState(
             key=hook.key,
             hook=hook,
@@ -297,6 +298,12 @@ class HookCatalog:
             remedy=trial[1] if trial else "",
             failed_trial=trial is not None,
         )
+
+    def _failed_trial(self, hook: Hook, bundle: Bundle, in_force: str) -> tuple[str, str] | None:
+        """Its cause and remedy; None when there is none, or it ended for want of a mode that the script has now."""
+        found = self._trials.failures().get((hook.key, in_force))
+        has_mode = found and found[0].removeprefix(NOT_EXECUTABLE) in bundle.executable
+        return None if has_mode else found
 
     def _proposed_pins(self, inspection: Inspection) -> Pins | None:
         """As they were first found: a later event's PATH counts only where a program was not found."""

@@ -40,7 +40,7 @@ Since = Annotated[
 def parse_filters(
     *, agent: str, project: str, session: str, event: str, verdict: str, hook: str, text: str, since: str
 ) -> dict[str, Any]:
-    """What a command wants of the journal, for `query`. Raises HooktrayError with the nearest valid word."""
+    """What a command wants of the journal, for `row_filter`. Raises HooktrayError with the nearest valid word."""
     if verdict and verdict not in VERDICTS:
         raise HooktrayError(f"--verdict {verdict}: there is no such verdict", hint=_suggest(verdict, VERDICTS))
     return {
@@ -61,12 +61,14 @@ def check_names(wanted: Mapping[str, Any], journal: Journal, hooks: Callable[[],
 
     What is no longer there may still be in the `journal`; `hooks` are the declared ones.
     """
+    from tray.store.rows import RowFilter
+
     agent, event, hook = (wanted[name] for name in ("agent", "event", "hook"))
-    if agent and not journal.recent(1, brief=True, agent=agent):
+    if agent and not journal.recent(1, RowFilter(agent=agent), brief=True):
         _check_agent(agent)
-    if event and not journal.recent(1, brief=True, event=event):
+    if event and not journal.recent(1, RowFilter(event=event), brief=True):
         _check_known("event", event, _events())
-    if hook and not journal.recent(1, brief=True, hook=hook):
+    if hook and not journal.recent(1, RowFilter(hook=hook), brief=True):
         _check_known("hook", hook, hooks())
 
 

@@ -6,11 +6,12 @@ import json
 import time
 from collections import deque
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tray.cli.views import print_log_line
-from tray.engine.log_rows import log_entry, log_row, query
+from tray.engine.log_rows import log_entry, log_row, row_filter
 from tray.model.decision import Record
 from tray.sources.configuration import file_stamp
 from tray.store.journal import Journal
@@ -21,18 +22,18 @@ POLL_INTERVAL = 0.25  # seconds between two checks of the files; the database is
 
 def follow(journal: Journal, database: Path, wanted: Mapping[str, Any], limit: int, *, as_json: bool) -> None:
     """The latest rows and then each new one, oldest first, until the user ends it."""
-    fitting = query(wanted)
+    fitting = row_filter(wanted)
     before = file_states(database)
     last = _newest(journal, "")
     shown: deque[str] = deque(maxlen=MAX_SHOWN)
-    _show(journal.recent(limit, **fitting), shown, as_json=as_json)
+    _show(journal.recent(limit, fitting), shown, as_json=as_json)
     while True:
         time.sleep(POLL_INTERVAL)
         now = file_states(database)
         if now == before:
             continue
         before, after, last = now, last, _newest(journal, last)
-        _show(list(journal.iterate(after=after, **fitting)), shown, as_json=as_json)
+        _show(list(journal.iterate(replace(fitting, after=after))), shown, as_json=as_json)
 
 
 def _newest(journal: Journal, otherwise: str) -> str:

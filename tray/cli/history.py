@@ -69,9 +69,9 @@ def log(
 
 
 def _read_log(paths: Paths, limit: int, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
-    from tray.engine.log_rows import log_report, query
+    from tray.engine.log_rows import log_report, row_filter
 
-    return log_report(_checked_journal(paths, wanted), limit, query(wanted))
+    return log_report(_checked_journal(paths, wanted), limit, row_filter(wanted))
 
 
 def why(paths: Paths, decision: Id, as_json: Json = False) -> None:
@@ -113,7 +113,7 @@ def export(
     as_json: Annotated[bool, Option("--json", help="The same as --format jsonl.")] = False,
 ) -> None:
     from tray.cli.export import FORMATS, write
-    from tray.engine.log_rows import query
+    from tray.engine.log_rows import row_filter
 
     form = "jsonl" if as_json else form or ("csv" if file.lower().endswith(".csv") else "jsonl")
     if form not in FORMATS:
@@ -121,7 +121,7 @@ def export(
     wanted = parse_filters(
         agent=agent, project=project, session=session, event=event, verdict=verdict, hook=hook, text=text, since=since
     )
-    records = _checked_journal(paths, wanted).iterate(**query(wanted))
+    records = _checked_journal(paths, wanted).iterate(row_filter(wanted))
     if file == "-":
         write(records, form, sys.stdout)
         return

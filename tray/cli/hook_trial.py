@@ -9,9 +9,9 @@ from typing import Any
 
 from tray.app import Stores, build_catalog, build_engine, confirmed_llm, open_stores
 from tray.app.agent_sites import working_folder
-from tray.app.checks import remedies
 from tray.approvals.catalog import HookState
 from tray.engine import trial
+from tray.engine.ports import EngineOptions
 from tray.errors import HooktrayError
 from tray.execution.process import RUN_VARIABLE
 from tray.paths import Paths
@@ -33,13 +33,14 @@ def run_trial(paths: Paths, agent: str, name: str, body: bytes, *, hook: str, ex
     approved = approved_hook(paths, stores, hook)
     event = trial.synthetic_event(agent, name, body, environment=dict(os.environ), cwd=str(working_folder()))
     if trial.is_matched(approved, event):
-        listener, llm = trial.NullListener(), lambda: confirmed_llm(paths, stores)
-        engine = build_engine(stores, listener, listener.spawn, None, llm=llm, records=listener)
+        listener = trial.NullListener()
+        options = EngineOptions(llm=lambda: confirmed_llm(paths, stores))
+        engine = build_engine(stores, listener, listener.spawn, options, records=listener)
         tried = trial.run(engine, approved, event)
     else:
         tried = trial.unmatched(approved, event)
     row = _row(tried, agent, name) | ({"expected": expect, "met": expect == tried.result} if expect else {})
-    row |= {label: remedies.with_user_paths(row[label], approved, stores.copies) for label in ("cause", "stderr")}
+    row |= {label: stores.copies.with_originals(approved.digest, row[label]) for label in ("cause", "stderr")}
     print(json.dumps(row, ensure_ascii=False, default=str) if as_json else printable(_report(row)))
     if tried.result in REMEDIES:
         print(f"hooktray: {row['cause']}: the hook did not run\n  {REMEDIES[tried.result]}", file=sys.stderr)

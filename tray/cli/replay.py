@@ -14,6 +14,7 @@ from tray.cli.hook_trial import approved_hook
 from tray.engine import replay as engine_replay
 from tray.engine import trial
 from tray.engine.pipeline import Engine
+from tray.engine.ports import EngineOptions
 from tray.engine.record import reasons
 from tray.engine.replay import Replay
 from tray.errors import HooktrayError, IpcError
@@ -67,9 +68,8 @@ def _replay_hook(paths: Paths, stores: Stores, event: Event, record: Record, hoo
 def _engine(paths: Paths, stores: Stores) -> Engine:
     """One that announces and records nothing."""
     listener = trial.NullListener()
-    return build_engine(
-        stores, listener, listener.spawn, None, llm=lambda: confirmed_llm(paths, stores), records=listener
-    )
+    options = EngineOptions(llm=lambda: confirmed_llm(paths, stores))
+    return build_engine(stores, listener, listener.spawn, options, records=listener)
 
 
 def _row(replayed: Replay, record: Record, against: str) -> dict[str, Any]:

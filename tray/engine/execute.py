@@ -5,19 +5,20 @@ from __future__ import annotations
 import logging
 import signal
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
+from typing import Protocol
 
 from tray.agents.protocol import spec
+from tray.agents.registry import hook_rules
 from tray.engine.async_output import AsyncOutput
-from tray.engine.duplicates import duplicates
 from tray.engine.gates import gate
 from tray.engine.jobs import JobBuilder, parse_result
 from tray.engine.limits import TurnLimits
 from tray.engine.merge import failed, make_outcome, skipped
+from tray.engine.plan import duplicates
 from tray.engine.ports import EngineListener
-from tray.engine.serial import cancelled_after_deny, ready
-from tray.engine.status_message import show_status
 from tray.errors import HooktrayError
 from tray.execution.command import BackgroundProcesses, Hangup
 from tray.execution.environment import add_withheld, clean
@@ -25,7 +26,7 @@ from tray.execution.hook_runs import HookPlace, HookRuns
 from tray.execution.process import CANCELLED, CLOSED, Job
 from tray.execution.request_job import AnyJob, run_jobs
 from tray.lazy_dataclass import replace
-from tray.model.decision import Gate, HookOutput, Outcome, Result, Status
+from tray.model.decision import Gate, HookOutput, Outcome, Result, Status, Verdict
 from tray.model.event import Event
 from tray.model.hook import AsyncMode, Hook, Rule
 from tray.store.ledger import ApprovedHook
@@ -181,6 +182,8 @@ class HookExecutor:
         outcomes = []
         for index, result in zip(jobs, results, strict=True):
             hook = hooks[index].hook
+            if result.cause:
+                result = replace(result, cause=self._builder.with_originals(hooks[index], result.cause))
             if not result.started:
                 self._limits.release_once(event, hook)
             if result.cause == CLOSED:
@@ -206,3 +209,70 @@ class HookExecutor:
             output = HookOutput(problem=f"internal error: {type(error).__name__}")
         stderr = result.stderr.decode("utf-8", "replace")
         return make_outcome(event, hook, output, timed_out=result.timed_out, ms=result.ms, stderr=stderr)
+
+
+class StatusDisplay(Protocol):
+    """Where it is shown."""
+
+    def status_shown(self, turn: str, text: str) -> None: ...
+    def status_hidden(self, turn: str) -> None: ...
+
+
+@contextmanager
+def show_status(
+    display: StatusDisplay, event: Event, hooks: Mapping[int, Hook]
+) -> Iterator[Callable[[int], Callable[[], None]]]:
+    """Show the texts of these hooks; yields what to call when one of them has ended."""
+    turns = {index: f"{event.id}/{index}" for index, hook in hooks.items() if hook.status}
+
+    def hide(index: int) -> None:
+        if turn := turns.pop(index, ""):
+            _quietly(partial(display.status_hidden, turn))
+
+    for index, turn in turns.items():
+        _quietly(partial(display.status_shown, turn, hooks[index].status))
+    try:
+        yield lambda index: partial(hide, index)
+    finally:
+        for index in list(turns):
+            hide(index)
+
+
+def _quietly(call: Callable[[], None]) -> None:
+    """What cannot be shown never changes an answer (law 7)."""
+    try:
+        call()
+    except Exception:  # of our display; the hook runs on
+        log.exception("a hook's status could not be shown")
+
+
+def ready(waiting: Mapping[int, AnyJob], hooks: Sequence[ApprovedHook]) -> dict[int, AnyJob]:
+    """The jobs that may start now: of each sequential source the first that waits, and everything else."""
+    taken: set[str] = set()
+    jobs = {}
+    for index, job in waiting.items():
+        source = _queue_key(hooks[index])
+        if source not in taken:
+            jobs[index] = job
+        if source:
+            taken.add(source)
+    return jobs
+
+
+def cancelled_after_deny(
+    waiting: Mapping[int, AnyJob], hooks: Sequence[ApprovedHook], outcomes: Mapping[int, Outcome]
+) -> dict[int, Outcome]:
+    """The hooks that are not asked any more, because one before them in their source denied."""
+    denied = {_queue_key(hooks[index]) for index, one in outcomes.items() if one.output.verdict is Verdict.DENY}
+    denied.discard("")
+    cause = "an earlier hook of its plugin denied"
+    return {
+        index: Outcome(hook=hooks[index].hook.name, status=Status.SKIPPED, cause=cause)
+        for index in waiting
+        if _queue_key(hooks[index]) in denied
+    }
+
+
+def _queue_key(one: ApprovedHook) -> str:
+    """The queue that a hook stands in; "" when it waits for nobody."""
+    return one.hook.source.path if hook_rules(one.hook.match.format).sequential else ""

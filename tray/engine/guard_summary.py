@@ -18,8 +18,7 @@ from tray.engine.plan import EventSearch, exact_names, matches
 from tray.lazy_dataclass import dataclass, field, replace
 from tray.model.decision import Verdict
 from tray.model.event import Capability, Event, Tool
-from tray.model.guard import GATING_KINDS, Guard
-from tray.model.hook import OWN_SOURCE, AsyncMode, Failure, Hook, Match, Rule
+from tray.model.hook import GATING_KINDS, OWN_SOURCE, AsyncMode, Failure, Guard, Hook, Match, Rule
 from tray.store.ledger import LedgerState
 from tray.store.switch import Switch
 

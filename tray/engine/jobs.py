@@ -1,4 +1,4 @@
-"""Builds the job of one hook for one event, and parses its result."""
+"""Builds the job of one hook for one event, and reads its output: also an answer after other text, or none."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tray.agents import lenient
 from tray.agents.placeholders import runtime_values
-from tray.agents.registry import AGENTS
-from tray.engine import output
+from tray.agents.protocol import spec
+from tray.agents.registry import AGENTS, hook_rules
 from tray.engine.prompt_text import parse_reply
 from tray.errors import HooktrayError
 from tray.execution.deadline import Deadline
@@ -19,10 +20,11 @@ from tray.execution.process import Job, StartGate
 from tray.execution.request_job import AnyJob, RequestJob
 from tray.execution.script import is_unopened_script
 from tray.lazy_dataclass import replace
-from tray.model.decision import HookOutput, Result
-from tray.model.event import TEST_VARIABLE, Event
-from tray.model.hook import Command, Hook, Http, Prompt
+from tray.model.decision import HookOutput, Result, Verdict
+from tray.model.event import STOP_KINDS, TEST_VARIABLE, Capability, Event
+from tray.model.hook import Command, Failure, Hook, Http, Prompt
 from tray.store.ledger import ApprovedHook
+from tray.text import redact, sanitise
 
 if TYPE_CHECKING:  # reading YAML is none of the business of `once`
     from tray.approvals.command_resolver import CommandResolver
@@ -30,6 +32,11 @@ if TYPE_CHECKING:  # reading YAML is none of the business of `once`
     from tray.store.copies import Copies
 
 AGENT_TIMEOUT = 60.0  # seconds that an agent hook has at most
+
+QUOTED = 60  # characters of the output that a reason quotes
+REDACTED_LENGTH = 2000  # characters from which they are taken: a secret at their end is known by what follows
+OWN_SOURCE = "hooktray"  # the source whose hooks have to answer, whatever text means in their dialect
+IGNORED = "its answer is the last line of its output; the lines before it were ignored"
 
 
 class JobBuilder:
@@ -58,6 +65,10 @@ class JobBuilder:
             return _question(event, hook, action, self._llm(), start_gate)
         assert isinstance(action, Command)
         return self._job(event, hook, approved, action, start_gate)
+
+    def with_originals(self, approved: ApprovedHook, cause: str) -> str:
+        """Agents and users know their own files, and nothing of our copies."""
+        return self._copies.with_originals(approved.digest, cause)
 
     def _job(self, event: Event, hook: Hook, approved: ApprovedHook, command: Command, start_gate: StartGate) -> Job:
         from tray.approvals.program_pins import hook_path  # as the resolver
@@ -128,4 +139,50 @@ def parse_result(event: Event, hook: Hook, result: Result) -> HookOutput:
         stderr = result.stderr.decode("utf-8", "replace").strip()
         if is_unopened_script(hook.action.line, stderr):
             return HookOutput(problem=stderr)
-    return output.parse_output(event, hook, result)
+    return parse_output(event, hook, result)
+
+
+def parse_output(event: Event, hook: Hook, result: Result) -> HookOutput:
+    """The hook's answer in its dialect; a refusal or question on the last line counts after any other text.
+
+    An allow or a rewrite there does not count: some other program may have printed it.
+    """
+    output = _heard(event, hook, AGENTS[hook.dialect].protocol.read(event, result))
+    if output.verdict is Verdict.DENY or result.cause or result.code is None:
+        return output
+    if last := lenient.last_object(result.stdout):
+        answer = AGENTS[hook.dialect].protocol.read(event, replace(result, stdout=last.encode()))
+        if answer.verdict > max(output.verdict, Verdict.ALLOW) or answer.stop is not None:
+            return _refusal(answer)
+    refusable = Capability.DENY in spec(event.agent, event.name).can  # else there is nothing to block
+    if refusable and hook.failure is Failure.BLOCK and result.code == 0 and not output.problem:
+        return _require_answer(hook, result, output)
+    return output
+
+
+def _heard(event: Event, hook: Hook, output: HookOutput) -> HookOutput:
+    """Without context at a stop, where a format does not know that: an agent would go on because of it."""
+    if not output.context or event.kind not in STOP_KINDS or hook_rules(hook.dialect).context_at_stop:
+        return output
+    return replace(output, context="", adjustment=output.adjustment or "its context at a stop was dropped")
+
+
+def _refusal(answer: HookOutput) -> HookOutput:
+    """Only what is strict in it."""
+    verdict = answer.verdict if answer.verdict > Verdict.ALLOW else Verdict.ABSTAIN
+    return HookOutput(verdict=verdict, reason=answer.reason, stop=answer.stop, notes=answer.notes, adjustment=IGNORED)
+
+
+def _require_answer(hook: Hook, result: Result, output: HookOutput) -> HookOutput:
+    """With `failure: block` text is a failure, unless it is what the event or the hook's own format asks for."""
+    text = lenient.text(result.stdout, lenient.PYTHON)
+    is_ours, is_object = hook.source.kind == OWN_SOURCE, lenient.is_object(text)
+    if not text or output.plain or (is_object and not (is_ours and output.warning)):
+        return output
+    if not is_ours and (hook_rules(hook.dialect).text_counts or not output.warning):
+        return output
+    quoted = sanitise(redact(sanitise(text[:REDACTED_LENGTH], REDACTED_LENGTH)).text, QUOTED)
+    return HookOutput(
+        problem=f'it printed "{quoted}" and no answer: have it print one JSON object, or nothing for no opinion,'
+        " and everything else to stderr"
+    )

@@ -8,26 +8,25 @@ from typing import Any
 from tray.engine.sentence import sentence
 from tray.model.decision import Record, Verdict
 from tray.store.journal import Journal
+from tray.store.rows import RowFilter
 
 SENTENCE_LIMIT = 300  # characters
-
-
 FILTERS = ("agent", "project", "session", "event", "label", "hook", "text")
 
 
-def query(wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """What Journal.recent takes, of what a command wants: the verdict as a word, and a time or ""."""
+def row_filter(wanted: Mapping[str, Any]) -> RowFilter:
+    """Of what a command wants: the verdict as a word, and a time or ""."""
     verdict, since = wanted["verdict"], wanted["since"]
-    return {
+    return RowFilter(
         **{name: str(wanted[name]) for name in FILTERS},
-        "verdict": Verdict[verdict.upper()] if verdict else None,
-        "since": float(since) if since else "",
-    }
+        verdict=Verdict[verdict.upper()] if verdict else None,
+        since=float(since) if since else None,
+    )
 
 
-def log_report(journal: Journal, limit: int, query: Mapping[str, Any]) -> list[dict[str, Any]]:
+def log_report(journal: Journal, limit: int, wanted: RowFilter) -> list[dict[str, Any]]:
     """The latest rows that fit, newest first."""
-    return [log_entry(record) for record in journal.recent(limit, brief=True, **query)]
+    return [log_entry(record) for record in journal.recent(limit, wanted, brief=True)]
 
 
 def log_entry(record: Record) -> dict[str, Any]:

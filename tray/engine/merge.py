@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 from tray.agents.protocol import spec
 from tray.agents.registry import hook_rules
-from tray.engine.slash_command import NAME as OWN_NAME
+from tray.engine.own_answers import OWN_NAME
 from tray.model.decision import NO_OUTPUT, Decision, Gate, HookOutput, Outcome, Status, Verdict
 from tray.model.event import Capability, Event
-from tray.model.guard import GATING_KINDS
-from tray.model.hook import Failure, Hook
+from tray.model.hook import GATING_KINDS, Failure, Hook
 
 REASON_LIMIT = 2000  # characters of what a hook wrote to stderr, taken from its end
 

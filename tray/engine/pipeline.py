@@ -6,52 +6,39 @@ import logging
 import os
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from tray.agents.agent import Payload
 from tray.agents.protocol import fit, neutral, parse_payload, spec
 from tray.agents.recognition import RecognisedCaller, recognise
 from tray.approvals.callers.ancestry import HookAncestry
 from tray.engine.async_output import AsyncOutput
-from tray.engine.duplicates import split_async
 from tray.engine.execute import HookExecutor
 from tray.engine.gates import MAX_DEPTH, apply_switch, may_block
 from tray.engine.jobs import JobBuilder
 from tray.engine.limits import TurnLimits
-from tray.engine.lost_approvals import LostApprovals
 from tray.engine.merge import merge
+from tray.engine.own_answers import LostApprovals, answer_command
 from tray.engine.parse_event import parse_event
-from tray.engine.plan import plan
-from tray.engine.ports import FREQUENT_KINDS, Defer, EngineListener, RecordSink, Spawn, run_now
+from tray.engine.plan import plan, split_async
+from tray.engine.ports import FREQUENT_KINDS, Defer, EngineListener, EngineOptions, EngineState, Spawn, run_now
 from tray.engine.reports import CallReport, CallReports
 from tray.engine.respond import Responder
 from tray.engine.scopes import SkillScopes
-from tray.engine.slash_command import CommandAnswers, answer_command, no_tray
 from tray.engine.user_questions import (
     ASKING_KINDS,
     EngineResponse,
     QuestionResult,
     Resolution,
-    UserQuestions,
     apply_result,
 )
-from tray.execution.command import BackgroundProcesses, Hangup
-from tray.execution.hook_runs import HookRuns
+from tray.execution.command import Hangup
 from tray.execution.process import CANCELLED
 from tray.lazy_dataclass import replace
 from tray.model.decision import NO_OPINION, Answer, Decision, Gate, Outcome, Status, Verdict
 from tray.model.event import Event, EventKind, RelayRequest
 from tray.model.hook import Hook
-from tray.protection.protected_paths import ProtectedPaths
 from tray.protection.self_protection import Protection
-from tray.store.copies import Copies
-from tray.store.ledger import ApprovedHook, Ledger, LedgerState
-from tray.store.sessions import Sessions
-from tray.store.switch import Switch
-from tray.threads import ShutdownState
-
-if TYPE_CHECKING:  # reading YAML is none of the business of `once`
-    from tray.settings import Llm
+from tray.store.ledger import ApprovedHook, LedgerState
 
 ANCESTRY_KINDS = ASKING_KINDS | {EventKind.ROUND_END}  # may have an effect without any hook
 
@@ -61,57 +48,40 @@ log = logging.getLogger(__name__)
 class Engine:
     """Judges events by the approved hooks. `spawn` runs work whose answer has left; False when it takes no more."""
 
-    def __init__(
-        self,
-        *,
-        ledger: Ledger,
-        copies: Copies,
-        switch: Switch,
-        sessions: Sessions,
-        records: RecordSink,
-        listener: EngineListener,
-        spawn: Spawn,
-        background: BackgroundProcesses | None,
-        llm: Callable[[], Llm | None],
-        runs: HookRuns,
-        stop_signal: Hangup | None = None,
-        offline: bool = False,
-        protection: Protection | None = None,
-        command_answers: CommandAnswers = no_tray,
-        questions: UserQuestions | None = None,
-        shutdown_state: ShutdownState | None = None,
-        lost: LostApprovals | None = None,
-    ) -> None:
-        self._lost = lost or LostApprovals()
-        self._shutdown_state = shutdown_state or ShutdownState()
-        self._command_answers = command_answers
-        self._questions = questions or UserQuestions()
-        self._stop_signal = stop_signal
-        self._protection = protection or Protection(protected_paths=ProtectedPaths())
-        self._ledger = ledger
-        self._switch = switch
-        self._limits = TurnLimits(sessions)
-        self._async_output = AsyncOutput(sessions)
+    def __init__(self, state: EngineState, listener: EngineListener, spawn: Spawn, options: EngineOptions) -> None:
+        self._lost = LostApprovals(options.lost_guards)
+        self._protection = Protection(
+            protected_paths=state.protected_paths, exceptions=options.exceptions, port=options.port
+        )
+        self._command_answers = options.command_answers
+        self._questions = options.questions
+        self._stop_signal = options.stop_signal
+        self._shutdown_state = options.shutdown_state
+        self._background = options.background
+        self._ledger = state.ledger
+        self._switch = state.switch
+        self._runs = state.runs
+        self._limits = TurnLimits(state.sessions)
+        self._async_output = AsyncOutput(state.sessions)
+        self._scopes = SkillScopes(state.sessions)
+        self._reports = CallReports()
         self._executor = HookExecutor(
-            switch=switch,
-            builder=JobBuilder(copies, llm),
+            switch=state.switch,
+            builder=JobBuilder(state.copies, options.llm),
             limits=self._limits,
             async_output=self._async_output,
             listener=listener,
-            background=background,
-            shutdown_state=self._shutdown_state,
-            runs=runs,
+            background=options.background,
+            shutdown_state=options.shutdown_state,
+            runs=state.runs,
         )
-        self._runs, self._background = runs, background
-        self._scopes = SkillScopes(sessions)
-        self._reports = CallReports()
         self._responder = Responder(
-            records=records,
+            records=state.records,
             listener=listener,
             limits=self._limits,
             scopes=self._scopes,
             reports=self._reports,
-            offline=offline,
+            offline=options.offline,
         )
         self._ancestry = HookAncestry(os.getpid())
         self._listener = listener

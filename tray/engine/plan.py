@@ -1,20 +1,26 @@
-"""Which hooks an event asks: agent, event, tool name, and text. Patterns run under a time limit."""
+"""Which hooks an event asks: by agent, event, tool name and text, each once. Patterns run under a time limit."""
 
 from __future__ import annotations
 
 import logging
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache, partial
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
+from tray.agents import wire
 from tray.agents.agent import ENVELOPE
 from tray.agents.protocol import spec
 from tray.agents.registry import AGENTS, hook_rules
-from tray.engine import matcher_input, scopes
-from tray.model.event import TYPED_KINDS, Capability, Event
-from tray.model.hook import Hook, Match
+from tray.agents.tools import canonical, spellings
+from tray.agents.tools import native as native_tool
+from tray.engine import scopes
+from tray.lazy_dataclass import replace
+from tray.model.event import TYPED_KINDS, Capability, Event, EventKind
+from tray.model.hook import Action, AsyncMode, Command, Failure, Hook, Match
+from tray.paths import real_path
 from tray.store.ledger import ApprovedHook, LedgerState
 
 if TYPE_CHECKING:
@@ -28,7 +34,6 @@ _LIST_OF_WORDS = re.compile(r"[A-Za-z0-9_|]*")
 _PLAIN_TEXTS = re.compile(
     r"(?:[^\\.^$*+?{}\[\]()|]|\\[.$*+?(){}\[\]|/-])+(?:\|(?:[^\\.^$*+?{}\[\]()|]|\\[.$*+?(){}\[\]|/-])+)*"
 )
-
 
 log = logging.getLogger(__name__)
 
@@ -115,7 +120,7 @@ def matches(match: Match, event: Event, search: EventSearch) -> bool:
         return False
     if match.event != event.kind and not (match.agents and match.event == event.name):
         return False
-    if (match.format or match.project) and not matcher_input.is_native(match, event):
+    if (match.format or match.project) and not _is_native(match, event):
         return False
     if event.problem:
         return True
@@ -133,14 +138,14 @@ def matches(match: Match, event: Event, search: EventSearch) -> bool:
 def _is_condition_met(match: Match, event: Event, search: EventSearch) -> bool:
     """A format without conditions has none to fail."""
     is_met = hook_rules(match.format).is_condition_met
-    return is_met is None or is_met(match, event, partial(matcher_input.candidates, match, event), search.in_text)
+    return is_met is None or is_met(match, event, partial(_matched_names, match, event), search.in_text)
 
 
 def _tool_fits(match: Match, event: Event, search: EventSearch) -> bool:
     wanted = match.tool
     if wanted in ("", "*"):
         return True
-    names = matcher_input.candidates(match, event)
+    names = _matched_names(match, event)
     listed = exact_names(match)
     if listed is not None:
         return not names.isdisjoint(listed)
@@ -151,7 +156,7 @@ def _tool_fits(match: Match, event: Event, search: EventSearch) -> bool:
 
 def _names_alias(match: Match, event: Event) -> bool:
     """Whether one of the matcher's alternatives is another name of the tool."""
-    return not matcher_input.aliases(match, event).isdisjoint(word.strip() for word in match.tool.split("|"))
+    return not _aliases(match, event).isdisjoint(word.strip() for word in match.tool.split("|"))
 
 
 def exact_names(match: Match) -> frozenset[str] | None:
@@ -215,3 +220,112 @@ def plain_texts(pattern: str) -> tuple[str, ...] | None:
     if not _PLAIN_TEXTS.fullmatch(pattern):
         return None
     return tuple(re.sub(r"\\(.)", r"\1", one) for one in re.split(r"(?<!\\)\|", pattern))
+
+
+def _is_native(match: Match, event: Event) -> bool:
+    """Whether this is the very event it was declared for, on its own agent, and happened in its project."""
+    if match.format and event.agent == match.format and event.name != match.native:
+        return False
+    # A session may leave its project's folder, and an agent may start below it.
+    return not match.project or any(_below(one, match.project) for one in (event.cwd, event.project_folder))
+
+
+def _matched_names(match: Match, event: Event) -> set[str]:
+    """What the matcher is held against: the tool's names, or what the format's own event has in that place."""
+    if event.tool is None:
+        return _subject(match, event)
+    tool = canonical(event.agent, event.tool.name)
+    if not match.format:
+        return set(spellings(event.agent, event.tool.name))
+    own = {event.tool.name} if event.agent == match.format else set()
+    name = native_tool(match.format, tool)
+    older = {tool, *spellings(match.format, name)} if hook_rules(match.format).older_tool_names else set()
+    return {name, *own, *older}
+
+
+def _aliases(match: Match, event: Event) -> set[str]:
+    """The further names of the event's tool in the matcher's format."""
+    if event.tool is None:
+        return set()
+    name = native_tool(match.format, canonical(event.agent, event.tool.name))
+    return set(spellings(match.format, name))
+
+
+def _subject(match: Match, event: Event) -> set[str]:
+    """The value that the hook itself will find in its input, under the key that its matcher is about."""
+    if not match.format:
+        return set()
+    subject = spec(match.format, match.native).subject
+    key = subject or ("command" if event.kind is EventKind.SLASH_COMMAND else "")
+    try:
+        value: Any = wire.mapping(AGENTS[match.format].protocol.stdin(event))
+    except ValueError:
+        return set()
+    for step in key.split("."):
+        value = value.get(step) if isinstance(value, dict) else None
+    if not isinstance(value, str):
+        return set()
+    return {PurePath(value).name} if key == "file_path" else {value}  # a changed file goes by its name alone
+
+
+def _below(folder: str, project: str) -> bool:
+    if not folder:
+        return False
+    is_below = PurePath(folder).is_relative_to(project)
+    return is_below or PurePath(real_path(folder)).is_relative_to(real_path(project))
+
+
+def duplicates(hooks: Sequence[ApprovedHook]) -> dict[int, int]:
+    """The indexes of the hooks that are not asked, each with the index of the same hook that is."""
+    if len(hooks) < 2:
+        return {}
+    imported = any(one.hook.is_imported for one in hooks)
+    left = [index for index, one in enumerate(hooks) if imported or _is_deduplicated(one.hook)]
+    same_as: dict[int, int] = {}
+    while left:
+        first, *rest = left
+        same = [index for index in rest if _same(hooks[first].hook, hooks[index].hook)]
+        kept = max((first, *same), key=lambda index: _weight(hooks[index]))
+        same_as |= {index: kept for index in (first, *same) if index != kept}
+        left = [index for index in rest if index not in same]
+    return same_as
+
+
+def split_async(hooks: Sequence[ApprovedHook]) -> tuple[tuple[ApprovedHook, ...], tuple[ApprovedHook, ...]]:
+    """The hooks that the answer waits for, and those that run beside it; a duplicate goes with the one asked."""
+    same_as = duplicates(hooks)
+    beside = {
+        index for index in range(len(hooks)) if hooks[same_as.get(index, index)].hook.async_mode is not AsyncMode.NO
+    }
+    awaited = tuple(one for index, one in enumerate(hooks) if index not in beside)
+    return awaited, tuple(hooks[index] for index in sorted(beside))
+
+
+def _same(one: Hook, other: Hook) -> bool:
+    if one.match.format != other.match.format:
+        return False
+    if one.is_imported != other.is_imported:  # it was approved where it stood before, and again where it is now
+        return replace(one.match, agents=other.match.agents) == other.match and _line(one) == _line(other)
+    return _is_deduplicated(one) and one.action == other.action and _scope(one) == _scope(other)
+
+
+def _line(hook: Hook) -> Action:
+    """The action without its folder: `import-hooks` moves no line that depends on where its file is."""
+    return replace(hook.action, folder="") if isinstance(hook.action, Command) else hook.action
+
+
+def _is_deduplicated(hook: Hook) -> bool:
+    return hook_rules(hook.match.format).deduplicated
+
+
+def _scope(hook: Hook) -> str:
+    """The plugin's file; "" for one whose handlers may be those of another file, too."""
+    path = Path(hook.source.path)
+    return str(path) if path.name in hook_rules(hook.match.format).plugin_files else ""
+
+
+def _weight(one: ApprovedHook) -> tuple[bool, bool, bool, int, float]:
+    """The one that guards most comes first: on, waited for, each time, blocking when it fails, approved last."""
+    hook = one.hook
+    strictness = tuple(Failure).index(hook.policy)
+    return hook.enabled, hook.async_mode is AsyncMode.NO, not hook.once, strictness, one.at

@@ -1,12 +1,27 @@
-"""The ports of the engine: the listener to its events, the sink of its records, and who runs deferred work."""
+"""What the engine is given: its state, its options, the listener to its events, and who runs deferred work."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
 
+from tray.engine.own_answers import CommandAnswers, no_tray
+from tray.engine.user_questions import UserQuestions
+from tray.execution.command import BackgroundProcesses, Hangup
+from tray.execution.hook_runs import HookRuns
+from tray.lazy_dataclass import dataclass, field
 from tray.model.decision import Decision, Record
 from tray.model.event import Event, EventKind
+from tray.model.hook import Guard
+from tray.protection.protected_paths import ProtectedPaths
+from tray.store.copies import Copies
+from tray.store.ledger import Ledger
+from tray.store.sessions import Sessions
+from tray.store.switch import Switch
+from tray.threads import ShutdownState
+
+if TYPE_CHECKING:  # reading YAML is none of the business of `once`
+    from tray.settings import Llm
 
 # Events of every step of an agent: announced only when a hook objects. Any other event may lead to an alert.
 FREQUENT_KINDS = frozenset({
@@ -44,3 +59,32 @@ class RecordSink(Protocol):
     """Where records go. With `commit` the answer waits a moment for its row; it never waits longer (law 7)."""
 
     def append(self, record: Record, *, commit: bool) -> object: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineState:
+    """What the engine judges by, and where it records."""
+
+    ledger: Ledger
+    copies: Copies
+    switch: Switch
+    sessions: Sessions
+    runs: HookRuns
+    protected_paths: ProtectedPaths
+    records: RecordSink
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineOptions:
+    """What differs between the tray, the one-shot engine and a trial."""
+
+    llm: Callable[[], Llm | None] = lambda: None  # the model that a person confirmed
+    background: BackgroundProcesses | None = None  # None: children that a hook leaves end with it
+    stop_signal: Hangup | None = None  # readable once the tray ends: hooks that no agent waits for are then cancelled
+    shutdown_state: ShutdownState = field(default_factory=ShutdownState)  # for events whose agent waits
+    offline: bool = False
+    questions: UserQuestions = field(default_factory=UserQuestions)
+    command_answers: CommandAnswers = no_tray
+    exceptions: Callable[[], Sequence[str]] = tuple  # of the self-protection
+    port: Callable[[], int] = lambda: 0  # of the page
+    lost_guards: Callable[[], Sequence[Guard]] = tuple  # what lost approvals go on guarding

@@ -1,24 +1,43 @@
-"""The record of one event for the journal: redacted, bounded, with what was masked."""
+"""The record of one event for the journal: redacted, bounded, with what was masked and what the event was about."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import PurePath
 from typing import Any
 
-from tray.engine.masks import Masks, limit_masks
-from tray.engine.subject import subject
+from tray.agents.tools import canonical_input
 from tray.lazy_dataclass import replace
 from tray.model.decision import Answer, Decision, Outcome, Record, SkipReason
-from tray.model.event import Event
-from tray.text import printable, sanitise
+from tray.model.event import STOP_KINDS, Event
+from tray.text import Redacted, mask_text, printable, redact, redact_value, sanitise
 
 PAYLOAD = 64 * 1024  # characters of a payload that are kept
 EXCERPT = 200  # characters of one that no protocol here understands
 NAME = 200  # characters of a name
 PATH = 4096  # characters of a path
 TEXT = 4000  # characters of a reason, a note or an error output
+CONTEXT, REMINDER = "context", "reminder"  # what a hook added for the agent; a reminder makes it go on at a stop
 OVERLAP = 16 * 1024  # characters behind what is kept that are looked at: a secret at the border is known by its end
+MASK_LIMIT = 200  # masks that are listed; all of them are masked
+PLACE_LIMIT = 200  # characters of where one was
+MASK = re.compile(r"\[masked [^\[\]]{1,40} [0-9a-f]{12}\]")
+KEY_STEP = " (a key)"
+BORDER = "\n "  # between texts that are looked at together: no secret ends or begins otherwise because of it
+
+Steps = tuple["Steps", str | int] | None  # the last one first, so that a step down copies nothing
+
+SUBJECT_LIMIT = 300  # characters of what the event is about
+READ_LIMIT = 4096  # characters of an argument that are looked at
+
+# The arguments that say best what a call does, by their canonical names; the first one that is there counts.
+TELLING_ARGUMENTS = (
+    *("command", "file_path", "notebook_path", "path", "url", "query", "pattern", "prompt", "skill", "description"),
+)
+PATH_ARGUMENTS = frozenset({"file_path", "notebook_path", "path"})
 
 
 def make_record(event: Event, decision: Decision, answer: Answer, *, at: float, ms: float, offline: bool) -> Record:
@@ -28,6 +47,7 @@ def make_record(event: Event, decision: Decision, answer: Answer, *, at: float, 
     masked = len(masks.found)
     is_clean = not masked and len(event.body) <= PAYLOAD  # then no part of it need be looked at again
     texts = masks.redact_all(_texts(event, decision, answer))
+    added = (REMINDER if event.kind in STOP_KINDS else CONTEXT) if decision.context else ""
     return Record(
         id=event.id,
         at=at,
@@ -39,7 +59,7 @@ def make_record(event: Event, decision: Decision, answer: Answer, *, at: float, 
         verdict=decision.verdict,
         reason=_shown(texts["reason"]),
         ms=round(ms, 3),
-        hooks=tuple(_hook(outcome, f"hooks[{n}]", texts) for n, outcome in enumerate(decision.outcomes)),
+        hooks=tuple(_hook(outcome, f"hooks[{n}]", texts, added) for n, outcome in enumerate(decision.outcomes)),
         rewrites=(decision.rewrite.target.value,) if decision.rewrite else (),
         notes=tuple(_shown(texts[f"notes[{n}]"]) for n in range(len(decision.notes))),
         adjustments=tuple(_shown(texts[f"adjustments[{n}]"]) for n in range(len(decision.adjustments))),
@@ -52,7 +72,7 @@ def make_record(event: Event, decision: Decision, answer: Answer, *, at: float, 
         test=event.test,
         cwd=sanitise(texts["cwd"], PATH),
         ledger=event.ledger,
-        masks=limit_masks(masks.found),
+        masks=tuple(masks.found[:MASK_LIMIT]),
         tool=sanitise(texts["tool"], NAME),
         subject=subject(event, is_clean=is_clean),
     )
@@ -111,7 +131,7 @@ def reasons(decision: Decision) -> str:
     return "\n".join(lines) or decision.reason
 
 
-def _hook(outcome: Outcome, place: str, texts: Mapping[str, str]) -> Mapping[str, Any]:
+def _hook(outcome: Outcome, place: str, texts: Mapping[str, str], added: str) -> Mapping[str, Any]:
     output = outcome.output
     return {
         "name": sanitise(outcome.hook, NAME),  # never a secret, whatever it looks like
@@ -124,6 +144,7 @@ def _hook(outcome: Outcome, place: str, texts: Mapping[str, str]) -> Mapping[str
         "stderr": _shown(texts[f"{place}.stderr"]),
         "context": _shown(texts[f"{place}.context"]),
         "rewrites": output.rewrite.target.value if output.rewrite else "",
+        **({"added": added} if added and output.context else {}),
         **({"let_through": True} if outcome.let_through else {}),
     }
 
@@ -137,3 +158,128 @@ def _answer(answer: Answer, texts: Mapping[str, str]) -> Mapping[str, Any]:
 
 def _shown(text: str) -> str:
     return printable(text)[:TEXT] if text else ""
+
+
+class Masks:
+    """Redacts one text after the other, and keeps the list. `hooks` are the names of the hooks that were asked."""
+
+    def __init__(self, hooks: Collection[str] = ()) -> None:
+        self._hooks = frozenset(hooks)
+        self.found: list[Mapping[str, Any]] = []
+
+    def redact_all(self, texts: Mapping[str, tuple[str, int]]) -> Mapping[str, str]:
+        """So many characters of each text, by its place, without its secrets.
+
+        Of most events one look at all of them shows that none has any.
+        """
+        if not redact(BORDER.join([text for text, _ in texts.values()])).masks:
+            return {place: text[:keep] for place, (text, keep) in texts.items()}
+        return {place: self.redact(text, place, keep=keep) for place, (text, keep) in texts.items()}
+
+    def redact(self, text: str, place: str, *, keep: int | None = None, is_json: bool = False) -> str:
+        """The text without its secrets. With `is_json` it may be JSON, and its keys then say where they were."""
+        if not text:
+            return ""
+        redacted = redact(text, keep, () if is_json else self._hooks)
+        if redacted.masks:
+            places = _places(redacted, place) if is_json else {}
+            for kind, fingerprint in zip(redacted.masks, redacted.fingerprints, strict=True):
+                at = places.get(mask_text(kind, fingerprint)) or [place]
+                self._note(at.pop(0) if len(at) > 1 else at[0], kind, fingerprint)
+        return redacted.text
+
+    def _note(self, place: str, kind: str, fingerprint: str) -> None:
+        self.found.append({"place": sanitise(place, PLACE_LIMIT), "kind": kind, "fingerprint": fingerprint})
+
+
+def _places(redacted: Redacted, place: str) -> dict[str, list[str]]:
+    """Where in the JSON each mask stands now; empty when the text is none."""
+    try:
+        value = json.loads(redacted.text)
+    except (ValueError, RecursionError):
+        return {}
+    masks = {mask_text(*pair) for pair in zip(redacted.masks, redacted.fingerprints, strict=True)}
+    places: dict[str, list[str]] = {}
+    for steps, text in _texts_in(value):
+        found = [mask for mask in MASK.findall(text) if mask in masks] if "[masked " in text else []
+        path = _path(place, steps) if found else ""
+        for mask in found:
+            places.setdefault(mask, []).append(path)
+    return places
+
+
+def _texts_in(value: object) -> Iterator[tuple[Steps, str]]:
+    """Every text, keys too, with the way to it; walked without recursion, for depth comes from outside."""
+    waiting: list[tuple[Steps, object]] = [(None, value)]
+    while waiting:
+        steps, one = waiting.pop()
+        if isinstance(one, str):
+            yield steps, one
+        elif isinstance(one, dict):
+            waiting += [((steps, key), inner) for key, inner in reversed(one.items())]
+            waiting += [((steps, KEY_STEP), key) for key in one]
+        elif isinstance(one, list):
+            waiting += [((steps, n), inner) for n, inner in reversed(list(enumerate(one)))]
+
+
+def _path(place: str, steps: Steps) -> str:
+    """`payload.tool_input.lines[2]`; a key may hide a secret of its own."""
+    parts: list[str] = []
+    while steps is not None:
+        steps, step = steps
+        parts.append(
+            f"[{step}]" if isinstance(step, int) else KEY_STEP if step is KEY_STEP else f".{redact(step).text}"
+        )
+    return place + "".join(reversed(parts))
+
+
+def subject(event: Event, *, is_clean: bool = False) -> str:
+    """What the call did, or what the event is about: redacted, on one line.
+
+    `is_clean`: the whole payload has no secret, so no part of it is looked at again.
+    """
+    if event.tool is None:
+        return _plain_subject(event, is_clean)
+    try:
+        arguments = canonical_input(event.agent, event.tool.name, event.tool.input)
+    except (TypeError, AttributeError):  # its keys are no words
+        return ""
+    name = telling = ""
+    for word in TELLING_ARGUMENTS:  # a plain loop: every call of a tool comes by here
+        if _is_text(arguments.get(word)):
+            name = telling = word
+            break
+    name = name or next((word for word, value in arguments.items() if _is_text(value)), "")
+    if not name:
+        return ""
+    text = _near(arguments[name], event.cwd) if name in PATH_ARGUMENTS else arguments[name]
+    masked = text[:READ_LIMIT] if is_clean else _redacted(text, str(name))
+    return sanitise(masked if telling or not masked else f"{name}: {masked}", SUBJECT_LIMIT)
+
+
+def _plain_subject(event: Event, is_clean: bool) -> str:
+    """A person's or an agent's own words, a path, or the event's own sort; `other` says nothing."""
+    topic = "" if event.topic == "other" else event.topic
+    text = event.message or event.prompt or event.path or topic
+    return sanitise(text[:READ_LIMIT] if is_clean else _redacted(text, ""), SUBJECT_LIMIT)
+
+
+def _redacted(text: str, name: str) -> str:
+    """Without its secrets. Nothing is kept of what begins so long a secret that it is not read to its end."""
+    masked = redact_value({name: text[:READ_LIMIT]})[0]
+    shown = str(next(iter(masked.values()), "")) if isinstance(masked, dict) else ""
+    return shown if len(text) <= READ_LIMIT or len(shown) > SUBJECT_LIMIT else ""
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _near(path: str, folder: str) -> str:
+    """A path as seen from the agent's folder."""
+    if not folder or not path.startswith(folder):
+        return path
+    try:
+        return str(PurePath(path).relative_to(folder))
+    except ValueError:
+        return path

@@ -6,6 +6,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from tray.agents.agent import Payload
 from tray.agents.protocol import neutral, render, unanswered
@@ -97,14 +98,14 @@ class Responder:
         adjustment = f"the row of its answer, if there is one, begins with {event.id[:8]}"
         decision = Decision(reason=reason, outcomes=tuple(outcomes), adjustments=(adjustment,))
         seconds = time.monotonic() - started
-        try:
+
+        def record_event() -> None:
             record = make_record(
                 row, decision, EMPTY_ANSWER, at=time.time() - seconds, ms=seconds * 1000, offline=self._offline
             )
-            record = replace(record, reason=reason, answer={})
-            self._records.append(record, commit=False)
-        except Exception:  # our bookkeeping; the relay falls back in any case
-            log.exception("%s of %s could not be written down", event.name, event.agent)
+            self._records.append(replace(record, reason=reason, answer={}), commit=False)
+
+        _write_down(event, record_event)
 
     def respond_unsupported(
         self,
@@ -135,13 +136,18 @@ class Responder:
         at, ms = time.time() - seconds, seconds * 1000
 
         def record_event() -> None:
-            try:
-                decision = journalled(event)
-                record = make_record(event, decision, answer, at=at, ms=ms, offline=self._offline)
-                record = with_times(record, decision, started)
-                self._records.append(record, commit=commit)
-                self._listener.decided(event, decision, record)
-            except Exception:  # our bookkeeping; the answer stands
-                log.exception("%s of %s could not be written down", event.name, event.agent)
+            decision = journalled(event)
+            record = make_record(event, decision, answer, at=at, ms=ms, offline=self._offline)
+            record = with_times(record, decision, started)
+            self._records.append(record, commit=commit)
+            self._listener.decided(event, decision, record)
 
-        return record_event
+        return partial(_write_down, event, record_event)
+
+
+def _write_down(event: Event, record_event: Callable[[], None]) -> None:
+    """Our bookkeeping, whose failure changes no answer: that stands, or its relay has another way to one."""
+    try:
+        record_event()
+    except Exception:  # of the journal and the listener
+        log.exception("%s of %s could not be written down", event.name, event.agent)

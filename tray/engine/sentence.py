@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from tray.engine.subject import subject
+from tray.engine.record import subject
 from tray.language import count, phrase, say
 from tray.model.decision import Decision, Record, SkipReason, Status, Verdict
 from tray.model.event import Event, EventKind
@@ -55,6 +55,11 @@ ENDINGS: Mapping[str, tuple[str, str]] = {
     "trouble": (phrase("{who} failed"), phrase("a hook failed")),
     "rewrite": (phrase("rewritten by {who}"), phrase("rewritten")),
     "allow": (phrase("allowed by {who}"), phrase("allowed")),
+}
+# What the hooks of a row without a verdict added for the agent, by `added` of a hook.
+ADDITIONS: Mapping[str, str] = {
+    "context": phrase("{who} added context"),
+    "reminder": phrase("{who} added a reminder"),
 }
 
 
@@ -216,7 +221,13 @@ def _no_opinion(record: Record) -> str:
         return record.reason
     if not record.hooks:
         return say("no hook was asked")
-    return say("{names} had no objection", names=", ".join(str(hook["name"]) for hook in record.hooks))
+    if added := [hook for hook in record.hooks if hook.get("added") in ADDITIONS]:
+        return say(ADDITIONS[added[-1]["added"]], who=_names(added))
+    return say("{names} had no objection", names=_names(record.hooks))
+
+
+def _names(hooks: Sequence[Mapping[str, Any]]) -> str:
+    return ", ".join(str(hook["name"]) for hook in hooks)
 
 
 def _ending(label: str, names: Sequence[str], reason: str) -> Ending:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import subprocess
+import sys
 import time
 from typing import IO
 
-from tray.execution import file_limit, process, script
+from tray.execution import process, script
 from tray.execution.background import BackgroundProcesses
 from tray.execution.process import Job, Pipes, ProcessTree
 from tray.model.decision import Result
 from tray.threads import CheckedThread
 
 POLL_INTERVAL = 0.005  # seconds between two looks at processes that were killed
+
+WANTED_LIMIT = 8192  # open files of ours: each event of a burst may need a dozen
 
 Output = int | IO[bytes]
 
@@ -190,7 +194,33 @@ def spawn(
                 stderr=stderr,
             )
             job.on_start(child.pid)
-            file_limit.restore_limit(child.pid)
+            restore_limit(child.pid)
             return child
     except (OSError, ValueError) as error:
         return Result(cause=job.named(script.start_error(job.argv, job.cwd, error)))
+
+
+if sys.platform == "linux":  # the only system where the limit of a process that runs already can be set back
+    from resource import RLIMIT_NOFILE, getrlimit, prlimit, setrlimit
+
+    ORIGINAL_LIMIT = getrlimit(RLIMIT_NOFILE)  # before we ask for more
+
+    def raise_limit() -> None:
+        """For this process."""
+        soft, hard = ORIGINAL_LIMIT
+        with contextlib.suppress(OSError, ValueError):  # then it stays as it is
+            setrlimit(RLIMIT_NOFILE, (max(soft, min(hard, WANTED_LIMIT)), hard))
+
+    def restore_limit(pid: int) -> None:
+        """To a process that was just started."""
+        if getrlimit(RLIMIT_NOFILE) != ORIGINAL_LIMIT:
+            with contextlib.suppress(OSError):  # it has ended already
+                prlimit(pid, RLIMIT_NOFILE, ORIGINAL_LIMIT)
+
+else:
+
+    def raise_limit() -> None:
+        """The system's own limit holds."""
+
+    def restore_limit(pid: int) -> None:
+        """Nothing was taken."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
 
+NOT_EXECUTABLE = "not executable: "  # with the script's path
 LINES = 1024  # command lines that are remembered: they are looked at before every spawn
 HEAD = 256  # bytes; the kernel reads no more of an interpreter line
 ASSIGNMENT = lazy_pattern(r"[A-Za-z_]\w*=")
@@ -181,7 +182,7 @@ def start_error(argv: Sequence[str], cwd: str, error: OSError | ValueError) -> s
     if head.startswith(b"#!") and error.errno in (errno.ENOENT, errno.EACCES, errno.ENOTDIR, errno.ELOOP):
         return _broken_interpreter(program, cwd, head, error)
     if error.errno in (errno.EACCES, errno.EPERM):
-        return f"not executable: {program}"
+        return f"{NOT_EXECUTABLE}{program}"
     if error.errno in (errno.ENOENT, errno.ENOTDIR):
         return f"not found: the loader that {program} needs" if head else f"not found: {program}"
     return f"could not start {program}: {error.strerror}"
@@ -195,7 +196,7 @@ def _broken_interpreter(program: str, cwd: str, head: bytes, error: OSError) -> 
         return f"interpreter not found: {interpreter!r}, named by {program}"
     if _executable(Path(cwd, program)):
         return f"interpreter not executable: {interpreter!r}, named by {program}"
-    return f"not executable: {program}"
+    return f"{NOT_EXECUTABLE}{program}"
 
 
 def _start(argv: Sequence[str]) -> int:

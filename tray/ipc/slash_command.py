@@ -14,7 +14,7 @@ from tray.model.hook import ApprovalState
 from tray.text import sanitise
 
 HELP = (
-    phrase("Hooktray: /hooks list, doctor, help and on are answered here"),
+    phrase("Hooktray: {word} list, doctor, help and on are answered here"),
     phrase("off, pause, approve, deny and revoke wait for your click in the tray's menu"),
 )
 LIST_LIMIT = 30  # hooks
@@ -29,19 +29,20 @@ class HooksCommand:
         self._requests = requests
 
     def __call__(self, words: tuple[str, ...], agent: str) -> str:
-        word, *rest = words or ("list",)
+        own, *rest = words
         try:
-            return self._answer(word, rest, agent)
+            return self._answer(own, rest, agent)
         except HooktrayError as error:
             return f"{error.message}; {error.hint}"
 
-    def _answer(self, word: str, rest: list[str], agent: str) -> str:
+    def _answer(self, own: str, words: list[str], agent: str) -> str:
+        word, *rest = words or ("list",)
         match word:
             case "list":
-                return self._list()
+                return self._list(own)
             case "doctor":
                 hint = say("The whole examination: `hooktray doctor` in a terminal")
-                return f"{self._list()}\n{self._doctor_summary()}\n{hint}"
+                return f"{self._list(own)}\n{self._doctor_summary()}\n{hint}"
             case "on":
                 self._controls.set_enabled(True, f"typed into {agent}")
                 return say("Hooks are on")
@@ -53,23 +54,23 @@ class HooksCommand:
                 event, hook = split_event(rest)
                 return self._request({"op": word, "event": event, "hook": hook}, agent)
             case _:
-                return "; ".join(map(say, HELP))
+                return "; ".join(say(text, word=own) for text in HELP)
 
     def _request(self, request: dict[str, object], agent: str) -> str:
         answer = self._requests.enqueue(request, say("a prompt in {agent}", agent=agent))
         return f"{answer} · {say(WHERE_TO_DECIDE)}"
 
-    def _list(self) -> str:
+    def _list(self, own: str) -> str:
         states = self._controls.hooks()
         switch = say("Hooks are on") if self._controls.state.enabled else say("Hooks are off")
         files = dict.fromkeys(one.hook.source.path for one in states)
         left = len(states) - LIST_LIMIT
         more = [count("and {n} more: `hooktray list`", "and {n} more: `hooktray list`", left)] if left > 0 else []
-        rows = list(map(_row, states[:LIST_LIMIT])) or [say("No hooks yet")]
+        rows = [_row(one, own) for one in states[:LIST_LIMIT]] or [say("No hooks yet")]
         return "\n".join([switch, *(sanitise(path, 500) for path in files), *rows, *more])
 
 
-def _row(one: HookState) -> str:
+def _row(one: HookState, own: str) -> str:
     """One hook: whether it runs, what it is asked about and runs, how it is; for one that waits, what to type."""
     hook = one.hook
     event, action = hook.match.native or hook.match.event, sanitise(describe_action(hook.action), 200)
@@ -77,5 +78,5 @@ def _row(one: HookState) -> str:
     parts = [f"{runs} {sanitise(hook.name, 80)}", f"{event} {action}", one.state.value, sanitise(one.problem, 300)]
     if one.waiting and one.digest:
         word = sanitise(command_or_url(hook) or hook.name, 200)
-        parts.append(say("to approve it, type: {command}", command=f"/hooks approve {event} {word}"))
+        parts.append(say("to approve it, type: {command}", command=f"{own} approve {event} {word}"))
     return " · ".join(filter(None, parts))

@@ -11,9 +11,12 @@ from typing import Any
 
 from tray.lazy_dataclass import dataclass, field
 from tray.model.decision import Verdict
+from tray.model.event import EventKind
 
 OWN_SOURCE = "hooktray"  # the kind of our own file
 IMPORTED = "imported"  # the folder of hooks that were taken out of an agent's settings
+
+GATING_KINDS = frozenset({EventKind.PERMISSION_REQUEST, EventKind.TOOL_BEFORE})  # a failed hook there does not allow
 
 
 class Failure(enum.StrEnum):
@@ -189,6 +192,23 @@ class Hook:
                 if part[name] in ("", (), False, AsyncMode.NO):
                     del part[name]
         return json.dumps(fields, sort_keys=True, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guard:
+    """One agent's event that approved hooks guard. All names are the agent's own.
+
+    `names` are the tools that the hooks can match; with `is_exception`, the only tools that they cannot match.
+    `failure` ALLOW: the call goes on unjudged, since the agent cannot ask, and the relay notes it. `hooks` are the
+    names of the hooks.
+    """
+
+    agent: str
+    event: str
+    failure: Failure
+    names: tuple[str, ...] = ()
+    is_exception: bool = False
+    hooks: tuple[str, ...] = ()
 
 
 def restore(definition: str) -> Hook:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import enum
 import math
 import re
+import shlex
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from tray.approvals.variables import grant_command
 from tray.execution.environment import withheld_in
+from tray.execution.script import NOT_EXECUTABLE
 from tray.language import phrase, say
 from tray.lazy_dataclass import dataclass
 from tray.model.decision import Gate, Outcome, Status
@@ -79,6 +81,8 @@ def find_problem(outcome: Outcome) -> HookProblem | None:
         return None
     special = (remedy for word, remedy in SPECIAL_REMEDIES if word in cause)
     remedy = "" if outcome.gate is Gate.LOOP_CAP else say(next(special, REMEDIES[kind]))
+    if cause.startswith(NOT_EXECUTABLE):
+        remedy = f"chmod +x {shlex.quote(cause.removeprefix(NOT_EXECUTABLE))}"
     if names := withheld_in(cause):
         remedy = say("`{command}` lets it through", command=grant_command(names, outcome.hook))
     return HookProblem(hook=outcome.hook, kind=kind, cause=cause, remedy=remedy, let_through=outcome.let_through)

@@ -15,7 +15,7 @@ from tray.lazy_dataclass import replace
 from tray.model.decision import Decision, Record, Verdict
 from tray.model.event import Event, EventKind
 from tray.model.hook import ApprovalState
-from tray.notify import rules
+from tray.notify.dedup import ReportDedup, TurnDedup
 from tray.notify.hook_problems import HookProblem, ProblemTracker
 from tray.notify.policy import (
     BODY_LIMIT,
@@ -42,8 +42,7 @@ from tray.notify.policy import (
     unanswerable,
     unsupported_agent,
 )
-from tray.notify.report_dedup import ReportDedup
-from tray.notify.turn_dedup import TurnDedup
+from tray.notify.rules import rules
 from tray.notify.turn_work import TurnWork
 from tray.settings import Settings
 from tray.text import sanitise
@@ -81,7 +80,6 @@ class AlertService:
         queue: AlertSink,
         settings: Callable[[], Settings],
         clock: Callable[[], float] = time.time,
-        muted: Callable[[], Collection[str]] = tuple,
         is_first: Callable[[str], bool] = lambda what: True,
         can_focus: Callable[[str, str], bool] = lambda agent, session: False,
         is_headless: Callable[[str, str], bool] = lambda agent, session: False,
@@ -99,7 +97,6 @@ class AlertService:
         self._can_focus = can_focus
         self._queue = queue
         self._settings = settings
-        self._muted = muted
         self._turn_ends = TurnDedup(clock)
         self._reports = ReportDedup(clock)
         self._work = TurnWork(clock)
@@ -267,14 +264,14 @@ class AlertService:
         self._queue.withdraw((key,))
 
     def _rules(self, project: str = "") -> Rules:
-        return rules.rules(self._settings(), project, self._muted())
+        return rules(self._settings(), project)
 
     def _alerts(
         self, event: Event, decision: Decision, problems: Sequence[HookProblem], record: Record | None = None
     ) -> list[Alert]:
         """Without what the user knows already: their own answer, and a prompt that is open here as a question."""
         settings = self._settings()
-        ours = rules.rules(settings, event.project, self._muted())
+        ours = rules(settings, event.project)
         made = list(alerts(event, decision, ours, show_input=settings.show_input, problems=problems, record=record))
         if self._answered_by_user.pop(event.id, 0) is None:
             made = [alert for alert in made if alert.cls not in (AlertClass.BLOCKED, AlertClass.ASKED)]

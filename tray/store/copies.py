@@ -249,6 +249,13 @@ class Copies:
         """Where the copy of `original` is within the bundle called `name`."""
         return self.folder / name / _below(original)
 
+    def with_originals(self, name: str, text: str) -> str:
+        """The text with the user's own files in the place of our copies of them."""
+        with contextlib.suppress(HooktrayError, OSError):
+            for original, copy in self.paths(name).items():
+                text = text.replace(copy, original)
+        return text
+
     def prune(self, wanted: Collection[str]) -> None:
         """Remove the copies that are no longer used, and drafts that were never finished."""
         for folder in self.folder.iterdir():

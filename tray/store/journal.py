@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from tray.errors import StoreError
 from tray.lazy_dataclass import replace
-from tray.model.decision import Answer, Record, Verdict
+from tray.model.decision import Answer, Record
 from tray.store import dropped_rows, rows
 from tray.store.db import Database
 from tray.store.retention import Retention, keep_all
+from tray.store.rows import ALL_ROWS, RowFilter
 from tray.store.writer import Committed, JournalWriter, WriteJob
 
 T = TypeVar("T")
@@ -101,40 +102,21 @@ class Journal:
         """Write what waits, but give up after `limit` seconds."""
         self._writer.close(limit)
 
-    def recent(
-        self,
-        limit: int = 50,
-        before: str = "",
-        *,
-        after: str = "",
-        agent: str = "",
-        event: str = "",
-        session: str = "",
-        verdict: Verdict | None = None,
-        label: str = "",
-        hook: str = "",
-        project: str = "",
-        text: str = "",
-        since: float | str = "",
-        brief: bool = False,
-    ) -> list[Record]:
-        """The newest rows that fit; the next page begins `before` the id of the last row of this one.
+    def recent(self, limit: int = 50, wanted: RowFilter = ALL_ROWS, *, brief: bool = False) -> list[Record]:
+        """The newest rows that fit; the next page begins `before` the last row of this one.
 
-        `after` an id: only what came in since; `since` a time, in seconds; `label` is Record.label.
         `brief` leaves out what is large and no list shows: payloads, answers, masks.
         """
-        filters = {"before": before, "after": after, "agent": agent, "event": event, "session": session}
-        filters |= {"hook": hook, "project": project, "text": text, "label": label}
-        sql, values = rows.query(limit, filters | {"verdict": verdict, "since": since}, brief=brief)
+        sql, values = rows.query(limit, wanted, brief=brief)
         with self._database.connect() as connection:
             return [rows.record(row) for row in connection.execute(sql, values)]
 
-    def iterate(self, **filters: Any) -> Iterator[Record]:
+    def iterate(self, wanted: RowFilter = ALL_ROWS) -> Iterator[Record]:
         """All rows that fit, newest first, a page at a time; what comes in meanwhile is left out."""
-        page = self.recent(PAGE_ROWS, **filters)
+        page = self.recent(PAGE_ROWS, wanted)
         while page:
             yield from page
-            page = self.recent(PAGE_ROWS, before=page[-1].id, **filters)
+            page = self.recent(PAGE_ROWS, replace(wanted, before=page[-1].id))
 
     def get(self, id: str) -> Record | None:
         """The row of this id, or of the only id that begins so."""

@@ -10,8 +10,7 @@ import json
 from collections.abc import Sequence
 
 from tray.lazy_dataclass import dataclass
-from tray.model.guard import Guard
-from tray.model.hook import Failure
+from tray.model.hook import Failure, Guard
 from tray.store.db import DAMAGE_KEY, LOST_KEY, Database
 
 GUARDS_KEY = "lost.guards"

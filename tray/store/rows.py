@@ -6,9 +6,9 @@ import base64
 import functools
 import json
 import sqlite3
-from collections.abc import Mapping
 from typing import Any
 
+from tray.lazy_dataclass import dataclass
 from tray.model.decision import Answer, Record, Verdict
 from tray.model.event import EventKind
 
@@ -47,6 +47,26 @@ CONDITIONS = {
 }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowFilter:
+    """Which rows are wanted. What is empty does not count."""
+
+    before: str = ""  # an id: only rows older than this one
+    after: str = ""  # an id: only what came in since
+    agent: str = ""
+    event: str = ""  # a canonical name, else a native one
+    session: str = ""
+    project: str = ""
+    hook: str = ""  # was asked
+    text: str = ""  # stands in the payload, the reason, the outputs or the answer
+    label: str = ""  # Record.label
+    verdict: Verdict | None = None
+    since: float | None = None  # seconds since the epoch
+
+
+ALL_ROWS = RowFilter()
+
+
 @functools.cache
 def insert(count: int) -> str:
     """The statement that takes the values of so many rows, one row's after the other's.
@@ -66,13 +86,13 @@ def values(record: Record) -> tuple[object, ...]:
 
 
 def record(row: sqlite3.Row) -> Record:
-    fields: dict[str, Any] = dict(zip(COLUMNS, row, strict=True))
+    named: dict[str, Any] = dict(zip(COLUMNS, row, strict=True))
     for name in LISTS:  # most are empty, and a page is many rows
-        fields[name] = () if fields[name] == "[]" else tuple(json.loads(fields[name]))
-    fields["verdict"] = Verdict(fields["verdict"])
-    fields["answer"] = {} if fields["answer"] == "{}" else json.loads(fields["answer"])
-    fields["offline"], fields["test"] = bool(fields["offline"]), bool(fields["test"])
-    return Record(**fields)
+        named[name] = () if named[name] == "[]" else tuple(json.loads(named[name]))
+    named["verdict"] = Verdict(named["verdict"])
+    named["answer"] = {} if named["answer"] == "{}" else json.loads(named["answer"])
+    named["offline"], named["test"] = bool(named["offline"]), bool(named["test"])
+    return Record(**named)
 
 
 def answer(row: sqlite3.Row) -> Answer | None:
@@ -83,12 +103,10 @@ def answer(row: sqlite3.Row) -> Answer | None:
     return Answer(stdout=_bytes(words["stdout"]), stderr=_bytes(words["stderr"]), code=words["code"])
 
 
-def query(limit: int, filters: Mapping[str, object], *, brief: bool = False) -> tuple[str, dict[str, object]]:
-    """The newest rows that fit all filters, a filter being a key of CONDITIONS; an empty one does not count.
-
-    Ordered by seq and never by time: a wall clock may jump back. `event` is a canonical name, else a native one.
-    """
-    wanted = {name: value for name, value in filters.items() if value not in (None, "")}
+def query(limit: int, row_filter: RowFilter, *, brief: bool = False) -> tuple[str, dict[str, object]]:
+    """The newest rows that fit. Ordered by seq and never by time: a wall clock may jump back."""
+    named = {name: getattr(row_filter, name) for name in CONDITIONS if name != "kind"}
+    wanted = {name: value for name, value in named.items() if value not in (None, "")}
     if wanted.get("event") in KINDS:
         wanted["kind"] = wanted.pop("event")
     where = " AND ".join(f"({CONDITIONS[name]})" for name in wanted)

@@ -81,7 +81,7 @@ class AgentActivity:
 
     agent: str
     at: float
-    event: str
+    decision: str  # its id
     project: str
     count: int  # its decisions of the last day
 
@@ -150,7 +150,7 @@ class Statistics:
     def agent_activity(self, agents: Sequence[str], since: float) -> list[AgentActivity]:
         """The agents that ever sent an event, our own events excluded."""
         theirs = f"agent = :agent AND NOT test AND session NOT GLOB '{PROBE_PREFIX}*'"
-        last = f"SELECT at, event, project FROM journal WHERE {theirs} ORDER BY seq DESC LIMIT 1"
+        last = f"SELECT id, at, project FROM journal WHERE {theirs} ORDER BY seq DESC LIMIT 1"
         sql = f"SELECT count(*) FROM journal WHERE {NEWEST} AND {theirs} AND at >= :since"
         found = []
         with self._database.connect() as connection:
@@ -160,7 +160,7 @@ class Statistics:
                     continue
                 count = connection.execute(sql, {"agent": agent, "since": since, "rows": MAX_ROWS}).fetchone()[0]
                 found.append(
-                    AgentActivity(agent=agent, at=row["at"], event=row["event"], project=row["project"], count=count)
+                    AgentActivity(agent=agent, at=row["at"], decision=row["id"], project=row["project"], count=count)
                 )
         return sorted(found, key=lambda one: -one.at)
 

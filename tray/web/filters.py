@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from tray.lazy_dataclass import dataclass
 from tray.model.decision import Record
-from tray.store.rows import KINDS
+from tray.store.rows import KINDS, RowFilter
 from tray.web.templating import VERDICTS
 
 MAX_LENGTH = 200  # characters of one filter
@@ -30,6 +30,13 @@ class DecisionFilter:
     def active(self) -> dict[str, str]:
         """The filters that count."""
         return {name: value for name, value in asdict(self).items() if value}
+
+    def rows(self, *, before: str = "", after: str = "") -> RowFilter:
+        """The same for the journal, between the rows with these ids."""
+        return RowFilter(
+            before=before, after=after, agent=self.agent, project=self.project, session=self.session,
+            event=self.event, label=self.verdict, hook=self.hook, text=self.text,
+        )  # fmt: skip
 
     def matches(self, record: Record) -> bool:
         return (

@@ -272,8 +272,8 @@ class WebServer:
             await answer.prepare(request)
             missed = {one.id: one for one in await self._in_thread(self._views.rows, wanted, after)}
             missed |= {one.id: one for one in self._stream.since(after) if wanted.matches(one)}
-            for record in missed.values():
-                await self._send(answer, record)
+            for early in missed.values():
+                await self._send(answer, early)
             await answer.write(b": ready\n\n")
             while record := await queue.get():
                 if record.id not in missed and wanted.matches(record):

@@ -30,6 +30,7 @@ LABELS = {
     "skip": phrase("skipped"),
 }
 VERDICTS = ("deny", "ask", "trouble", "rewrite", "allow", "abstain")  # what a row may be shown as, the gravest first
+ADDITIONS = {"context": phrase("added context"), "reminder": phrase("added a reminder")}
 ALERTS = {
     "": phrase("none was due"),
     "sent": phrase("sent"),
@@ -127,6 +128,8 @@ def outcome_label(hook: dict[str, str]) -> str:
 def outcome_text(hook: dict[str, str]) -> str:
     """One hook's outcome in one word or two."""
     label = outcome_label(hook)
+    if label == "abstain" and hook.get("added") in ADDITIONS:
+        return say(ADDITIONS[hook["added"]])
     return say(str(hook["status"]).replace("_", " ") if label == "trouble" else LABELS[label])
 
 

@@ -78,11 +78,11 @@ class PageViews:
             verdicts=VERDICTS, live="" if before else urlencode(wanted.active),
         )  # fmt: skip
 
-    def rows(self, wanted: filters.DecisionFilter, after: str) -> list[Any]:
+    def rows(self, wanted: filters.DecisionFilter, after: str) -> list[Record]:
         """What came in since the decision `after`, oldest first."""
         return self._recent(wanted, after=after, limit=PAGE_SIZE)[::-1] if after else []
 
-    def row(self, record: Any) -> str:
+    def row(self, record: Record) -> str:
         """One decision as a piece of the list, on one line."""
         return " ".join(self._templates.get_template("row.html").render(one=record).split("\n"))
 
@@ -187,14 +187,15 @@ class PageViews:
     def agents(self, query: Query, target: str = "") -> str:
         active = self._services.statistics.agent_activity(self._agents(), time.time() - DAY)
         silent = [agent for agent in AGENTS if agent not in {one.agent for one in active}]
-        connections = self._services.connections()
+        connections, journal = self._services.connections(), self._services.journal
         changed = [
             (_change_title(agent, one), one.changed, _entry_actions(self._services.settings(), agent))
             for agent, one in connections.items()
             if one.changed
         ]
+        last = {one.agent: journal.get(one.decision) for one in active}
         return self._page(
-            "agents", say("Agents"), active_agents=active, silent_agents=silent, unsupported=UNSUPPORTED,
+            "agents", say("Agents"), active_agents=active, last=last, silent_agents=silent, unsupported=UNSUPPORTED,
             changed_agents=changed, connections=connections, offers=self._services.offers(),
             packages=AGENTS.packages, known=(*AGENTS, UNKNOWN),
         )  # fmt: skip
@@ -231,10 +232,10 @@ class PageViews:
         """Those that are known, then those of which only the journal knows: their packages are gone."""
         return tuple(dict.fromkeys((*AGENTS, *UNSUPPORTED, UNKNOWN, *self._services.statistics.agent_names())))
 
-    def _recent(self, wanted: filters.DecisionFilter, *, limit: int, before: str = "", after: str = "") -> list[Any]:
-        names: dict[str, Any] = wanted.active
-        names["label"] = names.pop("verdict", "")
-        return self._services.journal.recent(limit, before, after=after, brief=True, **names)
+    def _recent(
+        self, wanted: filters.DecisionFilter, *, limit: int, before: str = "", after: str = ""
+    ) -> list[Record]:
+        return self._services.journal.recent(limit, wanted.rows(before=before, after=after), brief=True)
 
     def _page(self, template: str, title: str, **names: Any) -> str:
         switch, controls = self._services.controls.state, self._services.controls

@@ -155,6 +155,20 @@ def test_a_condition_that_is_not_understood_is_told_and_the_hook_stays(tmp_path:
     assert "so the hook runs whatever it says" in found.warnings[0]
 
 
+@pytest.mark.parametrize(
+    ("handler", "mode"),
+    [
+        ({"type": "command", "command": "x"}, AsyncMode.ASYNC),
+        ({"type": "prompt", "prompt": "Done?"}, AsyncMode.NO),
+        ({"type": "agent", "prompt": "Done?"}, AsyncMode.NO),
+    ],
+)
+def test_async_counts_for_commands_only(tmp_path: Path, handler: dict[str, Any], mode: AsyncMode) -> None:
+    (hook,) = settings(tmp_path, {"Stop": [{"hooks": [handler | {"async": True}]}]}).hooks
+
+    assert hook.async_mode is mode
+
+
 def test_a_source_that_its_host_switched_off_is_inactive(tmp_path: Path) -> None:
     hooks = {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import shlex
+import json
+import os
+import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from connect.sites import RELAY, Person, tree
 from every import every
+from hosts.starchild import approved
+from servers import Asked, Said, WebServer
 
 from tray.agents.registry import AGENTS
 from tray.connect import connectors
@@ -125,13 +130,35 @@ def test_another_relay_takes_the_place_of_the_old_one(starchild: Person) -> None
     assert all(RELAY[0] in entry.argv[2] for entry in entries)
 
 
-def test_the_lines_to_paste_are_those_in_the_file(starchild: Person) -> None:
+def test_one_pasted_line_has_starchild_approve_every_entry(starchild: Person) -> None:
+    plan = connectors()["starchild"].connect(starchild.site)
+    starchild.connect()
+    file = starchild.home / "workspace" / "config" / "shell_hooks.yaml"
+    (line,) = [note for note in plan.notes if note.startswith("curl ")]
+
+    def approve(asked: Asked) -> Said:
+        return Said(json.dumps({"ok": True, "events": approved(file, asked.json["command"])}).encode())
+
+    environment = {"PATH": os.environ["PATH"]}  # without a proxy
+    server = WebServer(approve)
+    with closing(server):
+        pasted = line.replace("http://localhost:8000", server.url)
+        done = subprocess.run(
+            ["/bin/sh", "-c", pasted], capture_output=True, env=environment, timeout=60, check=False
+        )
+
+    (asked,) = server.asked
+    assert (asked.path, asked.headers["Content-Type"]) == ("/internal/runtime/hooks/approve", "application/json")
+    assert json.loads(done.stdout) == {"ok": True, "events": [*AGENTS["starchild"].events]}
+
+
+def test_an_older_starchild_takes_each_entry_as_the_file_has_it(starchild: Person) -> None:
     plan = connectors()["starchild"].connect(starchild.site)
 
     starchild.connect()
-    pasted = [note.split(" ", 3)[3] for note in plan.notes if note.startswith("/hooks approve")]
-    assert [shlex.split(one) for one in pasted] == [list(entry.argv) for entry in starchild.relay_entries()]
-    assert plan.notes[-1] == "/hooks on"
+
+    assert "`/hooks approve EVENT COMMAND` there for each entry of the file, then `/hooks on`" in plan.notes[-1]
+    assert len({tuple(entry.argv) for entry in starchild.relay_entries()}) == 1
 
 
 @pytest.mark.parametrize("named", ["elsewhere", ""])

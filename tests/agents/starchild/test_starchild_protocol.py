@@ -9,11 +9,14 @@ import pytest
 from agents.hook_outputs import NOTHING, allow, deny, failed, inner, ran
 from agents.recordings import recorded, sampled
 from every import every
+from house import House
 
-from tray.agents.protocol import render
+from tray.agents.protocol import parse, render
 from tray.agents.registry import AGENTS
+from tray.agents.relay_table import TableContent, installed_text
 from tray.model.decision import Answer, Decision, HookOutput, Result, Rewrite, Target, Verdict
-from tray.model.event import Event
+from tray.model.event import Event, EventKind, RelayRequest
+from tray.model.hook import Failure, Guard
 
 DENY = Verdict.DENY
 NO = Decision(verdict=DENY, reason="no")
@@ -173,3 +176,37 @@ def test_a_hook_hears_another_agents_event_under_the_name_it_knows(event: Event,
     written = json.loads(AGENTS["starchild"].protocol.stdin(event))
 
     assert {key: written.get(key) for key in fields} == fields
+
+
+@pytest.mark.parametrize("body", [b"{broken", b"", b'{"session_id": "s"}'])
+def test_a_payload_that_names_no_event_counts_as_a_tool_call(body: bytes) -> None:
+    event = parse(RelayRequest(agent="starchild", event="", id="1", body=body))
+
+    assert (event.name, event.kind) == ("pre_tool_call", EventKind.TOOL_BEFORE)
+
+
+def test_a_payload_says_its_event_where_the_command_names_none() -> None:
+    event = parse(
+        RelayRequest(agent="starchild", event="", id="1", body=AGENTS["starchild"].protocol.sample("on_stop"))
+    )
+
+    assert (event.name, event.kind) == ("on_stop", EventKind.TURN_END)
+
+
+def test_a_guard_refuses_a_call_that_nobody_can_read(house: House) -> None:
+    house.hook("guard", on="tool_before", script="exit 0", failure="block")
+
+    answer = house.relay("starchild", "", b'{"event": "pre_tool_call", "tool_input": {"command": "rm')
+
+    assert json.loads(answer.stdout)["decision"] == "block"
+
+
+def test_the_relay_goes_by_the_guards_where_the_command_names_no_event() -> None:
+    guard = Guard(agent="starchild", event="pre_tool_call", failure=Failure.BLOCK, names=("bash",))
+    content = TableContent(protocol=1, state="/s", without_tray="once", once=("hooktray",), guards=(guard,))
+
+    rows = installed_text(content, ["starchild"]).splitlines()
+
+    limits = [row.split("\x1f") for row in rows if row.startswith("limit=starchild")]
+    assert [limit[1] for limit in limits] == ["pre_tool_call", ""]
+    assert limits[0][2] == limits[1][2]

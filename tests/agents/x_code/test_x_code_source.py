@@ -3,10 +3,12 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from tray.agents.x_code import source
 from tray.agents.x_code.source import read
 from tray.errors import ConfigError
 from tray.model.hook import Command, Failure, Hook
@@ -104,12 +106,33 @@ def test_a_malformed_entry_takes_no_sibling_down(tmp_path: Path, events: dict[st
     assert told in found.warnings[0]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the line for Linux is taken on Linux")
-def test_each_system_has_its_own_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("system", "line"),
+    [
+        ("linux", "./linux.sh"),
+        ("win32", "windows.cmd"),
+        ("darwin", "./darwin.sh"),
+        ("freebsd14", "node ${pluginDir}/lint.mjs"),
+    ],
+)
+def test_each_system_has_its_own_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str, line: str
+) -> None:
+    monkeypatch.setattr(source, "sys", SimpleNamespace(platform=system))
+
     hook = one(tmp_path, commandLinux="./linux.sh", commandWindows="windows.cmd", commandDarwin="./darwin.sh")
 
     assert isinstance(hook.action, Command)
-    assert hook.action.line == "./linux.sh"
+    assert hook.action.line == line
+
+
+def test_a_system_without_a_line_of_its_own_has_the_usual_one(tmp_path: Path) -> None:
+    others = {"linux": {"commandWindows": "windows.cmd"}}.get(sys.platform, {"commandLinux": "./linux.sh"})
+
+    hook = one(tmp_path, **others)
+
+    assert isinstance(hook.action, Command)
+    assert hook.action.line == "node ${pluginDir}/lint.mjs"
 
 
 def test_a_plugins_own_storage_is_where_the_agent_has_it(tmp_path: Path) -> None:

@@ -15,11 +15,12 @@ from tray.agents.agent import (
     ProtectedFiles,
     ToolNames,
     Variables,
+    options_of,
+    part,
 )
 from tray.agents.claude_code import events
 from tray.agents.claude_code.protocol import NAME, PROTOCOL, SETTINGS
 from tray.agents.claude_shape.shape import DEFAULT_CAN
-from tray.agents.lazy import options_of, part
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Rewrite, Target
 from tray.model.event import Event, EventKind

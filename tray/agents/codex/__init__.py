@@ -12,10 +12,10 @@ from tray.agents.agent import (
     Payload,
     Placeholders,
     ProtectedFiles,
+    part,
 )
 from tray.agents.claude_shape import CAPITALISED, claude_shaped
 from tray.agents.codex.protocol import NAME, PROTOCOL, SETTINGS, SHAPE
-from tray.agents.lazy import part
 from tray.lazy_dataclass import replace
 from tray.lazy_pattern import lazy_pattern
 

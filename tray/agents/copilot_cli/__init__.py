@@ -14,11 +14,12 @@ from tray.agents.agent import (
     Payload,
     Placeholders,
     ProtectedFiles,
+    options_of,
+    part,
 )
 from tray.agents.copilot_cli import protocol
 from tray.agents.copilot_cli.events import AGENT as ID
 from tray.agents.copilot_cli.events import EVENTS, UNCONNECTED_EVENTS
-from tray.agents.lazy import options_of, part
 from tray.lazy_pattern import lazy_pattern
 
 HOOK = "a hook file of Copilot CLI"

@@ -12,11 +12,11 @@ from tray.agents.agent import (
     Payload,
     Placeholders,
     ProtectedFiles,
+    part,
 )
 from tray.agents.claude_shape import UNCAPITALISED
 from tray.agents.cursor import protocol
 from tray.agents.cursor.events import EVENTS, EXTRA_CAN, ID, NAME, SHELL, UNCONNECTED_EVENTS
-from tray.agents.lazy import part
 from tray.lazy_pattern import lazy_pattern
 from tray.model.event import Capability
 

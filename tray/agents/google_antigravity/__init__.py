@@ -10,10 +10,10 @@ from tray.agents.agent import (
     NativeTool,
     Payload,
     ProtectedFiles,
+    part,
 )
 from tray.agents.google_antigravity import protocol
 from tray.agents.google_antigravity.hook_format import EVENTS, ID, NAME, TOOL_EVENTS, UNCONNECTED_EVENTS
-from tray.agents.lazy import part
 from tray.lazy_pattern import lazy_pattern
 from tray.model.event import Capability
 

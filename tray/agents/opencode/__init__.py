@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from tray.agents import forms
-from tray.agents.agent import Agent, FormFormat, Marks, NativeTool, Payload, ProtectedFiles
+from tray.agents.agent import Agent, FormFormat, Marks, NativeTool, Payload, ProtectedFiles, options_of, part
 from tray.agents.claude_shape import CAPITALISED
 from tray.agents.claude_shape.shape import DEFAULT_CAN
-from tray.agents.lazy import options_of, part
 from tray.agents.opencode.protocol import EVENTS, ID, MARK, NAME, PROTOCOL
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Rewrite, Target

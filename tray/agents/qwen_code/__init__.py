@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from tray.agents import wire
-from tray.agents.agent import HookRules, Marks, NativeTool, Payload, Placeholders, ProtectedFiles
+from tray.agents.agent import HookRules, Marks, NativeTool, Payload, Placeholders, ProtectedFiles, part
 from tray.agents.claude_shape import CAPITALISED, claude_shaped
-from tray.agents.lazy import part
 from tray.agents.qwen_code.protocol import NAME, PROTOCOL, SETTINGS, SHAPE
 from tray.lazy_dataclass import replace
 from tray.lazy_pattern import lazy_pattern

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from tray.agents import wire
-from tray.agents.agent import Agent, HookRules, Marks, Payload, ProtectedFiles
-from tray.agents.lazy import part
+from tray.agents.agent import Agent, HookRules, Marks, Payload, ProtectedFiles, part
 from tray.agents.shelley import hook_format, protocol
 from tray.lazy_pattern import lazy_pattern
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tray.agents.agent import Agent, Marks, NativeTool, Payload, ProtectedFiles
-from tray.agents.lazy import part
-from tray.agents.starchild import hook_input, protocol
+from tray.agents.agent import Agent, Marks, NativeTool, Payload, ProtectedFiles, part
+from tray.agents.starchild import hook_format, protocol
 from tray.lazy_pattern import lazy_pattern
 from tray.model.event import Capability
 
@@ -23,7 +22,7 @@ def _is_alike(payload: Payload) -> bool:
 
 
 AGENT = Agent(
-    id=hook_input.AGENT,
+    id=hook_format.AGENT,
     name="Starchild",
     events=protocol.EVENTS,
     default_can=protocol.DEFAULT_CAN,
@@ -45,6 +44,7 @@ AGENT = Agent(
     settings_files=("config/shell_hooks.yaml",),
     guarded_members={"*/config/agent.y*ml": lazy_pattern("shell_hooks")},
     path_words=("agent.y", "hook"),
+    unnamed_event="pre_tool_call",
     trusts_each_entry=True,
     connector=part("tray.agents.starchild.connector"),
     reader=part("tray.agents.starchild.source"),

@@ -1,10 +1,14 @@
 """Starchild: an entry for each event in the workspace's config/shell_hooks.yaml, which its user approves there.
 
-hooks: [{event: pre_tool_call, command: "/bin/sh -c '[ -x … ] && exec … starchild pre_tool_call || …'", timeout: 20}]
+hooks: [{event: pre_tool_call, command: "/bin/sh -c '[ -x … ] && exec … starchild || …'", timeout: 120}, …]
+
+All entries have the same command, which reads the event from the payload: Starchild approves a command for all events
+that the file has it for. Its approval is a POST of {"command": …} to an address that only its own machine reaches.
 """
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -23,7 +27,7 @@ from tray.agents.connection import (
     other_files,
     read_or_empty,
 )
-from tray.agents.starchild.hook_input import AGENT
+from tray.agents.starchild.hook_format import AGENT
 from tray.agents.starchild.protocol import EVENTS
 from tray.edit.file_changes import File, FileChange, FileState
 from tray.edit.yaml_edit import append, items, remove
@@ -31,6 +35,7 @@ from tray.strict import load_yaml
 
 HOOKS_FILE = "shell_hooks.yaml"
 SWITCH_FILE = "agent.yaml"
+APPROVAL_URL = "http://localhost:8000/internal/runtime/hooks/approve"  # of Starchild; it turns its switch on as well
 HANDLER_KEYS = ("command", "timeout")
 
 
@@ -53,9 +58,17 @@ def is_installed(site: Site) -> bool:
 def connect(site: Site) -> Plan:
     entries = desired_entries(site.relay)
     changes = [_edited(site, path, entries) for path in _settings_paths(site)]
-    paste = [f"/hooks approve {entry['event']} {entry['command']}" for entry in entries]
-    notes = ("Starchild asks its user first. Type there:", *paste, "/hooks on")
-    return Plan(changes=tuple(filter(None, changes)), notes=notes)
+    return Plan(changes=tuple(filter(None, changes)), notes=_approval_notes(str(entries[0]["command"])))
+
+
+def _approval_notes(command: str) -> tuple[str, ...]:
+    body = shlex.quote(json.dumps({"command": command}, ensure_ascii=False))
+    older = "type `/hooks approve EVENT COMMAND` there for each entry of the file, then `/hooks on`"
+    return (
+        "Starchild runs the entries once you have approved them. Paste this line into a terminal on its machine:",
+        f"curl -s -X POST {APPROVAL_URL} -H 'Content-Type: application/json' -d {body}",
+        f'It answers {{"ok": true}}. A Starchild that answers 404 is older: {older}.',
+    )
 
 
 def _edited(site: Site, path: Path, entries: list[dict[str, Any]]) -> FileChange | None:
@@ -141,10 +154,8 @@ def hooks_enabled(site: Site) -> bool | None:
 
 def desired_entries(relay: tuple[str, ...]) -> list[dict[str, Any]]:
     """No shell reads the command there: it starts one itself, since exit 2 without a script would be a refusal."""
-    return [
-        {"event": event, "command": relay_command.exec_line((*relay, AGENT, event)), "timeout": int(spec.timeout)}
-        for event, spec in EVENTS.items()
-    ]
+    command = relay_command.exec_line((*relay, AGENT))
+    return [{"event": event, "command": command, "timeout": int(spec.timeout)} for event, spec in EVENTS.items()]
 
 
 def add(site: Site, text: bytes, path: Path) -> bytes:

@@ -18,7 +18,7 @@ from tray.agents.starchild.connector import (
     strip,
     workspace,
 )
-from tray.agents.starchild.hook_input import AGENT
+from tray.agents.starchild.hook_format import AGENT
 from tray.agents.starchild.source import WORKSPACE, parse
 from tray.edit.yaml_edit import append, items, remove, verbatim_items
 from tray.errors import HooktrayError

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tray.agents import wire
-from tray.agents.starchild import answers, hook_input
+from tray.agents.starchild import hook_format
 from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Result, Target, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec, RelayRequest, Tool
 
@@ -111,11 +111,11 @@ def render(event: Event, decision: Decision) -> Answer:
 
 
 def hook_event_name(event: Event) -> str:
-    return hook_input.hook_event_name(event)
+    return hook_format.hook_event_name(event)
 
 
 def stdin(event: Event) -> bytes:
-    return hook_input.stdin(event)
+    return hook_format.stdin(event)
 
 
 def environment(event: Event) -> Mapping[str, str]:
@@ -123,7 +123,7 @@ def environment(event: Event) -> Mapping[str, str]:
 
 
 def read(event: Event, result: Result) -> HookOutput:
-    return answers.read(event, result)
+    return hook_format.read(event, result)
 
 
 def sample(name: str) -> bytes:

@@ -12,7 +12,7 @@ from typing import Any
 
 from tray.addresses import endpoint
 from tray.agents.protocol import agent_events
-from tray.agents.starchild.hook_input import AGENT
+from tray.agents.starchild.hook_format import AGENT
 from tray.errors import ConfigError
 from tray.lazy_dataclass import replace
 from tray.model.hook import Command, Http

@@ -10,8 +10,8 @@ from tray.agents.agent import (
     Payload,
     Placeholders,
     ProtectedFiles,
+    part,
 )
-from tray.agents.lazy import part
 from tray.agents.x_code import hook_format, protocol
 from tray.lazy_pattern import lazy_pattern
 

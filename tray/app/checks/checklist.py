@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tray.app import Stores, build_catalog, open_stores
 from tray.app.agent_sites import hooks_in_question, site, working_folder
-from tray.app.checks import agents, desktop_services, hooks, installation, matchers
+from tray.app.checks import agents, desktop_services, hooks, installation
 from tray.app.checks.context import CheckContext
 from tray.app.checks.finding import Cause, Finding, Health, failing_names
 from tray.approvals.catalog import HookCatalog
@@ -36,7 +37,7 @@ CHECKS = (
     Check("configuration", installation.configuration, is_own=True),
     Check("sources", installation.sources, is_own=True),
     Check("hooks", hooks.check, is_own=True),
-    Check("matchers", matchers.check),
+    Check("matchers", hooks.check_matchers),
     Check("agents", agents.check),
     Check("environment", installation.environment, is_own=True),
     Check("relay", installation.relay),
@@ -99,7 +100,10 @@ def own_findings(context: CheckContext) -> list[Finding]:
 
 
 def render(results: Iterable[Finding]) -> str:
-    """For people: what is broken first, and one line for all hooks or agents with the same cause and remedy."""
+    """For people: what is broken first, and one line for all hooks or agents with the same cause and remedy.
+
+    The counts at the end are those of the lines.
+    """
     rows = sorted(results, key=lambda one: list(Health).index(one.health), reverse=True)
     groups: dict[tuple[str, ...], list[Finding]] = {}
     for one in rows:
@@ -110,7 +114,8 @@ def render(results: Iterable[Finding]) -> str:
         subject = check if check in names else f"{check}: {_listed(list(names))}"
         lines.append(f"{health:9}  {subject}: {message}")
         lines += [f"{'':11}{remedy}"] if remedy else []
-    counts = ", ".join(f"{sum(one.health is health for one in rows)} {health.value}" for health in reversed(Health))
+    counted = Counter(health for health, *_ in groups)
+    counts = ", ".join(f"{counted[health]} {health.value}" for health in reversed(Health))
     return "\n".join([*lines, counts])
 
 

@@ -1,4 +1,4 @@
-"""Each hook: its state by the ledger, and whether its approved copy runs."""
+"""Each hook: its state by the ledger, whether its approved copy runs, and whether its matcher ever found anything."""
 
 from __future__ import annotations
 
@@ -18,13 +18,17 @@ from tray.approvals.checks import problems
 from tray.approvals.checks import remedy as problem_remedy
 from tray.approvals.variables import grant_command
 from tray.engine import trial
+from tray.engine.ports import EngineOptions
 from tray.errors import HooktrayError
 from tray.execution.environment import clean, is_injection, mentioned_in
+from tray.model.decision import Record
 from tray.model.event import EventKind
-from tray.model.hook import ApprovalState, Command, Prompt, Rule
+from tray.model.hook import ApprovalState, Command, Match, Prompt, Rule
 from tray.store.ledger import ApprovedHook
 
 PARALLEL = 4  # hooks that are tried at the same time
+ROW_LIMIT = 1000  # events that are searched for what matchers found
+MIN_EVENTS = 20  # events of its kind, below which a matcher that found nothing means nothing
 
 
 def check(context: CheckContext) -> Iterator[Finding]:
@@ -124,10 +128,8 @@ def _texts(context: CheckContext, one: ApprovedHook) -> bytes:
 def _trial(context: CheckContext, one: ApprovedHook) -> Finding:
     """Run its approved copy on a test event; the hook can see that by HOOKTRAY_TEST=1."""
     name, listener = one.hook.name, trial.NullListener()
-    engine = build_engine(
-        context.stores, listener, listener.spawn, None, llm=lambda: confirmed_llm(context.paths, context.stores),
-        records=listener,
-    )  # fmt: skip
+    options = EngineOptions(llm=lambda: confirmed_llm(context.paths, context.stores))
+    engine = build_engine(context.stores, listener, listener.spawn, options, records=listener)
     sent = sample_event(one, environment=context.environment, cwd=context.cwd)
     if sent is None:
         text = "its approved copy is whole; not tried, as no test event meets its matchers"
@@ -141,10 +143,34 @@ def _trial(context: CheckContext, one: ApprovedHook) -> Finding:
     if tried.result == "skipped":
         return _finding(Cause.HOOK_NOT_TRIED, name, problem=outcome.cause or outcome.gate)
     if tried.result == "failed":
-        cause = remedies.with_user_paths(outcome.cause, one, context.stores.copies)
+        cause = context.stores.copies.with_originals(one.digest, outcome.cause)
         remedy = remedies.remedy(cause, one.hook) or f"`{command}` shows all of it"
         return _finding(Cause.HOOK_BROKEN, name, problem=cause, remedy=remedy)
     if outcome.output.warning:
         return _finding(Cause.HOOK_UNREADABLE_OUTPUT, name, problem=outcome.output.warning)
     kind = "a rule" if isinstance(one.hook.action, Rule) else f"{outcome.ms:.0f} ms"
     return _finding(Cause.HOOK_OK, name, text=f"{tried.result} on {agent}'s {event}, {kind}")
+
+
+def check_matchers(context: CheckContext) -> Iterator[Finding]:
+    """A rare thing may be what a guard waits for; a slip in the pattern looks the same, so it is worth a look."""
+    wanted = [one for one in context.stores.ledger.in_order() if one.hook.match.tool or one.hook.match.pattern]
+    rows = [row for row in context.stores.journal.recent(ROW_LIMIT) if not row.test] if wanted else []
+    for one in wanted:
+        since = [row for row in rows if row.at >= one.at and _matches(one.hook.match, row)]
+        ran = any(hook.get("name") == one.hook.name for row in since for hook in row.hooks)
+        if len(since) < MIN_EVENTS or ran:
+            continue
+        keys = " and ".join(
+            f"`{key}: {value}`"
+            for key, value in (("tool", one.hook.match.tool), ("matcher", one.hook.match.pattern))
+            if value
+        )
+        values = {"keys": keys, "n": len(since), "source": one.hook.source}
+        yield Finding(cause=Cause.MATCHER_NEVER, name=one.hook.name, values=values)
+
+
+def _matches(match: Match, row: Record) -> bool:
+    if match.agents and row.agent not in match.agents:
+        return False
+    return match.event in (row.kind, row.event)

@@ -9,11 +9,8 @@ from pathlib import Path
 from tray.app.checks.finding import LLM_REMEDY, OUTPUT_REMEDY
 from tray.approvals.inspection import program_of
 from tray.approvals.variables import grant_command
-from tray.errors import HooktrayError
 from tray.execution.environment import withheld_in
 from tray.model.hook import Command, Hook
-from tray.store.copies import Copies
-from tray.store.ledger import ApprovedHook
 
 APPROVE_AGAIN = "then approve the change"
 # The first one whose words are in the cause counts.
@@ -44,14 +41,6 @@ def remedy(cause: str, hook: Hook) -> str:
     text = next((text for words, text in REMEDIES if words in cause), "")
     program = _program(hook)
     return text.format(program=program, quoted=shlex.quote(program), source=hook.source, timeout=hook.timeout)
-
-
-def with_user_paths(cause: str, one: ApprovedHook, copies: Copies) -> str:
-    """The cause with the user's own files in the place of our copies of them."""
-    with contextlib.suppress(HooktrayError, OSError):
-        for original in copies.check(one.digest).files:
-            cause = cause.replace(str(copies.path(one.digest, original)), original)
-    return cause
 
 
 def _program(hook: Hook) -> str:

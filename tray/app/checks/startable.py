@@ -38,7 +38,7 @@ def _program(argv: tuple[str, ...], cwd: str, originals: dict[str, str]) -> str:
     if os.name == "nt":
         return ""
     if not os.access(program, os.X_OK):
-        return f"not executable: {named}"
+        return f"{script.NOT_EXECUTABLE}{named}"
     interpreter = _interpreter(Path(program))
     if interpreter and not Path(interpreter).exists():
         missing = OSError(errno.ENOENT, os.strerror(errno.ENOENT), program)

@@ -8,6 +8,7 @@ from tray.desktop.labels import record_label
 from tray.desktop.menu.actions import OpenPage, ShowReason
 from tray.desktop.menu.items import Item, Items, child_id, click, label, submenu
 from tray.desktop.menu.state import MenuState
+from tray.engine.record import REMINDER
 from tray.language import count, say
 from tray.model.decision import Record
 
@@ -42,4 +43,5 @@ def _quiet_row(state: MenuState, records: Sequence[Record]) -> Items:
 
 def _is_quiet(record: Record) -> bool:
     """No hook had an opinion, and not because the agent is one that no hook is asked about."""
-    return record.label == "abstain" and record.skip_reason is None
+    reminds = any(hook.get("added") == REMINDER for hook in record.hooks)  # with which the agent went on
+    return record.label == "abstain" and record.skip_reason is None and not reminds

@@ -35,10 +35,10 @@ def status(state: MenuState) -> Item:
         return click("status", clean(text, STATUS_LIMIT), ShowAgents())
     if state.problem:
         return click("status", clean(short_problem(state.problem), STATUS_LIMIT), ShowProblem())
-    if rows := connect_rows(state):
-        return submenu("offer", say("No agent is connected"), rows)
     if row := _switch_cause(state) or _cause(state):
         return row
+    if rows := connect_rows(state):
+        return submenu("offer", say("No agent is connected"), rows)
     one, rows = wanted_rows(state)
     if one is not None:
         text = say("A hook needs more events of {agent}", agent=clean(one.name, 30))

@@ -1,0 +1,81 @@
+"""What Hooktray itself answers before any hook is asked: `/hooks …` typed into an agent, and lost approvals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from tray.model.decision import HookOutput, Outcome, Status, Verdict
+from tray.model.event import Event, EventKind
+from tray.model.hook import Failure, Guard
+
+OWN_NAME = "hooktray"
+WORDS = ("/hooks", "/hooktray")  # an agent with a menu of its own named `/hooks` takes the second one
+TYPED_COMMAND_KINDS = frozenset(
+    {EventKind.MODEL_BEFORE, EventKind.PROMPT, EventKind.PROMPT_EXPANSION, EventKind.SLASH_COMMAND}
+)
+COMMAND_LIMIT = 500  # characters; a longer text that begins with our word is a text about hooks
+CommandAnswers = Callable[[tuple[str, ...], str], str]  # the words, ours first, and the agent they were typed into
+LOST_NAME = "lost approvals"
+LOST_REASON = (
+    "Hooktray lost its approvals, and a hook that was approved guards this call. A person reviews them in the tray's"
+    " menu under Approvals, or with `hooktray list`."
+)
+LOST_CAUSE = "Hooktray lost its approvals, and a hook that was approved guards this call"
+LOST_ADJUSTMENT = "the agent cannot ask: the call went on"
+
+
+def parse_command(event: Event) -> tuple[str, ...] | None:
+    """Our word and those behind it; None when that is not what was typed."""
+    if event.kind not in TYPED_COMMAND_KINDS or event.problem:
+        return None
+    slash = event.kind in (EventKind.SLASH_COMMAND, EventKind.PROMPT_EXPANSION)
+    own = f"/{event.topic.removeprefix('/')}"
+    if slash and own in WORDS:
+        return (own, *event.prompt.removeprefix(own).split()) if len(event.prompt) < COMMAND_LIMIT else None
+    text = event.prompt.strip()
+    words = text.split() if len(text) < COMMAND_LIMIT else []
+    return tuple(words) if words[:1] and words[0] in WORDS else None
+
+
+def answer_command(event: Event, command_answers: CommandAnswers) -> Outcome | None:
+    """A refusal whose reason is the answer; None for every other event."""
+    words = parse_command(event) if event.kind in TYPED_COMMAND_KINDS else None
+    if words is None:
+        return None
+    output = HookOutput(verdict=Verdict.DENY, reason=command_answers(words, event.agent))
+    return Outcome(hook=OWN_NAME, status=Status.OK, output=output)
+
+
+def no_tray(words: tuple[str, ...], agent: str) -> str:
+    """The answer where no tray runs."""
+    return "the tray is not running; `hooktray run` starts it"
+
+
+class LostApprovals:
+    """Judges tool calls by the guards that `load` returns, which are none unless approvals were lost."""
+
+    def __init__(self, load: Callable[[], Sequence[Guard]] = tuple) -> None:
+        self._load = load
+
+    def judge(self, event: Event) -> Outcome | None:
+        """The outcome for this event; None when no lost approval guards it.
+
+        Where the agent cannot ask, the call goes on as that of a hook that failed: it is journalled and announced.
+        """
+        guards = self._load()
+        if not guards:
+            return None
+        found = [guard for guard in guards if (guard.agent, guard.event) == (event.agent, event.name)]
+        failures = {guard.failure for guard in found if _covers(guard, event)}
+        if failures == {Failure.ALLOW}:
+            output = HookOutput(problem=LOST_CAUSE, adjustment=LOST_ADJUSTMENT)
+            return Outcome(hook=LOST_NAME, status=Status.FAILED, output=output, cause=LOST_CAUSE, let_through=True)
+        if not failures:
+            return None
+        verdict = Verdict.DENY if Failure.BLOCK in failures else Verdict.ASK
+        return Outcome(hook=LOST_NAME, status=Status.OK, output=HookOutput(verdict=verdict, reason=LOST_REASON))
+
+
+def _covers(guard: Guard, event: Event) -> bool:
+    """A call whose tool cannot be read counts as guarded."""
+    return event.tool is None or (event.tool.name in guard.names) is not guard.is_exception

@@ -1,0 +1,114 @@
+"""The second back end of each system, without buttons: notify-send, osascript, a balloon at the tray icon."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import html
+import shutil
+from collections.abc import Callable, Sequence
+
+from tray.notify.alert import APP, Alert
+from tray.notify.notifier import NotifierError, ServerState
+from tray.notify.server import probe_server
+
+SHOW_TIME = "10000"  # milliseconds
+WIDTH_LIMITS = (63, 255)  # UTF-16 units that Windows takes for title and text
+# The words travel in argv and never in the script's text: there is nothing to break out of.
+SCRIPT = (
+    "on run argv",
+    "display notification (item 2 of argv) with title (item 1 of argv)",
+    "end run",
+)
+
+
+class ButtonlessBackend:
+    """Shows title and text: no button, no click, no replacing."""
+
+    async def withdraw(self, key: str) -> None:
+        """It has no handle on the alerts that it showed."""
+
+    async def server_state(self) -> ServerState:
+        return ServerState()
+
+    async def close(self) -> None:
+        """Nothing is kept open."""
+
+
+class NotifySendBackend(ButtonlessBackend):
+    """On Linux, where the library cannot reach the server."""
+
+    name = "notify-send"
+
+    async def send(self, alert: Alert) -> None:
+        title, body = notify_send_words(alert, (await probe_server()).markup)
+        await _run("notify-send", ["-a", APP, "-t", SHOW_TIME, "--", title, body])
+
+
+class OsascriptBackend(ButtonlessBackend):
+    """On a Mac, for a program outside of an app bundle."""
+
+    name = "osascript"
+
+    async def send(self, alert: Alert) -> None:
+        await _run("osascript", osascript_words(alert))
+
+
+class BalloonBackend(ButtonlessBackend):
+    """On Windows. `show` returns whether an icon exists."""
+
+    name = "balloon"
+
+    def __init__(self, show: Callable[[str, str], bool]) -> None:
+        self._show = show
+
+    async def send(self, alert: Alert) -> None:
+        title, text = balloon_words(alert)
+        if not self._show(title, text or " "):  # without a text Windows shows nothing
+            raise NotifierError("there is no tray icon at which it could be shown")
+
+
+def notify_send_words(alert: Alert, markup: bool) -> tuple[str, str]:
+    """Title and text as notify-send takes them: backslashes in the text are escapes to it."""
+    body = html.escape(alert.body, quote=False) if markup else alert.body
+    return _no_option(alert.title or APP), _no_option(body.replace("\\", "\\\\"))
+
+
+def osascript_words(alert: Alert) -> list[str]:
+    """The words after the program."""
+    lines = [word for line in SCRIPT for word in ("-e", line)]
+    return [*lines, *map(_no_option, (alert.title or APP, alert.body or " "))]
+
+
+def balloon_words(alert: Alert) -> tuple[str, str]:
+    """Title and text as the structure of Windows holds them."""
+    return _cut(alert.title or APP, WIDTH_LIMITS[0]), _cut(alert.body, WIDTH_LIMITS[1])
+
+
+def _no_option(text: str) -> str:
+    """osascript and some versions of notify-send read a leading "-" as an option, at any place."""
+    return f" {text}" if text.startswith("-") else text
+
+
+def _cut(text: str, units: int) -> str:
+    return text.encode("utf-16-le")[: 2 * units].decode("utf-16-le", errors="ignore")
+
+
+async def _run(name: str, words: Sequence[str]) -> None:
+    """Run a program that shows an alert, each word an argument; NotifierError if it is missing or fails."""
+    program = shutil.which(name)
+    if program is None:
+        raise NotifierError(f"{name} is not there")
+    quiet = asyncio.subprocess.DEVNULL
+    process = await asyncio.create_subprocess_exec(
+        program, *words, stdin=quiet, stdout=quiet, stderr=asyncio.subprocess.PIPE
+    )
+    try:
+        _, error = await process.communicate()
+    except BaseException:  # also when the time is up
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+        raise
+    if process.returncode:
+        raise NotifierError(error.decode("utf-8", "replace").strip() or f"exit {process.returncode}")
