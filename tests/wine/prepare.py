@@ -38,6 +38,7 @@ def main() -> None:
     _once("tools", _tools)
     _once("python", _python)
     _once(_site(), _dependencies)
+    _once("freezer", _freezer)
     _once("prefix", _prefix)
     _wheel()
 
@@ -54,6 +55,13 @@ def installed(folder: Path) -> Path:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder / "site")
     return folder / "python" / "python.exe"
+
+
+def freezer(folder: Path) -> Path:
+    """The same with PyInstaller."""
+    python = installed(folder)
+    shutil.copytree(CACHE / "freezer", folder / "site", dirs_exist_ok=True)
+    return python
 
 
 def _once(name: str, make: Callable[[Path], None]) -> None:
@@ -85,6 +93,10 @@ def _python(folder: Path) -> None:
 
 def _dependencies(folder: Path) -> None:
     _install(folder, "-r", ROOT / "pyproject.toml")
+
+
+def _freezer(folder: Path) -> None:
+    _install(folder, "pyinstaller")
 
 
 def _install(folder: Path, *what: str | Path) -> None:

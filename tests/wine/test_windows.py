@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import subprocess
 from pathlib import Path
-from subprocess import PIPE
 
 import pytest
 from desk.wait import wait
@@ -61,15 +59,16 @@ def test_a_hook_that_is_approved_by_the_pointer_denies_with_the_tray_and_without
     assert [row["verdict"] for row in tray.rows("log") if row["session"] == "s-1"] == ["deny", "deny"]
 
 
-def test_a_menu_that_is_open_while_something_happens_can_still_be_clicked(tray: Tray) -> None:
-    with tray.running():
+def test_a_click_in_a_menu_that_was_open_before_a_hook_waited_does_what_is_drawn(tray: Tray) -> None:
+    with tray.running() as process:
         tray.windows.open_menu()
-        tray.relay("claude-code", "PreToolUse", PRE_TOOL_USE)
-        wait(lambda: tray.rows("sessions"), START, "the tray knows of a session")
+        tray.configure({"hooks": [{**GUARD, "command": "./guard.cmd"}]}, guard_cmd=REFUSES)
+        wait(tray.windows.balloons, START, "the tray announces that a hook waits")
+        wait(lambda: not tray.windows.balloons(), START, "nothing lies above the menu")
 
-        tray.windows.choose_in_open_menu("enabled")
+        tray.windows.choose_in_open_menu("quit")
 
-        wait(lambda: not tray.rows("status")[0]["enabled"], START, "hooks are off")
+        assert process.wait(START) == 0
 
 
 def test_an_edit_of_the_settings_is_seen_without_an_event(tray: Tray) -> None:
@@ -85,11 +84,7 @@ def test_an_edit_of_the_settings_is_seen_without_an_event(tray: Tray) -> None:
 def test_a_question_is_answered_in_the_menu(tray: Tray) -> None:
     tray.configure({"ask_on_desktop": {"agents": ["claude-code"], "seconds": 300}})
     with tray.running():
-        relay = tray.windows.start(tray.relay_argv("claude-code", "PermissionRequest"), stdin=PIPE, stdout=PIPE)
-        assert relay.stdin is not None
-        with contextlib.closing(relay.stdin) as pipe:
-            pipe.write(json.dumps(PERMISSION).encode())
-        relay.stdin = None
+        relay = tray.start_relay("claude-code", "PermissionRequest", PERMISSION)
         wait(lambda: [row["state"] for row in tray.rows("sessions")] == ["waiting"], START, "the question is open")
 
         tray.windows.choose("needs you", FIRST, ALLOW)
@@ -100,14 +95,17 @@ def test_a_question_is_answered_in_the_menu(tray: Tray) -> None:
 
 def test_the_processes_of_a_hook_that_takes_too_long_end_with_it(tray: Tray) -> None:
     slow = "@echo off\r\nstart /b ping -n 600 127.0.0.1 >nul\r\nping -n 600 127.0.0.1 >nul\r\n"
-    tray.configure({"hooks": [{**GUARD, "command": "./guard.cmd", "timeout": 3, "failure": "block"}]}, guard_cmd=slow)
+    hook = {**GUARD, "command": "./guard.cmd", "timeout": 20, "failure": "block"}
+    tray.configure({"hooks": [hook]}, guard_cmd=slow)
     with tray.running():
         approve(tray)
+        relay = tray.start_relay("claude-code", "PreToolUse", PRE_TOOL_USE)
+        wait(lambda: tray.windows.running("-n 600 127.0.0.1") == 2, START, "the hook and its child run")
 
-        answer = tray.relay("claude-code", "PreToolUse", PRE_TOOL_USE)
+        output, _ = relay.communicate(timeout=START)
 
-        assert verdict(answer) == "deny"
-        wait(lambda: "ping.exe" not in tray.windows.run(["tasklist"]).stdout.decode(), START, "every ping has ended")
+        assert verdict(json.loads(output)) == "deny"
+        wait(lambda: tray.windows.running("-n 600 127.0.0.1") == 0, START, "both have ended")
 
 
 def test_autostart_is_a_value_of_the_registry_that_goes_again(tray: Tray) -> None:

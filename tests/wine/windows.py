@@ -9,10 +9,11 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PureWindowsPath
-from subprocess import DEVNULL
+from subprocess import DEVNULL, PIPE
 from types import TracebackType
 from typing import Any, Self
 
+import psutil
 from desk.menus import LEFT, RIGHT
 from desk.screen import Box, Screen
 from desk.wait import wait
@@ -126,6 +127,11 @@ class Windows:
             ["wine", *map(str, argv)], env={**self.environment, **(environment or {})}, cwd=self.drive,
             input=input, capture_output=True, timeout=timeout, check=False,
         )  # fmt: skip
+
+    def running(self, words: str) -> int:
+        """How many processes with these words in their command run; wine's are processes of this system."""
+        lines = (" ".join(one.info["cmdline"] or ()) for one in psutil.process_iter(["cmdline"]))
+        return sum(words in line for line in lines)
 
     def registry(self, key: str, value: str) -> str:
         """A value of the registry; "" without it."""
@@ -264,7 +270,8 @@ class Tray:
         wait(self.windows.icon, START, "the icon is drawn")
         try:
             yield process
-            self.windows.choose("quit")
+            if process.poll() is None:
+                self.windows.choose("quit")
         except BaseException:
             process.kill()
             raise
@@ -276,6 +283,15 @@ class Tray:
         done = self.windows.run(self.relay_argv(agent, event), json.dumps(payload).encode())
         assert done.returncode == 0, done
         return dict(json.loads(done.stdout)) if done.stdout.strip() else {}
+
+    def start_relay(self, agent: str, event: str, payload: Mapping[str, Any]) -> subprocess.Popen[bytes]:
+        """Whoever communicates with it gets the answer."""
+        relay = self.windows.start(self.relay_argv(agent, event), stdin=PIPE, stdout=PIPE)
+        assert relay.stdin is not None
+        with contextlib.closing(relay.stdin) as pipe:
+            pipe.write(json.dumps(payload).encode())
+        relay.stdin = None
+        return relay
 
     def relay_argv(self, agent: str, event: str) -> list[str | PureWindowsPath]:
         """By the relay that the tray or `connect` installed."""

@@ -57,7 +57,7 @@ def set_app_id(name: str) -> None:
 class OpenMenu:
     """Has pystray replace its menu only while that is closed.
 
-    pystray destroys the old menu at once, in whatever thread: a click on what is still drawn then does nothing.
+    pystray destroys the old menu at once, in whatever thread: what is still drawn then takes no click.
     """
 
     def __init__(self, icon: Any) -> None:
