@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-from tray.agents.agent import ENVELOPE, Agent, Marks, NativeTool, Payload, ProtectedFiles
+from tray.agents.agent import ENVELOPE, Agent, Marks, NativeTool, Payload, ProtectedFiles, part
 from tray.agents.cline import protocol
 from tray.agents.cline.protocol import EVENTS, ID, NAME, SHELL
-from tray.agents.lazy import part
 from tray.model.event import Capability
 
 FILE = {"file_path": ("path",)}
