@@ -45,7 +45,7 @@ log = logging.getLogger(__name__)
 class OneShotArguments:
     """`once [PATHS] [--id ID] [--spent MS] [--framed] AGENT [EVENT]`, as relay.conf and the relay write it.
 
-    PATHS: `--home DIR`, or what relay.conf says: `--config FILE --state DIR --logs DIR`.
+    PATHS: `--home DIR`, or what relay.conf has: `--config FILE --state DIR --logs DIR`.
     """
 
     agent: str
@@ -147,7 +147,7 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
         if _may_be_guarded(call, body, environment):
             return 1
         answer = neutral(call.agent, call.event, body, environment)
-    except SystemExit:  # told to end, maybe while a hook was being started, which is not registered anywhere yet
+    except SystemExit:  # ended, maybe while a hook was being started, which is not registered anywhere yet
         _end_children()
         raise
     except Exception:  # the last place that can answer
@@ -205,7 +205,7 @@ def parse(argv: Sequence[str]) -> OneShotArguments:
 
 
 def _paths(options: Mapping[str, str]) -> Paths:
-    """Never by the agent's environment where relay.conf, which the tray wrote, says it."""
+    """Never by the agent's environment where relay.conf, which the tray wrote, has it."""
     given = {word.removeprefix("--"): Path(options[word]) for word in PATH_OPTIONS if options[word]}
     return Paths(**given) if len(given) == len(PATH_OPTIONS) else replace(locate(options["--home"] or None), **given)
 
@@ -276,7 +276,7 @@ def _model(paths: Paths, stores: Stores, environment: Mapping[str, str]) -> Llm 
 
 
 def _relay_pipe(call: OneShotArguments) -> RelayPipe | None:
-    """The pipe whose end cancels the hooks. Windows cannot wait for a pipe; without `--framed` there is no relay."""
+    """The pipe whose end cancels the hooks. Windows cannot wait for a pipe; without `--framed` no relay waits."""
     if sys.platform == "win32" or not call.framed:
         return None
     return RelayPipe() if stat.S_ISFIFO(os.fstat(1).st_mode) else None

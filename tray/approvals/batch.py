@@ -1,4 +1,4 @@
-"""Hooks that one review shows together and one click approves: all of a source, or those that nobody changed.
+"""Hooks that one review shows together and one click approves: all of a source, or those that were not changed.
 
 The latter wait although a person changed nothing. They were approved before with the same content, in a damaged or
 lost database or on the machine of an import, which approves nothing here. Or an earlier Hooktray approved them, whose

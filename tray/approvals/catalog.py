@@ -31,12 +31,12 @@ from tray.store.pins import Pins
 from tray.store.trial_results import TrialResults
 
 NO_MODEL = phrase("it asks a model, and none is set: write `llm:` in hooktray.yaml and confirm it in the tray's menu")
-REMOVED = "removed"  # in place of a digest where an approved hook is no longer declared
+REMOVED = "removed"  # in place of a digest where the declaration of an approved hook is gone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookState:
-    """One hook, as proposed, and what the ledger says of it."""
+    """One hook, as proposed, and its state in the ledger."""
 
     key: str
     hook: Hook
@@ -243,7 +243,7 @@ class HookCatalog:
         return {one.key: one.health for one in self.states if one.approved and one.state is ApprovalState.INACTIVE}
 
     def without_tray(self) -> str:
-        """What relays shall do without us; `allow` only when a person confirmed it."""
+        """What relays do without us; `allow` only when a person confirmed it."""
         return guarded_settings.without_tray(self.configuration.settings, self._ledger.state)
 
     @property

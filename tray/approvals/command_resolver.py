@@ -193,7 +193,7 @@ class CommandResolver:
         return str(self._copies.path(name, original)) if original else ""
 
     def _cached_sha256(self, path: str) -> str:
-        """The program's SHA-256; read again only when the kernel says that the file may be another one."""
+        """The program's SHA-256; read again only when the file may be another one by the kernel's marks."""
         stamp = path_stamp(path)
         if stamp is None:
             return "gone"

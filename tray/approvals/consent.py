@@ -18,12 +18,12 @@ from tray.store.ledger import Ledger, LedgerAction
 from tray.store.pins import PROGRAM, PROGRAMS_OF, Pins
 
 LIST_HINT = phrase("`hooktray list` shows where each hook stands")
-MAX_REQUESTS, MAX_UNDOS = 20, 4  # anybody can ask; nobody shall push what can be undone out of sight by asking
+MAX_REQUESTS, MAX_UNDOS = 20, 4  # any program can ask; asking must not push what can be undone out of sight
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingRequest:
-    """What somebody asked for who may not decide it; a person grants or dismisses it in the tray."""
+    """A request of a caller that may not decide it; a person grants or dismisses it in the tray."""
 
     id: str
     summary: str
@@ -42,7 +42,7 @@ def require_readable(one: HookState) -> HookState:
 
 
 class Consent:
-    """Writes the user's decisions into the ledger. Whoever calls this has already been found to be a person."""
+    """Writes the user's decisions into the ledger. The caller has already been found to be a person."""
 
     def __init__(self, ledger: Ledger, catalog: HookCatalog) -> None:
         self._ledger = ledger
@@ -52,7 +52,7 @@ class Consent:
         self.requests: tuple[PendingRequest, ...] = ()
 
     def approve(self, key: str, digest: str, channel: str, path: str = "") -> HookState:
-        """Approve exactly what was shown under this digest; refused when it is no longer what is proposed.
+        """Approve exactly what was shown under this digest; refused when something else is proposed now.
 
         `path` is the PATH of the terminal that approves, if one does.
         """
@@ -207,7 +207,7 @@ class Consent:
         return state
 
     def resolve(self, id: str, *, accept: bool) -> PendingRequest | None:
-        """Grant or dismiss a request; None when it is no longer there."""
+        """Grant or dismiss a request; None when it is gone."""
         with self._lock:
             found = next((one for one in self.requests if one.id == id), None)
             self.requests = tuple(one for one in self.requests if one is not found)

@@ -27,7 +27,7 @@ UNDO = "undo"
 AGENT_SWITCH = "the agent's own switch"
 CONNECTION = "the agent's connection"
 
-# Takes back what was done; a text that it returns says what holds now.
+# Takes back what was done; a text that it returns is what holds now.
 # Raises HooktrayError when it has been decided anew.
 Undo = Callable[[], object]
 
@@ -109,7 +109,7 @@ class Controls:
             )
 
     def follow_agents(self) -> None:
-        """Let an agent's own switch turn off the approved hooks of the file that it stands in, or on again."""
+        """Let an agent's own switch turn off the approved hooks of its file, or on again."""
         found, before = self._catalog.switched_off, self._switch.state().agents_off
         if found.keys() == before:
             return

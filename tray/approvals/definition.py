@@ -19,7 +19,7 @@ NAMES = {  # of the fields that definitions in ledgers have, where `hooktray.yam
     "verdict": "decision",
 }
 FIRST = ("name", "event", "agent", "tool", "matcher", "type", "command", "url", "prompt", "decision", "reason")
-# What says nothing: empty, or what every hook has that does not say otherwise.
+# The defaults: empty, or what every hook has that declares nothing else.
 DEFAULTS: Mapping[str, Any] = {"background": 600.0, "enabled": True, "failure": Failure.DEFAULT.value}
 EMPTY: tuple[Any, ...] = ("", [], {}, False, None)
 

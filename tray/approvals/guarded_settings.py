@@ -45,7 +45,7 @@ class GuardedSetting:
     key: str
     text: str
     digest: str
-    definition: str  # what the ledger keeps of it; "" where the digest says enough
+    definition: str  # what the ledger keeps of it; "" where the digest is enough
     confirmed: bool
     denied: bool
 
@@ -93,7 +93,7 @@ def settings_in_force(settings: Settings, ledger_state: LedgerState) -> Settings
 def record_additions(settings: Settings, ledger: Ledger) -> None:
     """Note what the file has added or withdrawn, so that the next edit is judged by it, also after a restart.
 
-    What was added (an agent whose questions are asked, a notification) cannot be taken away again by an edit alone;
+    What was added (an agent whose questions are asked, a notification) cannot be taken away again only by an edit;
     what was withdrawn waits for a person when it comes back.
     """
     record_desktop_agents(settings, ledger)
@@ -112,7 +112,7 @@ def record_additions(settings: Settings, ledger: Ledger) -> None:
 
 
 def without_tray(settings: Settings, ledger_state: LedgerState) -> str:
-    """What relays shall do without us; `allow` only when a person confirmed it."""
+    """What relays do without us; `allow` only when a person confirmed it."""
     return "allow" if _confirmed("without_tray", settings, ledger_state) else "once"
 
 
@@ -135,7 +135,7 @@ def exceptions(settings: Settings, ledger_state: LedgerState) -> tuple[str, ...]
 
 
 def desktop_agents(settings: Settings, ledger_state: LedgerState) -> frozenset[str]:
-    """The agents whose questions are put to the user: on as soon as the file says so, off once that is confirmed."""
+    """The agents whose questions are put to the user: on as soon as the file has them, off once that is confirmed."""
     return frozenset((*settings.ask_on_desktop.agents, *_recorded_agents(ledger_state)))
 
 
@@ -190,7 +190,7 @@ def _confirmed_notifications(ledger_state: LedgerState) -> NotificationSettings:
 
 
 def _data_keys(settings: Settings, ledger_state: LedgerState) -> list[str]:
-    """Those that the file sets and nobody has confirmed as they are."""
+    """Those that the file sets and that are not confirmed as they are."""
     bases = {key: _basis(key, *more) for key, *more in _setting_texts(settings) if key in DATA_KEYS}
     return [key for key, basis in bases.items() if ledger_state.settings.get(f"setting:{key}") != _digest(basis)]
 

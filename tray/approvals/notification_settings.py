@@ -171,7 +171,7 @@ def _reduced_keys(cls: str, new: AlertRule, old: AlertRule) -> Iterator[str]:
 
 
 def _is_quieter(new: str, old: str) -> bool:
-    """Nobody can tell what a file sounds like, so it counts as less than a sound of ours and than another file."""
+    """It is not known what a file sounds like, so it counts as less than a sound of ours and than another file."""
     if new == old or old in NO_SOUND:
         return False
     return new not in SOUNDS
@@ -182,7 +182,7 @@ def _is_softer(new: float, old: float) -> bool:
 
 
 def _is_other_pack(new: NotificationSettings, old: NotificationSettings) -> bool:
-    """Nobody can tell what it sounds like; our own sounds are never less."""
+    """Hooktray cannot know what it sounds like; our own sounds are never less."""
     return new.sound_pack not in ("", old.sound_pack)
 
 

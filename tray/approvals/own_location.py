@@ -11,7 +11,7 @@ from tray.approvals.dependencies.javascript import BUILTIN
 from tray.execution.script import VERSION
 from tray.lazy_pattern import lazy_pattern
 
-# How `node` is told to take a descriptor for what it is: it looks for `/proc/self/fd/N` among the files otherwise.
+# How `node` takes a descriptor for what it is: it looks for `/proc/self/fd/N` among the files otherwise.
 DESCRIPTOR_OPTIONS = {"node": ("--preserve-symlinks-main",)}
 # Texts that name the script, its folder, or all files of its process.
 SHELL = lazy_pattern(
@@ -65,7 +65,7 @@ def uses_location(interpreter: str, whole: bytes) -> bool:
 
 
 def descriptor_options(interpreter: str) -> tuple[str, ...]:
-    """What stands in front of the descriptor's path in the interpreter's words."""
+    """What is in front of the descriptor's path in the interpreter's words."""
     return DESCRIPTOR_OPTIONS.get(VERSION.sub("", interpreter), ())
 
 

@@ -28,7 +28,7 @@ TOO_SHORT = phrase("a passphrase of your own has at least {n} characters")
 
 
 class Passphrase:
-    """Checks the passphrase, and writes a new one into the ledger. Whoever sets one was judged before."""
+    """Checks the passphrase, and writes a new one into the ledger. The caller that sets one was judged before."""
 
     def __init__(self, ledger: Ledger, clock: Callable[[], float] = time.monotonic, *, cost: int = COST) -> None:
         self._ledger = ledger

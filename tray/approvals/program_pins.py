@@ -98,7 +98,7 @@ def _text(whole: bytes) -> str:
 
 
 def propose(names: ProgramNames, path: str) -> Pins:
-    """What these names mean on this PATH, and the PATH that the hook shall have.
+    """What these names mean on this PATH, and the PATH that the hook gets.
 
     Folders that you can write to come last, unless the hook uses a program in them: what appears in the others
     later hides no program of the system.

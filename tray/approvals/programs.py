@@ -32,7 +32,7 @@ SCRIPT = lazy_pattern(
 )
 NON_EXECUTING = READERS | WRITERS | word_set("curl git wget")  # what they name they do not run
 DEPTH = 5
-# Programs of the system are named in the definition and run where they stand: its package manager owns them.
+# Programs of the system are named in the definition and run where they are: its package manager owns them.
 SYSTEM_FOLDERS = ("/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/nix/", "/System/", "/Library/", "C:\\Windows\\")
 QUOTED_HINT = "put the line into a script, or name the file outside of the quotes"
 MISSING_HINT = "write its whole path, or put it there first"
@@ -43,7 +43,7 @@ class MissingError(HooktrayError):
 
 
 def require_present(argv: Sequence[str], folder: str, known: Callable[[str], bool] = bool, depth: int = 0) -> None:
-    """Raise HooktrayError for what this command would run and is no file. `known` words have no unknown variables.
+    """Raise HooktrayError for what this command would run and is not a file. `known` words have no unknown variables.
 
     With a `depth` it is inside a text, where no word can be replaced by its approved copy.
     """

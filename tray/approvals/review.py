@@ -38,7 +38,7 @@ INCLUSION_TEXTS = {
 }
 LIMIT = 4_000_000  # characters: what is approved is shown whole
 TERMINAL_LIMIT = 40_000  # characters of files that a terminal shows; the rest is in the text that it names
-GUTTER = "| "  # before each line that somebody else wrote: it cannot pass for one of ours
+GUTTER = "| "  # before each line that is not ours: it cannot pass for one of ours
 
 
 class SectionKind(enum.Enum):

@@ -32,7 +32,7 @@ pwd read return set shift source test then trap true type umask unset until wait
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptStart:
-    """The words that stand for an approved script in a line: as its program, and as the script of an interpreter."""
+    """The words for an approved script in a line: as its program, and as the script of an interpreter."""
 
     as_program: tuple[str, ...]
     as_script: tuple[str, ...]
@@ -70,7 +70,7 @@ def command_words(hook: Hook, command: Command) -> list[list[tuple[str, str]]]:
 
 
 def rewrite_line(hook: Hook, command: Command, starts: Starts) -> str:
-    """The line with what stands for a file that it runs in its place, and with the whole path of data."""
+    """The line with the copy of a file that it runs in its place, and with the whole path of data."""
 
     def copy(word: split.ShellWord) -> str | None:
         path = _path(word, command)
@@ -171,7 +171,7 @@ def _reject_relative_path(found: Iterable[split.ShellWord]) -> None:
 
 
 def _reject_project_program(word: split.ShellWord) -> None:
-    """The user's own settings may not run what any project puts there: nobody approved that."""
+    """The user's own settings may not run what any project puts there: that is not approved."""
     for name in sorted({*project_placeholders(), "PWD"}):
         if not word.is_literal and any(text in word.raw for text in (f"${{{name}}}", f"${name}")):
             raise HooktrayError(

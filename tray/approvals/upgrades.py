@@ -13,10 +13,10 @@ from tray.store.ledger import ApprovedHook
 
 
 def is_only_upgrade(copies: Copies, bundle: Bundle, approved: ApprovedHook) -> bool:
-    """Whether each file that was approved is the same, unless it is no longer covered, and so is the definition.
+    """Whether each file that was approved is the same, unless it is not covered any more, and so is the definition.
 
     A hook whose identity stayed the same got its notes about programs at the first start of this version. So what
-    changes later, such as a new file beside a script, is no upgrade. Files may be newly covered: Review shows them.
+    changes later, such as a new file beside a script, does not count. Files may be newly covered: Review shows them.
     """
     if approved.pins is not None or bundle.digest == approved.digest or not isinstance(bundle.hook.action, Command):
         return False

@@ -25,7 +25,7 @@ ASSIGNMENT = lazy_pattern(rb"^\s*(?:export\s+|local\s+|readonly\s+)*(\w+)=", re.
 def asked_for(
     hook: Hook, contents: Iterable[bytes], environment: Mapping[str, str], granted: Iterable[str] = ()
 ) -> tuple[str, ...]:
-    """The variables that the hook's files or line name and that it does not get, without those nobody gets."""
+    """The variables that the hook's files or line name and that it does not get, without those that no hook gets."""
     text = b"\n".join(one for one in (*_declared(hook), *contents) if len(one) <= MAX_SIZE)
     named = {next(filter(None, found)).decode() for found in REFERENCE.findall(text)}
     own = {found.decode() for found in ASSIGNMENT.findall(text)}

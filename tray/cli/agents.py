@@ -199,7 +199,7 @@ def agent_site(paths: Paths, scope: str = "", workspace: str = "") -> Site:
 
 
 def _is_connected(site: Site, agent: str) -> bool:
-    """What cannot be read may hold lines of ours: the refusal says where."""
+    """What cannot be read may hold lines of ours: the refusal names the place."""
     from tray.connect import connectors
 
     try:
@@ -209,7 +209,7 @@ def _is_connected(site: Site, agent: str) -> bool:
 
 
 def _forget(site: Site, agent: str) -> None:
-    """Entries that somebody took out by hand are not missed once a person has disconnected the agent."""
+    """Entries that were taken out in an editor are not missed once a person has disconnected the agent."""
     from tray.approvals.callers.ancestry import ancestors
     from tray.approvals.callers.origin import find_origin
     from tray.connect import forget
@@ -230,7 +230,7 @@ def _has_model(paths: Paths) -> bool:
 
 
 def _connect_imported(paths: Paths, agent: str, workspace: str) -> None:
-    """The moved hooks may need events of a connected agent for which there is no entry yet."""
+    """The moved hooks may need events of a connected agent for which no entry exists yet."""
     from tray.connect import apply_connect, connectors
 
     site = agent_site(paths, "user", workspace)
@@ -300,7 +300,7 @@ def _apply(name: str, plan: Plan, word: str, work: Callable[[], None], dry_run: 
 
 
 def _keep_records(paths: Paths) -> None:
-    """Have a running tray hold what was recorded, should somebody delete it."""
+    """Have a running tray hold what was recorded, should it be deleted."""
     from tray.errors import IpcError
     from tray.ipc.client import send_request
 
@@ -309,7 +309,7 @@ def _keep_records(paths: Paths) -> None:
 
 
 def _is_confirmed(name: str, plan: Plan) -> bool:
-    """The difference may be long: what it was about is said once more."""
+    """The difference may be long: its summary is repeated."""
     first = plan.changes[0]
     where = str(first.display_path or first.path) if len(plan.changes) == 1 else f"{len(plan.changes)} files"
     print(printable(f"{name}: this is all that changes, in {where}."))

@@ -84,7 +84,7 @@ def import_file(paths: Paths, file: File, as_json: Json = False) -> None:
 
 
 def _result(one: Export, catalog: HookCatalog) -> str:
-    """Where an imported approval stands: `waits`, `approved`, `changed` or `not declared`."""
+    """The state of an imported approval: `waits`, `approved`, `changed` or `not declared`."""
     from tray.model.hook import ApprovalState
 
     state = next((state for state in catalog.states if state.key == one.approved.hook.key), None)

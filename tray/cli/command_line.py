@@ -166,7 +166,7 @@ class CommandParser(argparse.ArgumentParser):
 
     def values(self, words: Sequence[str]) -> dict[str, Any]:
         """What the words set, by the names of the parameters. Raises UsageError."""
-        # Before Python 3.12.5 the intermixed form loses a `--`; options may stand anywhere in front of one.
+        # Before Python 3.12.5 the intermixed form loses a `--`; options may be anywhere in front of one.
         read = self.parse_known_args if "--" in words else self.parse_known_intermixed_args
         found, unknown = read(list(words))
         if unknown:

@@ -274,5 +274,5 @@ def cancelled_after_deny(
 
 
 def _queue_key(one: ApprovedHook) -> str:
-    """The queue that a hook stands in; "" when it waits for nobody."""
+    """The queue of a hook; "" when it does not wait."""
     return one.hook.source.path if hook_rules(one.hook.match.format).sequential else ""

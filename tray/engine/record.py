@@ -150,7 +150,7 @@ def _hook(outcome: Outcome, place: str, texts: Mapping[str, str], added: str) ->
 
 
 def _answer(answer: Answer, texts: Mapping[str, str]) -> Mapping[str, Any]:
-    """The agent's answer; `exact` says whether these are the very bytes (nothing masked, plain UTF-8)."""
+    """The agent's answer; `exact` is whether these are the very bytes (nothing masked, plain UTF-8)."""
     stdout, stderr = texts["answer.stdout"][:PAYLOAD], texts["answer.stderr"][:PAYLOAD]
     exact = stdout.encode() == answer.stdout and stderr.encode() == answer.stderr
     return {"stdout": stdout, "stderr": stderr, "code": answer.code, "exact": exact}
@@ -258,7 +258,7 @@ def subject(event: Event, *, is_clean: bool = False) -> str:
 
 
 def _plain_subject(event: Event, is_clean: bool) -> str:
-    """A person's or an agent's own words, a path, or the event's own sort; `other` says nothing."""
+    """A person's or an agent's own words, a path, or the event's own sort; "" for `other`."""
     topic = "" if event.topic == "other" else event.topic
     text = event.message or event.prompt or event.path or topic
     return sanitise(text[:READ_LIMIT] if is_clean else _redacted(text, ""), SUBJECT_LIMIT)

@@ -35,7 +35,7 @@ class Replay:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayComparison:
-    """One event: the row of what came out then, and a row, which nobody keeps, of what comes out now."""
+    """One event: the row of what came out then, and a row, which is not kept, of what comes out now."""
 
     then: Record
     now: Record
@@ -123,7 +123,7 @@ def replaced_file(approved: ApprovedHook, copies: Copies, file: Path) -> Iterato
 
 
 def _target(hook: Hook, files: list[str], file: Path) -> str:
-    """Which of the hook's files it stands for: the one at that path, the only one, or the only one called so."""
+    """Which of the hook's files it replaces: the one at that path, the only one, or the only one called so."""
     if not isinstance(hook.action, Command) or not files:
         raise HooktrayError(f"{hook.name} runs no file", hint="leave out --against: the hook is asked as it is")
     if str(file) in files:

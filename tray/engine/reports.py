@@ -78,7 +78,7 @@ class CallReports:
         return sum([len(report.event.body) for report in self._reports.values()])
 
     def decided(self, event: Event, decision: Decision) -> None:
-        """The decision for the report that was first. One that was cancelled half-way counts for nobody else."""
+        """The decision for the report that was first. One that was cancelled half-way counts only for itself."""
         is_cut = any(outcome.cause == CANCELLED for outcome in decision.outcomes)
         self._settle(event, None if is_cut else decision)
 

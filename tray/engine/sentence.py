@@ -16,7 +16,7 @@ from tray.model.decision import Decision, Record, SkipReason, Status, Verdict
 from tray.model.event import Event, EventKind
 from tray.text import redact, sanitise
 
-LIMIT = 200  # characters of a sentence where nothing says otherwise
+LIMIT = 200  # characters of a sentence by default
 WHAT_LIMIT = 40
 WHO_LIMIT = 60
 MIN_SUBJECT = 24  # characters that a long reason leaves to the subject
@@ -132,7 +132,7 @@ def what(tool: str, kind: str, name: str) -> str:
 
 
 def end_text(topic: str) -> str:
-    """Why a session ended, in words; `other` says nothing."""
+    """Why a session ended, in words; "" for `other`."""
     if topic in SESSION_ENDS:
         return say(SESSION_ENDS[topic])
     return "" if topic == "other" else topic.replace("_", " ")

@@ -8,7 +8,7 @@ from tray.model.event import Event, EventKind
 from tray.model.session import SessionState
 
 COMPLETED = "agent_completed"  # a notification that a turn has ended
-# Notifications that say nothing of the turn: that nobody has typed for a while, and that someone signed in.
+# Notifications that are not about the turn: no typing for a while, and a sign-in.
 WITHOUT_MEANING = frozenset({"auth_success", "idle_prompt"})
 ENDS = frozenset({EventKind.COMPLETION_CLAIM, EventKind.TURN_END})
 STOPPED = frozenset({EventKind.SESSION_END, EventKind.TURN_INTERRUPTED})

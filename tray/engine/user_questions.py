@@ -1,6 +1,6 @@
 """Questions that are put to the user on the desktop: no thread waits for the answer, and the first one wins.
 
-A question begins with a Decision that says ask on an agent that cannot ask by itself, with an agent's own request for
+A question begins with a Decision of ask on an agent that cannot ask by itself, with an agent's own request for
 permission, or with a form that it puts to its user. It ends once: answered here, answered elsewhere, the agent gone,
 or the time over.
 """
@@ -22,7 +22,7 @@ from tray.model.form import Answers, Form
 
 # The agent itself then asks its user, whatever hooks say.
 ASKING_KINDS = frozenset({EventKind.ELICITATION, EventKind.PERMISSION_REQUEST})
-LIMIT = 256  # open at once; beyond it nobody is asked, as if nobody had answered
+LIMIT = 256  # open at once; beyond it no question is asked, as if it had not been answered
 
 AFTER_CALL = frozenset({EventKind.TOOL_AFTER, EventKind.TOOL_FAILED, EventKind.PERMISSION_DENIED})
 AFTER_TURN = frozenset(
@@ -101,7 +101,7 @@ class PendingQuestion:
         self.questions.resolve(self.question.id, QuestionResult(resolution=Resolution.QUIT))
 
     def fallback(self) -> Answer | None:
-        """The answer when nobody can be asked."""
+        """The answer when the user cannot be asked."""
         return self.finish(QuestionResult(resolution=Resolution.TIMED_OUT))
 
 
@@ -110,7 +110,7 @@ EngineResponse = Answer | PendingQuestion | None
 
 
 class UserQuestions:
-    """The open ones; nobody is asked unless `agents` says so. `on_asked` and `on_ended` must only hand over."""
+    """The open ones, of `agents` only. `on_asked` and `on_ended` must only pass on."""
 
     def __init__(
         self,
@@ -141,7 +141,7 @@ class UserQuestions:
             return False
         if event.agent not in self._agents():
             return False
-        if any(outcome.cause == CANCELLED for outcome in decision.outcomes):  # nobody waits any more
+        if any(outcome.cause == CANCELLED for outcome in decision.outcomes):  # no caller waits any more
             return False
         event_spec = spec(event.agent, event.name)
         if event_spec.after_the_fact or Capability.DENY not in event_spec.can or decision.stop is not None:
@@ -173,7 +173,7 @@ class UserQuestions:
         return next((one for one in self.open if one.id == id), None)
 
     def answer(self, id: str, *, allow: bool, channel: str) -> bool:
-        """The user's word; False when it comes too late, or there is no such question. A form takes no bare yes."""
+        """The user's word; False when it comes too late, or for an unknown question. A form takes no bare yes."""
         question = self.find(id)
         if question is None or (allow and question.form is not None):
             return False

@@ -10,7 +10,7 @@ from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
 from tray.text.words import word_set
 
-USER_PACKAGES = "PYTHONUSERBASE"  # in a hook's `env:` it lets Python load the packages of the user alone
+USER_PACKAGES = "PYTHONUSERBASE"  # in a hook's `env:` it lets Python load the user's own packages
 INJECTIONS = word_set(
     # shells
     "BASHOPTS BASH_ENV BASH_LOADABLES_PATH BASH_XTRACEFD CDPATH ENV EXECIGNORE FPATH GLOBIGNORE IFS PROMPT_COMMAND "
@@ -35,7 +35,7 @@ INJECTION_PREFIXES = (
     "LD_",
     "LUA_",
     "NPM_CONFIG_",
-    "PERL",  # PERL5OPT, PERLLIB, and PERLIO_DEBUG, which has Perl write where it says
+    "PERL",  # PERL5OPT, PERLLIB, and PERLIO_DEBUG, which has Perl write to a file
     "PYTHON",
 )
 SECRET_PARTS = word_set("AUTH AUTHORIZATION BEARER DSN JWT KEY KEYS PASS PASSPHRASE PAT PWD SSHPASS")
@@ -90,7 +90,7 @@ def clean(
 
 
 def mentioned_in(script: bytes, withheld: Collection[str]) -> tuple[str, ...]:
-    """The withheld variables whose names stand in this script."""
+    """The withheld variables whose names are in this script."""
     words = set(WORD.findall(script))
     return tuple(sorted(name for name in withheld if name.encode(errors="surrogateescape") in words))
 
@@ -110,14 +110,14 @@ def withheld_in(cause: str) -> tuple[str, ...]:
 # The names hardly change from event to event, and what they mean never does.
 @lru_cache(maxsize=NAMES)
 def is_injection(name: str) -> bool:
-    """Whether a variable of this name would make another program do something else; nobody gets it."""
+    """Whether a variable of this name would make another program do something else; no hook gets it."""
     upper = name.upper()
     return upper in INJECTIONS or upper.startswith(INJECTION_PREFIXES)
 
 
 @lru_cache(maxsize=NAMES)
 def is_secret(name: str) -> bool:
-    """Whether a variable of this name looks like a secret, or says through which host the traffic goes."""
+    """Whether a variable of this name looks like a secret, or names a host for the traffic."""
     upper = name.upper()
     if upper in HARMLESS:
         return False

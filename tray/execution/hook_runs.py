@@ -144,7 +144,7 @@ def _is_same(number: int, run: _Run) -> bool:
 
 
 def _is_opened(pid: int) -> bool:
-    """Whether we opened it for the person. A hook that says so of its own child is asked about what that does."""
+    """Whether we opened it for the person. A hook that claims it of its own child is asked about what that does."""
     return any(one.startswith(f"{OPENED_VARIABLE}=".encode()) for one in environment(pid).split(b"\0"))
 
 

@@ -55,7 +55,7 @@ def send(request: HttpRequest, deadline: Deadline, resolve: Resolve = lookup) ->
             reply = _first(request, deadline, addresses)
         except (urllib3.exceptions.HTTPError, HTTPException, OSError, ValueError) as error:
             raise HooktrayError(deadline.cause or f"{request.endpoint.host_port}: {_reason(error)}") from error
-    if deadline.cause:  # cut off, so it may be less than was said
+    if deadline.cause:  # cut off, so it may be incomplete
         raise HooktrayError(deadline.cause)
     return reply
 

@@ -61,7 +61,7 @@ def package_folders() -> tuple[str, ...]:
 
 def _site_folders() -> Iterator[str]:
     """Those of this environment; never what PYTHONPATH or a .pth file added to sys.path."""
-    import site  # these three are imported by the tray alone, when it writes a command
+    import site  # these three are imported only by the tray, when it writes a command
     import sysconfig
 
     if sys.flags.no_site:  # we were started isolated: what we were given

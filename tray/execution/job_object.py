@@ -70,7 +70,7 @@ class JobCounts(ctypes.Structure):
 
 
 class JobObject:
-    """One job. False and 0 where Windows refused; whoever holds it then goes by the parents' numbers."""
+    """One job. False and 0 where Windows refused; its holder then goes by the parents' numbers."""
 
     def __init__(self, library: Kernel32) -> None:
         self._library = library

@@ -1,7 +1,7 @@
 """Processes whose parents have died: on Linux they become the tray's children, so none gets away by forking twice.
 
 The kernel gives an orphan to our main thread. Hooks are started by other threads, so that thread's list of children
-is short, and nobody else waits for the processes on it.
+is short, and no other code waits for the processes on it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from tray.execution.procfs import stat
 from tray.files import content
 
-# In the environment of whatever we start that is no hook: a browser is not ours to end.
+# In the environment of whatever we start besides hooks: a browser is not ours to end.
 OPENED_VARIABLE = "HOOKTRAY_OPENED"
 SET_SUBREAPER, GET_SUBREAPER = 36, 37  # PR_SET_CHILD_SUBREAPER, PR_GET_CHILD_SUBREAPER
 REAP_DELAY = 1.0  # seconds that whoever started a process has to wait for it himself
@@ -51,7 +51,7 @@ def orphans() -> tuple[int, ...]:
 
 
 class Reaper:
-    """Reaps the dead that nobody else waits for. Never blocks, and leaves others the time to wait for their own."""
+    """Reaps the dead that no other code waits for. Never blocks, and leaves others the time to wait for their own."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -82,6 +82,6 @@ def _dead() -> Iterator[int]:
     for pid in orphans():
         with contextlib.suppress(OSError, ValueError):
             fields = stat(pid)
-            # Whoever shares our session was started by us, and is no hook.
+            # A process of our session was started by us, and is not a hook.
             if fields[0] == b"Z" and int(fields[3]) != own:
                 yield pid

@@ -43,7 +43,7 @@ def always_open() -> AbstractContextManager[bool]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One process to run. `argv` is what starts, as it stands: the words already point at the approved copy."""
+    """One process to run. `argv` is what starts, unchanged: the words already point at the approved copy."""
 
     argv: tuple[str, ...]
     cwd: str
@@ -82,7 +82,7 @@ class Hangup(Protocol):
 class Pipes(Protocol):
     """The three streams of one process. `take` is called once, after the exit, and never waits for a grandchild.
 
-    Then `overflowed` says that stdout is too long, `complete` that it is all that the process wrote there.
+    Then `overflowed` means that stdout is too long, `complete` that it is all that the process wrote there.
     """
 
     @property

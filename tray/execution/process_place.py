@@ -1,4 +1,4 @@
-"""Processes that are recognised again later: a number alone may come back as another one's."""
+"""Processes that are recognised again later: a number may come back as another one's."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ class Pidfd:
 
 
 class ExitThread:
-    """Where there is no pidfd: a short thread that waits for the process, then closes its end of a pipe."""
+    """Without a pidfd: a short thread that waits for the process, then closes its end of a pipe."""
 
     def __init__(self, child: subprocess.Popen[bytes]) -> None:
         self._child = child

@@ -88,7 +88,7 @@ class ProcessTable:
 
 
 class ProcessSnapshots:
-    """Hands out tables. Each is begun after it was asked for, so that nobody is missing who was there by then."""
+    """Returns tables. Each is begun after it was asked for, so that no process is missing that ran by then."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -1,6 +1,6 @@
 """Everything that came out of one hook's process, found and ended: its group, its session, its descendants, its mark.
 
-A group alone misses a child that called setsid(); a walk over parents alone misses one whose parent has died.
+A group misses a child that called setsid(); a walk over parents misses one whose parent has died.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class PosixTree:
             killed |= found
 
     def has_survivors(self) -> bool:
-        """Whether anybody outlived the leader, who has been waited for."""
+        """Whether a process outlived the leader, which has been waited for."""
         return self._group_left() or self._has_escaped()
 
     def is_alive(self) -> bool:
@@ -61,7 +61,7 @@ class PosixTree:
 
     def _group_left(self) -> bool:
         try:
-            os.killpg(self.pid, 0)  # first: as a rule nobody is left
+            os.killpg(self.pid, 0)  # first: as a rule none is left
         except UNREACHABLE:
             return False
         try:

@@ -1,4 +1,4 @@
-"""What Linux says of one process below /proc, each as bytes."""
+"""What Linux has of one process below /proc, each as bytes."""
 
 from __future__ import annotations
 

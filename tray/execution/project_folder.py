@@ -26,12 +26,12 @@ DIRECTORY_FLAG = getattr(os, "O_DIRECTORY", 0)
 
 
 class ProjectFolder:
-    """Reads below `root` alone, until `is_over`. All that comes out is redacted and bounded."""
+    """Reads only below `root`, until `is_over`. All that comes out is redacted and bounded."""
 
     def __init__(self, root: str, is_over: Callable[[], object] = lambda: False) -> None:
         self._is_over = is_over
         self._root = Path(os.path.realpath(root)) if root and os.path.isdir(root) else None  # noqa: PTH112
-        # A folder that holds a whole home is no project.
+        # A folder that holds a whole home is not a project.
         if self._root is not None and Path(os.path.realpath(Path.home())).is_relative_to(self._root):
             self._root = None
 

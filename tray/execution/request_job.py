@@ -18,7 +18,7 @@ from tray.threads import CheckedThread
 if TYPE_CHECKING:  # command hooks and rules need neither
     import socket
 
-GRACE = 0.05  # seconds that a thread gets to notice its end, before it is left alone
+GRACE = 0.05  # seconds that a thread gets to notice its end, before it is abandoned
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ class RunningRequest:
         return not self._done and not self.deadline.cause
 
     def result(self) -> Result:
-        """What came of it; a thread that hangs where nothing can cut it (a name's look-up) is left alone."""
+        """What came of it; a thread that hangs where nothing can cut it (a name's look-up) is abandoned."""
         self._thread.join(GRACE if self.deadline.cause else None)
         self.deadline.close()
         if self._result is not None:
@@ -90,7 +90,7 @@ def run_jobs(
     """Start everything together; one Result for each, in their order, by `deadline` (time.monotonic())."""
     try:
         return _run_all(jobs, deadline, hangup, background)
-    except (OSError, RuntimeError) as error:  # no descriptor or no thread left: that takes nobody else's verdict away
+    except (OSError, RuntimeError) as error:  # no descriptor or no thread left: other hooks keep their verdicts
         log.warning("hooks could not be run: %s", error)
         return tuple(Result(cause=f"could not be run: {error}") for _ in jobs)
 
@@ -140,5 +140,5 @@ def _wait(running: Sequence[RunningRequest], wake_in: socket.socket, hangup: Han
 def _wake(wake_out: socket.socket) -> None:
     try:
         wake_out.send(b"\0")
-    except OSError:  # nobody waits any more
+    except OSError:  # no caller waits any more
         return

@@ -1,4 +1,4 @@
-"""Tells a hook that is broken from a hook that says no: is there anything to run, and if not, what is missing?
+"""Distinguishes a broken hook from a hook that refuses: is there anything to run, and if not, what is missing?
 
 CPython answers a missing script with exit code 2, which would read as a refusal; so we look before the spawn.
 """
@@ -39,7 +39,7 @@ class ProgramSource(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """What an interpreter is told to run: the place of the word that says so, -1 for none, and its short options."""
+    """What an interpreter runs: the place of the word for it, -1 for none, and its short options."""
 
     source: ProgramSource
     place: int
@@ -96,7 +96,7 @@ def missing_program(argv: Sequence[str], cwd: str) -> str:
 
 
 def is_unopened_script(line: str, output: str) -> bool:
-    """Whether CPython's own word that it cannot open a script is all that was said, and all that the line is about.
+    """Whether CPython's own message that it cannot open a script is the whole output, and the whole line.
 
     What a shell does after it, or a program of the user's around it, may have meant the 2 with which CPython ends.
     """
@@ -114,7 +114,7 @@ def is_unopened_script(line: str, output: str) -> bool:
 
 
 def script_of(argv: Sequence[str]) -> str:
-    """The file that a well-known interpreter is told to run; "" when the line has none, or has its code inline."""
+    """The file that a well-known interpreter runs; "" when the line has none, or has its code inline."""
     return _script_of(tuple(argv))
 
 
@@ -128,7 +128,7 @@ def _script_of(argv: tuple[str, ...]) -> str:
 
 
 def parse_invocation(argv: Sequence[str]) -> Invocation | None:
-    """What a well-known interpreter is told to do; None when the line starts another program."""
+    """What a well-known interpreter does; None when the line starts another program."""
     start = _start(argv)
     name = VERSION.sub("", Path(argv[start]).name) if start < len(argv) else ""
     grammar = INTERPRETERS.get(name)
@@ -149,7 +149,7 @@ def _parse_words(argv: Sequence[str], at: int, grammar: Grammar, attached: str) 
         option, takes = _option(word, grammar, attached)
         if not word.startswith("--"):
             letters += word[1:].partition("c")[0] if option is ProgramSource.CODE else word[1:]
-        if option is ProgramSource.CODE and grammar is SHELL:  # its code is the first word that is no option
+        if option is ProgramSource.CODE and grammar is SHELL:  # its code is the first word that is not an option
             source = ProgramSource.CODE
         elif option is not None:
             place = at + 1 if takes else at
@@ -200,7 +200,7 @@ def _broken_interpreter(program: str, cwd: str, head: bytes, error: OSError) -> 
 
 
 def _start(argv: Sequence[str]) -> int:
-    """Where the program's name stands: behind `env` and what it sets."""
+    """Where the program's name is: behind `env` and what it sets."""
     start = 0
     if Path(argv[0]).name == "env":
         start = 1
@@ -210,7 +210,7 @@ def _start(argv: Sequence[str]) -> int:
 
 
 def _option(option: str, grammar: Grammar, attached: str) -> tuple[ProgramSource | None, int]:
-    """What an option says that something else than a script is run, and how many of the following words are its."""
+    """Which option runs something else than a script, and how many of the following words are its."""
     if option.startswith("--"):
         name, equals, _ = option.partition("=")
         takes = 0 if equals else 1

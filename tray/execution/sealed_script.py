@@ -1,4 +1,4 @@
-"""A script's bytes behind a descriptor that nobody can write to: what was checked is what its interpreter reads."""
+"""A script's bytes behind a descriptor without write access: what was checked is what its interpreter reads."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ if sys.platform != "win32":
         finally:
             os.unlink(path)  # noqa: PTH108 - as a text, like its neighbours
         try:
-            is_same = os.read(opened, len(whole) + 1) == whole  # nobody wrote into it while it had a name
+            is_same = os.read(opened, len(whole) + 1) == whole  # no process wrote into it while it had a name
             os.lseek(opened, 0, os.SEEK_SET)
             return _script(opened, "/dev/fd/{}", original, is_shared=False) if is_same else None
         finally:
@@ -77,7 +77,7 @@ if sys.platform != "win32":
     def _script(opened: int, path: str, original: str, *, is_shared: bool) -> SealedScript | None:
         descriptor = fcntl.fcntl(opened, fcntl.F_DUPFD_CLOEXEC, LOWEST)
         script = SealedScript(descriptor, path.format(descriptor), original, is_shared=is_shared)
-        return script if os.path.exists(script.path) else None  # noqa: PTH110 - without /proc there is no such path
+        return script if os.path.exists(script.path) else None  # noqa: PTH110 - without /proc that path does not exist
 
     def _write(opened: int, whole: bytes) -> None:
         view = memoryview(whole)

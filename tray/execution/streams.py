@@ -12,14 +12,14 @@ from typing import IO
 from tray.execution.process import CHUNK, STDERR_LIMIT, STDOUT_LIMIT
 from tray.threads import CheckedThread
 
-SENTINEL_SIZE = 16  # random bytes, which nobody can guess
+SENTINEL_SIZE = 16  # random bytes, which cannot be guessed
 DRAIN_TIMEOUT = 5.0  # seconds that a thread may have to wait for its turn
 
 
 class PipeReader(threading.Thread):
-    """Keeps the first `limit` bytes of a pipe until a sentinel of our own, which says that we listen no longer.
+    """Keeps the first `limit` bytes of a pipe until a sentinel of our own, after which we do not listen.
 
-    What comes behind it is thrown away, for as long as somebody else holds the pipe. How long it was silent says
+    What comes behind it is thrown away, for as long as another process holds the pipe. How long it was silent says
     nothing: on a busy machine that may be a thread that has not had its turn. As the sentinel may have begun,
     `overflow` is called for up to 15 bytes too many only when the output is taken.
     """
@@ -124,7 +124,7 @@ class ThreadPipes:
 
 
 def write_all(file: IO[bytes], stdin: bytes) -> None:
-    """Write all of it; a process that does not read is no error."""
+    """Write all of it; a process that does not read is not an error."""
     rest = memoryview(stdin)
     with contextlib.suppress(OSError, ValueError), file:
         while rest:

@@ -47,7 +47,7 @@ def redact(text: str, keep: int | None = None, names: Collection[str] = ()) -> R
     """The text with "[masked <kind> <fingerprint>]" for each secret; equal secrets have equal fingerprints.
 
     With `keep`, only so many characters of the text come out, but for a secret at that border, which is masked as
-    far as the text goes: who keeps a part gives some more of it, so that no secret is cut into what no rule knows.
+    far as the text goes: a caller gives some more than it keeps, so that no secret is cut into what no rule knows.
     `names` of hooks are no names of secrets where a text begins with them: `no-secrets: keep secrets out`.
     """
     low = fold_case(text)
@@ -102,7 +102,7 @@ def _title_spans(text: str, names: Collection[str]) -> list[tuple[int, int]]:
     titles = "|".join(re.escape(name) for name in names if NAME.search(name))
     if not titles:
         return []
-    # Twice where a hook says its name itself.
+    # Twice where a hook has its name itself.
     title = rf"(?:{titles})(?: \(\w+\))?: "  # for an agent it is signed: `no-secrets (Hooktray): …`
     return [found.span() for found in re.finditer(rf"(?:^|(?<=[\"\n])|(?<=\\n))(?:{title})+", text)]
 
@@ -221,7 +221,7 @@ def _redact_string(value: str, name: str, masks: list[str]) -> str:
 
 
 def _secret_name(key: str) -> str:
-    """What a key says of its value: the name of a secret, or ""."""
+    """What a key means for its value: the name of a secret, or ""."""
     if key.lower() in _HEADERS:
         return key.lower()
     for found in NAME.finditer(key[:256]):

@@ -70,7 +70,7 @@ def _matches(pattern: re.Pattern[str], text: str, places: Iterable[int]) -> list
 
 
 def _positions(text: str, parts: Iterable[str]) -> set[int]:
-    """Where any of them stands: one plain loop, as every text that is kept comes by here."""
+    """Where any of them is: one plain loop, as every text that is kept comes by here."""
     places = set()
     for part in parts:
         at = text.find(part)

@@ -165,7 +165,7 @@ class HookAncestry:
     """How a relay descends from a hook, asked of each event that has hooks: the kernel's answers are cached.
 
     A process that does not descend from us never will: the kernel gives orphans to us only from below us. So it is
-    enough to know the relay's parent again, which a number alone would not do: numbers come back.
+    enough to know the relay's parent again; its number is not enough, as numbers come back.
     """
 
     def __init__(self, own: int) -> None:
@@ -186,7 +186,7 @@ class HookAncestry:
 
 
 def has_variable(pid: int, name: str) -> bool:
-    """Whether the kernel says that this process was started with such a variable."""
+    """Whether this process was started with such a variable, by the kernel."""
     return any(one.startswith(f"{name}=".encode()) for one in environment(pid).split(b"\0"))
 
 

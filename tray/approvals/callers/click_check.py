@@ -1,9 +1,9 @@
 """Which proof a click needs: a pure judgement of the program through which it comes.
 
 Any program of the user's can talk to the page and to the session bus. So a click counts by itself only through what a
-person clicks with: a browser of the system's that nobody remote-controls, a desktop's own tray host or notification
+person clicks with: a browser of the system's without remote control, a desktop's own tray host or notification
 server. Through any other program it needs the passphrase. An agent's program is refused, and so is a browser that
-another program controls: who controls it would read the passphrase.
+another program controls: that program would read the passphrase.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def check_browser(chain: Sequence[ProcessFacts], agent_pids: Collection[int], ui
 
 
 def _find_unknown(one: ProcessFacts, chain: Sequence[ProcessFacts]) -> ClickRejection | None:
-    """Why it is no browser of the system's."""
+    """Why it is not a browser of the system's."""
     current = replace(one, name=one.name.removesuffix(DELETED_SUFFIX))
     if current != one and _plain_name(current.name) in BROWSERS:
         text = say("{who} runs a file that was replaced or removed", who=process_label(current))

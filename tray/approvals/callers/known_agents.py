@@ -1,4 +1,4 @@
-"""The agents that have sent events and still run: what they have started is no person, whatever it clicks."""
+"""The agents that have sent events and still run: what they have started is not a person, whatever it clicks."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from tray.approvals.callers.person import EMULATORS, MULTIPLEXERS, SHELLS
 from tray.lazy_dataclass import dataclass
 
 MAX_AGENTS = 1024
-# Where a whole session, or whatever the bus starts, is in one group: that two are in it says nothing.
+# Where a whole session, or whatever the bus starts, is in one group: that two are in it proves nothing.
 SHARED_GROUPS = re.compile(r"session-[^/]*\.scope|init\.scope|user@[^/]*|dbus(?:-broker)?\.service")
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessIdentity:
-    """A pid alone may come back as somebody else; a session and a group stay with what was started."""
+    """A pid may come back as another process; a session and a group stay with what was started."""
 
     pid: int
     started: float  # seconds since the epoch
     session: int = 0
-    group: str = ""  # its control group; "" when that says nothing of who started it
+    group: str = ""  # its control group; "" when that does not show what started it
 
 
 class KnownAgents:
@@ -46,8 +46,8 @@ class KnownAgents:
     def record(self, parent: int, relay: int = 0) -> None:
         """`parent` started a relay: it is an agent, or the shell that an agent had run the relay line.
 
-        The relay only says so; who it is itself says the kernel (0 where it does not). A name that is not its
-        parent's marks nobody: else anybody could make an agent of the panel that the user clicks on.
+        The relay only claims it; the kernel has the relay's own process (0 where it does not). A name that is not its
+        parent's marks no process: else any program could make an agent of the panel that the user clicks on.
         """
         if parent <= 1 or parent in self._parents:
             return

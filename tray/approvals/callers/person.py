@@ -1,7 +1,7 @@
 """Which proof a request from a terminal needs: a pure judgement of what the kernel shows of its caller.
 
 A caller below an agent or a hook is refused. Everybody else is let in: where only a person can have typed, the code
-that the tray shows at the terminal is enough; everywhere else the passphrase is asked for. A terminal alone proves
+that the tray shows at the terminal is enough; everywhere else the passphrase is asked for. Only a terminal proves
 nothing, since any program can make one and type into it, so whoever holds its other end is judged as well.
 """
 
@@ -24,7 +24,7 @@ EMULATORS = word_set(
 )
 # Whoever may talk to one of these may type into everything it holds.
 MULTIPLEXERS = word_set("abduco byobu dtach dvtm kitty konsole screen tmux wezterm-gui zellij")
-# Let somebody else's code into a program of a desktop, before it has begun.
+# Let foreign code into a program of a desktop, before it has begun.
 INJECTION_VARIABLES = word_set(
     "GI_TYPELIB_PATH GIO_EXTRA_MODULES GJS_PATH GTK3_MODULES GTK_MODULES GTK_PATH LD_AUDIT LD_LIBRARY_PATH "
     "LD_PRELOAD PERL5LIB PERL5OPT QML2_IMPORT_PATH QML_IMPORT_PATH QT_PLUGIN_PATH URXVT_PERL_LIB"
@@ -77,7 +77,7 @@ class ControllingTerminal:
 
     path: str
     is_own_user: bool  # it belongs to the tray's own user
-    is_console: bool = False  # the machine's own, which nobody holds
+    is_console: bool = False  # the machine's own, which no program holds
     holders: tuple[tuple[ProcessFacts, ...], ...] = ()  # each who holds its other end, with those above
 
 
@@ -120,7 +120,7 @@ def _marks(chain: Sequence[ProcessFacts]) -> list[str]:
 
 
 def _refusal_remedy(facts: CallerFacts) -> str:
-    """A mark alone may be left over, or be the user's own: without it, the passphrase decides."""
+    """A mark may be left over, or be the user's own: without it, the passphrase decides."""
     marks = _marks(facts.caller)
     if not marks or find_agent(facts.caller, facts.agent_pids):
         return say("run it in a terminal that no agent has opened, or use the tray's menu")
@@ -159,7 +159,7 @@ def _names(one: ProcessFacts) -> set[str]:
 
 
 def _is_shell(one: ProcessFacts) -> bool:
-    """A shell of the system's: what it calls itself, or the name of its script, says little."""
+    """A shell of the system's: its own name, or its script's, proves little."""
     return one.is_system and one.name in SHELLS
 
 
@@ -235,7 +235,7 @@ def _check_holder(chain: tuple[ProcessFacts, ...], facts: CallerFacts) -> str:
 
 
 def find_injection(one: ProcessFacts) -> str:
-    """Why a program of the system's may not be doing what its file says."""
+    """Why a program of the system's may not be doing what its file does."""
     if one.injected:
         return say("{who} runs with code that is not its own", who=process_label(one))
     return ""
