@@ -216,9 +216,9 @@ PURE = {
 FOLDER = Path(tray.agents.__file__).parent
 # What looks at or writes settings, files and folders, or logs; an agent's other modules are its protocol.
 SHARED = {
+    "agent",
     "connection",
     "guard",
-    "lazy",
     "packages",
     "placeholders",
     "registry",

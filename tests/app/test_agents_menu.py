@@ -82,6 +82,7 @@ def test_every_agent_has_its_row(agents: AgentsMenu, file: Path) -> None:
     assert [(one.name, one.installed, one.connected) for one in agents.rows()] == [
         ("Antigravity", False, False),
         ("Claude Code", True, False),
+        ("Cline", False, False),
         ("Codex", False, False),
         ("Copilot CLI", False, False),
         ("Cursor", False, False),

@@ -112,6 +112,7 @@ def test_a_matcher_searches_every_text_of_what_happened(
 
 
 SAY_NOTHING_ELSE = {
+    *(("cline", name) for name in ("SessionShutdown", "TaskStart")),
     *(("opencode", name) for name in ("Interrupt", "PostCompact", "PreCompact")),
     *(("x-code", name) for name in ("SessionEnd", "SessionStart", "TurnComplete")),
 }

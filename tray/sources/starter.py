@@ -26,9 +26,9 @@ STARTER_TEXT = """\
 #   - {event: tool_before, type: http, url: "https://guard.example.com/hook", headers: {}, allow_local: []}
 #   - {event: turn_end, type: prompt, prompt: "Are the tests run? $TRANSCRIPT_PATH", model: ""}
 ##
-## Hooks as they stand in other formats: antigravity, claude-code, codex, copilot-cli,
-## cursor, devin, droid, gemini-cli, grok, kimi-code, kiro, qwen-code, shelley, starchild,
-## x-code.
+## Hooks as they stand in other formats: antigravity, claude-code, cline, codex,
+## copilot-cli, cursor, devin, droid, gemini-cli, grok, kimi-code, kiro, qwen-code, shelley,
+## starchild, x-code.
 # sources: []
 ##
 ## What each class of alerts does.

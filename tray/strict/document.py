@@ -12,7 +12,7 @@ from tray.lazy_dataclass import dataclass, field
 
 NODES = 100_000  # values of a document, keys included
 DIGITS = 100  # characters of a number
-MAX_LISTED = 16  # words that are all named beside the likely one: it may be none that was meant
+MAX_LISTED = 20  # words that are all named beside the likely one: it may be none that was meant
 
 _QUOTE = "put it in quotes if it is text"
 
