@@ -14,8 +14,8 @@ from servers import Said, Trap, WebServer, authority
 
 from tray.addresses import endpoint
 from tray.errors import HooktrayError
-from tray.execution.deadline import Deadline
 from tray.execution.http_client import HttpReply, HttpRequest, Resolve, check_addresses, lookup, send
+from tray.execution.request_deadline import Deadline
 
 
 def ask(url: str, *, local: bool = True, resolve: Resolve = lookup, timeout: float = 20.0) -> HttpReply:

@@ -9,8 +9,8 @@ from every import every
 from servers import Said, WebServer, completion
 
 from tray.errors import HooktrayError
-from tray.execution.deadline import Deadline
 from tray.execution.model_client import ModelEndpoint, ModelReply, complete
+from tray.execution.request_deadline import Deadline
 
 QUESTION = [{"role": "user", "content": "Good?"}]
 TOOL = {"type": "function", "function": {"name": "read", "description": "", "parameters": {"type": "object"}}}

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from tray.errors import HooktrayError
-from tray.execution.deadline import Deadline
 from tray.execution.process import Job
+from tray.execution.request_deadline import Deadline
 from tray.execution.request_job import AnyJob, RequestJob, run_jobs
 from tray.model.decision import Result
 

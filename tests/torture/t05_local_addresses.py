@@ -17,8 +17,8 @@ from torture.frame import Tally
 from torture.trays import LONG
 from tray.addresses import endpoint
 from tray.errors import HooktrayError
-from tray.execution.deadline import Deadline
 from tray.execution.http_client import HttpRequest, Resolve, check_addresses, lookup, send
+from tray.execution.request_deadline import Deadline
 
 TITLE = "HTTP hooks and this machine's own addresses"
 TOGETHER = 25  # URLs between two looks at the trap, which take their time

@@ -15,10 +15,10 @@ from tray.agents.registry import hook_rules
 from tray.engine.async_output import AsyncOutput
 from tray.engine.gates import gate
 from tray.engine.jobs import JobBuilder, parse_result
-from tray.engine.limits import TurnLimits
 from tray.engine.merge import failed, make_outcome, skipped
 from tray.engine.plan import duplicates
 from tray.engine.ports import EngineListener
+from tray.engine.turn_limits import TurnLimits
 from tray.errors import HooktrayError
 from tray.execution.command import BackgroundProcesses, Hangup
 from tray.execution.environment import add_withheld, clean

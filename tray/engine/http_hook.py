@@ -10,8 +10,8 @@ from tray.addresses import endpoint
 from tray.agents import lenient
 from tray.agents.registry import AGENTS, hook_rules
 from tray.errors import HooktrayError
-from tray.execution.deadline import Deadline
 from tray.execution.http_client import HttpReply, HttpRequest, Resolve, lookup, send
+from tray.execution.request_deadline import Deadline
 from tray.model.decision import Result
 from tray.model.event import Event
 from tray.model.hook import Hook, Http

@@ -14,9 +14,9 @@ from tray.agents.protocol import spec
 from tray.agents.registry import AGENTS, hook_rules
 from tray.engine.prompt_text import parse_reply
 from tray.errors import HooktrayError
-from tray.execution.deadline import Deadline
 from tray.execution.environment import USER_PACKAGES, clean
 from tray.execution.process import Job, StartGate
+from tray.execution.request_deadline import Deadline
 from tray.execution.request_job import AnyJob, RequestJob
 from tray.execution.script import is_unopened_script
 from tray.lazy_dataclass import replace

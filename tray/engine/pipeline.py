@@ -15,7 +15,6 @@ from tray.engine.async_output import AsyncOutput
 from tray.engine.execute import HookExecutor
 from tray.engine.gates import MAX_DEPTH, apply_switch, may_block
 from tray.engine.jobs import JobBuilder
-from tray.engine.limits import TurnLimits
 from tray.engine.merge import merge
 from tray.engine.own_answers import LostApprovals, answer_command
 from tray.engine.parse_event import parse_event
@@ -24,6 +23,7 @@ from tray.engine.ports import FREQUENT_KINDS, Defer, EngineListener, EngineOptio
 from tray.engine.reports import CallReport, CallReports
 from tray.engine.respond import Responder
 from tray.engine.scopes import SkillScopes
+from tray.engine.turn_limits import TurnLimits
 from tray.engine.user_questions import (
     ASKING_KINDS,
     EngineResponse,

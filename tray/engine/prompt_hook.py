@@ -9,9 +9,9 @@ from typing import Any
 from tray.agents import wire
 from tray.engine.prompt_text import SYSTEM, render_prompt
 from tray.errors import HooktrayError
-from tray.execution.deadline import Deadline
 from tray.execution.model_client import Message, ModelEndpoint, ModelReply, ToolCall, complete
 from tray.execution.project_folder import ProjectFolder
+from tray.execution.request_deadline import Deadline
 from tray.model.decision import Result
 from tray.model.event import Event
 from tray.model.hook import Hook, Prompt

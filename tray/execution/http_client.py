@@ -13,7 +13,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 
 from tray.addresses import Endpoint, address_problem, is_literal
 from tray.errors import HooktrayError
-from tray.execution.deadline import Deadline
+from tray.execution.request_deadline import Deadline
 from tray.lazy_dataclass import dataclass, field
 
 SIZE = 1024 * 1024  # bytes of an answer

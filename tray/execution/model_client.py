@@ -14,8 +14,8 @@ import msgspec
 
 from tray.addresses import Endpoint, endpoint
 from tray.errors import HooktrayError
-from tray.execution.deadline import Deadline
 from tray.execution.http_client import HttpReply, HttpRequest, send
+from tray.execution.request_deadline import Deadline
 from tray.lazy_dataclass import dataclass
 
 TOKENS = 1024  # of one answer

@@ -10,6 +10,7 @@ from typing import Protocol
 from tray.execution.sealed_script import SealedScript
 from tray.lazy_dataclass import dataclass, field
 from tray.model.decision import Result
+from tray.model.hook import DEFAULT_TIMEOUT
 
 STDOUT_LIMIT = 1024 * 1024  # bytes; more is a failure, because a verdict is never read from half an answer
 STDERR_LIMIT = 64 * 1024  # bytes; what comes later is thrown away
@@ -49,7 +50,7 @@ class Job:
     cwd: str
     environment: Mapping[str, str] = field(default_factory=dict)
     stdin: bytes = b""
-    timeout: float = 20.0  # seconds
+    timeout: float = DEFAULT_TIMEOUT  # seconds
     background: float = 600.0  # seconds that descendants may live on after a clean exit; 0 = none
     on_start: Callable[[int], None] = ignore_pid  # called with its process, while the start gate is held
     on_exit: Callable[[int, bool], None] = ignore_exit  # called with it, and whether any of it is in the background

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from tray.errors import HooktrayError
 from tray.execution import command
 from tray.execution.command import BackgroundProcesses, Hangup, Job
-from tray.execution.deadline import Deadline
 from tray.execution.process import CANCELLED, CLOSED, StartGate, always_open, ignore
+from tray.execution.request_deadline import Deadline
 from tray.lazy_dataclass import dataclass
 from tray.model.decision import Result
+from tray.model.hook import DEFAULT_TIMEOUT
 from tray.threads import CheckedThread
 
 if TYPE_CHECKING:  # command hooks and rules need neither
@@ -28,7 +29,7 @@ class RequestJob:
     """One request or question. `ask` blocks for at most its Deadline, and raises HooktrayError when it failed."""
 
     ask: Callable[[Deadline], Result]
-    timeout: float = 20.0  # seconds
+    timeout: float = DEFAULT_TIMEOUT  # seconds
     on_end: Callable[[], None] = ignore  # called once, when it is over
     start_gate: StartGate = always_open  # whether it may start
 

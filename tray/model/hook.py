@@ -15,6 +15,7 @@ from tray.model.event import EventKind
 
 OWN_SOURCE = "hooktray"  # the kind of our own file
 IMPORTED = "imported"  # the folder of hooks that were taken out of an agent's settings
+DEFAULT_TIMEOUT = 20.0  # seconds that a hook may run if nothing else is declared
 
 GATING_KINDS = frozenset({EventKind.PERMISSION_REQUEST, EventKind.TOOL_BEFORE})  # a failed hook there does not allow
 
@@ -143,7 +144,7 @@ class Hook:
     match: Match
     action: Action
     dialect: str
-    timeout: float = 20.0  # seconds
+    timeout: float = DEFAULT_TIMEOUT  # seconds
     failure: Failure = Failure.ALLOW
     enabled: bool = True
     env: tuple[str, ...] = ()  # withheld variables that this hook gets

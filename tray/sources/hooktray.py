@@ -19,7 +19,7 @@ from tray.agents.registry import AGENTS, BUILT_IN, OWN_FORMAT
 from tray.errors import ConfigError
 from tray.model.decision import Verdict
 from tray.model.event import EventKind
-from tray.model.hook import Action, Command, Failure, Hook, Http, Match, Prompt, Rule, Source
+from tray.model.hook import DEFAULT_TIMEOUT, Action, Command, Failure, Hook, Http, Match, Prompt, Rule, Source
 from tray.reading.entries import script_name, unique_names
 from tray.reading.http_hooks import http_action, local_url_problem
 from tray.settings import convert, invalid_value, ready_for_threads
@@ -48,7 +48,7 @@ class HookEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     reason: str = ""
     name: str = ""
     dialect: str = OWN_FORMAT
-    timeout: Annotated[float, msgspec.Meta(gt=0, le=600)] = 20.0
+    timeout: Annotated[float, msgspec.Meta(gt=0, le=600)] = DEFAULT_TIMEOUT
     failure: Literal["allow", "ask", "block"] | None = None
     enabled: bool = True
     env: list[str] = []
