@@ -96,7 +96,7 @@ def _common_fields(event: Event) -> dict[str, Any]:
 
 
 def _extras(event: Event, name: str) -> dict[str, Any]:
-    used = [tools.native(AGENT, tools.canonical(event.agent, each)) for each in event.tools]
+    used = [tools.native(AGENT, tools.canonical(event.agent, each)) for each in event.tools] if event.tools else []
     if event.kind in END_EVENTS:
         state = {"stop_hook_active": event.repeated, "model": event.model}
         return {"response": event.message, "tool_names": used} | state
