@@ -1,4 +1,4 @@
-"""Why hooks fail, and what to do about it: one table for notifications, the doctor, the page and test runs."""
+"""Why hooks fail, and what to do about it: one table for notifications, `doctor`, `why` and test runs."""
 
 from __future__ import annotations
 
