@@ -76,6 +76,7 @@ from tray.desktop.menu import (
 )
 from tray.desktop.opener import Opener
 from tray.desktop.presence import attention
+from tray.desktop.wayland_idle import IdleWatch
 from tray.engine.ports import EngineOptions
 from tray.engine.turn_end import TurnEndDetector
 from tray.errors import HooktrayError, StoreError
@@ -297,6 +298,8 @@ class App:
             spawn=self._workers.spawn,
             secrets=self._paths.state,
         )
+        self._idle_watch = IdleWatch(self._loop.loop, os.environ)
+        self._idle_watch.start()
         self._presence_files = PresenceFiles(
             lambda answer: self._look("", "", lambda found: answer(found.is_away)), self._alert_controller.after
         )
@@ -478,7 +481,7 @@ class App:
         seconds = self._catalog.settings_in_force.away_after * 60
 
         def work() -> None:
-            seen = attention(place, seconds)
+            seen = attention(place, seconds, watched=self._idle_watch.seconds)
             self._work.post(lambda: answer(seen))
 
         self._workers.spawn(work)
