@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from tray.agents.protocol import spec
 from tray.agents.registry import hook_rules
@@ -80,7 +79,7 @@ def merge(outcomes: Sequence[Outcome]) -> Decision:
     stops: list[str] = []
     adjustments: list[str] = []
     rewriting: list[Outcome] = []
-    extra: dict[str, Any] = {}
+    extra: dict[str, object] = {}
     for outcome in outcomes:
         output = outcome.output
         if output is NO_OUTPUT:
