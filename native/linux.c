@@ -89,7 +89,7 @@ int execve(const char *path, char *const words[], char *const environment[]) {
     return (int)CALL(execve, path, words, environment, 0);
 }
 char *getcwd(char *at, size_t size) {
-    return CALL(getcwd, at, size, 0, 0) < 0 || at[0] != '/' ? NULL : at; /* "(unreachable)…" is not a path */
+    return CALL(getcwd, at, size, 0, 0) < 0 || at[0] != '/' ? NULL : at; /* "(unreachable)…" is no path */
 }
 int lstat(const char *restrict path, struct stat *restrict found) {
     return (int)CALL(newfstatat, AT_FDCWD, path, found, AT_SYMLINK_NOFOLLOW);

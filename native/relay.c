@@ -452,7 +452,7 @@ static int scan_object(struct scan *scan, struct search *search, int level) {
     return take(scan, '}');
 }
 
-/* Looks for the keys in these fields of a row. 0 = the row is damaged, or the payload is not an object. */
+/* Looks for the keys in these fields of a row. 0 = the row is damaged, or the payload is no object. */
 static int search_payload(struct piece fields, struct search *search) {
     struct scan scan = {request.payload.at, request.payload.at + request.payload.size};
     for (search->count = 0; fields.at; search->count++)
