@@ -69,7 +69,7 @@ class Environment:
 
     def pip(self, *words: str) -> None:
         """With the pip of the environment that runs the tests: to install another one takes longer than the test."""
-        argv = [sys.executable, "-I", "-m", "pip", "--python", self.python, "-q", *words]
+        argv = [sys.executable, "-I", "-m", "pip", "--python", str(self.python), "-q", *words]
         done = subprocess.run(argv, capture_output=True, timeout=LONG, check=False)
         assert done.returncode == 0, done.stderr.decode()
 
