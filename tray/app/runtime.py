@@ -39,14 +39,13 @@ from tray.app.confirmed_clicks import ConfirmedClicks
 from tray.app.database_recovery import DatabaseRecovery
 from tray.app.desktop import build_desktop
 from tray.app.entry_watch import EntryWatch
-from tray.app.event_bus import EventBus
 from tray.app.file_watch import FileWatch, FolderWatch
 from tray.app.native_hooks import native_hooks
 from tray.app.presence_files import PresenceFiles
 from tray.app.relay_files import RelayFiles
 from tray.app.relay_watch import RelayWatch
 from tray.app.reports import Reports
-from tray.app.service import TrayService
+from tray.app.service import EventBus, TrayService
 from tray.app.session_focus import SessionFocus
 from tray.app.session_tracker import SessionTracker, dropped_place
 from tray.app.shutdown import CLOSE_TIMEOUT, GRACE, GracefulShutdown, stop_on_signal
@@ -76,8 +75,9 @@ from tray.desktop.menu import (
 )
 from tray.desktop.opener import Opener
 from tray.desktop.presence import attention
+from tray.desktop.wayland_idle import IdleWatch
 from tray.engine.ports import EngineOptions
-from tray.engine.turn_end import TurnEndDetector
+from tray.engine.session_states import TurnEndDetector
 from tray.errors import HooktrayError, StoreError
 from tray.execution.command import BackgroundProcesses
 from tray.execution.hook_process import raise_limit
@@ -92,9 +92,9 @@ from tray.language import say
 from tray.model.decision import Decision, Record
 from tray.model.event import Event, RelayRequest
 from tray.model.place import Place
+from tray.notify.alert import mute_classes
 from tray.notify.policy import state_folder_lost
 from tray.notify.presence_gate import Attention
-from tray.notify.rules import mute_classes
 from tray.paths import Paths
 from tray.text import sanitise
 from tray.threads import LoopThread, ShutdownState, StopSignal, ThrottledCall, WorkQueue, reduce_latency
@@ -297,6 +297,8 @@ class App:
             spawn=self._workers.spawn,
             secrets=self._paths.state,
         )
+        self._idle_watch = IdleWatch(self._loop.loop, os.environ)
+        self._idle_watch.start()
         self._presence_files = PresenceFiles(
             lambda answer: self._look("", "", lambda found: answer(found.is_away)), self._alert_controller.after
         )
@@ -478,7 +480,7 @@ class App:
         seconds = self._catalog.settings_in_force.away_after * 60
 
         def work() -> None:
-            seen = attention(place, seconds)
+            seen = attention(place, seconds, watched=self._idle_watch.seconds)
             self._work.post(lambda: answer(seen))
 
         self._workers.spawn(work)
