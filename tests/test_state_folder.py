@@ -22,7 +22,7 @@ from tray.errors import IpcError
 from tray.ipc.client import send_request
 from tray.paths import locate
 
-ROUNDS = 20
+ROUNDS = 8
 NO_PRIVILEGE = ("setpriv", "--inh-caps=-all", "--bounding-set=-all")
 
 
@@ -183,7 +183,7 @@ def test_the_approved_copy_goes_on_after_its_file_was_edited(plain: Plain, tmp_p
     live = guarded(plain, tmp_path)
     assert denies(live)
     live.script("guard.sh", "exit 0")
-    plain.wait(lambda: live.states() == {"guard": "changed"}, 20, "the edit is seen")
+    plain.wait(lambda: live.states() == {"guard": "changed"}, what="the edit is seen")
 
     at_once(live, delete)
 
@@ -235,7 +235,7 @@ def test_what_connect_wrote_down_is_there_again_and_disconnect_restores_every_by
     settings.parent.mkdir()
     settings.write_bytes(b'{ "model" :"x"\n\n}\n')
     live = guarded(plain, tmp_path)
-    assert live.cli("connect", "claude-code", "--yes").returncode == 0
+    live.connect("claude-code")
     assert denies(live), "which has the tray look at what there is to hold"
     live.wait_log(1)
 

@@ -157,9 +157,9 @@ def test_the_icon_comes_back_when_the_panels_tray_does_also_with_a_submenu_open(
 
         with desk.open_menu(["Approvals"], tray.item):
             os.kill(old, signal.SIGKILL)
-            desk.wait(lambda: not desk.screen.popups(), 20, "the menus are gone with their panel")
+            desk.wait(lambda: not desk.screen.popups(), what="the menus are gone with their panel")
 
-        desk.wait(lambda: desk.bus.pid(WATCHER) not in {0, old}, 20, "the panel starts its tray again")
+        desk.wait(lambda: desk.bus.pid(WATCHER) not in {0, old}, what="the panel starts its tray again")
         desk.wait(lambda: tray.item.bus in {item.bus for item in desk.items()}, what="the icon registers anew")
         desk.click(["Hooks enabled"], tray.item)
         desk.wait(lambda: tray.said() == ["sni", "ToggleSwitch()"], what="a click is heard as before")
@@ -182,11 +182,17 @@ def test_without_a_bus_pystray_draws_the_icon_in_the_old_tray_and_says_that_it_h
     process = start(desk, **NO_BUS)
     ink = ImageColor.getrgb(colour(IconState.ON, dark=True))
 
-    desk.wait(lambda: ink in {shade for _, shade in desk.screenshot().getcolors(1 << 24) or ()}, what="it is drawn")
+    desk.wait(lambda: ink in colours(desk), what="it is drawn")
 
     assert desk.log(process) == f"pystray {NO_MENU}\n"
     desk.wait(lambda: asked(desk, process) == "visible: True", what="it knows that the icon is docked")
     end(desk, process)
+
+
+def colours(desk: Desk) -> set[object]:
+    """What is drawn in the panel's tray."""
+    box = desk.screen.tray()
+    return {shade for _, shade in desk.screen.image(box).getcolors(1 << 24) or ()} if box else set()
 
 
 def asked(desk: Desk, process: subprocess.Popen[bytes]) -> str:

@@ -111,7 +111,7 @@ class StandInScenes:
             stand_in = StandIn(settings, project, self.agent.run, self.agent.moments, self.agent.commands)
             place = Place(self.agent, live, tmp_path, stand_in)
             if connected:
-                place.hooktray("connect", self.agent.agent, "--yes")
+                live.connect(self.agent.agent)
             return place
 
         yield start
