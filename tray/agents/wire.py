@@ -27,6 +27,10 @@ BOM = b"\xef\xbb\xbf"
 JSON_TYPES = {list: "array", str: "string", bool: "boolean", int: "number", float: "number", type(None): "null"}
 
 
+def with_article(noun: str) -> str:
+    return f"an {noun}" if noun[0] in "aeo" else f"a {noun}"
+
+
 def spec(events: Mapping[str, EventSpec], name: str) -> EventSpec:
     """The event of this name; `slash/files` is one of the family that the table calls `slash/<command>`."""
     return events.get(name) or events.get(event_family(name)) or UNKNOWN_EVENT
@@ -64,7 +68,7 @@ def json_error(error: json.JSONDecodeError) -> ValueError:
 
 
 def reject_constant(word: str) -> Any:
-    raise ValueError(f"not JSON: {word} is no number")
+    raise ValueError(f"not JSON: {word} is not a number")
 
 
 def _float(digits: str) -> float:

@@ -92,7 +92,7 @@ class ShapedProtocol:
         if rewrite.target is not Target.INPUT:
             return wire.text_problem(rewrite.value)
         if not isinstance(rewrite.value, Mapping):
-            return "is no JSON object"
+            return "is not a JSON object"
         if event.kind is EventKind.PERMISSION_REQUEST and decision.verdict is not Verdict.ALLOW:
             return "comes without an allow"
         return wire.json_problem(rewrite.value)
@@ -199,7 +199,7 @@ def _answer_problem(event: Event, value: Any) -> str:
         problem = wire.text_problem(value, blank=False)
         return problem or ("is more than one line" if len(value.splitlines()) > 1 else "")
     if not isinstance(value, Mapping) or value.get("action") not in answers.ACTIONS:
-        return "is no form's answer"
+        return "is not a form's answer"
     return wire.json_problem(value)
 
 
