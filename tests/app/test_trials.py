@@ -155,7 +155,8 @@ def test_the_run_is_marked_as_a_test_for_the_hook_and_in_the_journal(bench: Benc
     mark, folder = (bench.house.paths.config.parent / "seen").read_text().split()
     (row,) = bench.house.stores.journal.recent(10)
     assert (mark, row.test, row.adjustments) == ("1", True, ("the trial after its approval: no agent was asked",))
-    assert Path(folder).parent == bench.house.paths.state
+    assert Path(folder).parents[1] == bench.house.paths.state
+    assert row.project == "test-run"
     assert not Path(folder).exists()
 
 

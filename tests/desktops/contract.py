@@ -16,6 +16,7 @@ from desk.wait import wait
 from desktops.shell import Shell
 from house import PRE_TOOL_USE
 from live import Live
+from terminal import Terminal
 
 from tray.desktop.artwork import IconState
 
@@ -92,6 +93,22 @@ class Contract:
         self.appear(desktop, live)
 
         wait(lambda: desktop.shows(IconState.ATTENTION), SLOW, "the icon has the colour of attention")
+
+    def test_the_icon_is_there_while_the_first_start_asks_at_its_terminal(
+        self, desktop: Shell, tmp_path: Path
+    ) -> None:
+        agent = Path(desktop.environment["HOME"], ".claude")
+        agent.mkdir()
+        live = Live(desktop, tmp_path / "h")
+        terminal = Terminal(live.argv("run"), tmp_path, {**desktop.environment, "TERM": "dumb"})
+        try:
+            terminal.wait("Connect claude-code?")
+            wait(lambda: desktop.icons() == 1, SLOW, "the icon is drawn")
+            terminal.process.terminate()
+            assert terminal.process.wait(60) == 0
+        finally:
+            terminal.close()
+            agent.rmdir()
 
     def test_the_icon_shows_what_comes_up_later(self, desktop: Shell, live: Live) -> None:
         self.appear(desktop, live)

@@ -334,6 +334,15 @@ def test_rows_of_an_agent_whose_package_is_gone_are_shown_under_its_id(site: Sit
     assert "not known here: its tool calls are not guarded" in page.run("document.querySelector('.card').innerText")
 
 
+def test_a_rule_has_no_time_limit_and_nothing_for_when_it_fails(site: Site, page: Page) -> None:
+    script = site.house.hook("guard", on="tool_before", script=DENYING)
+    rule = site.house.hook("no", on="tool_before", type="rule", matcher="mkfs", decision="deny")
+    for state, shown in ((script, True), (rule, False)):
+        page.go(address(site, f"/hooks/{hook_id(state.key)}"))
+        facts = page.run("document.querySelector('.facts').innerText")
+        assert [word in facts for word in ("When it fails", "Time limit", "Declared in")] == [shown, shown, True]
+
+
 def test_one_hook_is_switched_off_and_on(site: Site, page: Page) -> None:
     state = site.house.hook("guard", on="tool_before", script=DENYING)
     page.go(address(site, f"/hooks/{hook_id(state.key)}"))

@@ -79,6 +79,8 @@ class AgentsMenu:
         """Each by itself: what is wrong with one agent's files does not keep the others waiting."""
         offered = [one for one in self._previews.values() if one.connect and one.digest in digests]
         if len(offered) != len(digests):
+            if not any(one.connect for one in self.read_offered()):  # it was answered elsewhere meanwhile
+                return say("Nothing is left to connect")
             raise _not_shown()
         done, errors = [], list[HooktrayError]()
         for preview in offered:

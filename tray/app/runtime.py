@@ -611,9 +611,6 @@ class App:
 
     def _connect_all(self, digests: Sequence[str]) -> None:
         """What a person answered at the terminal."""
-        if not self._agents_menu.read_offered():
-            self._echo("Connected already.")
-            return
         try:
             self._echo(self._agents_menu.connect_all(digests))
         except HooktrayError as error:

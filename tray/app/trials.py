@@ -168,7 +168,9 @@ def run_trial(paths: Paths, stores: Stores, one: ApprovedHook, stop_signal: Hang
     if not isinstance(one.hook.action, Command) or not one.hook.enabled:
         return NOT_TRIED
     with tempfile.TemporaryDirectory(prefix="trial-", dir=paths.state) as folder:
-        event = sample_event(one, environment=dict(os.environ), cwd=folder)
+        project = Path(folder, "test-run")  # what the journal calls it
+        project.mkdir()
+        event = sample_event(one, environment=dict(os.environ), cwd=str(project))
         if event is None:
             log.info("%s is not tried: no test event meets its matchers", one.hook.name)
             return NOT_TRIED

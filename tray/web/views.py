@@ -20,7 +20,7 @@ from tray.engine.sentence import sentence
 from tray.errors import HooktrayError
 from tray.language import phrase, say
 from tray.model.decision import Record
-from tray.model.hook import Command, Failure, Hook, Http
+from tray.model.hook import Command, Failure, Hook, Http, Rule
 from tray.model.session import STATE_WORDS
 from tray.store.stats import HOUR, MAX_ROWS, MAX_RUN_ROWS
 from tray.web import charts, filters
@@ -259,6 +259,7 @@ class PageViews:
             "state": one.state.value,
             "health": one.problem,
             "runs_what": describe_action(hook.action),
+            "can_fail": not isinstance(hook.action, Rule),
             "failure": _failure_text(hook),
             "timeout": hook.timeout,
             "durations": durations or charts.HookDurations(),
