@@ -37,7 +37,7 @@ def test_a_sound_pack_is_shown_with_its_licence() -> None:
 
     rows = find(MenuState(now=NOON, alerts=AlertsState(sound_pack=pack)), "alerts").children
 
-    assert [(row.label, row.action) for row in rows if row.id == "alerts/pack"] == [(pack, None)]
+    assert [(row.label, row.action) for row in rows if row.id == "alerts/pack"] == [(f"Sound pack: {pack}", None)]
 
 
 def test_each_class_of_alerts_can_be_turned_off_but_not_what_tells_of_switching() -> None:

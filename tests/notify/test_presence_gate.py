@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import random
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -184,6 +185,7 @@ def test_on_return_one_summary_counts_what_came_meanwhile() -> None:
 
 def test_no_notification_is_lost_in_10_000_random_sequences() -> None:
     """Each is shown once, or its user looked at its session for ten seconds after it, or it was withdrawn."""
+    outcomes: Counter[str] = Counter()
     for seed in range(10_000):
         dice = random.Random(seed)
         world = World(mode=dice.choice(("hold", "hold", "silent", "show")), slow=dice.choice((0.0, 0.3, 2.0)))
@@ -209,7 +211,11 @@ def test_no_notification_is_lost_in_10_000_random_sequences() -> None:
         if dice.random() < 0.5:
             world.gate.close()
         world.wait(100)
-        check(world, offered, withdrawn, looked, seed)
+        outcomes["sequences"] += 1
+        outcomes.update(check(world, offered, withdrawn, looked, seed))
+
+    assert outcomes["sequences"] == 10_000
+    assert all(outcomes[one] > 100 for one in ("shown", "seen", "shown after it was held", "withdrawn")), outcomes
 
 
 def check(
@@ -218,21 +224,27 @@ def check(
     withdrawn: set[str],
     looked: list[tuple[float, Attention]],
     seed: int,
-) -> None:
+) -> list[str]:
+    """What became of each."""
+    outcomes = []
     shown = [record for _, record in world.shown if record]
     seen = {record for records, word in world.words for record in records if word == SEEN}
     for record, (at, one) in offered.items():
         count = shown.count(record)
         if record in withdrawn:
+            outcomes.append("withdrawn")
             assert count <= 1, seed
         elif count == 0:
+            outcomes.append("seen")
             assert record in seen, seed
             assert one.cls in HELD_CLASSES, seed
             assert one.urgency is not Urgency.CRITICAL, seed
             assert world.mode == "hold", seed
             assert was_looking(looked, at + world.slow, at + GLANCE), seed
         else:
+            outcomes.append("shown after it was held" if record in seen else "shown")
             assert count == 1, seed
+    return outcomes
 
 
 def was_looking(looked: list[tuple[float, Attention]], begin: float, end: float) -> bool:

@@ -57,7 +57,9 @@ def _quiet(current: AlertsState) -> Items:
 
 
 def _sound_pack(current: AlertsState) -> Items:
-    return (label("alerts/pack", clean(current.sound_pack, LABEL_LIMIT)),) if current.sound_pack else ()
+    if not current.sound_pack:
+        return ()
+    return (label("alerts/pack", say("Sound pack: {pack}", pack=clean(current.sound_pack, LABEL_LIMIT))),)
 
 
 def _deferred(current: AlertsState) -> Items:
