@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from textwrap import wrap
 
 from tray.desktop.labels import age, clean, id_part
 from tray.desktop.menu.actions import (
@@ -19,13 +20,17 @@ from tray.desktop.menu.state import MenuAgent, MenuPreview, MenuState
 from tray.language import count, say
 
 DIGEST_SHOWN = 8
-ADVICE = 100  # characters
-SUMMARY = 120
+WIDTH = 80  # characters of a row with a sentence; a longer one has more rows
+SENTENCE = 400
 
 
 def agents(state: MenuState) -> Item:
-    """Below Settings: a row for each agent that we can connect."""
-    rows = deduplicate(_agent(one, state.now) for one in state.agents)
+    """Below Settings: a row for each agent that is here."""
+    rows = deduplicate(_agent(one, state.now) for one in state.agents if one.installed or one.changed)
+    if more := len({one.agent for one in state.agents}) - len(rows):
+        rows.append(
+            label("settings/agents/more", count("{n} more is not installed", "{n} more are not installed", more))
+        )
     line = separator("settings/agents/line")
     show = click("settings/agents/all", say("Show all"), ShowAgents())
     return submenu("settings/agents", say("Agents"), (*rows, line, *_connect_all(state, "settings/agents"), show))
@@ -64,9 +69,10 @@ def _connect_all(state: MenuState, key: str) -> Items:
     if len(digests) < 2:
         return ()
     lines = (
-        label(f"{key}/summary/{id_part(one.agent)}", clean(f"{one.name}: {one.connect.summary}", SUMMARY))
+        row
         for one in found
         if one.connect
+        for row in _sentence(f"{key}/summary/{id_part(one.agent)}", f"{one.name}: {one.connect.summary}")
     )
     text = count("Connect this agent", "Connect all {n} agents", len(digests))
     every = f"{key}/connect_all/{id_part(''.join(each[:DIGEST_SHOWN] for each in digests))}"
@@ -77,15 +83,12 @@ def _agent(one: MenuAgent, now: float) -> Item:
     key = child_id("settings/agents", one.agent)
     package = (say("third-party: {package}", package=clean(one.package, 40)),) if one.package else ()
     text = " · ".join((clean(one.name, 40), *package, *_state_text(one, now)))
-    rows = tuple(_choices(one, key)) if one.installed or one.changed else ()
+    rows = tuple(_choices(one, key))
     return submenu(key, text, rows) if rows else label(key, text)
 
 
 def _state_text(one: MenuAgent, now: float) -> Iterator[str]:
     """The words of docs/agent-status.md, as far as they are known."""
-    if not one.installed and not one.changed:
-        yield say("not installed")
-        return
     if one.changed:
         yield say("its entries changed")
     yield say("connected") if one.connected else say("not connected")
@@ -105,7 +108,7 @@ def _choices(one: MenuAgent, key: str) -> Iterator[Item]:
     if one.changed:
         yield from _mending(one, key)
     elif one.advice:
-        yield label(f"{key}/advice", clean(one.advice, ADVICE))
+        yield from _sentence(f"{key}/advice", one.advice)
     if one.connect and not one.changed:
         yield submenu(f"{key}/connect", _connect_text(one), tuple(_question(one, f"{key}/connect")))
     if one.disconnect:
@@ -118,7 +121,7 @@ def _choices(one: MenuAgent, key: str) -> Iterator[Item]:
 
 def _mending(one: MenuAgent, key: str) -> Iterator[Item]:
     """What is wrong with its entries, and the two ways on."""
-    yield label(f"{key}/changed", clean(one.changed, ADVICE))
+    yield from _sentence(f"{key}/changed", one.changed)
     text = say("Connect {agent}", agent=clean(one.name, 40)) if one.is_wanted else say("Put it back")
     yield click(f"{key}/put_back", text, PutEntriesBack(one.agent))
     leave = LeaveEntries(one.agent, one.changed_digest)
@@ -137,8 +140,16 @@ def _question(one: MenuAgent, key: str) -> Iterator[Item]:
 
 def _preview_rows(one: MenuAgent, preview: MenuPreview, key: str, *, connect: bool) -> Iterator[Item]:
     """The digest is part of the click's id: a click can only mean the change that was summed up above it."""
-    yield label(f"{key}/summary", clean(preview.summary, SUMMARY))
+    yield from _sentence(f"{key}/summary", preview.summary)
     name = clean(one.name, 40)
     text = _connect_text(one) if connect else say("Disconnect {agent}", agent=name)
     yield click(f"{key}/write/{id_part(preview.digest)}", text, ApplyConnection(one.agent, preview.digest))
     yield click(f"{key}/show", say("Show the difference"), ReviewConnection(one.agent, connect=connect))
+
+
+def _sentence(key: str, text: str) -> Iterator[Item]:
+    """A label, or one for each part where it is long: no desktop breaks a row, and none is to run off the screen."""
+    whole = clean(text, SENTENCE)
+    parts = [whole] if len(whole) <= WIDTH else whole.split(" · ")
+    for number, line in enumerate(line for part in parts for line in wrap(part, WIDTH)):
+        yield label(f"{key}/{number}" if number else key, line)
