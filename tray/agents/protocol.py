@@ -129,7 +129,7 @@ def fit(event: Event, decision: Decision) -> Decision:
     fit_event = Fit(
         subject=f"{event.name} of {event.agent}",
         can=can,
-        rewrite_problem=agent.protocol.rewrite_problem(event, decision),
+        rewrite_problem=agent.protocol.rewrite_problem(event, decision) if decision.rewrite else "",
         after_the_fact=event_spec.after_the_fact,
         extras=extras,
     )

@@ -278,7 +278,7 @@ class SniIcon:
         if known and self._trusts(pid):
             return True
         self.rejected += 1
-        why = "which calls itself a tray host and is not trusted" if known else "which is no tray host"
+        why = "which calls itself a tray host and is not trusted" if known else "which is not a tray host"
         log.warning("refused a click on the menu from process %d, %s", pid, why)
         self._on_rejected(pid, known, actions)
         return False
