@@ -92,8 +92,16 @@ def read(path: Path) -> dict[str, Any]:
     return dict(yaml.load(path.read_text(), Loader))
 
 
-def test_both_workflows_are_there() -> None:
-    assert [path.name for path in FILES] == ["release.yml", "tests.yml"]
+def test_all_workflows_are_there() -> None:
+    assert [path.name for path in FILES] == ["nightly.yml", "release.yml", "tests.yml"]
+
+
+def test_each_night_the_clients_are_tried_in_their_newest_versions() -> None:
+    nightly = read(ROOT / ".github" / "workflows" / "nightly.yml")
+    step = nightly["jobs"]["newest-clients"]["steps"][-1]
+
+    assert nightly["on"]["schedule"]
+    assert (step["run"], step["env"]["CLIENTS_NEWEST"]) == ("tests/all tests/clients", "1")
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)

@@ -50,6 +50,7 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "needs you": TURN,
         "questions": ANSWERED,
         "session end": TURN,
+        "trust": "test_it_runs_hooks_in_a_terminal_only_in_a_folder_that_its_user_trusts",
     },
     "cline": {
         "context": "test_contexts_reach_the_model",
@@ -64,7 +65,7 @@ OWN: Mapping[str, Mapping[str, str]] = {
     },
     "copilot-cli": {
         "context": "test_contexts_reach_the_model",
-        "stop": "",  # at its own question only, which no test with the real client stops
+        "stop": "test_a_hook_stops_the_agent_at_its_own_question",
         "needs you": TURN,
         "session end": TURN,
         "trust": "test_a_projects_hooks_run_only_in_a_folder_that_its_user_trusts",
@@ -97,7 +98,7 @@ OWN: Mapping[str, Mapping[str, str]] = {
 }
 # What its user has to trust in the agent before it runs our entries.
 TRUSTED = {
-    "claude-code": "folder",
+    "claude-code": "folder in a terminal",
     "cline": "none",
     "codex": "each entry",
     "copilot-cli": "a project's folder",

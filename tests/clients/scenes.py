@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from clients.client import Can, Client, Session, session
+from clients.client import LONG, Can, Client, Session, session
 from clients.desk import at_a_desk
 from clients.model import DONE
 from clients.wires import Call
+from desk import wait
 from guards import (
     ASKED,
     HALT,
@@ -231,6 +232,27 @@ class Scenes:
         shown = self.client.refused_prompt
         if shown is not None:
             assert (shown or "refused-prompt") in (done.stdout + done.stderr).decode()
+
+    def test_connect_and_one_yes_is_all_that_hooktray_needs(self, tmp_path: Path) -> None:
+        """Where the client has its own question for trust, its user answers that, too: `hooktray agents` says so."""
+        one = session(self.client, tmp_path, [self.client.shell_call("touch forbidden")], [REFUSED], self.scripts)
+        terminal = Terminal(one.live.argv("connect"), one.project, {**one.environment, **one.live.place.environment})
+        try:
+            wait(lambda: f"Connect {self.client.agent}?" in terminal.text, LONG, "the question")
+            terminal.type("y\r")
+            assert terminal.process.wait(LONG) == 0
+            assert one.trust().startswith("off: ") is self.asks_for_trust
+            self.client.trust(one)
+
+            one.turn()
+
+            assert one.made() == set()
+            assert [row["verdict"] for row in one.rows("tool_before")] == ["deny"]
+        finally:
+            terminal.close()
+            one.close()
+
+    asks_for_trust: ClassVar[bool] = False  # by itself, in its own program, of our entries in its user's settings
 
     def test_disconnecting_restores_every_byte(self, tmp_path: Path) -> None:
         one = session(self.client, tmp_path)

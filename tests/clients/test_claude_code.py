@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,14 +24,100 @@ CONTEXTS = {
 NAMES = {"session_start": "SessionStart", "prompt": "UserPromptSubmit", "tool_after": "PostToolUse"}
 SAYING = [{"name": event, "event": event, "command": f"./{event}.sh", "dialect": "claude-code"} for event in CONTEXTS]
 
+DOWN = "\x1b[B"
+STARTS = 5  # of Claude Code, until one of them takes the answer
+TRUSTS, LEAVES = "Yes, I trust this folder", "No, exit"  # the answers to its question; the second is chosen at first
+
+
+def squeezed(text: str) -> str:
+    """Without blanks, which may be jumps of the cursor."""
+    return "".join(text.split())
+
 
 def shows(terminal: Terminal, text: str) -> bool:
-    """Whether it was drawn; blanks may be jumps of the cursor."""
-    return "".join(text.split()) in "".join(terminal.text.split())
+    """Whether it was drawn."""
+    return squeezed(text) in squeezed(terminal.text)
+
+
+def chosen(terminal: Terminal) -> str:
+    """The answer that the cursor was last drawn at."""
+    answers = [each for each in (TRUSTS, LEAVES) if shows(terminal, f"\u276f{each}")]
+    return max(answers, key=lambda each: squeezed(terminal.text).rindex(squeezed(f"\u276f{each}")), default="")
+
+
+def stays_at(terminal: Terminal, answer: str) -> bool:
+    """Whether the cursor is there, and is not drawn elsewhere soon after."""
+    if chosen(terminal) != answer:
+        return False
+    try:
+        wait(lambda: chosen(terminal) != answer, 2)
+    except Overdue:
+        return True
+    return False
+
+
+def enter(terminal: Terminal, prompt: str) -> None:
+    wait(lambda: "\u276f" in terminal.text or ">" in terminal.text, LONG, "the prompt")
+    terminal.type(prompt)
+    wait(lambda: shows(terminal, prompt), LONG, "the typed text")
+    terminal.type("\r")
 
 
 def said(event: str) -> str:
     return json.dumps({"hookSpecificOutput": {"hookEventName": NAMES[event], "additionalContext": CONTEXTS[event]}})
+
+
+def press(terminal: Terminal, key: str, happened: Callable[[], object], what: str) -> None:
+    """Type the key until that has happened: it is ignored when it comes too early."""
+
+    def is_taken() -> bool:
+        terminal.type(key)
+        try:
+            return bool(wait(happened, 3))
+        except Overdue:
+            return False
+
+    wait(is_taken, LONG, what)
+
+
+def forget_trust(one: Session) -> None:
+    path = one.home / ".claude.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"projects": {}}))
+
+
+@contextmanager
+def asked_for_trust(one: Session) -> Iterator[Terminal]:
+    """Claude Code in a terminal of its own, at its question whether its user trusts the folder."""
+    terminal = Terminal([*program(), "--permission-mode", "default"], one.project, dict(one.environment))
+    try:
+        wait(lambda: chosen(terminal) == LEAVES, LONG, "its question for trust")
+        yield terminal
+    finally:
+        terminal.close()
+
+
+@contextmanager
+def trusted_at_last(one: Session) -> Iterator[Terminal]:
+    """Claude Code after its user said yes.
+
+    It draws the question twice at its start. If that puts the cursor back just before the answer is confirmed, the
+    program ends, and its user starts it again.
+    """
+    for _ in range(STARTS):
+        with asked_for_trust(one) as terminal:
+            press(terminal, DOWN, lambda: stays_at(terminal, TRUSTS), "the other answer")
+            assert one.rows() == []
+            press(
+                terminal, "\r", lambda: one.rows("session_start") or has_ended(terminal), "what comes of the answer"
+            )
+            if not has_ended(terminal):
+                yield terminal
+                return
+    pytest.fail(f"the question for trust was answered by no {STARTS} times")
+
+
+def has_ended(terminal: Terminal) -> bool:
+    return terminal.process.poll() is not None
 
 
 class TestClaudeCode(QuestionScenes):
@@ -45,13 +131,34 @@ class TestClaudeCode(QuestionScenes):
         terminal = Terminal([*program(), "--permission-mode", "default"], one.project, dict(one.environment))
         try:
             one.wait_rows("session_start")
-            wait(lambda: "\u276f" in terminal.text or ">" in terminal.text, LONG, "the prompt")
-            terminal.type(prompt)
-            wait(lambda: shows(terminal, prompt), LONG, "the typed text")
-            terminal.type("\r")
+            enter(terminal, prompt)
             yield terminal
         finally:
             terminal.close()
+
+    def test_it_runs_hooks_in_a_terminal_only_in_a_folder_that_its_user_trusts(self, start: Start) -> None:
+        one = start(["touch forbidden"], REFUSED)
+        forget_trust(one)
+        with asked_for_trust(one) as terminal:
+            press(terminal, "\r", lambda: has_ended(terminal), "the end of the program")
+        assert (one.rows(), one.trust()) == ([], "")  # it writes nothing about a folder that its user does not trust
+
+        with trusted_at_last(one) as terminal:
+            assert one.trust() == "trusted here"
+            enter(terminal, "hello")
+            one.wait_rows("turn_end")
+
+        assert one.made() == set()
+        assert [row["verdict"] for row in one.rows("tool_before")] == ["deny"]
+
+    def test_a_printed_turn_asks_for_no_trust(self, start: Start) -> None:
+        one = start(["touch forbidden"], REFUSED)
+        forget_trust(one)
+
+        one.turn()
+
+        assert one.made() == set()
+        assert [row["verdict"] for row in one.rows("tool_before")] == ["deny"]
 
     def test_contexts_reach_the_model(self, start: Start) -> None:
         one = start(["touch wanted"], *SAYING)
@@ -125,15 +232,6 @@ class TestClaudeCode(QuestionScenes):
             one.wait_rows("permission_request")
             wait(lambda: "Which colour?" in terminal.text, LONG, "its dialogue")
             assert one.model.results() == []
-            wait(lambda: self.is_chosen(one, terminal), LONG, "its first answer")
+            press(terminal, "\r", lambda: one.rows("turn_end"), "its first answer")
 
         assert "Red" in one.model.results()[0]
-
-    @staticmethod
-    def is_chosen(one: Session, terminal: Terminal) -> bool:
-        """Whether the turn has ended. The first answer is taken, again if the key came too early."""
-        terminal.type("\r")
-        try:
-            return bool(wait(lambda: one.rows("turn_end"), 3))
-        except Overdue:
-            return False

@@ -32,6 +32,7 @@ def ours(one: Session) -> list[dict[str, Any]]:
 
 class TestCodex(Scenes):
     client = CODEX
+    asks_for_trust = True
     scripts = SCRIPTS | {f"{kind}.sh": f"echo '{said(kind)}'" for kind in KINDS}
 
     def test_contexts_reach_the_model_and_notes_are_taken(self, start: Start) -> None:

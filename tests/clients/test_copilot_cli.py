@@ -14,7 +14,7 @@ from clients.scenes import SCRIPTS, Scenes, Start
 from clients.wires import Call
 from connect.sites import tree
 from desk import wait
-from guards import ASKED, REFUSED, REWRITE
+from guards import ASKED, HALT, REFUSED, REWRITE
 from terminal import Terminal
 
 CONTEXTS = {
@@ -30,6 +30,7 @@ NEVER = {"name": "never", "event": "subagent_end", "type": "rule", "decision": "
 NEVER_TURN = NEVER | {"event": "turn_end"}
 SUBAGENT = {"agent_type": "general-purpose", "name": "sub", "description": "a step", "prompt": "do it"}
 CAMEL = "preToolUse"  # Copilot's own name of an event, under which somebody may have written our line by hand
+REFUSED_BY_HOOK = "Permission denied by a PermissionRequest hook"  # what it shows
 
 
 class TestCopilotCli(Scenes):
@@ -121,10 +122,7 @@ class TestCopilotCli(Scenes):
         trust(one)
         terminal = Terminal(list(program()), one.project, dict(one.environment))
         try:
-            wait(lambda: "Interactive" in terminal.text, LONG, "the prompt")
-            terminal.type("hello")
-            wait(lambda: "hello" in terminal.text, LONG, "the typed text")
-            terminal.type("\r")
+            enter(terminal, "hello")
             wait(lambda: "Hook permission request" in terminal.text, LONG, "our question")
             wait(lambda: "asked-by-a-rule" in terminal.text, LONG, "its reason")
             wait(lambda: len(one.rows("notification")) == 1, LONG, "the first notification")
@@ -133,11 +131,7 @@ class TestCopilotCli(Scenes):
             wait(lambda: len(one.rows("notification")) == 2, LONG, "the second notification")
             terminal.type("\r")
             one.wait_rows("turn_end")
-            terminal.type("/exit")
-            wait(lambda: "/exit" in terminal.text, LONG, "the typed command")
-            terminal.type("\r")
-            one.wait_rows("session_end")
-            terminal.process.wait(LONG)
+            leave(one, terminal)
         finally:
             terminal.close()
 
@@ -145,6 +139,35 @@ class TestCopilotCli(Scenes):
         assert "Denied by preToolUse hook: no (Hooktray): refused-by-a-rule" in terminal.text
         assert [row["verdict"] for row in one.rows("tool_before")] == ["deny", "ask", "abstain"]
         assert [row["event"] for row in one.rows("permission_request")] == ["PermissionRequest"]
+
+    def test_a_hook_stops_the_agent_at_its_own_question(self, start: Start) -> None:
+        one = start(["touch wanted", "touch other"], HALT | {"event": "permission_request"})
+        trust(one)
+        terminal = Terminal(list(program()), one.project, dict(one.environment))
+        try:
+            enter(terminal, "hello")
+            one.wait_rows("permission_request")
+            wait(lambda: f"{REFUSED_BY_HOOK}: halt (Hooktray): halted-by-a-hook" in terminal.text, LONG, "the reason")
+            leave(one, terminal)
+        finally:
+            terminal.close()
+
+        assert (one.made(), len(one.model.requests)) == (set(), 1)  # neither the call nor another one, nor an answer
+
+
+def enter(terminal: Terminal, text: str) -> None:
+    wait(lambda: "Interactive" in terminal.text, LONG, "the prompt")
+    terminal.type(text)
+    wait(lambda: text in terminal.text, LONG, "the typed text")
+    terminal.type("\r")
+
+
+def leave(one: Session, terminal: Terminal) -> None:
+    terminal.type("/exit")
+    wait(lambda: "/exit" in terminal.text, LONG, "the typed command")
+    terminal.type("\r")
+    one.wait_rows("session_end")
+    terminal.process.wait(LONG)
 
 
 def connect_project(one: Session, agent: str) -> None:

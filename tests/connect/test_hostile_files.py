@@ -89,7 +89,7 @@ def test_any_text_is_edited_or_refused_and_comes_back(tmp_path: Path, agent: str
             state = everything(person)
             if error := refusal(person, step):
                 assert everything(person) == state, (text, step)
-                assert error.hint, (text, step)
+                assert error.hint.replace("nothing was written", ""), (text, step)  # what to do
                 assert str(tmp_path) in error.message or error.message.startswith(GENERAL)
         assert everything(person) == before, text
 

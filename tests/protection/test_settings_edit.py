@@ -313,6 +313,7 @@ def test_a_home_that_the_agents_environment_names_is_protected(tool: str, input:
         "env -i HOME=/tmp/x claude -p x",
         "X_CODE_HOME=/tmp/x x-code run",
         "x-code --no-hooks",
+        "xc --no-hooks",
         "xc --no-plugins",
         "codex --disable hooks exec x",
         "codex -c features.hooks=false exec x",

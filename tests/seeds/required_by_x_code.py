@@ -248,7 +248,8 @@ X_CODE = (
         number="X093",
         text="`xc --no-hooks` runs none",
         state="ruled out",
-        why="X-Code then starts no hook, and Hooktray hears of nothing",
+        why="X-Code then starts no hook, and Hooktray hears of nothing; an agent's tool is asked about",
+        tests=("an_agent_without_the_users_hooks_is_asked_about",),
     ),
     R(
         number="X094",

@@ -36,7 +36,14 @@ class Answers:
 
     def check(self) -> None:
         text, code = self.said()
-        said = text.replace(f"{NAME} (Hooktray): ", "")
+        self.judge(text.replace(f"{NAME} (Hooktray): ", ""), code)
+
+    def sent(self) -> Mapping[str, Any]:
+        """The keys that the payload has beside those of the agent's sample."""
+        return self.payload
+
+    def judge(self, said: str, code: int) -> None:
+        """Whether that is the answer; `said` is without the hook's name."""
         assert code == self.exits
         if isinstance(self.answer, dict):
             assert json.loads(said) == self.answer
@@ -78,13 +85,19 @@ class Reads:
     payload: Mapping[str, Any] = field(default_factory=dict)
 
     def check(self) -> None:
-        printed = {} if self.payload else PRINTED.get((self.agent, self.event), {})
+        event = event_of(self.agent, self.event, self.sent())
+        self.judge(json.loads(AGENTS[self.hook or self.agent].protocol.stdin(event)))
+
+    def sent(self) -> Mapping[str, Any]:
+        """The keys that the payload has beside those of the agent's sample."""
+        return self.payload or PRINTED.get((self.agent, self.event), {})
+
+    def judge(self, stdin: Any) -> None:
+        """Whether a hook that gets this finds each value."""
+        printed = {} if self.payload else self.sent()
         for path, value in self.finds.items():
             expected = at_path(printed, path) if value is ... else value
-            event = event_of(self.agent, self.event, self.payload)
-            if at_path(printed, path) is not ...:
-                event = parsed(self.agent, self.event, json.dumps(printed).encode())
-            found = at_path(json.loads(AGENTS[self.hook or self.agent].protocol.stdin(event)), path)
+            found = at_path(stdin, path)
             assert found is not ..., path
             assert expected is ... or found == expected, path
 

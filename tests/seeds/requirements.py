@@ -17,7 +17,8 @@ HEAD = """\
 
 Written by `python -m seeds.test_requirements` in `tests/` from `tests/seeds/required_by_*.py`; a test compares them.
 Each row is one requirement of the documents that Hooktray's formats come from, with the test that shows it. What is
-*open* or *ruled out* has its reason.
+*open* or *ruled out* has its reason. Each case of `test_a_requirement_holds` also runs through the installed relay
+and a real tray (`tests/seeds/test_requirements_live.py`), that of `system-prompt` in `tests/seeds/test_effects.py`.
 
 """
 CASES = "tests/seeds/test_requirements.py::test_a_requirement_holds"

@@ -25,6 +25,7 @@ VERBATIM = re.compile(r'"\\u0000(\d+)\\u0000"')
 BLANK = re.compile(r"[ \t\r\n]*+")
 BOM = b"\xef\xbb\xbf"
 HINT = "nothing was written; mend it (every comma needs something after it, every text its quotes) and try again"
+OBJECT_HINT = "mend it (an empty one is `{}`); nothing was written"
 
 
 @dataclass(frozen=True, slots=True)

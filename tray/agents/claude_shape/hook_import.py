@@ -12,7 +12,7 @@ from tray.agents.claude_shape.settings_edit import add_groups, handlers, parse_h
 from tray.agents.claude_shape.settings_hooks import ShapedReader
 from tray.agents.connection import Extracted, FindProblem, Site
 from tray.agents.settings_import import SettingsImporter
-from tray.edit.json_edit import JsonText, RawJson
+from tray.edit.json_edit import OBJECT_HINT, JsonText, RawJson
 from tray.errors import HooktrayError
 from tray.lazy_dataclass import dataclass
 from tray.model.hook import AsyncMode, Hook
@@ -44,7 +44,7 @@ class GroupImport:
         """The text that stays, the text that moves, how many handlers move, and why each other one stays."""
         document, file = JsonText(text, str(path)), self.connector.file
         if not isinstance(document.value, dict):
-            raise document.error(document.root, "expected an object of settings", "nothing was written")
+            raise document.error(document.root, "expected an object of settings", OBJECT_HINT)
         if file.is_off(document.value) or (document.first_comment_line and not file.takes_comments):
             hint = "`hooktray agents` says why"
             raise HooktrayError(f"{path}: {self.connector.name} runs none of its hooks as it stands", hint=hint)

@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from tray.agents import relay_command
-from tray.edit.json_edit import JsonEntry, JsonSpan, JsonText, RawJson, TextEdit
+from tray.edit.json_edit import OBJECT_HINT, JsonEntry, JsonSpan, JsonText, RawJson, TextEdit
 from tray.lazy_dataclass import dataclass
 
 Groups = Mapping[str, Sequence[Any]]  # by event; a group may be RawJson
+EDIT_HINT = "nothing was written; write each event once, as a list of groups"
 KEY = "hooks"  # the member that holds the events; with "" they are at the top
 
 
@@ -66,7 +67,7 @@ def _parsed(document: JsonText, span: JsonSpan) -> Any:
 def add_groups(document: JsonText, groups: Groups, key: str = KEY, *, is_flat: bool = False) -> bytes:
     """The text with these groups appended."""
     if not document.is_at(document.root, "{"):
-        raise document.error(document.root, "expected an object of settings", "nothing was written")
+        raise document.error(document.root, "expected an object of settings", OBJECT_HINT)
     hooks = _hooks(document, key)
     if hooks is None:
         edits = document.add(document.root, [(key, groups)]) if groups else []
@@ -153,7 +154,7 @@ def _checked(
     others = [_others(one, key) for one in (document, new)]
     non_empty = {event: values for event, values in expected.items() if values}
     if others[0] != others[1] or _handlers_by_event(new, key, is_flat) != non_empty:
-        raise document.error(document.root, "cannot be edited without touching the rest", "nothing was written")
+        raise document.error(document.root, "cannot be edited without touching the rest", EDIT_HINT)
     return text
 
 

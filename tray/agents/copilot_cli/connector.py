@@ -25,7 +25,7 @@ from tray.agents.connection import (
 )
 from tray.agents.copilot_cli.events import AGENT, EVENTS, NAMES, UNCONNECTED_EVENTS
 from tray.edit.file_changes import File, FileChange, FileState, read_state, resolve_links
-from tray.edit.json_edit import JsonSpan, JsonText, TextEdit, is_blank, new_document
+from tray.edit.json_edit import OBJECT_HINT, JsonSpan, JsonText, TextEdit, is_blank, new_document
 from tray.errors import HooktrayError
 
 HOME_VARIABLE = "COPILOT_HOME"
@@ -131,7 +131,7 @@ def _cuts(document: JsonText, removed: set[JsonSpan]) -> list[TextEdit]:
 def entries(document: JsonText) -> Iterator[tuple[str, JsonSpan, Mapping[str, Any]]]:
     """Each entry of the file: its event, its place and its value. ConfigError for another structure."""
     if not document.is_at(document.root, "{"):
-        raise document.error(document.root, "expected an object with hooks", "nothing was written")
+        raise document.error(document.root, "expected an object with hooks", OBJECT_HINT)
     hooks = document.member(document.root, "hooks")
     if hooks and not document.is_at(hooks.value, "{"):
         raise document.error(hooks.value, '"hooks" is not an object', "mend it; nothing was written")

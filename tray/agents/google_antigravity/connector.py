@@ -25,7 +25,7 @@ from tray.agents.connection import (
 from tray.agents.google_antigravity.hook_format import EVENTS, ID, TOOL_EVENTS, UNCONNECTED_EVENTS
 from tray.agents.google_antigravity.protocol import neutral
 from tray.edit.file_changes import File, FileState
-from tray.edit.json_edit import JsonText, is_blank, new_document
+from tray.edit.json_edit import OBJECT_HINT, JsonText, is_blank, new_document
 from tray.errors import HooktrayError
 
 OWN = "hooktray"  # the name of our hook: no other tool writes below it
@@ -101,7 +101,7 @@ def strip(text: bytes, path: Path) -> bytes:
 def _document(text: bytes, path: Path) -> JsonText:
     document = JsonText(text, str(path))
     if not document.is_at(document.root, "{"):
-        raise document.error(document.root, "expected an object of named hooks", "nothing was written")
+        raise document.error(document.root, "expected an object of named hooks", OBJECT_HINT)
     return document
 
 

@@ -10,7 +10,7 @@ from tray.agents.google_antigravity import connector
 from tray.agents.google_antigravity.hook_format import EVENTS, ID, UNCONNECTED_EVENTS
 from tray.agents.google_antigravity.source import parse
 from tray.agents.settings_import import SettingsImporter
-from tray.edit.json_edit import JsonEntry, JsonSpan, JsonText, RawJson
+from tray.edit.json_edit import OBJECT_HINT, JsonEntry, JsonSpan, JsonText, RawJson
 from tray.model.hook import Hook
 
 
@@ -18,7 +18,7 @@ def _extract(_site: Site, text: bytes, path: Path, import_path: Path, problem: F
     """The text that stays, the text that moves, how many hooks move, and why each other one stays."""
     document = JsonText(text, str(path))
     if not document.is_at(document.root, "{"):
-        raise document.error(document.root, "expected an object of named hooks", "nothing was written")
+        raise document.error(document.root, "expected an object of named hooks", OBJECT_HINT)
     spans: list[JsonSpan] = []
     moved, reasons = 0, list[str]()
     for span in document.children(document.root):

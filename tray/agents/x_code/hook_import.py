@@ -15,7 +15,7 @@ from tray.agents.x_code import connector
 from tray.agents.x_code.hook_format import AGENT
 from tray.agents.x_code.source import MANIFESTS, read
 from tray.edit.file_changes import File, FileChange, FileState, read_state, resolve_links
-from tray.edit.json_edit import JsonText, is_blank, new_document
+from tray.edit.json_edit import OBJECT_HINT, JsonText, is_blank, new_document
 from tray.edit.yaml_edit import append, items, remove
 from tray.errors import HooktrayError
 
@@ -162,7 +162,7 @@ def _explicit(before: FileState, path: Path) -> Iterator[tuple[str, Any]]:
 def _object(document: JsonText) -> int | None:
     """Where the switches begin; None when there are none yet."""
     if not document.is_at(document.root, "{"):
-        raise document.error(document.root, "expected an object of settings", "nothing was written")
+        raise document.error(document.root, "expected an object of settings", OBJECT_HINT)
     member = document.member(document.root, KEY)
     if member and not document.is_at(member.value, "{"):
         raise document.error(member.value, f'"{KEY}" is not an object', "mend it; nothing was written")
