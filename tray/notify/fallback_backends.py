@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import html
 import shutil
 from collections.abc import Callable, Sequence
 
 from tray.notify.alert import APP, Alert
 from tray.notify.notifier import NotifierError, ServerState
 from tray.notify.server import probe_server
+from tray.text import escape_markup
 
 SHOW_TIME = "10000"  # milliseconds
 WIDTH_LIMITS = (63, 255)  # UTF-16 units that Windows takes for title and text
@@ -70,7 +70,7 @@ class BalloonBackend(ButtonlessBackend):
 
 def notify_send_words(alert: Alert, markup: bool) -> tuple[str, str]:
     """Title and text as notify-send takes them: backslashes in the text are escapes to it."""
-    body = html.escape(alert.body, quote=False) if markup else alert.body
+    body = escape_markup(alert.body) if markup else alert.body
     return _no_option(alert.title or APP), _no_option(body.replace("\\", "\\\\"))
 
 
