@@ -1,4 +1,4 @@
-"""Pure: makes foreign text safe to show (sanitise, printable, first_line, escape_markup) and safe to keep (redact, redact_value)."""
+"""Pure: makes foreign text safe to show (sanitise, …, escape_markup) and safe to keep (redact, redact_value)."""
 
 from tray.text.display import escape_markup, first_line, printable, sanitise
 from tray.text.redaction import Redacted, mask_text, redact, redact_value
