@@ -39,7 +39,7 @@ def test_a_tray_has_no_tls_in_its_loop_and_its_page_works_without() -> None:
         from tray.app.start import _import_lean
         _import_lean()
         import tray.app.runtime
-        print(*sys.modules.keys() & {"ssl", "typing_extensions", "regex", "html", "PIL", "Xlib", "pystray", "filelock"})
+        print(*sys.modules.keys() & {"ssl", "typing_extensions", "psutil", "regex", "html", "PIL", "Xlib", "pystray"})
         import tray.web.server
         print("ssl" in sys.modules)
     """
