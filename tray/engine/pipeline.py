@@ -82,6 +82,7 @@ class Engine:
             scopes=self._scopes,
             reports=self._reports,
             offline=options.offline,
+            note=options.note,
         )
         self._ancestry = HookAncestry(os.getpid())
         self._listener = listener
