@@ -20,7 +20,7 @@ from desktop.watcher import Watcher
 from tray.desktop.artwork import IconState
 from tray.desktop.headless import HeadlessIcon
 from tray.desktop.icon import Icon, IconBackend, choose_backend, choose_icon
-from tray.desktop.linux import XScreen, query_screen, session_bus
+from tray.desktop.linux import XScreen, collapses_submenus, query_screen, session_bus
 from tray.desktop.menu import Action, MenuState, menu
 
 DEADLINE = 30.0
@@ -206,3 +206,10 @@ def test_an_icon_that_a_tray_host_shows_needs_neither_pystray_nor_what_draws_pic
     )  # fmt: skip
 
     assert done.stdout == "sni \n", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("desktop", "collapses"), [("ubuntu:GNOME", True), ("GNOME", True), ("XFCE", False), ("", False)]
+)
+def test_gnome_shell_cannot_show_submenus_in_submenus(desktop: str, collapses: bool) -> None:
+    assert collapses_submenus({"XDG_CURRENT_DESKTOP": desktop}) is collapses
