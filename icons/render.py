@@ -8,6 +8,7 @@ from pathlib import Path
 from PIL import Image
 
 from tray.desktop.artwork import IconState, draw, svg
+from tray.desktop.pixmaps import MASKS, draw_masks
 
 SIZES = (16, 22, 24, 32, 48, 64, 128, 256)
 ICO_SIZES = (16, 24, 32, 48, 64, 256)
@@ -46,4 +47,5 @@ if __name__ == "__main__":
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
     if len(sys.argv) == 1:
         draw(IconState.ON, 64).save(ON_NOTIFICATIONS, optimize=True)
+        MASKS.write_bytes(draw_masks())
     print(f"{len(render(target))} files written to {target}")

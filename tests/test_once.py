@@ -5,12 +5,14 @@ import os
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from desk import wait
+from every import every
 from house import PRE_TOOL_USE, House
 
 from tray.app import installed_relay, open_stores
@@ -56,6 +58,41 @@ def test_without_the_tray_an_unapproved_hook_does_not_run(house: House, tmp_path
 
     assert done.stdout == b""
     assert not (tmp_path / "ran").exists()
+
+
+PROMPT = {"session_id": "s", "cwd": "/", "hook_event_name": "UserPromptSubmit", "prompt": "go"}
+
+
+def test_without_the_tray_the_user_reads_once_a_day_that_events_take_longer(house: House) -> None:
+    tool = once(house, "claude-code", "PreToolUse", PRE_TOOL_USE)
+    first, second = (once(house, "claude-code", "UserPromptSubmit", PROMPT) for _ in range(2))
+    yesterday = time.time() - 86_500
+    os.utime(house.paths.state / "notice-without-tray", (yesterday, yesterday))
+    next_day = once(house, "claude-code", "UserPromptSubmit", PROMPT)
+
+    assert (tool.stdout, second.stdout) == (b"", b"")
+    assert list(json.loads(first.stdout)) == ["systemMessage"]
+    assert "`hooktray run`" in json.loads(first.stdout)["systemMessage"]
+    assert next_day.stdout == first.stdout
+
+
+@every(
+    ("agent", "event", "switch", "spent"),
+    [
+        ("claude-code", "UserPromptSubmit", False, "0"),  # who switched hooks off is left alone
+        ("claude-code", "UserPromptSubmit", True, "300"),  # a tray is there, and starts or hangs
+        ("shelley", "end-of-turn", True, "0"),  # takes nothing that only the user reads
+    ],
+)
+def test_otherwise_the_answer_without_the_tray_has_no_notice(
+    house: House, agent: str, event: str, switch: bool, spent: str
+) -> None:
+    house.stores.switch.set_enabled(switch, "test")
+
+    done = once(house, agent, event, PROMPT if agent == "claude-code" else {}, "--spent", spent)
+
+    assert b"hooktray run" not in done.stdout + done.stderr
+    assert not (house.paths.state / "notice-without-tray").exists()
 
 
 def test_without_the_tray_the_master_switch_still_counts(house: House) -> None:

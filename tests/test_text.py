@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import sys
 import time
 import unicodedata
@@ -10,7 +11,7 @@ from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tray.text import first_line, printable, sanitise
+from tray.text import escape_markup, first_line, printable, sanitise
 
 HOSTILE = st.text(
     st.one_of(
@@ -101,6 +102,11 @@ def test_printable_keeps_the_shape_of_a_traceback() -> None:
 def test_the_first_line_is_the_first_with_something_in_it() -> None:
     assert first_line("\n \u200b\n\x1b[31m\n  no: -rf \n more") == "no: -rf"
     assert first_line("\n\n") == ""
+
+
+@given(HOSTILE)
+def test_markup_is_escaped_as_the_standard_library_does(text: str) -> None:
+    assert escape_markup(text) == html.escape(text, quote=False)
 
 
 @every("part", ["\u0300\u0316", "\x1b]", "\x1b[1;", "\x1b[ ", "\u200d", "👩\u200d", "é ", "\n"])

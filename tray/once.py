@@ -23,7 +23,7 @@ from tray import __version__
 from tray.errors import HooktrayError, StoreError
 from tray.lazy_dataclass import dataclass, field, replace
 from tray.model.decision import Answer, Decision, Record
-from tray.model.event import PAYLOAD_LIMIT, Event, RelayRequest
+from tray.model.event import PAYLOAD_LIMIT, Event, EventKind, RelayRequest
 from tray.paths import Paths, locate
 from tray.store.journal import Journal
 from tray.store.writer import Committed
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from tray.settings import Llm
 
 PATH_OPTIONS = ("--config", "--state", "--logs")
+NO_TRAY = 0.2  # seconds: a relay that lost more time has reached a tray, which starts or hangs
+PRESENT_KINDS = frozenset({EventKind.PROMPT, EventKind.SESSION_START})  # the user looks at the agent then
+NOTICE, NOTICE_INTERVAL = "notice-without-tray", 86400.0  # a file in the state folder; seconds
 LOG_LIMIT = 4 * 1024 * 1024  # bytes; the tray, which would begin a new file, is not there
 
 log = logging.getLogger(__name__)
@@ -226,7 +229,9 @@ def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str],
     listener.journal = stores.journal
     model = functools.partial(_model, paths, stores, environment)
     lost = _lost_guards(paths, stores)
-    options = EngineOptions(llm=model, offline=True, lost_guards=lambda: lost)
+    options = EngineOptions(
+        llm=model, offline=True, lost_guards=lambda: lost, note=functools.partial(_note, call, stores)
+    )
     engine = build_engine(stores, listener, listener.defer, options, records=listener)
     begun = engine.begin(_relay_request(call, body, environment), elapsed=call.elapsed + time.monotonic() - started)
     answer = begun(_relay_pipe(call)) if callable(begun) else begun
@@ -234,6 +239,25 @@ def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str],
         answer = answer.fallback()  # without the tray no person can be asked
     assert answer is not None  # only a tray that quits gives no answer
     return answer
+
+
+def _note(call: OneShotArguments, stores: Stores, event: Event) -> str:
+    """Once a day the user reads at the agent that every event takes longer without the tray."""
+    if event.kind not in PRESENT_KINDS or call.elapsed > NO_TRAY or not stores.switch.state().enabled:
+        return ""
+    notice, now = call.paths.state / NOTICE, time.time()
+    try:
+        if notice.exists() and 0 <= now - notice.stat().st_mtime < NOTICE_INTERVAL:
+            return ""
+        notice.touch()
+    except OSError:
+        return ""  # what cannot be remembered would be said at every event
+    from tray.language import say
+
+    return say(
+        "Hooktray: the tray is not running, so each event takes longer. Start it with `hooktray run`;"
+        " `hooktray autostart on` has the system start it"
+    )
 
 
 def _lost_guards(paths: Paths, stores: Stores) -> Sequence[Guard]:

@@ -13,6 +13,7 @@ from every import every
 from PIL import Image, ImageChops, ImageColor, ImageStat
 
 from tray.desktop.artwork import TILE, IconState, colour, draw, on_tile, svg
+from tray.desktop.pixmaps import SIZES, pixmaps
 
 ICONS = Path(__file__).parents[2] / "icons"
 LIGHT_PANEL, DARK_PANEL = "#f6f5f4", "#353535"
@@ -111,6 +112,18 @@ def test_the_rendered_files_are_up_to_date(tmp_path: Path) -> None:
     committed = {path.name for path in ICONS.iterdir() if path.suffix in {".png", ".svg", ".ico", ".icns"}}
     assert fresh == committed
     assert [name for name in sorted(fresh) if pixels(tmp_path / name) != pixels(ICONS / name)] == []
+
+
+@pytest.mark.parametrize("state", IconState)
+def test_what_a_tray_host_gets_is_the_drawn_picture(state: IconState) -> None:
+    for width, height, data in pixmaps(state):
+        alpha, red, green, blue = (data[channel::4] for channel in range(4))
+        drawn = draw(state, width)
+
+        assert width == height
+        assert tuple(band.tobytes() for band in drawn.split()) == (red, green, blue, alpha)
+
+    assert tuple(size for size, _, _ in pixmaps(state)) == SIZES
 
 
 def pixels(path: Path) -> object:

@@ -76,3 +76,14 @@ def test_a_host_that_came_and_went_at_once_is_nobody() -> None:
     bus.on_host_change(True)
 
     assert icon.name == "pystray"
+
+
+def test_a_tray_that_quits_does_not_go_to_the_old_tray() -> None:
+    bus, old = Bus(), Old()
+    icon = FallbackIcon(bus, lambda: old)
+    bus.turn(True)
+
+    icon.stop()
+    bus.turn(False)
+
+    assert (icon.name, old.life) == ("sni", [])

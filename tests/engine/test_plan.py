@@ -2,7 +2,10 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,10 +16,10 @@ from hypothesis import strategies as st
 
 from tray.agents.protocol import parse
 from tray.agents.registry import AGENTS
-from tray.engine.plan import PATTERN_LIMIT, EventSearch, plain_texts
+from tray.engine.plan import PATTERN_LIMIT, EventSearch
 from tray.engine.plan import matches as _matches
 from tray.model.event import Event, EventKind, RelayRequest, Tool
-from tray.model.hook import Match
+from tray.model.hook import Match, plain_texts
 
 
 def matches(match: Match, event: Event) -> bool:
@@ -231,3 +234,24 @@ def test_a_pattern_that_is_plain_text_finds_what_the_pattern_finds(pattern: str,
 )
 def test_plain_text_and_alternatives_of_it_need_no_library(pattern: str, texts: tuple[str, ...] | None) -> None:
     assert plain_texts(pattern) == texts
+
+
+def test_hooks_that_name_plain_words_are_read_without_the_library_of_patterns(tmp_path: Path) -> None:
+    code = """if True:
+        import sys
+        from tray.paths import locate
+        from tray.sources.configuration import load
+        found = load(locate(sys.argv[1]))
+        print(len(found.hooks), "regex" in sys.modules, found.problem)
+    """
+    hook = {"event": "tool_before", "type": "rule", "decision": "deny"}
+
+    def read(name: str, matcher: str) -> str:
+        config = tmp_path / name / "config" / "hooktray.yaml"
+        config.parent.mkdir(parents=True)
+        config.write_text(json.dumps({"hooks": [{**hook, "tool": "Bash|Write", "matcher": matcher}, hook]}))
+        argv = [sys.executable, "-c", code, str(tmp_path / name)]
+        return subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True).stdout
+
+    assert read("plain", "rm -rf|mkfs\\.") == "2 False \n"
+    assert read("pattern", "^rm") == "2 True \n"

@@ -7,10 +7,12 @@ import logging
 import logging.handlers
 import os
 
+from tray.hidden_modules import hidden
 from tray.paths import Paths, drop_foreign_runtime
 
 
 def start(paths: Paths, *, headless: bool) -> int:
+    _import_lean()
     from tray.app.runtime import run
 
     paths.prepare()
@@ -18,6 +20,14 @@ def start(paths: Paths, *, headless: bool) -> int:
     if ignored := drop_foreign_runtime(os.environ):
         _echo(ignored)
     return run(paths, headless=headless, echo=_echo)
+
+
+def _import_lean() -> None:
+    """Import asyncio without TLS, which nothing of ours speaks through it, and msgspec without newer types: 2 MB."""
+    with hidden("ssl"):
+        import asyncio  # noqa: F401
+    with hidden("typing_extensions"):
+        import msgspec  # noqa: F401
 
 
 def _echo(text: str) -> None:

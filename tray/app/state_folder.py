@@ -13,8 +13,7 @@ import os
 import sys
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
+from tray.file_lock import FileLock
 from tray.files import Identity, identity
 from tray.paths import Paths, unwritable_error
 
@@ -121,11 +120,10 @@ class StateFolder:
         current = self._locks.get(path)
         if current is not None and _is_at_its_path(current, path):
             return True
-        lock = FileLock(path, thread_local=False)
+        lock = FileLock(path)
         try:
-            lock.acquire(timeout=LOCK_TIMEOUT, poll_interval=LOCK_TIMEOUT / 4)
-        except Timeout:
-            raise AnotherTrayError from None
+            if not lock.acquire(LOCK_TIMEOUT):
+                raise AnotherTrayError
         except OSError:
             if required:
                 raise
@@ -150,8 +148,5 @@ class StateFolder:
 
 
 def _is_at_its_path(lock: FileLock, path: Path) -> bool:
-    descriptor = lock._context.lock_file_fd
-    if sys.platform == "win32" or descriptor is None:
-        return lock.is_locked
-    found = os.fstat(descriptor)
-    return (found.st_dev, found.st_ino) == identity(path)
+    """Windows does not let a program delete or move an open file."""
+    return lock.locked_file is not None and (sys.platform == "win32" or lock.locked_file == identity(path))

@@ -12,6 +12,7 @@ from tray.agents.connection import Plan, Site
 from tray.agents.registry import AGENTS
 from tray.edit.file_changes import FileChange, apply, read_state, remove_drafts, remove_folders
 from tray.errors import HooktrayError
+from tray.file_lock import FileLock
 from tray.paths import unwritable_error
 
 LOCK = "connections.lock"  # in the state folder
@@ -85,16 +86,13 @@ def forget(site: Site, agent: str) -> None:
 @contextlib.contextmanager
 def lock_connections(site: Site, *, timeout: float) -> Iterator[bool]:
     """Keep `connect` and `disconnect` from writing meanwhile; whether that came about within so many seconds."""
-    from filelock import FileLock, Timeout
-
-    lock = FileLock(site.paths.state / LOCK, timeout=timeout)
+    lock = FileLock(site.paths.state / LOCK)
     try:
-        lock.acquire()
-    except (Timeout, OSError):
-        yield False
-        return
+        acquired = lock.acquire(timeout)
+    except OSError:
+        acquired = False
     try:
-        yield True
+        yield acquired
     finally:
         lock.release()
 
@@ -102,14 +100,15 @@ def lock_connections(site: Site, *, timeout: float) -> Iterator[bool]:
 @contextlib.contextmanager
 def _lock(site: Site) -> Iterator[None]:
     """One at a time, so that another command or the menu cannot overwrite a backup."""
-    from filelock import FileLock, Timeout  # not needed to look
-
+    lock = FileLock(site.paths.state / LOCK)
     try:
-        lock = FileLock(site.paths.state / LOCK, timeout=LOCK_TIMEOUT).acquire()
-    except Timeout as error:
-        message = "another `hooktray connect` or `disconnect` is at work"
-        raise HooktrayError(message, hint="wait for its end and try again; nothing was written") from error
+        acquired = lock.acquire(LOCK_TIMEOUT)
     except OSError as error:
         raise unwritable_error(site.paths.state, error) from error
-    with lock:
+    if not acquired:
+        message = "another `hooktray connect` or `disconnect` is at work"
+        raise HooktrayError(message, hint="wait for its end and try again; nothing was written")
+    try:
         yield
+    finally:
+        lock.release()

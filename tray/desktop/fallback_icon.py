@@ -48,6 +48,7 @@ class FallbackIcon:
         bus.on_host_change = self._on_host_change
         self._legacy: LegacyIcon | None = None
         self._last: View | None = None
+        self._stopped = False
 
     @property
     def name(self) -> str:
@@ -84,13 +85,14 @@ class FallbackIcon:
             legacy.show(state, tooltip, items)
 
     def stop(self) -> None:
+        self._stopped = True
         self._bus.stop()
 
     def _on_host_change(self, present: bool) -> None:
         """The bus first; the XEmbed tray only while the bus has no host."""
         if self._bus.present:
             self._leave()
-        elif self._legacy is None:
+        elif self._legacy is None and not self._stopped:  # who leaves the bus has no host there either
             self.fall_back()
 
     def _leave(self) -> None:

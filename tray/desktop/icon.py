@@ -50,9 +50,9 @@ class IconBackend(enum.Enum):
     HEADLESS = enum.auto()
 
 
-def choose_backend(*, bus: bool, watcher: bool, screen: XScreen) -> IconBackend:
-    """The choice on Linux."""
-    if bus and (watcher or not screen.xembed):
+def choose_backend(*, bus: bool, screen: XScreen) -> IconBackend:
+    """The choice on Linux while no tray host is on the bus."""
+    if bus and not screen.xembed:
         return IconBackend.SNI
     return IconBackend.PYSTRAY if screen.xembed else IconBackend.HEADLESS
 
@@ -98,8 +98,10 @@ def _on_linux(
         except BUS_ERRORS:
             sni.stop()
             sni = None
+    if sni is not None and watcher:  # whatever the screen has: Xlib takes 2 MB and 30 ms
+        return FallbackIcon(sni, lambda: _legacy(act, environment))
     screen = query_screen(environment)
-    choice = choose_backend(bus=sni is not None, watcher=watcher, screen=screen)
+    choice = choose_backend(bus=sni is not None, screen=screen)
     if sni is not None:
         icon = FallbackIcon(sni, lambda: _legacy(act, environment))
         if choice is IconBackend.PYSTRAY:

@@ -2,40 +2,25 @@
 
 # dbus-fast reads the annotations of this module as D-Bus signatures, so they must not be postponed to strings.
 
-import html
-from functools import cache
 from typing import Annotated
 
 from dbus_fast import PropertyAccess
 from dbus_fast.annotations import DBusBool, DBusInt32, DBusObjectPath, DBusSignature, DBusStr, DBusUInt32
 from dbus_fast.service import ServiceInterface, dbus_method, dbus_property, dbus_signal
-from PIL import Image
 
-from tray.desktop.artwork import IconState, draw
-from tray.text import sanitise
+from tray.desktop.artwork import IconState
+from tray.desktop.pixmaps import Pixmaps, pixmaps
+from tray.text import escape_markup, sanitise
 
 MENU_PATH = "/MenuBar"
-PIXMAP_SIZES = (16, 22, 24, 32, 48, 64)
 TOOLTIP_LIMIT = 127  # characters
 READ = PropertyAccess.READ
 
-Pixmaps = list[tuple[int, int, bytes]]
 DBusPixmaps = Annotated[Pixmaps, DBusSignature("a(iiay)")]
 DBusToolTip = Annotated[tuple[str, Pixmaps, str, str], DBusSignature("(sa(iiay)ss)")]
 
 
 CALM = frozenset({IconState.ON, IconState.OFF, IconState.PAUSED})  # of these a host need not draw attention to any
-
-
-@cache
-def pixmaps(state: IconState) -> Pixmaps:
-    """ARGB in network byte order, as the specification wants it, in the sizes of common panels."""
-    return [(size, size, _argb(draw(state, size))) for size in PIXMAP_SIZES]
-
-
-def _argb(picture: Image.Image) -> bytes:
-    red, green, blue, alpha = picture.split()
-    return Image.merge("RGBA", (alpha, red, green, blue)).tobytes()
 
 
 class StatusItem(ServiceInterface):
@@ -50,7 +35,7 @@ class StatusItem(ServiceInterface):
     def update(self, state: IconState, tooltip: str) -> None:
         before = self.state, self.tooltip
         self._spoken = sanitise(tooltip, TOOLTIP_LIMIT)
-        self.state, self.tooltip = state, html.escape(sanitise(tooltip, TOOLTIP_LIMIT), quote=False)
+        self.state, self.tooltip = state, escape_markup(sanitise(tooltip, TOOLTIP_LIMIT))
         if before[0] is not state:
             self.repeat()
         if before != (self.state, self.tooltip):

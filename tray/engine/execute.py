@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from operator import attrgetter
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from tray.agents.protocol import spec
 from tray.agents.registry import hook_rules
@@ -19,11 +19,9 @@ from tray.engine.merge import failed, make_outcome, skipped
 from tray.engine.plan import duplicates
 from tray.engine.ports import EngineListener
 from tray.errors import HooktrayError, StoreError
-from tray.execution.command import BackgroundProcesses, Hangup
 from tray.execution.environment import add_withheld, clean
 from tray.execution.hook_runs import HookPlace, HookRuns
 from tray.execution.process import CANCELLED, CLOSED, Job
-from tray.execution.request_job import AnyJob, run_jobs
 from tray.lazy_dataclass import replace
 from tray.model.decision import Gate, HookOutput, Outcome, Result, Status, Verdict
 from tray.model.event import STOP_KINDS, Capability, Event, EventKind
@@ -32,6 +30,10 @@ from tray.store.ledger import ApprovedHook
 from tray.store.sessions import SessionNote, Sessions
 from tray.store.switch import Switch
 from tray.threads import ShutdownState
+
+if TYPE_CHECKING:  # most events ask no hook, and need nothing that starts processes
+    from tray.execution.command import BackgroundProcesses, Hangup
+    from tray.execution.request_job import AnyJob
 
 ONCE_CAUSE = "it had its turn in this session"
 # A session manager may end a hook together with the tray. A failure then must not count before the tray's own signal.
@@ -176,6 +178,8 @@ class HookExecutor:
     ) -> list[Outcome]:
         if not jobs:
             return []
+        from tray.execution.request_job import run_jobs
+
         texts = {index: hooks[index].hook.status for index in jobs}
         with show_status(self._listener, event, texts) as hide:
             reporting = [replace(job, on_end=hide(index)) if texts[index] else job for index, job in jobs.items()]

@@ -17,7 +17,6 @@ from tray.errors import HooktrayError
 from tray.execution.environment import USER_PACKAGES, clean
 from tray.execution.process import Job, StartGate
 from tray.execution.request_deadline import Deadline
-from tray.execution.request_job import AnyJob, RequestJob
 from tray.execution.script import is_unopened_script
 from tray.lazy_dataclass import replace
 from tray.model.decision import HookOutput, Result, Verdict
@@ -28,6 +27,7 @@ from tray.text import redact, sanitise
 
 if TYPE_CHECKING:  # reading YAML is none of the business of `once`
     from tray.approvals.command_resolver import CommandResolver
+    from tray.execution.request_job import AnyJob, RequestJob
     from tray.settings import Llm
     from tray.store.copies import Copies
 
@@ -121,6 +121,8 @@ def _request(event: Event, hook: Hook, action: Http, start_gate: StartGate) -> R
 
         return post(event, hook, action, deadline)
 
+    from tray.execution.request_job import RequestJob
+
     return RequestJob(ask=ask, timeout=hook.timeout, start_gate=start_gate)
 
 
@@ -129,6 +131,8 @@ def _question(event: Event, hook: Hook, action: Prompt, llm: Llm | None, start_g
         from tray.engine.prompt_hook import ask_model  # imported when a hook first asks a model
 
         return ask_model(event, hook, action, llm, deadline)
+
+    from tray.execution.request_job import RequestJob
 
     return RequestJob(
         ask=ask, timeout=min(hook.timeout, AGENT_TIMEOUT) if action.agent else hook.timeout, start_gate=start_gate

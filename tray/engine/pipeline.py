@@ -6,6 +6,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from tray.agents.agent import Payload
 from tray.agents.protocol import fit, neutral, parse_payload, spec
@@ -29,7 +30,6 @@ from tray.engine.user_questions import (
     Resolution,
     apply_result,
 )
-from tray.execution.command import Hangup
 from tray.execution.process import CANCELLED
 from tray.lazy_dataclass import replace
 from tray.model.decision import NO_OPINION, Answer, Decision, Gate, Outcome, Status, Verdict
@@ -37,6 +37,9 @@ from tray.model.event import Event, EventKind, RelayRequest
 from tray.model.hook import Hook
 from tray.protection.self_protection import Protection
 from tray.store.ledger import ApprovedHook, LedgerState
+
+if TYPE_CHECKING:
+    from tray.execution.command import Hangup
 
 ANCESTRY_KINDS = ASKING_KINDS | {EventKind.ROUND_END}  # may have an effect without any hook
 
@@ -80,6 +83,7 @@ class Engine:
             scopes=self._scopes,
             reports=self._reports,
             offline=options.offline,
+            note=options.note,
         )
         self._ancestry = HookAncestry(os.getpid())
         self._listener = listener

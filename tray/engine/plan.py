@@ -19,7 +19,7 @@ from tray.agents.tools import native as native_tool
 from tray.engine import scopes
 from tray.lazy_dataclass import replace
 from tray.model.event import TYPED_KINDS, Capability, Event, EventKind
-from tray.model.hook import Action, AsyncMode, Command, Failure, Hook, Match
+from tray.model.hook import Action, AsyncMode, Command, Failure, Hook, Match, plain_texts
 from tray.paths import real_path
 from tray.store.ledger import ApprovedHook, LedgerState
 
@@ -31,9 +31,6 @@ BUDGET = 0.2  # seconds for all patterns of one event
 SLOW_AFTER = 0.01  # of these, until `on_slow` is called
 _LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
 _LIST_OF_WORDS = re.compile(r"[A-Za-z0-9_|]*")
-_PLAIN_TEXTS = re.compile(
-    r"(?:[^\\.^$*+?{}\[\]()|]|\\[.$*+?(){}\[\]|/-])+(?:\|(?:[^\\.^$*+?{}\[\]()|]|\\[.$*+?(){}\[\]|/-])+)*"
-)
 
 log = logging.getLogger(__name__)
 
@@ -209,17 +206,6 @@ def _compiled(pattern: str) -> regex.Pattern[str]:
     import regex  # it takes longer to import than a rule takes in all, and most rules name plain words
 
     return regex.compile(pattern)
-
-
-@lru_cache(maxsize=16_384)
-def plain_texts(pattern: str) -> tuple[str, ...] | None:
-    """The texts that a pattern of mere alternatives looks for, such as `rm -rf|mkfs\\.`; None for any other.
-
-    They need no limit of time: looking for a text is linear.
-    """
-    if not _PLAIN_TEXTS.fullmatch(pattern):
-        return None
-    return tuple(re.sub(r"\\(.)", r"\1", one) for one in re.split(r"(?<!\\)\|", pattern))
 
 
 def _is_native(match: Match, event: Event) -> bool:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Protocol
 
 from tray.engine.own_answers import CommandAnswers, no_tray
 from tray.engine.user_questions import UserQuestions
-from tray.execution.command import BackgroundProcesses, Hangup
 from tray.execution.hook_runs import HookRuns
 from tray.lazy_dataclass import dataclass, field
 from tray.model.decision import Decision, Record
@@ -20,7 +19,8 @@ from tray.store.sessions import Sessions
 from tray.store.switch import Switch
 from tray.threads import ShutdownState
 
-if TYPE_CHECKING:  # reading YAML is none of the business of `once`
+if TYPE_CHECKING:  # most events of `once` start no process, and none reads YAML
+    from tray.execution.command import BackgroundProcesses, Hangup
     from tray.settings import Llm
 
 # Events of every step of an agent: announced only when a hook objects. Any other event may lead to an alert.
@@ -83,6 +83,9 @@ class EngineOptions:
     stop_signal: Hangup | None = None  # readable once the tray ends: hooks that no agent waits for are then cancelled
     shutdown_state: ShutdownState = field(default_factory=ShutdownState)  # for events whose agent waits
     offline: bool = False
+    note: Callable[[Event], str] = lambda event: (
+        ""
+    )  # for the user, beside the answer; only the one-shot engine has one
     questions: UserQuestions = field(default_factory=UserQuestions)
     command_answers: CommandAnswers = no_tray
     exceptions: Callable[[], Sequence[str]] = tuple  # of the self-protection

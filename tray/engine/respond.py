@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from tray.agents.agent import Payload
-from tray.agents.protocol import neutral, render, unanswered
+from tray.agents.protocol import neutral, render, spec, unanswered
 from tray.agents.recognition import RecognisedCaller
 from tray.engine.gates import TurnLimits
 from tray.engine.parse_event import foreign_event
@@ -20,7 +20,7 @@ from tray.engine.scopes import SkillScopes
 from tray.errors import AgentError
 from tray.lazy_dataclass import replace
 from tray.model.decision import EMPTY_ANSWER, Answer, Decision, Outcome, Verdict
-from tray.model.event import Event, RelayRequest
+from tray.model.event import Capability, Event, RelayRequest
 
 HANDED_BACK = "the tray quit before the hooks had ended and gave no answer: the relay asks the one-shot engine"
 GIVEN_UP = "the agent stopped waiting while the tray quit, and got no answer"
@@ -40,6 +40,7 @@ class Responder:
         scopes: SkillScopes,
         reports: CallReports,
         offline: bool,
+        note: Callable[[Event], str],
     ) -> None:
         self._records = records
         self._listener = listener
@@ -47,6 +48,7 @@ class Responder:
         self._scopes = scopes
         self._reports = reports
         self._offline = offline
+        self._note = note
 
     def respond(
         self,
@@ -60,6 +62,8 @@ class Responder:
 
         `journalled` gives the decision to record and announce where that is more than the answer depends on.
         """
+        if self._offline and Capability.NOTE in spec(event.agent, event.name).can:
+            decision = _with_note(decision, self._note(event))
         answer, decision = self._render(event, decision)
         self._reports.decided(event, decision)
         commit = decision.verdict > Verdict.ALLOW or decision.stop is not None or decision.rewrite is not None
@@ -142,6 +146,10 @@ class Responder:
             self._listener.decided(event, decision, record)
 
         return partial(_write_down, event, record_event)
+
+
+def _with_note(decision: Decision, note: str) -> Decision:
+    return replace(decision, notes=(*decision.notes, note)) if note else decision
 
 
 def _write_down(event: Event, record_event: Callable[[], None]) -> None:

@@ -5,17 +5,24 @@ from __future__ import annotations
 import enum
 import hashlib
 import json
+import re
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import PurePath
 from typing import Any
 
 from tray.lazy_dataclass import dataclass, field
+from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Verdict
 from tray.model.event import EventKind
 
 OWN_SOURCE = "hooktray"  # the kind of our own file
 IMPORTED = "imported"  # the folder of hooks that were taken out of an agent's settings
 DEFAULT_TIMEOUT = 20.0  # seconds that a hook may run if nothing else is declared
+
+_PLAIN_TEXTS = lazy_pattern(
+    r"(?:[^\\.^$*+?{}\[\]()|]|\\[.$*+?(){}\[\]|/-])+(?:\|(?:[^\\.^$*+?{}\[\]()|]|\\[.$*+?(){}\[\]|/-])+)*"
+)
 
 GATING_KINDS = frozenset({EventKind.PERMISSION_REQUEST, EventKind.TOOL_BEFORE})  # a failed hook there does not allow
 
@@ -80,6 +87,17 @@ class Match:
     skill: tuple[str, ...] = ()  # asked only while the skill of one of these names is in force in the session
     subagent: str = ""  # asked only inside this agent
     condition: str = ""  # a permission rule such as `Bash(git *)` that the tool call has to meet
+
+
+@lru_cache(maxsize=16_384)
+def plain_texts(pattern: str) -> tuple[str, ...] | None:
+    """The texts that a pattern of mere alternatives looks for, such as `rm -rf|mkfs\\.`; None for any other.
+
+    They need no limit of time: looking for a text is linear.
+    """
+    if not _PLAIN_TEXTS.fullmatch(pattern):
+        return None
+    return tuple(re.sub(r"\\(.)", r"\1", one) for one in re.split(r"(?<!\\)\|", pattern))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import html
 import logging
 import sys
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from tray.notify.alert import APP, GRANTS, Alert, Button, Urgency
 from tray.notify.do_not_disturb import system_may_interrupt
 from tray.notify.notifier import NotifierError, ServerState
 from tray.notify.server import query_server
+from tray.text import escape_markup
 
 if TYPE_CHECKING:
     from dbus_fast.aio import MessageBus
@@ -46,7 +46,7 @@ class DesktopNotifierBackend:
             await self._clear(library, alert.key)
             notification = Notification(
                 title=alert.title or APP,
-                message=html.escape(alert.body, quote=False) if markup else alert.body,
+                message=escape_markup(alert.body) if markup else alert.body,
                 urgency=_urgency(alert.urgency),
                 on_clicked=partial(self._pressed, alert, Button.DEFAULT) if self._pressed and alert.url else None,
                 buttons=self._buttons(alert),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import html
 import shutil
 import sys
 from collections.abc import Callable, Sequence
@@ -13,6 +12,7 @@ from tray.notify.alert import APP, Alert
 from tray.notify.do_not_disturb import system_may_interrupt
 from tray.notify.notifier import NotifierError, ServerState
 from tray.notify.server import probe_server
+from tray.text import escape_markup
 
 SHOW_TIME = "10000"  # milliseconds
 WIDTH_LIMITS = (63, 255)  # UTF-16 units that Windows takes for title and text
@@ -72,7 +72,7 @@ class BalloonBackend(ButtonlessBackend):
 
 def notify_send_words(alert: Alert, markup: bool) -> tuple[str, str]:
     """Title and text as notify-send takes them: backslashes in the text are escapes to it."""
-    body = html.escape(alert.body, quote=False) if markup else alert.body
+    body = escape_markup(alert.body) if markup else alert.body
     return _no_option(alert.title or APP), _no_option(body.replace("\\", "\\\\"))
 
 

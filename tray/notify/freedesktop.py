@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import html
 import logging
 from collections import deque
 from collections.abc import Callable, Coroutine
@@ -21,6 +20,7 @@ from tray.notify.alert import ALARM, APP, CHOICES, GRANTS, Alert, Button, Urgenc
 from tray.notify.do_not_disturb import SERVER_TIMEOUT, may_interrupt
 from tray.notify.notifier import NotifierError, ServerState
 from tray.notify.server import BUS, NAME, PATH, NotificationServer, call, pid, query_server
+from tray.text import escape_markup
 
 if TYPE_CHECKING:
     from dbus_fast import Message
@@ -171,7 +171,7 @@ class FreedesktopBackend:
             await call(bus, (self._owner, PATH, NAME, "CloseNotification", "u", [number]))
 
     async def _notify(self, bus: MessageBus, server: NotificationServer, alert: Alert, replaces: int) -> int:
-        body = html.escape(alert.body, quote=False) if server.markup else alert.body
+        body = escape_markup(alert.body) if server.markup else alert.body
         actions = _actions(server, alert) if server.actions and self._pressed else []
         icon = ALARM_ICON if alert.sound == ALARM and alert.urgency is Urgency.CRITICAL else ICON.as_uri()
         words = [APP, replaces, icon, alert.title or APP, body, actions, _hints(server, alert), -1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import base64
+import binascii
 import functools
 import json
 import sqlite3
@@ -135,14 +135,14 @@ def truncate(payload: str) -> str:
 
 def _json_default(value: object) -> object:
     """Bytes that are not text survive; anything else that JSON does not know is kept as people would read it."""
-    return {"base64": base64.b64encode(value).decode()} if isinstance(value, bytes) else str(value)
+    return {"base64": binascii.b2a_base64(value, newline=False).decode()} if isinstance(value, bytes) else str(value)
 
 
 _encode = json.JSONEncoder(ensure_ascii=False, default=_json_default).encode
 
 
 def _bytes(word: str | dict[str, str]) -> bytes:
-    return word.encode() if isinstance(word, str) else base64.b64decode(word["base64"])
+    return word.encode() if isinstance(word, str) else binascii.a2b_base64(word["base64"])
 
 
 def _clean(text: str) -> str:

@@ -55,6 +55,11 @@ def first_line(text: str, limit: int = 200) -> str:
     return next((shown for line in lines if (shown := sanitise(line, limit))), "")
 
 
+def escape_markup(text: str) -> str:
+    """For servers that read markup: as html.escape without quotes; that module's table of entities takes 400 KB."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
 def _visible(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text

@@ -37,7 +37,7 @@ class KnownAgents:
 
     def __init__(self, own: int) -> None:
         self._ours = {own, *(one.pid for one in ancestors(own))}
-        self._own = _process(own)
+        self._own_session, self._own_group = _session(own), _group(own)
         self._lock = threading.Lock()
         self._parents: dict[int, ProcessIdentity | None] = {}  # with the agent behind each
         self._known: dict[tuple[int, float], ProcessIdentity] = {}
@@ -100,10 +100,10 @@ class KnownAgents:
         return one is not None and one.started < self._first
 
     def _shares_with(self, one: ProcessIdentity, agent: ProcessIdentity) -> bool:
-        if one.started < agent.started or self._own is None:
+        if one.started < agent.started:
             return False
-        session = one.session == agent.session and one.session not in (0, self._own.session)
-        return session or (one.group == agent.group and one.group not in ("", self._own.group))
+        session = one.session == agent.session and one.session not in (0, self._own_session)
+        return session or (one.group == agent.group and one.group not in ("", self._own_group))
 
     def _snapshot(self) -> tuple[ProcessIdentity, ...]:
         with self._lock:
