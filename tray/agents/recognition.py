@@ -103,6 +103,8 @@ def _sender(payload: Payload) -> KnownAgent | None:
     found = {agent.id: agent for key in payload.keys() & marks.by_key.keys() for agent in marks.by_key[key]}
     transcript = str(payload.get("transcript_path"))
     found |= {agent.id: agent for word, agent in marks.by_transcript.items() if word in transcript}
+    if not found:
+        return None
     order = sorted(found, key=lambda id: (id in AGENTS.packages, id))
     return next((found[id] for id in order if found[id].marks.is_sender(payload)), None)
 
