@@ -31,7 +31,14 @@ form": the relay started without a shell; docs/connect.md says why agents are no
 
 The ideal tray in C makes four system calls for an event and decides nothing. Ours makes those that
 `tests/counts/budgets.py` has, and a few hundred calls of Python functions, most of them before its answer leaves: it
-looks at who called, recognises the agent, protects itself and looks for hooks.
+looks at who called, recognises the agent, protects itself and looks for hooks. All of it is computing, about 0.45 ms
+of processor time in one thread: no other thread is woken before the answer, and no file is read. A third of it reads
+the frame, a third parses the payload, recognises the agent and builds the event, and the rest is self-protection, the
+gates and the answer. The switch spares only the plan, so an event while it is off takes nearly as long. The same
+event again and again, without a pause, takes half of that: between two events other programs fill the processor's
+caches. A server in Python that answers at once takes 1.1 to 1.2 times as long as the ideal tray in exec form.
+
+One acceptor or two instead of eight, and a heap in huge pages, changed nothing that could be measured.
 
 A thread in C that answers events about which nobody is asked, in the tray's process and without Python's lock, was
 built as an experiment and took turns with the others, in three runs of 60 to 120 rounds on a machine with other work.
