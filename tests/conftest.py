@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import itertools
 import os
 import signal
@@ -57,11 +58,21 @@ def own_home(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     return home
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
+    """Nothing of what is collected is ever garbage, so nothing looks for any in it, now or while the tests run."""
+    gc.disable()
+    yield
+    gc.enable()
+    gc.freeze()
+
+
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """There is one desk: its tests bear its mark, and with several workers all of them go to the same one.
 
     So do those with a sound server of their own: two of them under load at once have left a recorder standing still.
+    They are the longest group, so they come first: begun last, they would leave the other workers idle in the end.
     """
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
@@ -69,7 +80,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.desktop)
         if {"desk", "recording"} & fixtures:
             item.add_marker(pytest.mark.xdist_group("desk"))
+    items.sort(key=_turn)
     rerun.note(items)
+
+
+def _turn(item: pytest.Item) -> int:
+    group = item.get_closest_marker("xdist_group")
+    return 2 if group is None else int(group.args != ("desk",))
 
 
 @pytest.hookimpl(trylast=True)

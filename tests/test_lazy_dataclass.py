@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import subprocess
 import sys
@@ -54,6 +55,7 @@ WORK: Mapping[str, Callable[[Any], object]] = {
     "too many": lambda cls: cls("x", 1, [], "z", (), 1),
     "missing": lambda cls: cls(size=1),
     "unknown": lambda cls: cls(name="x", colour="red"),
+    "copied": lambda cls: dataclasses.astuple(copy.deepcopy(cls(name="x", parts=["y"]))),
     "not in init": lambda cls: cls(name="x", length=3),
     "lists of their own": lambda cls: cls(name="x").parts is cls(name="x").parts,
     "equal": lambda cls: cls(name="x", note="a") == cls(name="x", note="b"),
@@ -107,6 +109,14 @@ def test_a_subclass_has_the_fields_of_its_bases_first_and_keeps_what_is_cached()
 
     assert (derived.both, derived.size, derived == Derived("x"), derived == Base("x", 2)) == ("x red", 2, True, False)
     assert [one.name for one in dataclasses.fields(derived)] == ["name", "size", "colour"]
+
+
+def test_replace_keeps_the_fields_of_a_packages_subclass() -> None:
+    @dataclasses.dataclass(frozen=True)
+    class Theirs(built(lazy_dataclass, OPTIONS[2])):  # type: ignore[misc]
+        colour: str = "red"
+
+    assert lazy_dataclass.replace(Theirs("x", colour="blue"), size=3).colour == "blue"  # type: ignore[call-arg]
 
 
 def test_a_method_of_the_class_itself_is_kept() -> None:

@@ -17,7 +17,7 @@ import pytest
 import regex
 from every import every
 
-from tray.text import redact, redact_value, secret_patterns, secret_prefilter
+from tray.text import redact, redact_value, redaction, secret_patterns
 
 LOWER = string.ascii_lowercase + string.digits
 BASE62 = string.ascii_letters + string.digits
@@ -405,7 +405,7 @@ def _mixed(seed: int) -> str:
     """Tokens, names and what only begins like one, side by side and inside each other."""
     chance = random.Random(seed)
     names = ["passWord", "api_key", "authAccessKEY", "keykey", "sshkey", "OTP", "pin", "spin", "tokenpwd", "nonce"]
-    begins = [*secret_prefilter.TOKEN_BEGINS, *secret_prefilter.NAME_BEGINS, ":AA", "M", "12345678"]
+    begins = [*redaction.TOKEN_BEGINS, *redaction.NAME_BEGINS, ":AA", "M", "12345678"]
     parts = (
         [make(chance) for make in SHAPES.values()]
         + names
@@ -419,11 +419,8 @@ def _mixed(seed: int) -> str:
 def test_looking_for_beginnings_finds_what_the_patterns_find(seed: int) -> None:
     text = _mixed(seed)
 
-    tokens = [(found.span(), found.lastgroup) for found in secret_prefilter.find_tokens(text)]
-    names = [
-        (found.span(), found["strong"])
-        for found in secret_prefilter.find_names(text, secret_prefilter.fold_case(text))
-    ]
+    tokens = [(found.span(), found.lastgroup) for found in redaction.find_tokens(text)]
+    names = [(found.span(), found["strong"]) for found in redaction.find_names(text, redaction.fold_case(text))]
 
     assert tokens == [(found.span(), found.lastgroup) for found in secret_patterns.TOKEN.finditer(text)]
     assert names == [(found.span(), found["strong"]) for found in secret_patterns.NAME.finditer(text)]

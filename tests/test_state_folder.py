@@ -22,7 +22,7 @@ from tray.errors import IpcError
 from tray.ipc.client import send_request
 from tray.paths import locate
 
-ROUNDS = 20
+ROUNDS = 8
 NO_PRIVILEGE = ("setpriv", "--inh-caps=-all", "--bounding-set=-all")
 
 
@@ -183,7 +183,7 @@ def test_the_approved_copy_goes_on_after_its_file_was_edited(plain: Plain, tmp_p
     live = guarded(plain, tmp_path)
     assert denies(live)
     live.script("guard.sh", "exit 0")
-    plain.wait(lambda: live.states() == {"guard": "changed"}, 20, "the edit is seen")
+    plain.wait(lambda: live.states() == {"guard": "changed"}, what="the edit is seen")
 
     at_once(live, delete)
 

@@ -77,7 +77,7 @@ BAD_YAML: list[tuple[str, str | bytes, Mark, str]] = [
     ("deep block", "".join(" " * n + "a:\n" for n in range(DEEP)), Mark(33, 33), "deeper than 32"),
     ("deep mappings", "{a: " * 100_000, Mark(1, 129), "deeper than 32"),
     ("deep dashes", "- " * 100_000, Mark(1, 65), "deeper than 32"),
-    ("a million keys", "".join(f"{n:x}k: 1\n" for n in range(1_000_000)), Mark(1, 1), "bytes"),
+    ("a million keys", "".join(f"{n:x}k: 1\n" for n in range(1000)) * 1000, Mark(1, 1), "bytes"),
     ("many nodes", "a: [" + "1," * 200_000 + "]", Mark(1, 199_999), "more than 100000"),
     ("huge integer", "a:\n  b: " + "9" * 500_000, Mark(2, 6), "has 500000 characters"),
     ("huge float", "a: 1e999", Mark(1, 4), "too large"),

@@ -58,18 +58,12 @@ def _home(argv: list[str]) -> tuple[list[str], list[str]]:
 
 def _run(home: Sequence[str], argv: Sequence[str]) -> int:
     """The plain forms of `run`: the libraries that read command lines would stay in the tray as long as it lives."""
-    from tray.app.first_start import asks
     from tray.app.start import start
     from tray.errors import HooktrayError
     from tray.paths import locate
 
     try:
-        paths = locate(home[1] if home else None)
-        if asks(paths):
-            from tray.cli.agents import offer
-
-            offer(paths)
-        return start(paths, headless=argv[-1] == "--headless")
+        return start(locate(home[1] if home else None), headless=argv[-1] == "--headless")
     except HooktrayError as error:
         print(f"hooktray: {error}", file=sys.stderr)
         return 1

@@ -66,7 +66,7 @@ def _dataclass(
         added["__init__"] = _first(cls, "__init__", lambda: _compile_init(cls, fields))
         added["__repr__"] = _first(cls, "__repr__", complete)
         if frozen:
-            added |= {"__setattr__": _refuse, "__delattr__": _refuse}
+            added |= {"__setattr__": _refuse, "__delattr__": _refuse, "__setstate__": _set_state}
         if eq:
             added["__eq__"] = _first(cls, "__eq__", lambda: _compile_eq(fields))
             added["__hash__"] = _first(cls, "__hash__", lambda: _compile_hash(fields)) if frozen else None
@@ -80,8 +80,8 @@ def _dataclass(
 
 def _replace(value: Any, /, **changes: Any) -> Any:
     cls = type(value)
-    fields = getattr(cls, _FIELDS, None)
-    if fields is None:
+    fields = vars(cls).get(_FIELDS)
+    if fields is None:  # a package's own subclass has fields beside those of its base
         from dataclasses import replace
 
         return replace(value, **changes)
@@ -200,6 +200,13 @@ def _refuse(self: object, name: str, *value: object) -> NoReturn:
     from dataclasses import FrozenInstanceError
 
     raise FrozenInstanceError(f"cannot {'assign to' if value else 'delete'} field {name!r}")
+
+
+def _set_state(self: object, state: Any) -> None:
+    """For a copy, which is made without `__init__`."""
+    variables, slots = state if isinstance(state, tuple) else (state, None)
+    for name, value in {**(variables or {}), **(slots or {})}.items():
+        object.__setattr__(self, name, value)
 
 
 if not TYPE_CHECKING:

@@ -58,7 +58,10 @@ def stdin(agent: str, name: str, dialect: str) -> str:
 def words(agent: str, name: str) -> dict[str, Any]:
     """The fields of the Event that are not empty."""
     found = event(agent, name)
-    return _filled(found, Event(id="", agent="", name="", kind=found.kind), FRAME) | {"kind": found.kind.value}
+    filled = _filled(found, Event(id="", agent="", name="", kind=found.kind), FRAME) | {"kind": found.kind.value}
+    if found.tool and not found.tool.lines:
+        del filled["tool"]["lines"]
+    return filled
 
 
 def outputs(agent: str, name: str, dialect: str) -> dict[str, dict[str, Any]]:

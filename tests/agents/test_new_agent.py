@@ -144,7 +144,7 @@ def test_events_go_through_the_written_line_and_hooks_of_its_format_work(checkou
     ], approved.stderr
     said(checkout, "hooktray connect pine --yes")
     place.start([sys.executable, "-m", "tray", "--home", str(live.home), "run"])
-    place.wait(live.is_running, 20, "the tray answers")
+    place.wait(live.is_running, what="the tray answers")
 
     def answered(command: str) -> Any:
         body = json.dumps(CALL | {"tool_input": {"cmd": command}})

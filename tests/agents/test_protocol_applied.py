@@ -21,7 +21,9 @@ from tray.model.decision import Result
 from tray.model.event import Event
 from tray.model.hook import Command, Failure, Hook, Match, Source
 
-TABLE: dict[str, list[dict[str, Any]]] = yaml.safe_load((Path(__file__).parent / "applied.yaml").read_text())
+TABLE: dict[str, list[dict[str, Any]]] = yaml.load(
+    (Path(__file__).parent / "applied.yaml").read_text(), Loader=yaml.CSafeLoader
+)
 ROWS = [(agent, row) for agent, rows in TABLE.items() for row in rows]
 IDS = [f"{agent}-{row['events'][0]}-{json.dumps(row['says'])[:60]}" for agent, row in ROWS]
 

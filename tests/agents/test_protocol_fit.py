@@ -10,8 +10,7 @@ from every import every
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tray.agents.fitting import TARGETS, VERDICTS
-from tray.agents.protocol import fit, neutral, parse, render, spec
+from tray.agents.protocol import TARGETS, VERDICTS, fit, neutral, parse, render, spec
 from tray.agents.registry import AGENTS
 from tray.model.decision import Decision, Rewrite, Target, Verdict
 from tray.model.event import Capability, Event

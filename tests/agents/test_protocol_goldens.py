@@ -10,13 +10,6 @@ from tray.agents.registry import AGENTS
 
 CASES = goldens.cases()
 IDS = ["-".join(one) for one in CASES]
-HEARD = [(agent, name, dialect) for agent, name in CASES for dialect in AGENTS if dialect != agent]
-SAID = [
-    (agent, name, dialect, title)
-    for agent, name in CASES
-    for dialect in AGENTS
-    for title in goldens.outputs(agent, name, dialect)
-]
 KEPT = {kind: {agent: goldens.kept(kind, agent) for agent in AGENTS} for kind in ("answers", "events", "stdin")}
 
 
@@ -63,9 +56,10 @@ def test_every_agent_has_goldens() -> None:
 def test_no_golden_is_left_of_a_recording_that_is_gone() -> None:
     for agent in AGENTS:
         names = {name for one, name in CASES if one == agent}
+        pairs = [(name, dialect) for name in names for dialect in AGENTS]
         assert set(KEPT["events"][agent]) == names
-        assert set(KEPT["stdin"][agent]) == {f"{dialect} {name}" for one, name, dialect in HEARD if one == agent}
+        assert set(KEPT["stdin"][agent]) == {f"{dialect} {name}" for name, dialect in pairs if dialect != agent}
         assert set(KEPT["answers"][agent]) == {
-            f"{dialect} {name}: {title}" for one, name, dialect, title in SAID if one == agent
+            f"{dialect} {name}: {title}" for name, dialect in pairs for title in goldens.outputs(agent, name, dialect)
         }
     assert {path.stem for path in goldens.FOLDER.glob("*/*.json")} == set(AGENTS)

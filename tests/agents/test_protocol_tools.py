@@ -91,9 +91,17 @@ INPUTS: list[tuple[str, str, str, dict[str, Any], dict[str, Any]]] = [
     ),
     ("x-code", "starchild", "mcp__fs__write", {"filePath": "a"}, {"filePath": "a"}),
     ("x-code", "x-code", "writeFile", {"path": "a"}, {"path": "a"}),
-    # Two spellings of one argument: neither is lost.
-    ("x-code", "claude-code", "writeFile", {"path": "a", "filePath": "b"}, {"file_path": "a", "filePath": "b"}),
-    ("claude-code", "starchild", "Write", {"path": "a", "file_path": "b"}, {"path": "a", "file_path": "b"}),
+    # Two spellings of one argument: neither is lost, and the hook is shown the one that the agent looks at first.
+    ("x-code", "claude-code", "writeFile", {"path": "a", "filePath": "b"}, {"path": "a", "file_path": "b"}),
+    ("opencode", "claude-code", "write", {"file_path": "a", "filePath": "b"}, {"filePath": "a", "file_path": "b"}),
+    ("claude-code", "starchild", "Write", {"path": "a", "file_path": "b"}, {"file_path": "a", "path": "b"}),
+    (
+        "antigravity",
+        "codex",
+        "run_command",
+        {"command": "a", "CommandLine": "b"},
+        {"CommandLine": "a", "command": "b"},
+    ),
 ]
 
 

@@ -17,6 +17,7 @@ from desk import wait
 from house import House
 from live import Live
 from plain import Plain
+from sources.test_sound_pack import make as make_pack
 from store.writing import write
 
 from tray.app.checks.checklist import CHECKS, broken_hooks, render, run_checks
@@ -52,6 +53,16 @@ def of(house: House, name: str, *, static: bool = False) -> list[tuple[str, str,
 def approve(house: House, name: str) -> None:
     standing = house.state(name)
     house.consent.approve(standing.key, standing.digest, "test")
+
+
+def test_a_sound_pack_is_reported_with_its_licence(house: House, tmp_path: Path) -> None:
+    house.configure({"sound_pack": str(make_pack(tmp_path / "pack"))})
+    (setting,) = house.catalog.settings()
+    house.consent.confirm(setting.key, setting.digest, "test", accept=True)
+
+    rows = [one.message for one in findings(house, "sound", static=True)]
+
+    assert "Orc Peon 1.0.0 by somebody, licence: CC-BY-NC-4.0" in rows
 
 
 def test_a_hook_that_runs_is_ok_and_can_tell_that_it_is_a_test(house: House) -> None:

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from tray.app.event_bus import MEMORY_LIMIT, EventBus
-from tray.engine.turn_end import TurnEndDetector
+from tray.app.service import MEMORY_LIMIT, EventBus
+from tray.engine.session_states import TurnEndDetector
 from tray.model.decision import NO_OPINION, Decision, Record, Verdict
 from tray.model.event import Event, EventKind
 

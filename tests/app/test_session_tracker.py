@@ -70,6 +70,32 @@ def test_a_secret_in_a_prompt_is_in_no_name(tracked: Tracked) -> None:
     assert "a1B2" not in tracked.tracker.sessions[0].name
 
 
+def test_a_usage_limit_is_known_until_the_session_goes_on(tracked: Tracked) -> None:
+    tracked.event(EventKind.PROMPT, prompt="go")
+    tracked.event(EventKind.TURN_FAILED, topic="rate_limit", message="You've hit your limit · resets 3pm\nBye")
+    tracked.event(EventKind.SESSION_END)
+    tracked.tracker = tracked.fresh()
+    tracked.tracker.load()
+    after_restart = tracked.tracker.sessions[0]
+    tracked.event(EventKind.PROMPT, prompt="again")
+    going_on = tracked.tracker.sessions[0]
+    tracked.event(EventKind.TURN_FAILED, message="Usage limit reached|1749924000")
+    tracked.event(EventKind.TURN_FAILED, message="the network is down")
+
+    assert (after_restart.state, after_restart.ended) == (SessionState.FAILED, True)
+    assert after_restart.usage_limit == "You've hit your limit · resets 3pm"
+    assert (going_on.state, going_on.usage_limit) == (SessionState.WORKING, "")
+    assert tracked.tracker.sessions[0].usage_limit == ""
+
+
+def test_a_limit_without_words_is_named_and_a_subagents_is_not_the_sessions(tracked: Tracked) -> None:
+    tracked.event(EventKind.TURN_FAILED, topic="rate_limit", subagent="Explore")
+    below = tracked.tracker.sessions[0].usage_limit
+    tracked.event(EventKind.TURN_FAILED, topic="rate_limit")
+
+    assert (below, tracked.tracker.sessions[0].usage_limit) == ("", "Usage limit reached")
+
+
 def test_since_is_when_the_state_began(tracked: Tracked) -> None:
     tracked.event(EventKind.PROMPT, prompt="go")
     tracked.now = 1010.0

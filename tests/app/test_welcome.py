@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,28 +60,80 @@ def test_the_first_start_says_where_things_are_and_connects_nothing(fresh: Live,
     assert output(fresh).count("Welcome to Hooktray") == 1
 
 
-def test_the_first_start_at_a_terminal_connects_what_it_finds_by_one_question(tmp_path: Path) -> None:
+@pytest.fixture
+def two_agents(tmp_path: Path) -> Live:
+    """On an account with two agents; not started."""
     for name in (".claude", ".codex"):
         (tmp_path / name).mkdir()
-    live = Live(Plain(tmp_path), tmp_path / "h")
-    for keys, said in (("y\r", "codex: connected."), ("", "headless")):
-        terminal = Terminal(live.argv("run", "--headless"), tmp_path, {**live.place.environment, "TERM": "dumb"})
-        try:
-            if keys:
-                wait(lambda: "Connect claude-code, codex?" in terminal.text, 30, "the question")  # noqa: B023
-                assert "claude-code: adds 1 entry for each of 14 events to ~/.claude/settings.json" in terminal.text
-                terminal.type(keys)
-            wait(lambda: said in terminal.text, 30, "the answer")  # noqa: B023
-            wait(lambda: live.cli_json("status")[0]["running"], 30, "the tray runs")
-            assert bool(keys) is ("Connect claude-code" in terminal.text)
-        finally:
-            terminal.process.terminate()
-            terminal.process.wait(30)
-            terminal.close()
-    assert {row["agent"] for row in live.cli_json("status")[0]["agents"] if row["connected"]} == {
-        "claude-code",
-        "codex",
-    }
+    return Live(Plain(tmp_path), tmp_path / "h")
+
+
+@contextlib.contextmanager
+def at_terminal(live: Live) -> Iterator[Terminal]:
+    """`hooktray run` as it is typed; it ends in order."""
+    terminal = Terminal(live.argv("run", "--headless"), live.home.parent, {**live.place.environment, "TERM": "dumb"})
+    try:
+        yield terminal
+        terminal.process.terminate()
+        assert terminal.process.wait(30) == 0
+    finally:
+        terminal.close()
+
+
+def connected(live: Live) -> set[str]:
+    return {row["agent"] for row in live.cli_json("status")[0]["agents"] if row["connected"]}
+
+
+def test_the_first_start_at_a_terminal_connects_what_it_finds_by_one_question(two_agents: Live) -> None:
+    with at_terminal(two_agents) as terminal:
+        terminal.wait("Connect claude-code, codex?")
+        assert "claude-code: adds 1 entry for each of 14 events to ~/.claude/settings.json" in terminal.text
+        assert two_agents.is_running()
+        terminal.type("d\r")
+        terminal.wait("Connect claude-code, codex?", count=2)
+        assert "+++ " in terminal.text
+        terminal.type("y\r")
+        terminal.wait("Connected: Claude Code, Codex")
+    with at_terminal(two_agents) as terminal:
+        terminal.wait("headless")
+        wait(two_agents.is_running, 30, "the tray runs")
+
+    assert "Connect claude-code" not in terminal.text
+    assert connected(two_agents) == {"claude-code", "codex"}
+
+
+def test_the_question_at_the_terminal_may_stay_open_or_be_answered_by_no(two_agents: Live) -> None:
+    with at_terminal(two_agents) as terminal:
+        terminal.wait("Connect claude-code, codex?")
+    two_agents.config.unlink()
+    (two_agents.home / "state" / welcome.MARK).unlink()
+
+    with at_terminal(two_agents) as terminal:
+        terminal.wait("Connect claude-code, codex?")
+        terminal.type("\r")
+        terminal.wait("Nothing was written.")
+
+    assert connected(two_agents) == set()
+
+
+def test_a_question_that_is_sent_to_the_background_stops_neither_the_tray_nor_the_shell(two_agents: Live) -> None:
+    """What is typed then is for the shell, and reading it would stop the tray with SIGTTIN."""
+    environment = {**two_agents.place.environment, "TERM": "dumb", "PS1": "$ "}
+    shell = Terminal(["bash", "--norc", "-i"], two_agents.home.parent, environment)
+    try:
+        shell.type(shlex.join(two_agents.argv("run", "--headless")) + "\r")
+        shell.wait("Connect claude-code, codex?")
+        shell.type("\x1a")
+        shell.wait("Stopped")
+        shell.type("bg\r")
+        wait(two_agents.is_running, 30, "the tray goes on")
+        shell.type("echo still $((6 * 7)) here\r")
+        shell.wait("still 42 here")
+        assert two_agents.is_running()
+        shell.type("kill %1; wait %1; echo ended $?\r")
+        shell.wait("ended 0")
+    finally:
+        shell.close()
 
 
 def test_an_edit_is_seen_by_an_idle_tray_and_a_broken_one_is_told(fresh: Live) -> None:

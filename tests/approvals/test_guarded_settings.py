@@ -11,8 +11,7 @@ from house import House
 from tray.app import build_catalog, open_stores
 from tray.approvals import guarded_settings
 from tray.approvals.notification_settings import HELD_CLASSES
-from tray.notify.alert import DEFAULTS, AlertClass
-from tray.notify.rules import rules
+from tray.notify.alert import DEFAULTS, AlertClass, rules
 from tray.settings import AlertRule, AskOnDesktop, JournalLimits, PushTarget, QuietHours, Settings
 from tray.text import push_urls
 

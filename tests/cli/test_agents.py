@@ -255,10 +255,18 @@ def test_the_doctor_says_what_keeps_an_event_from_arriving(live: Live, settings:
     assert "`hooktray connect claude-code` puts them back" in elsewhere["remedy"]
 
 
-@every("agent", [agent for agent in connectors() if agent != "claude-code"])
-def test_what_a_connected_agent_starts_refuses_in_its_own_words(running: Live, tmp_path: Path, agent: str) -> None:
-    running.cli("connect", agent, "--yes", "--workspace", str(tmp_path / "w"))
-    paths = locate(str(running.home))
+OTHERS = [agent for agent in connectors() if agent != "claude-code"]
+
+
+@pytest.fixture
+def connected(running: Live, tmp_path: Path) -> Live:
+    running.cli("connect", *OTHERS, "--yes", "--workspace", str(tmp_path / "w"))
+    return running
+
+
+@every("agent", OTHERS)
+def test_what_a_connected_agent_starts_refuses_in_its_own_words(connected: Live, tmp_path: Path, agent: str) -> None:
+    paths = locate(str(connected.home))
     site = Site(paths=paths, relay=(), home=tmp_path, cwd=tmp_path, workspace=str(tmp_path / "w"))
 
     came = {}

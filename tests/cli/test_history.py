@@ -227,12 +227,12 @@ def test_follow_shows_what_comes_in_as_it_comes_in(house: House, tmp_path: Path)
         lines = (tmp_path / "output").read_text().splitlines()
         return [str(json.loads(line)["id"]) for line in lines if line.endswith("}")]
 
-    plain.wait(lambda: len(printed()) == 1, 20, "the row that was there")
+    plain.wait(lambda: len(printed()) == 1, what="the row that was there")
     writer = type(house.stores.journal)(house.stores.database, wait=10.0)
     for number in range(3):
         writer.append(replace(ROW, id=f"new{number}"), commit=True)
     writer.close()
-    plain.wait(lambda: len(printed()) == 4, 20, "the rows that came in")
+    plain.wait(lambda: len(printed()) == 4, what="the rows that came in")
 
     assert printed()[1:] == ["new0", "new1", "new2"]
     process.send_signal(signal.SIGINT)  # as with Ctrl-C

@@ -11,7 +11,7 @@ from desk import wait
 from live import Live, recorded
 from plain import Plain
 
-KEYS = ["session", "agent", "machine", "project", "name", "state", "since", "place"]
+KEYS = ["session", "agent", "machine", "project", "name", "state", "since", "place", "usage_limit"]
 
 
 def test_sessions_of_two_agents_with_their_places(tmp_path: Path) -> None:
@@ -41,6 +41,26 @@ def test_sessions_of_two_agents_with_their_places(tmp_path: Path) -> None:
         ("x-1", "codex", "shop", "Fix the login", "tmux %7"),
     ]
     assert "Fix the login" in text
+
+
+def test_a_usage_limit_is_shown_with_the_time_of_its_end(tmp_path: Path) -> None:
+    plain = Plain(tmp_path)
+    live = Live.fresh(plain, tmp_path)
+    said = "You've hit your session limit · resets 3pm"
+    failed = {"session_id": "c-1", "cwd": "/home/dev/shop", "hook_event_name": "StopFailure", "error": "rate_limit"}
+    try:
+        before = live.cli("sessions").stdout.decode()
+        live.relay("claude-code", "StopFailure", failed | {"last_assistant_message": said})
+        row = wait(lambda: live.cli_json("sessions"), 60, "the session")[0]
+        text = live.cli("sessions").stdout.decode()
+    finally:
+        live.quit()
+        plain.close()
+
+    assert (row["state"], row["usage_limit"]) == ("failed", said)
+    assert "USAGE LIMIT" not in before
+    assert text.splitlines()[0].endswith("USAGE LIMIT")
+    assert said in text
 
 
 def test_followed_each_change_is_one_row(tmp_path: Path) -> None:

@@ -48,3 +48,12 @@ class TestCline(Scenes):
 
         assert one.made() == set()
         assert [row["verdict"] for row in one.rows("tool_before")] == ["deny"]
+
+    def test_a_form_that_it_passes_over_hides_no_command(self, start: Start) -> None:
+        one = start([], REFUSED)
+        one.model.calls = [Call("run_commands", {"cmd": "true", "command": "touch forbidden"})]
+
+        one.turn()
+
+        assert one.made() == set()
+        assert [row["verdict"] for row in one.rows("tool_before")] == ["deny"]

@@ -11,6 +11,7 @@ from dbus_fast.service import ServiceInterface, dbus_method, dbus_property, dbus
 
 SIDE = 22  # pixels of the icon
 LATE = float(os.environ.get("DESK_ITEM_LATE", "0"))  # seconds before the menu's rows are there
+LATER = float(os.environ.get("DESK_ITEM_LATE_SUBMENU", "0"))  # seconds from the first opening to the rows of Pause
 COLOUR = b"\xff" + bytes.fromhex(os.environ.get("DESK_ITEM_COLOUR", "2ea043"))
 NAME = f"org.kde.StatusNotifierItem-{os.getpid()}-1"
 WATCHER = ("org.kde.StatusNotifierWatcher", "/StatusNotifierWatcher", "org.kde.StatusNotifierWatcher")
@@ -30,6 +31,9 @@ ROWS: dict[int, dict[str, Any]] = {
     11: {"label": "Quit"},
 }
 CHILDREN = {0: [1, 2, 3, 4, 9, 10, 12, 11], 4: [5, 6], 6: [7, 8]}
+SUBMENU = ROWS[4].copy(), CHILDREN[4]
+if LATER:
+    ROWS[4], CHILDREN[4] = {"label": "Pause"}, []
 for number, text in enumerate(os.environ.get("DESK_ITEM_ROWS", "").splitlines(), start=100):  # more rows in the end
     ROWS[number] = {"label": text}
     CHILDREN[0].append(number)
@@ -43,6 +47,7 @@ Gone = Annotated[list[Any], DBusSignature("a(ias)")]
 Events = Annotated[list[Any], DBusSignature("a(isvu)")]
 Layout = Annotated[list[Any], DBusSignature("u(ia{sv}av)")]
 Updates = Annotated[list[Any], DBusSignature("a(ia{sv})a(ias)")]
+Update = Annotated[list[Any], DBusSignature("ui")]
 IdPair = Annotated[list[Any], DBusSignature("aiai")]
 
 
@@ -104,11 +109,12 @@ class Menu(ServiceInterface):
         super().__init__("com.canonical.dbusmenu")
         self._ended = ended
         self._ready = asyncio.get_running_loop().time() + LATE
+        self._revision = 1
 
     @dbus_method()
     async def GetLayout(self, parent: DBusInt32, depth: DBusInt32, names: Names) -> Layout:  # noqa: N802
         await asyncio.sleep(self._ready - asyncio.get_running_loop().time())
-        return [1, node(parent)]
+        return [self._revision, node(parent)]
 
     @dbus_method()
     def GetGroupProperties(self, ids: Ids, names: Names) -> Shown:  # noqa: N802
@@ -130,6 +136,8 @@ class Menu(ServiceInterface):
 
     @dbus_method()
     def AboutToShowGroup(self, ids: Ids) -> IdPair:  # noqa: N802
+        if not CHILDREN[4]:
+            asyncio.get_running_loop().call_later(LATER, self._add_pauses)
         return [[], []]
 
     @dbus_property(PropertyAccess.READ)
@@ -143,6 +151,16 @@ class Menu(ServiceInterface):
     @dbus_signal()
     def ItemsPropertiesUpdated(self, shown: Shown, gone: Gone) -> Updates:  # noqa: N802
         return [shown, gone]
+
+    @dbus_signal()
+    def LayoutUpdated(self, revision: DBusUInt32, parent: DBusInt32) -> Update:  # noqa: N802
+        return [revision, parent]
+
+    def _add_pauses(self) -> None:
+        ROWS[4], CHILDREN[4] = SUBMENU
+        self._revision += 1
+        self.ItemsPropertiesUpdated([[4, variants(4)]], [])
+        self.LayoutUpdated(self._revision, 4)
 
     def _take(self, number: int, kind: str) -> None:
         if kind != "clicked":

@@ -65,7 +65,7 @@ class Menus:
             known: set[int] = set()
             spots = self._pop_up(known, item, button)
             for depth, label in enumerate(path, start=1):
-                self._enter(_spot(spots, label), known)
+                self._enter(spots, label, known)
                 spots = self._spots(known, lambda: self.row(path[:depth], item).children)  # noqa: B023
             yield spots
         finally:
@@ -98,13 +98,22 @@ class Menus:
         self.press(item, button)
         return self._spots(known, lambda: self._bus.rows(item))
 
-    def _enter(self, spot: Spot, known: set[int]) -> None:
-        """The pointer goes there; a menu that is drawn anew meanwhile ignores it: move it again."""
-        for step in range(PRESSES - 1):
-            self._screen.point(spot.x + step, spot.y)
+    def _enter(self, spots: Sequence[Spot], label: str, known: set[int]) -> None:
+        """The pointer goes to the row; when no submenu opens, to another row and back.
+
+        GTK opens a submenu only when its row is entered, so one that comes later, or a menu that was drawn anew
+        under the pointer, needs that the pointer comes back.
+        """
+        spot = _spot(spots, label)
+        others = sorted((other for other in spots if other is not spot), key=lambda other: len(other.row.children))
+        for _ in range(PRESSES - 1):
+            self._screen.point(spot.x, spot.y)
             with suppress(Overdue):
                 wait(lambda: any(box.id not in known for box in self._screen.popups()), PATIENCE)
                 return
+            for other in others[:1]:
+                self._screen.point(other.x, other.y)
+        self._screen.point(spot.x, spot.y)
 
     def _spots(self, known: set[int], rows: Callable[[], Sequence[MenuRow]], deadline: float = LAST) -> list[Spot]:
         """Where the rows of the popup that is not yet known are, once all of them are drawn."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 T = TypeVar("T")
-DEADLINE = 30.0  # seconds; only a busy machine needs them, and a test that fails
+DEADLINE = 60.0  # seconds; only a busy machine needs them, and a test that fails
 PAUSE, LONGEST = 0.01, 0.1  # seconds between two looks: longer the longer it takes, as looking takes time from others
 
 

@@ -101,6 +101,20 @@ def test_while_nothing_is_connected_the_first_row_connects_all_agents_by_one_cli
     assert rows(find(state, "offer/codex"))[1] == ("Connect Codex", ApplyConnection("codex", "9f"))
 
 
+def test_a_long_summary_has_more_rows_and_none_runs_off_the_screen() -> None:
+    settings = "adds 1 entry for each of 14 events to ~/.claude/settings.json"
+    folder = f"/home/somebody/{'checkouts/' * 9}settings.json"
+    command = "writes ~/.claude/commands/hooktray.md"
+    preview = MenuPreview(digest="1a", summary=f"{settings} · {command} · writes {folder}")
+    state = MenuState(now=NOON, agents=(replace(FRESH, connect=preview), CODEX))
+
+    shown = [text for text, _ in rows(find(state, "offer"))]
+
+    assert shown[:2] == [f"Claude Code: {settings}", command]
+    assert "".join(shown[2:4]) == f"writes {folder}"
+    assert all(len(one) <= 80 for one in shown)
+
+
 def test_while_nothing_is_connected_the_first_row_offers_the_agent_that_was_found() -> None:
     gone = MenuAgent(agent="shelley", name="Shelley")
     state = MenuState(now=NOON, agents=(FRESH, gone))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from desktop.menu_parts import NOON, find, labels
 from tray.desktop.menu import GoToSession, MenuState
 from tray.model.session import Session, SessionState
@@ -21,6 +23,17 @@ def test_each_session_has_its_name_agent_project_state_and_since_when() -> None:
         "✓  s2 · claude-code · done · 5 s ago",
     ]
     assert item.children[0].action == GoToSession("codex", "s/1")
+
+
+def test_of_a_session_that_a_usage_limit_holds_up_it_shows_when_that_ends() -> None:
+    said = "You've hit your session limit · resets 3pm"
+    limited = replace(DONE, state=SessionState.FAILED, usage_limit=said)
+    unknown = replace(limited, session="s3", usage_limit="Usage limit reached")
+
+    assert labels(find(MenuState(now=NOON, sessions=(limited, unknown)), "sessions")) == [
+        "!  s2 · claude-code · usage limit · resets 3pm · 5 s ago",
+        "!  s3 · claude-code · usage limit · 5 s ago",
+    ]
 
 
 def test_without_a_session_the_row_says_so_and_of_many_the_first_are_shown() -> None:

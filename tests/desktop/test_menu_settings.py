@@ -32,6 +32,14 @@ def test_alerts_show_only_what_somebody_supplies() -> None:
     assert labels(find(state, "alerts/snooze")) == ["End the snooze", "30 minutes", "1 hour", "Until tomorrow"]
 
 
+def test_a_sound_pack_is_shown_with_its_licence() -> None:
+    pack = "Orc Peon 1.0.0 by somebody, licence: CC-BY-NC-4.0"
+
+    rows = find(MenuState(now=NOON, alerts=AlertsState(sound_pack=pack)), "alerts").children
+
+    assert [(row.label, row.action) for row in rows if row.id == "alerts/pack"] == [(pack, None)]
+
+
 def test_each_class_of_alerts_can_be_turned_off_but_not_what_tells_of_switching() -> None:
     state = MenuState(now=NOON, alerts=AlertsState(muted_classes=frozenset({"blocked"})))
 

@@ -157,9 +157,9 @@ def test_the_icon_comes_back_when_the_panels_tray_does_also_with_a_submenu_open(
 
         with desk.open_menu(["Approvals"], tray.item):
             os.kill(old, signal.SIGKILL)
-            desk.wait(lambda: not desk.screen.popups(), 20, "the menus are gone with their panel")
+            desk.wait(lambda: not desk.screen.popups(), what="the menus are gone with their panel")
 
-        desk.wait(lambda: desk.bus.pid(WATCHER) not in {0, old}, 20, "the panel starts its tray again")
+        desk.wait(lambda: desk.bus.pid(WATCHER) not in {0, old}, what="the panel starts its tray again")
         desk.wait(lambda: tray.item.bus in {item.bus for item in desk.items()}, what="the icon registers anew")
         desk.click(["Hooks enabled"], tray.item)
         desk.wait(lambda: tray.said() == ["sni", "ToggleSwitch()"], what="a click is heard as before")

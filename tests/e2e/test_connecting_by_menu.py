@@ -30,29 +30,29 @@ def test_an_agent_is_connected_and_disconnected_in_the_menu(
     desk: Desk, folder: Path, opened: Path, settings: Path
 ) -> None:
     live = Live.fresh(desk, folder)
-    desk.wait(lambda: live.menu()[0].label == "No agent is connected", 20, "the first row offers agents")
+    desk.wait(lambda: live.menu()[0].label == "No agent is connected", what="the first row offers agents")
     assert len(live.menu()) == 11
 
     assert next(one.label for one in live.menu("No agent is connected")).startswith(
         "adds 1 entry for each of 14 events"
     )
     live.click("No agent is connected", "Show the difference")
-    desk.wait(opened.exists, 20, "the difference is opened")
+    desk.wait(opened.exists, what="the difference is opened")
     shown = Path(opened.read_text()).read_text()
     assert f"--- {settings}\n+++ {settings}\n" in shown
     assert settings.read_text() == TEXT
 
     live.click("No agent is connected", "Connect Claude Code")
-    desk.wait(lambda: settings.read_text() != TEXT, 20, "the settings are written")
+    desk.wait(lambda: settings.read_text() != TEXT, what="the settings are written")
     desk.wait_notification(lambda one: one.body.startswith("Claude Code is connected"))
-    desk.wait(lambda: "connected" in row(live), 20, "the row says so")
+    desk.wait(lambda: "connected" in row(live), what="the row says so")
     line = json.loads(settings.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
     desk.run(["/bin/sh", "-c", line], input=recorded("claude-code", "Stop"))
     live.wait_log(1)
-    desk.wait(lambda: "last heard of" in row(live), 20, "the row knows of the event")
+    desk.wait(lambda: "last heard of" in row(live), what="the row knows of the event")
 
     live.click("Settings", "Agents", "Claude Code", "Disconnect Claude Code", "Disconnect Claude Code")
-    desk.wait(lambda: settings.read_text() == TEXT, 20, "the old bytes are back")
+    desk.wait(lambda: settings.read_text() == TEXT, what="the old bytes are back")
 
 
 def row(live: Live) -> str:

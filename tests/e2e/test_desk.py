@@ -115,6 +115,13 @@ def test_an_open_menu_stays_open_to_be_looked_at(desk: Desk, tray: subprocess.Po
     assert desk.log(tray) == ""
 
 
+def test_a_submenu_that_comes_while_the_pointer_is_on_its_row_opens_when_the_pointer_comes_back(desk: Desk) -> None:
+    late = desk.start([sys.executable, item.__file__], {"DESK_ITEM_LATE_SUBMENU": "1"})
+
+    with desk.open_menu(["Pause"], desk.wait_item(late.pid)) as spots:
+        assert [spot.row.label for spot in spots] == ["30 min", "Longer"]
+
+
 def test_a_left_press_activates_the_item(desk: Desk, tray: subprocess.Popen[bytes]) -> None:
     desk.press_icon()
 

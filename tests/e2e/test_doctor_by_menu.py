@@ -49,7 +49,7 @@ def test_doctor_from_the_menu_leaves_the_database_whole(desk: Desk, folder: Path
     live.wait_log(2)
 
     live.click("Settings", "Doctor")
-    desk.wait(opened.exists, 20, "the findings are opened")
+    desk.wait(opened.exists, what="the findings are opened")
     assert "hook: guard" in Path(opened.read_text()).read_text()
     assert live.states() == {"guard": "approved", "second": "pending"}
     live.approve("second")

@@ -96,8 +96,7 @@ def test_an_event_goes_all_the_way(desk: Desk, folder: Path, case: Case) -> None
     assert [(hook["name"], hook["status"]) for hook in row["hooks"]] == [("witness", "ok")]
     desk.wait(
         lambda: any(f"{silent} decisions without an opinion" in one.label for one in live.menu("Recent decisions")),
-        20,
-        "the menu counts the decision",
+        what="the menu counts the decision",
     )
     desk.wait(lambda: _newest(live, case.event)["alerted"] == "sent", what="the row knows of its alert")
 
@@ -129,7 +128,7 @@ def test_a_denial_blocks_in_the_agents_own_form_and_says_what_and_why(
     row = live.log()[0]
     assert shown.body == f"{row['tool']} · {row['subject']} · blocked by guard: not today"
     desk.wait(lambda: live.log()[0]["reason"] == "guard: not today", what="the journal's row")
-    desk.wait(lambda: live.menu("Recent decisions")[0].label.startswith("✕"), 20, "the menu shows it")
+    desk.wait(lambda: live.menu("Recent decisions")[0].label.startswith("✕"), what="the menu shows it")
 
 
 def test_approval_covers_exact_bytes_and_the_switch_stops_every_hook(desk: Desk, folder: Path) -> None:

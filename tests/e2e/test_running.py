@@ -35,7 +35,7 @@ def test_the_menu_says_what_a_hook_does_just_now(desk: Desk, house: House, tmp_p
 
     desk.start(["sh", "-c", f"exec {relay} <{payload} >/dev/null"])
 
-    desk.wait(lambda: live.menu()[0].label.startswith("Linting your code and"), 20, "the menu says what runs")
+    desk.wait(lambda: live.menu()[0].label.startswith("Linting your code and"), what="the menu says what runs")
     tooltip_is_short(desk, live)
     with desk.open_menu([], live.item) as spots:
         assert len(spots[0].row.label) <= STATUS_LIMIT
@@ -43,15 +43,15 @@ def test_the_menu_says_what_a_hook_does_just_now(desk: Desk, house: House, tmp_p
         before = desk.screen.image(popup)
         (tmp_path / "go").touch()
         desk.wait(
-            lambda: "last: claude-code wanted a tool" in live.menu()[0].label, 20, "the menu says what happened"
+            lambda: "last: claude-code wanted a tool" in live.menu()[0].label, what="the menu says what happened"
         )
-        desk.wait(lambda: desk.screen.popups() and desk.screen.image(popup) != before, 20, "it is painted anew, open")
+        desk.wait(lambda: desk.screen.popups() and desk.screen.image(popup) != before, what="it is painted anew")
 
 
 def tooltip_is_short(desk: Desk, live: Live) -> None:
     """Whatever a hook wants said, it fits beside the pointer."""
     desk.screen.point(*desk.icon_at(live.item))
-    (box,) = desk.wait(lambda: desk.screen.popups(TOOLTIP), 20, "the tooltip is shown")
+    (box,) = desk.wait(lambda: desk.screen.popups(TOOLTIP), what="the tooltip is shown")
     assert 20 < box.width < WIDE
     desk.screen.point(10, 200)
-    desk.wait(lambda: not desk.screen.popups(TOOLTIP), 20, "it goes")
+    desk.wait(lambda: not desk.screen.popups(TOOLTIP), what="it goes")

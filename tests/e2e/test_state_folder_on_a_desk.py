@@ -50,7 +50,7 @@ def test_the_icon_a_critical_notification_and_the_menu_say_that_the_folder_was_d
 
     live.click(WHAT)
 
-    desk.wait(opened.exists, 20, "the whole of it is opened")
+    desk.wait(opened.exists, what="the whole of it is opened")
     assert str(live.home / "state") in Path(opened.read_text()).read_text()
     shows(desk, live, IconState.ON)
     assert not live.menu()[0].label.startswith(WHAT)
@@ -67,7 +67,7 @@ def test_a_second_start_after_the_deletion_gives_no_second_icon(desk: Desk, fold
     both = (live.process, second)
     desk.wait(lambda: sum(one.poll() is None for one in both) == 1 and live.is_running(), 30, "one of them lives")
     living = next(one for one in both if one.poll() is None)
-    desk.wait(lambda: desk.items() == [desk.wait_item(living.pid)], 20, "one icon is there, of the one that lives")
+    desk.wait(lambda: desk.items() == [desk.wait_item(living.pid)], what="one icon is there, of the one that lives")
 
 
 def shows(desk: Desk, live: Live, state: IconState) -> None:

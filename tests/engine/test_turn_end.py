@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tray.engine.turn_end import TurnEndDetector
+from tray.engine.session_states import TurnEndDetector
 from tray.model.event import Event, EventKind
 
 

@@ -24,6 +24,7 @@ from live import Live
 from plain import Plain
 
 from tray.app import open_stores
+from tray.cli import run_command
 from tray.engine.log_rows import log_row
 from tray.paths import locate
 
@@ -110,8 +111,8 @@ class StandInScenes:
                 settings.write_text(self.agent.existing)
             stand_in = StandIn(settings, project, self.agent.run, self.agent.moments, self.agent.commands)
             place = Place(self.agent, live, tmp_path, stand_in)
-            if connected:
-                place.hooktray("connect", self.agent.agent, "--yes")
+            if connected:  # as the command does it, without a process for each time
+                assert run_command(["--home", str(live.home), "connect", self.agent.agent, "--yes"]) == 0
             return place
 
         yield start

@@ -64,6 +64,8 @@ def test_the_first_command_starts_the_tray_and_the_second_terminal_finds_it(root
         terminal.wait(60)
 
     assert "/home/somebody/.config/hooktray" in second.stdout, printed.read_text()
+    steps = ("Making .venv ...", "Processing /home", "Successfully installed", "Welcome to Hooktray")
+    assert sorted(steps, key=printed.read_text().index) == list(steps)  # each is announced before it takes its time
 
 
 @pytest.mark.parametrize("tool", ["pipx", "uv"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from pathlib import Path
 from typing import Literal
@@ -11,6 +12,7 @@ import pytest
 from desk import Desk
 from notify import parts
 
+from tray.notify.do_not_disturb import system_may_interrupt
 from tray.notify.freedesktop import FreedesktopBackend
 
 pytestmark = [pytest.mark.desktop, pytest.mark.xdist_group("desk")]
@@ -83,3 +85,32 @@ def test_a_desktop_that_keeps_it_in_its_settings_is_asked_there(
             return found
 
         assert asyncio.run(heard()) == [False, True, True]
+
+
+RECORD = {"assertionDetails": {"assertionDetailsModeIdentifier": "com.apple.donotdisturb.mode.default"}}
+
+
+@pytest.mark.parametrize(
+    ("text", "may_interrupt"),
+    [
+        (json.dumps({"data": [{"storeAssertionRecords": [RECORD]}], "header": {}}), False),
+        (json.dumps({"data": [{"storeAssertionRecords": []}], "header": {}}), True),
+        (json.dumps({"data": [{"storeInvalidationRecords": [RECORD]}]}), True),
+        ('{"data": 1}', True),
+        ("[]", True),
+        ("{", True),
+        (None, True),
+    ],
+)
+def test_a_focus_of_macos_is_respected_where_its_file_can_be_read(
+    text: str | None, may_interrupt: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No Mac runs here: the file is made as people describe it, and without full disk access macOS shows none."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    file = tmp_path / "Library" / "DoNotDisturb" / "DB" / "Assertions.json"
+    file.parent.mkdir(parents=True)
+    if text is not None:
+        file.write_text(text)
+
+    assert system_may_interrupt("darwin") is may_interrupt
+    assert system_may_interrupt("linux")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tray.notify.rules import mute_classes
+from tray.notify.alert import mute_classes
 from tray.settings import AlertRule, Settings
 
 LOUD = AlertRule(notify=True, sound="alarm", sound_name="complete")

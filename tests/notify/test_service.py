@@ -10,8 +10,7 @@ from tray.engine.user_questions import QuestionResult, Resolution, UserQuestion
 from tray.model.decision import Decision, Outcome, Record, Rewrite, Status, Target, Verdict
 from tray.model.event import Event, EventKind, Tool
 from tray.model.form import Form, FormOption, FormQuestion
-from tray.notify.alert import BODY_LIMIT, Alert, AlertClass, Button, Urgency
-from tray.notify.rules import mute_classes
+from tray.notify.alert import BODY_LIMIT, Alert, AlertClass, Button, Urgency, mute_classes
 from tray.notify.service import AlertService
 from tray.settings import AlertRule, Settings
 

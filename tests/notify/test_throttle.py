@@ -14,8 +14,7 @@ from every import every
 from notify.parts import alert
 
 from tray.notify import policy
-from tray.notify.alert import Alert, AlertClass, Urgency
-from tray.notify.rules import quiet_until
+from tray.notify.alert import Alert, AlertClass, Urgency, quiet_until
 from tray.notify.throttle import BURST, MINUTE, RATE, SPACING, Throttle, ThrottledQueue
 from tray.settings import QuietHours
 

@@ -10,7 +10,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 from notify.parts import alert, until
-from notify.toasts import NotificationSetting, ToastNotificationPriority, Toasts, modules
+from notify.toasts import NotificationSetting, ToastNotificationMode, ToastNotificationPriority, Toasts, modules
 
 from tray.notify.alert import APP, Alert, Button, Urgency
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
@@ -100,3 +100,21 @@ def test_where_the_user_allows_no_toasts_it_is_a_balloon(toasts: Toasts) -> None
 
     assert (toasts.shown, found) == ([], [Delivery.SENT])
     assert balloons == [("claude-code · shop", "Turn ended")]
+
+
+@pytest.mark.parametrize(
+    ("mode", "may_interrupt"),
+    [(ToastNotificationMode.UNRESTRICTED, True), (ToastNotificationMode.PRIORITY_ONLY, False), (None, True)],
+)
+def test_do_not_disturb_of_windows_is_respected_where_it_can_be_known(
+    toasts: Toasts, mode: ToastNotificationMode | None, may_interrupt: bool
+) -> None:
+    toasts.mode = mode
+    found: list[bool] = []
+
+    async def do(chain: NotifierChain) -> None:
+        found.append((await chain.server_state()).may_interrupt)
+
+    run(do, DesktopNotifierBackend())
+
+    assert found == [may_interrupt]

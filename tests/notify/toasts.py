@@ -33,6 +33,11 @@ class ToastDismissalReason(enum.IntEnum):
     USER_CANCELED = 0
 
 
+class ToastNotificationMode(enum.IntEnum):
+    UNRESTRICTED = 0
+    PRIORITY_ONLY = 1
+
+
 class ToastNotificationPriority(enum.IntEnum):
     DEFAULT = 0
     HIGH = 1
@@ -117,6 +122,12 @@ class ToastNotificationManagerForUser:
         self._windows = windows
 
     @property
+    def notification_mode(self) -> ToastNotificationMode:
+        if self._windows.mode is None:
+            raise OSError("No such interface supported")  # as of an earlier Windows
+        return self._windows.mode
+
+    @property
     def history(self) -> ToastNotificationHistory:
         return ToastNotificationHistory(self._windows)
 
@@ -141,6 +152,7 @@ class Toasts:
         self.removed: list[tuple[str, str, str]] = []
         self.names: list[str] = []
         self.setting = NotificationSetting.ENABLED
+        self.mode: ToastNotificationMode | None = ToastNotificationMode.UNRESTRICTED
         ToastNotificationManager._windows = self
 
     @property
@@ -173,6 +185,7 @@ CLASSES: dict[str, tuple[Any, ...]] = {
         ToastNotificationHistory,
         ToastNotificationManager,
         ToastNotificationManagerForUser,
+        ToastNotificationMode,
         ToastNotificationPriority,
         ToastNotifier,
     ),

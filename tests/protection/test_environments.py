@@ -17,8 +17,7 @@ from tray.app import find_protected_paths
 from tray.model.decision import Verdict
 from tray.model.event import Event
 from tray.paths import locate
-from tray.protection.environments import find_environments
-from tray.protection.protected_paths import ProtectedPaths
+from tray.protection.protected_paths import ProtectedPaths, find_environments
 from tray.protection.self_protection import Protection
 
 ROOT = "/home/u/p/.venv"

@@ -12,6 +12,8 @@ from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tray.agents.agent import NativeTool
+from tray.agents.registry import AGENTS
 from tray.model.decision import Verdict
 from tray.model.event import Event, EventKind, Tool
 from tray.protection.protected_paths import ProtectedPaths
@@ -368,6 +370,35 @@ def hidden(draw: st.DrawFn) -> str:
 KEYS = st.sampled_from(["command", "file_path", "path", "code", "args"])
 inputs = st.dictionaries(KEYS, hidden() | st.lists(hidden(), max_size=2) | st.integers(), min_size=1, max_size=2)
 TOOLS = st.sampled_from(["Bash", "Read", "Write", "Edit", "Skill", "mcp__shell__run", "bash", "write_file", "Task"])
+
+
+OWN_FILE = "/home/u/.config/hooktray/hooktray.yaml"
+SPELLINGS = [
+    (agent, tool.name, key, spelling)
+    for agent, known in AGENTS.items()
+    for title, key in (("Bash", "command"), ("Edit", "file_path"), ("Write", "file_path"))
+    for tool in [known.tools.get(title) or NativeTool(title)]
+    for spelling in tool.keys.get(key, (key,))
+]
+
+
+@every(("agent", "tool", "key", "spelling"), SPELLINGS)
+def test_no_argument_hides_one_that_the_agent_looks_at(agent: str, tool: str, key: str, spelling: str) -> None:
+    """A model may add arguments that its agent passes over."""
+    wrong, right = ("hooktray off", "ls") if key == "command" else (OWN_FILE, "/tmp/x")
+
+    for other in {"command", "file_path", "filePath", "path"} - {spelling}:
+        for input in ({other: right, spelling: wrong}, {spelling: wrong, other: right}):
+            assert verdict(event(tool, input, agent)) is Verdict.DENY, input
+
+
+@every("first", ["echo 'a", "cd /tmp", "HOME=/tmp", "cat <<X", "echo \\"])
+def test_no_command_of_a_call_hides_the_next_one(first: str) -> None:
+    """Where each runs in a shell of its own."""
+    call = Tool(name="run_commands", input={"command": ""}, lines=(first, "rm -rf ../.local/state/hooktray", "x'"))
+    one = Event(id="1", agent="cline", name="x", kind=EventKind.TOOL_BEFORE, cwd="/home/u/p", tool=call)
+
+    assert verdict(one) is Verdict.DENY
 
 
 @given(agent=st.sampled_from(["claude-code", "starchild"]), tool=TOOLS, input=inputs)

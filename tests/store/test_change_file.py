@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tray.store import change_file as module
-from tray.store.change_file import ChangeFile
+from tray.store import sessions
+from tray.store.sessions import ChangeFile
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def nothing(path: Path) -> None:
 
 
 def whole(path: Path) -> None:
-    path.write_bytes(b"." * module.LIMIT)
+    path.write_bytes(b"." * sessions.CHANGE_FILE_LIMIT)
 
 
 def link(path: Path) -> None:
@@ -62,7 +62,7 @@ def test_each_change_gives_another_sign_whatever_stands_there(path: Path, put: C
 
 
 def test_it_begins_anew_before_it_is_large(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LIMIT", 10)
+    monkeypatch.setattr(sessions, "CHANGE_FILE_LIMIT", 10)
     ours, theirs = ChangeFile(path), ChangeFile(path)
     signs = {ours.stamp()}
     for _ in range(100):
@@ -103,7 +103,7 @@ def test_a_folder_that_is_gone_is_said_and_harms_nobody(tmp_path: Path, caplog: 
     changes.mark_changed()
 
     assert "gone" in caplog.text
-    assert changes.stamp() == module.NO_STAMP
+    assert changes.stamp() == sessions.NO_STAMP
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows what is open")

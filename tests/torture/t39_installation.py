@@ -20,10 +20,8 @@ from protection.test_self_protection import event
 from torture.frame import Tally
 from tray.approvals import guarded_settings
 from tray.model.decision import Verdict
-from tray.notify.alert import NO_RULES, Alert, AlertClass, make_alert
-from tray.notify.rules import quiet_until, rules
-from tray.protection.environments import find_environments
-from tray.protection.protected_paths import ProtectedPaths
+from tray.notify.alert import NO_RULES, Alert, AlertClass, make_alert, quiet_until, rules
+from tray.protection.protected_paths import ProtectedPaths, find_environments
 from tray.protection.self_protection import Protection
 from tray.settings import Settings
 

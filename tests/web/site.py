@@ -94,9 +94,8 @@ class Site:
         self.answered: list[tuple[str, Answers | None, str]] = []
         self.loop = LoopThread()
         self.controls = house.controls(lambda what, channel, undo: self.said.append((what, channel)))
-        menu_services = MenuServices(
-            alerts=lambda: AlertsState(snoozable=True), snooze=self.snoozed.append, agents=self.agents
-        )
+        self.alerts = AlertsState(snoozable=True)
+        menu_services = MenuServices(alerts=lambda: self.alerts, snooze=self.snoozed.append, agents=self.agents)
         self.presenter = Presenter(
             controls=self.controls, catalog=house.catalog, recent=(), post=lambda do: do(), services=menu_services
         )

@@ -34,6 +34,18 @@ def test_the_board_has_what_waits_on_top_and_its_button_leads_there(site: Site, 
     assert site.went == [("codex", "x/1 ü")]
 
 
+def test_the_board_shows_when_a_usage_limit_ends(site: Site, chromium: Chromium) -> None:
+    said = "You've hit your <i>limit</i> · resets 3pm"
+    site.sessions = (replace(WAITS, state=SessionState.FAILED, usage_limit=said), WORKS)
+    with chromium.page() as page:
+        page.go(site.open())
+        page.wait("location.pathname === '/'", "the page")
+        page.go(f"http://127.0.0.1:{site.page.port}/sessions")
+        shown = page.run("[...document.querySelectorAll('.board li')].map((one) => one.innerText)")
+
+    assert [said in one for one in shown] == [True, False]
+
+
 def test_the_board_is_drawn_anew_when_something_happens(site: Site, chromium: Chromium) -> None:
     site.sessions = (WAITS,)
     with chromium.page() as page:

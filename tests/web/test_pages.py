@@ -18,7 +18,7 @@ from web.site import ROW, Site, status
 from tray.agents.packages import PackagedAgents
 from tray.agents.registry import AGENTS
 from tray.approvals.review import hook_id
-from tray.desktop.menu.state import MenuAgent, MenuPreview
+from tray.desktop.menu.state import AlertsState, MenuAgent, MenuPreview
 from tray.model.decision import Record, Verdict
 from tray.model.hook import ApprovalState
 from tray.web.services import AgentConnection
@@ -213,6 +213,14 @@ def test_the_settings_are_those_of_the_menu_and_stay_where_they_are(site: Site, 
 
     assert site.controls.state.muted_classes == {"turn_end"}
     assert page.run("window.before")
+
+
+def test_a_sound_pack_is_named_with_its_licence(site: Site, page: Page) -> None:
+    site.alerts = AlertsState(sound_pack="Orc <b>Peon</b> 1.0.0 by somebody, licence: CC-BY-NC-4.0")
+
+    page.go(address(site, "/switch"))
+
+    assert site.alerts.sound_pack in page.text()
 
 
 def test_agents_say_whether_they_are_connected_and_what_connects_them(site: Site, page: Page) -> None:

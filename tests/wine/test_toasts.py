@@ -37,3 +37,12 @@ def test_the_library_of_toasts_can_be_loaded(windows: Windows) -> None:
     done = windows.run([windows.inside(windows.python), "-c", look])
 
     assert done.stdout.strip() == b"WinRTDesktopNotifier", done.stderr.decode()
+
+
+def test_the_shell_says_whether_its_user_may_be_interrupted(windows: Windows) -> None:
+    """Wine's always says yes (5); that shows only that the call is right."""
+    look = "from tray.notify import do_not_disturb as one; print(one._shell_state(), one.SYSTEMS['win32']())"
+
+    done = windows.run([windows.inside(windows.python), "-c", look])
+
+    assert done.stdout.split() == [b"5", b"False"], done.stderr.decode()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from tray.agents.fitting import TARGETS, VERDICTS
+from tray.agents.protocol import TARGETS, VERDICTS
 from tray.agents.registry import AGENTS
 from tray.lazy_dataclass import dataclass
 from tray.model.decision import Target, Verdict

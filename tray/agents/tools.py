@@ -53,13 +53,28 @@ def canonical_call(agent: str, tool: Tool) -> tuple[str, Mapping[str, Any], Any]
     return canonical(agent, tool.name), canonical_input(agent, tool.name, tool.input), tool.output
 
 
+def arguments(agent: str, tool: Tool, key: str) -> list[Any]:
+    """What the call has under this canonical key and under each spelling of the agent's: a call may have several."""
+    given = filter(tool.input.__contains__, _key_spellings(agent, tool.name, key))
+    return [*map(tool.input.__getitem__, given)]
+
+
+def shell_lines(agent: str, tool: Tool) -> list[Any]:
+    """The lines that a shell's tool runs, each by itself; what is no text came so from the agent."""
+    return [*tool.lines] or arguments(agent, tool, "command")
+
+
 def native_input(agent: str, title: str, input: Mapping[str, Any]) -> dict[str, Any]:
     """A canonical input of the tool of this canonical name, in the argument keys of `agent`."""
     return translate_input(CANONICAL, agent, native(CANONICAL, title), input)
 
 
 def translate_input(from_agent: str, to_agent: str, name: str, input: Mapping[str, Any]) -> dict[str, Any]:
-    """A tool's input in another agent's argument keys. A key whose new name is taken keeps its own."""
+    """A tool's input in another agent's argument keys.
+
+    The agent's first spelling of a key counts before other keys of that meaning: a model may write one that its agent
+    does not look at, and a hook would be shown that one.
+    """
     if from_agent == to_agent:
         return dict(input)
     keys = _keys(from_agent, to_agent, name, input)
@@ -112,12 +127,18 @@ def _titles(agent: str) -> Mapping[str, str]:
     return {name: title for title, tool in _tools(agent).items() for name in (tool.name, *tool.others)}
 
 
+@lru_cache(256)
+def _key_spellings(agent: str, name: str, key: str) -> tuple[str, ...]:
+    row = _tools(agent).get(canonical(agent, name))
+    return tuple(dict.fromkeys((key, *(row.keys.get(key, ()) if row else ()))))
+
+
 def _keys(from_agent: str, to_agent: str, name: str, input: Mapping[str, Any]) -> dict[str, str]:
     """The other agent's name for each key of `input`."""
     if from_agent == to_agent:
         return {key: key for key in input}
     title = canonical(from_agent, name)
-    canonical_keys = _rename(input, {key: (key,) for key in input} | _reverse(title, from_agent))
+    canonical_keys = _rename(input, _reverse(title, from_agent))
     row = _tools(to_agent).get(title)
     target_keys = _rename(canonical_keys.values(), dict(row.keys) if row else {})
     return {key: target_keys[middle] for key, middle in canonical_keys.items()}
@@ -129,10 +150,12 @@ def _reverse(title: str, agent: str) -> dict[str, tuple[str, ...]]:
 
 
 def _rename(keys: Iterable[str], table: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-    """New names by `table`. A key keeps its own name if the new one is in use already."""
-    old = list(keys)
-    new: dict[str, str] = {}
-    for key in old:
-        wanted = table.get(key, (key,))[0]
-        new[key] = key if wanted != key and (wanted in old or wanted in new.values()) else wanted
+    """New names by `table`: of several keys that may have one name its first, and the other gets that one's."""
+    new = {key: key for key in keys}
+    named = set[str]()
+    for key, (wanted, *_) in table.items():
+        if key in new and wanted not in named:
+            named.add(wanted)
+            holder = next((other for other, name in new.items() if name == wanted), key)
+            new[holder], new[key] = new[key], wanted
     return new

@@ -18,8 +18,7 @@ from tray.engine.ports import EngineListener, EngineOptions, EngineState, Record
 from tray.execution.hook_runs import HookRuns
 from tray.lazy_dataclass import dataclass, replace
 from tray.paths import Paths
-from tray.protection.environments import SITE_NAMES, Environments, find_environments
-from tray.protection.protected_paths import ProtectedPaths, agent_homes
+from tray.protection.protected_paths import SITE_NAMES, Environments, ProtectedPaths, agent_homes, find_environments
 from tray.store.copies import Copies
 from tray.store.db import BUSY_TIMEOUT, OFFLINE_BUSY_TIMEOUT, Database, open_db
 from tray.store.journal import Journal
@@ -136,7 +135,7 @@ def confirmed_llm(paths: Paths, stores: Stores) -> Llm | None:
 def build_catalog(paths: Paths, stores: Stores) -> HookCatalog:
     """What the sources propose, held against the ledger."""
     from tray.approvals.catalog import HookCatalog
-    from tray.approvals.search_path import SearchPath, login_path
+    from tray.approvals.program_pins import SearchPath, login_path
     from tray.sources import configuration
     from tray.store import earlier_approvals
     from tray.store.trial_results import TrialResults

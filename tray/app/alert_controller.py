@@ -20,7 +20,7 @@ from tray.errors import HooktrayError
 from tray.language import say
 from tray.model.decision import Decision, Record
 from tray.model.event import Event
-from tray.notify.alert import ALL_AGENTS, CHOICES, Alert, Button
+from tray.notify.alert import ALL_AGENTS, CHOICES, Alert, Button, quiet_until
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
 from tray.notify.fallback_backends import BalloonBackend, NotifySendBackend, OsascriptBackend
 from tray.notify.freedesktop import FreedesktopBackend, OnPress
@@ -28,7 +28,6 @@ from tray.notify.notifier import NotificationBackend, NotifierChain
 from tray.notify.presence_gate import Look, PresenceGate, prove_nothing
 from tray.notify.push.push_queue import PushQueue
 from tray.notify.push.sender_process import PushProcesses
-from tray.notify.rules import quiet_until
 from tray.notify.send_queue import NotificationQueue
 from tray.notify.service import AlertService
 from tray.notify.sound import Player

@@ -11,7 +11,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from tray.app import (
@@ -39,19 +39,19 @@ from tray.app.confirmed_clicks import ConfirmedClicks
 from tray.app.database_recovery import DatabaseRecovery
 from tray.app.desktop import build_desktop
 from tray.app.entry_watch import EntryWatch
-from tray.app.event_bus import EventBus
 from tray.app.file_watch import FileWatch, FolderWatch
 from tray.app.native_hooks import native_hooks
 from tray.app.presence_files import PresenceFiles
 from tray.app.relay_files import RelayFiles
 from tray.app.relay_watch import RelayWatch
 from tray.app.reports import Reports
-from tray.app.service import TrayService
+from tray.app.service import EventBus, TrayService
 from tray.app.session_focus import SessionFocus
 from tray.app.session_tracker import SessionTracker, dropped_place
 from tray.app.shutdown import CLOSE_TIMEOUT, GRACE, GracefulShutdown, stop_on_signal
 from tray.app.state_folder import LOCK, AnotherTrayError, StateFolder
 from tray.app.state_recovery import Incident, StateRecovery
+from tray.app.terminal_question import TerminalQuestion
 from tray.app.trials import Trials
 from tray.app.web import build_page
 from tray.app.worker_pool import WorkerPool
@@ -76,8 +76,8 @@ from tray.desktop.menu import (
 from tray.desktop.opener import Opener
 from tray.desktop.presence import attention
 from tray.engine.ports import EngineOptions
-from tray.engine.turn_end import TurnEndDetector
-from tray.errors import StoreError
+from tray.engine.session_states import TurnEndDetector
+from tray.errors import HooktrayError, StoreError
 from tray.execution.command import BackgroundProcesses
 from tray.execution.hook_process import raise_limit
 from tray.execution.orphans import become_subreaper
@@ -91,9 +91,9 @@ from tray.language import say
 from tray.model.decision import Decision, Record
 from tray.model.event import Event, RelayRequest
 from tray.model.place import Place
+from tray.notify.alert import mute_classes
 from tray.notify.policy import state_folder_lost
 from tray.notify.presence_gate import Attention
-from tray.notify.rules import mute_classes
 from tray.paths import Paths
 from tray.text import sanitise
 from tray.threads import LoopThread, ShutdownState, StopSignal, ThrottledCall, WorkQueue, reduce_latency
@@ -344,6 +344,7 @@ class App:
             self._stores, self._controls, reviews, self._alerts, self._opener.open
         )
         self._make_entry_watch()
+        self._question = TerminalQuestion(lambda digests: self._work.post(lambda: self._connect_all(digests)))
         self._presenter, self._menu_controller, self._agents_menu = build_desktop(
             self._paths,
             self._stores,
@@ -442,6 +443,7 @@ class App:
         faulthandler.dump_traceback_later(CLOSE_TIMEOUT, exit=True)
         self._shutdown_state.begin()
         self._shutdown_state.end_hooks()
+        self._question.close()
         self._terminals.close()
         self._server.close()
         self._watch.close()
@@ -602,6 +604,18 @@ class App:
         found = self._agents_menu.read_offered()
         self._echo(welcome.text(self._paths, [one.agent for one in found]))
         self._alert_controller.announce(welcome.alert(found))
+        self._question.ask(found)
+
+    def _connect_all(self, digests: Sequence[str]) -> None:
+        """What a person answered at the terminal."""
+        if not self._agents_menu.read_offered():
+            self._echo("Connected already.")
+            return
+        try:
+            self._echo(self._agents_menu.connect_all(digests))
+        except HooktrayError as error:
+            self._echo(f"hooktray: {error}")
+        self._presenter.show()
 
     def _changed(self) -> None:
         self._work.post(self._refresh)

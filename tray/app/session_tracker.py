@@ -23,12 +23,14 @@ from tray.model.decision import EMPTY_ANSWER, Decision, Record, Verdict
 from tray.model.event import Event, EventKind
 from tray.model.place import Place, read_place
 from tray.model.session import Session, SessionState, by_urgency
+from tray.notify.usage_limit import is_usage_limit, with_reset
 from tray.text import first_line, redact, sanitise
 
 KEPT_ENDED = 3600.0  # seconds that a session is shown after its end
 KEPT_SILENT = 86400.0  # seconds without a change of its state, with no process that shows that it lives
 MAX_SESSIONS = 256
 NAME_LIMIT = 60  # characters
+WORDS_LIMIT = 100  # characters of what an agent says about its usage limit
 ID_LIMIT = 200  # characters, as in the journal
 HEAD_LIMIT = 4096  # bytes of a repository's HEAD
 BRANCH = "ref: refs/heads/"
@@ -149,17 +151,18 @@ class SessionTracker:
 
     def _first(self, key: Key, event: Event, decision: Decision) -> Session:
         state = self._state(key, event, decision, SessionState.DONE)
-        begun = Session(agent=key[0], session=key[1], state=state, since=self._clock())
+        limit = _usage_limit(event, state)
+        begun = Session(agent=key[0], session=key[1], state=state, since=self._clock(), usage_limit=limit)
         return _named(begun, event)
 
     def _after(self, before: Session, event: Event, decision: Decision) -> Session:
         """The same object where nothing changed, which is so for most events."""
         key, ended = (before.agent, before.session), event.kind is EventKind.SESSION_END
         state = self._state(key, event, decision, before.state)
-        after = before
-        if state is not before.state or ended != before.ended:
+        after, limit = before, _usage_limit(event, state, before.usage_limit)
+        if state is not before.state or ended != before.ended or limit != before.usage_limit:
             since = before.since if state is before.state else self._clock()
-            after = replace(before, state=state, since=since, ended=ended)
+            after = replace(before, state=state, since=since, ended=ended, usage_limit=limit)
         return _named(after, event) if event.kind is EventKind.PROMPT or event.title else after
 
     def _state(self, key: Key, event: Event, decision: Decision, before: SessionState) -> SessionState:
@@ -230,6 +233,18 @@ def session_id(text: str) -> str:
 def state_after_death(one: Session) -> SessionState:
     """Of a session whose agent ended without a word."""
     return SessionState.FAILED if one.state is SessionState.FAILED else SessionState.DONE
+
+
+def _usage_limit(event: Event, state: SessionState, before: str = "") -> str:
+    """The limit that holds its session up: until it goes on."""
+    if state is not SessionState.FAILED:
+        return ""
+    if event.kind is not EventKind.TURN_FAILED or event.subagent:
+        return before
+    if not is_usage_limit(event):
+        return ""
+    words = first_line(redact(with_reset(event.message)).text, WORDS_LIMIT)
+    return sanitise(words, WORDS_LIMIT) or say("Usage limit reached")
 
 
 def _named(session: Session, event: Event) -> Session:

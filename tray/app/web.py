@@ -37,6 +37,7 @@ SUBMENUS = (
     "alerts",
     "settings",
 )  # of the menu, whose rows are the settings of the page; for all else that the menu has, the page has pages
+NOTES = frozenset({"alerts/pack"})  # rows without a click that the page has, too: a sound pack and its licence
 EXCLUDED = (SwitchHook, SetVariable, OpenPage)  # a hook is switched on its own page, and asks first
 
 T = TypeVar("T")
@@ -165,6 +166,8 @@ def _submenus(presenter: Presenter) -> tuple[Item, ...]:
 
 def _choice(row: Item) -> PageSetting | None:
     """None for what is only there to look at, or is elsewhere on the page."""
+    if row.id in NOTES:
+        return PageSetting(id=row.id, text=row.label, is_note=True)
     below = tuple(filter(None, map(_choice, row.children)))
     if isinstance(row.action, EXCLUDED) or not (row.action or below):
         return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tray.app.first_start import MARK
 from tray.desktop.menu import MenuAgent
 from tray.language import say
 from tray.lazy_dataclass import replace
@@ -13,6 +12,7 @@ from tray.notify.policy import information
 from tray.paths import Paths
 from tray.sources import configuration
 
+MARK = "welcomed"  # in the state folder
 SOUND = "chime"
 
 

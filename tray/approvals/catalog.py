@@ -12,9 +12,8 @@ from tray.approvals.checks import describe
 from tray.approvals.guarded_settings import GuardedSetting
 from tray.approvals.identity import reconcile
 from tray.approvals.inspection import Inspection, Stamp, file_stamps, inspect
-from tray.approvals.program_pins import ProgramChecker, ProgramNames, program_names, propose
+from tray.approvals.program_pins import ProgramChecker, ProgramNames, SearchPath, program_names, propose
 from tray.approvals.programs import MissingError
-from tray.approvals.search_path import SearchPath
 from tray.approvals.variables import asked_for
 from tray.errors import HooktrayError
 from tray.execution.script import NOT_EXECUTABLE

@@ -45,37 +45,14 @@ def connect(
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> None:
-    from tray.connect import connectors
+    from tray.app import installed_relay
+    from tray.connect import apply_connect, connectors
+    from tray.store.db import open_db
 
     site = agent_site(paths, scope, workspace)
     names = _check_agents(agents) or [name for name, one in connectors().items() if one.is_installed(site)]
     if not names:
         raise HooktrayError("no agent was found here", hint=f"name one: {', '.join(connectors())}")
-
-    _connect(site, names, dry_run=dry_run, yes=yes)
-
-
-def offer(paths: Paths) -> None:
-    """The first start: one question for all agents that are here."""
-    from tray.app.agent_sites import connectable_agents
-    from tray.approvals.callers.ancestry import ancestors
-    from tray.approvals.callers.origin import find_origin
-
-    names = connectable_agents(paths)
-    if not names or find_origin(os.environ, ancestors(os.getpid())):
-        return
-    try:
-        _connect(agent_site(paths), names)
-    except EOFError:
-        return  # the menu and the page ask, too
-    except HooktrayError as error:
-        print(printable(f"hooktray: {error.message}\n  {error.hint}"), file=sys.stderr)
-
-
-def _connect(site: Site, names: Sequence[str], *, dry_run: bool = False, yes: bool = False) -> None:
-    from tray.app import installed_relay
-    from tray.connect import apply_connect, connectors
-    from tray.store.db import open_db
 
     def write(name: str, plan: Plan) -> None:
         installed_relay.prepare_to_connect(site.paths, name)

@@ -12,12 +12,6 @@ def run(
     paths: Paths,
     headless: Annotated[bool, Option("--headless", help="Show no icon.")] = False,
 ) -> int:
-    from tray.app.first_start import asks
     from tray.app.start import start
 
-    paths.prepare()
-    if asks(paths):
-        from tray.cli.agents import offer
-
-        offer(paths)
     return start(paths, headless=headless)

@@ -35,7 +35,9 @@ def show_sessions(
         for row in shown:
             _print(row, as_json=as_json)
     elif shown:
-        table(("SESSION", "STATE", "SINCE", "AGENT", "PROJECT", "NAME", "PLACE"), [_cells(row) for row in shown])
+        heads = ("SESSION", "STATE", "SINCE", "AGENT", "PROJECT", "NAME", "PLACE", "USAGE LIMIT")
+        limited = any(row["usage_limit"] for row in shown)  # most days have none, and a column takes room
+        table(heads if limited else heads[:-1], [_cells(row)[: None if limited else -1] for row in shown])
     else:
         print("No session yet. One appears here with the first event of an agent that is connected.")
     if follow:
@@ -79,6 +81,7 @@ def session_row(one: Session) -> dict[str, Any]:
         "state": one.state.value,
         "since": one.since,
         "place": place_label(one.place),
+        "usage_limit": one.usage_limit,
     }
 
 
@@ -90,4 +93,5 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     from tray.cli.views import clock
 
     since = clock(row["since"])
-    return row["session"][:12], row["state"], since, row["agent"], row["project"], row["name"], row["place"]
+    names = ("agent", "project", "name", "place", "usage_limit")
+    return row["session"][:12], row["state"], since, *(row[name] for name in names)

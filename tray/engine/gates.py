@@ -1,12 +1,25 @@
-"""Why a hook that matched may not run: a Gate, or None. Passed at each spawn, never cached."""
+"""Why a hook that matched may not run, or no longer counts: the switch, nesting, its one turn, a cap on refusals.
+
+The gates are passed at each spawn, never cached.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import logging
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+from tray.agents.protocol import fit, goes_on
+from tray.agents.registry import AGENTS
+from tray.engine.merge import merge
+from tray.errors import StoreError
 from tray.lazy_dataclass import replace
-from tray.model.decision import Gate
-from tray.model.event import Event
+from tray.model.decision import Decision, Gate, HookOutput, Outcome, Status, Verdict
+from tray.model.event import STOP_KINDS, Event, EventKind
 from tray.model.hook import Hook, Rule
 from tray.store.ledger import ApprovedHook
+from tray.store.sessions import Sessions
 from tray.store.switch import Switch
 
 
@@ -40,3 +53,120 @@ def gate(hook: Hook, event: Event, *, switch_gate: Gate | None) -> Gate | None:
 def may_block(hook: Hook, switch_gate: Gate | None) -> bool:
     """Whether running this hook can block; a thread that accepts connections must not."""
     return switch_gate is None and hook.enabled and not isinstance(hook.action, Rule)
+
+
+CAP = 8  # refusals in a row; the next one lets the agent end
+MAX_CAP = 1000
+# A refusal of these makes the agent go on, so that a hook which always refuses would never let it end.
+CAPPED_KINDS = frozenset(
+    {EventKind.COMPLETION_CLAIM, EventKind.SUBAGENT_END, EventKind.TEAMMATE_IDLE, EventKind.TURN_END}
+)
+ENDS_TURN = frozenset({EventKind.TURN_END, EventKind.TURN_FAILED, EventKind.TURN_INTERRUPTED})
+BOUNDARIES = frozenset({EventKind.PROMPT, EventKind.SESSION_END, EventKind.SESSION_START})
+COMPACTED = "compact"  # a session "starts" again in the midst of a turn
+
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+
+
+class TurnLimits:
+    """What the engine remembers of turns: who had its one turn, and how often an end was refused.
+
+    A disk that cannot be written never stops a hook: then it has its turn, and its refusal counts.
+
+    What `hooktray test` sends did not happen: it is neither counted nor remembered.
+    """
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def begin(self, event: Event) -> None:
+        """Before any hook is asked: a prompt begins a turn; a session's end is the end of all that we know of it."""
+        if event.kind not in BOUNDARIES or event.test or self._is_continued(event):
+            return
+        starts = event.kind is EventKind.SESSION_START and event.topic != COMPACTED
+        if event.kind is EventKind.PROMPT or starts:
+            _or_default(lambda: self._sessions.clear(event.agent, event.session, turn=True), None)
+        elif event.kind is EventKind.SESSION_END:
+            _or_default(lambda: self._sessions.clear(event.agent, event.session), None)
+
+    def _is_continued(self, event: Event) -> bool:
+        """Whether the prompt is the reason of a refused end, which some agents report as a prompt: no turn begins."""
+        if event.kind is not EventKind.PROMPT:
+            return False
+        key = _reason_key(event.prompt)
+        return _or_default(lambda: self._sessions.marked(event.agent, event.session, key), False)
+
+    def end(self, event: Event, decision: Decision) -> None:
+        """After its decision: an end of turn that was not refused is one."""
+        if event.kind in ENDS_TURN and not (event.answered or event.test) and not goes_on(event, decision):
+            _or_default(lambda: self._sessions.clear(event.agent, event.session, turn=True), None)
+
+    def claim_once(self, event: Event, hook: Hook) -> bool:
+        """Whether this hook may have its turn; one that has a single turn in a session has it with this call."""
+        if event.test or not hook.once:
+            return True
+        return _or_default(lambda: self._sessions.mark(event.agent, event.session, _once_key(hook)), True)
+
+    def release_once(self, event: Event, hook: Hook) -> None:
+        """Its turn did not come to a start."""
+        if hook.once and not event.test:
+            _or_default(lambda: self._sessions.unmark(event.agent, event.session, _once_key(hook)), None)
+
+    def apply_cap(self, event: Event, decision: Decision) -> Decision:
+        """The decision, unless it is one refusal to end too many: then nobody refused."""
+        if event.test or event.kind not in CAPPED_KINDS:
+            return decision
+        agent, session, name = event.agent, event.session, _refusals_key(event)
+        if not goes_on(event, decision):
+            _or_default(lambda: self._sessions.unmark(agent, session, name), None)
+            return decision
+        number = _or_default(lambda: self._sessions.increment(agent, session, name, turn=True), 0)
+        if number <= _cap(event.environment):
+            key = _reason_key(decision.reason or decision.context)
+            _or_default(lambda: self._sessions.mark(agent, session, key, turn=True), True)
+            return decision
+        _or_default(lambda: self._sessions.unmark(agent, session, name), None)
+        return fit(event, merge([_ignored_refusal(event, outcome, number - 1) for outcome in decision.outcomes]))
+
+
+def _ignored_refusal(event: Event, outcome: Outcome, number: int) -> Outcome:
+    """What is left of an outcome that took part in the refusal: nothing, and the user is told."""
+    output = outcome.output
+    reminds = bool(output.context) and event.kind in STOP_KINDS
+    if output.verdict is Verdict.ABSTAIN and output.rewrite is None and output.stop is None and not reminds:
+        return outcome
+    cause = f"the end was refused {number} times in a row, so it is let through"
+    rest = HookOutput(context="" if reminds else output.context, notes=output.notes, warning=cause)
+    status = Status.SKIPPED if outcome.status is Status.OK else outcome.status
+    causes = "; ".join(filter(None, (outcome.cause, cause)))
+    return replace(outcome, status=status, gate=Gate.LOOP_CAP, cause=causes, output=rest)
+
+
+def _once_key(hook: Hook) -> str:
+    return f"once:{hook.key}"
+
+
+def _reason_key(reason: str) -> str:
+    return f"reason:{hashlib.sha256(reason.strip().encode('utf-8', 'replace')).hexdigest()}"
+
+
+def _refusals_key(event: Event) -> str:
+    """Each subagent has its own end."""
+    who = event.payload.get("agent_id") if event.kind is EventKind.SUBAGENT_END else event.subagent
+    return f"refused:{event.kind.value}:{who if isinstance(who, str) else ''}"
+
+
+def _cap(environment: Mapping[str, str]) -> int:
+    """A user who raised an agent's own cap means ours, too."""
+    variables = (known.rules.refusal_cap_variable for known in AGENTS.values())
+    raised = next((environment[name] for name in variables if name in environment), "")
+    return min(max(CAP, int(raised)), MAX_CAP) if raised.isascii() and raised.isdigit() and len(raised) < 9 else CAP
+
+
+def _or_default(work: Callable[[], T], otherwise: T) -> T:
+    try:
+        return work()
+    except StoreError as error:
+        log.warning("a session could not be remembered: %s", error.message)
+        return otherwise

@@ -11,9 +11,8 @@ from tray.agents.agent import Payload
 from tray.agents.protocol import fit, neutral, parse_payload, spec
 from tray.agents.recognition import RecognisedCaller, recognise
 from tray.approvals.callers.ancestry import HookAncestry
-from tray.engine.async_output import AsyncOutput
-from tray.engine.execute import HookExecutor
-from tray.engine.gates import MAX_DEPTH, apply_switch, may_block
+from tray.engine.execute import AsyncOutput, HookExecutor
+from tray.engine.gates import MAX_DEPTH, TurnLimits, apply_switch, may_block
 from tray.engine.jobs import JobBuilder
 from tray.engine.merge import merge
 from tray.engine.own_answers import LostApprovals, answer_command
@@ -23,7 +22,6 @@ from tray.engine.ports import FREQUENT_KINDS, Defer, EngineListener, EngineOptio
 from tray.engine.reports import CallReport, CallReports
 from tray.engine.respond import Responder
 from tray.engine.scopes import SkillScopes
-from tray.engine.turn_limits import TurnLimits
 from tray.engine.user_questions import (
     ASKING_KINDS,
     EngineResponse,

@@ -11,12 +11,12 @@ from functools import partial
 from tray.agents.agent import Payload
 from tray.agents.protocol import neutral, render, unanswered
 from tray.agents.recognition import RecognisedCaller
+from tray.engine.gates import TurnLimits
 from tray.engine.parse_event import foreign_event
 from tray.engine.ports import FREQUENT_KINDS, Defer, EngineListener, RecordSink, run_now
 from tray.engine.record import make_record, with_times
 from tray.engine.reports import CallReports
 from tray.engine.scopes import SkillScopes
-from tray.engine.turn_limits import TurnLimits
 from tray.errors import AgentError
 from tray.lazy_dataclass import replace
 from tray.model.decision import EMPTY_ANSWER, Answer, Decision, Outcome, Verdict

@@ -15,11 +15,11 @@ from typing import IO, Protocol
 from tray.execution.background import BackgroundProcesses
 from tray.execution.hook_process import HookProcess, fail_unwatched, spawn
 from tray.execution.process import CHUNK, STDERR_LIMIT, STDOUT_LIMIT, Hangup, Job, cancelled, expired
+from tray.execution.procfs import boot_ticks
 from tray.model.decision import Result
 from tray.threads import CheckedThread
 
 if sys.platform != "win32":
-    from tray.execution.process_table import boot_ticks
     from tray.execution.process_tree import PosixTree
 
 assert sys.platform != "win32"

@@ -120,13 +120,6 @@ def read_entry(pid: int) -> ProcessEntry | None:
     return ProcessEntry(int(fields[1]), int(fields[2]), int(fields[3]), float(fields[19]))
 
 
-def boot_ticks() -> float:
-    """Now, in the unit of `ProcessEntry.start`."""
-    if sys.platform != "linux":
-        return 0.0
-    return time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")
-
-
 def _read_entries() -> dict[int, ProcessEntry]:
     if not Path(PROC, "self", "stat").exists():
         return _read_with_psutil()

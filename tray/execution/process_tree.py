@@ -12,10 +12,10 @@ import sys
 
 from tray.execution.orphans import OPENED_VARIABLE, is_subreaper, orphans
 from tray.execution.process import RUN_VARIABLE
-from tray.execution.procfs import environment
+from tray.execution.procfs import boot_ticks, environment
 
 if sys.platform != "win32":
-    from tray.execution.process_table import SNAPSHOTS, ProcessEntry, ProcessTable, boot_ticks, read_entry
+    from tray.execution.process_table import SNAPSHOTS, ProcessEntry, ProcessTable, read_entry
 
 assert sys.platform != "win32"
 

@@ -1,7 +1,9 @@
-"""What Linux has of one process below /proc, each as bytes."""
+"""What Linux has of one process below /proc, each as bytes; and the clock of its start."""
 
 from __future__ import annotations
 
+import os
+import sys
 import time
 
 from tray.files import content
@@ -35,3 +37,10 @@ def _is_in_exec(pid: int) -> bool:
     """Whether it is between two programs: the old one's environment has gone, and the new one's is not there yet."""
     fields = stat(pid)
     return not int(fields[FLAGS]) & ENDING_OR_KERNEL and fields[END_OF_ENVIRONMENT] == b"0"
+
+
+def boot_ticks() -> float:
+    """Now, in the unit of the start in `stat`; 0 where there is no such thing."""
+    if sys.platform != "linux":
+        return 0.0
+    return time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")

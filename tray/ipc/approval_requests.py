@@ -14,8 +14,8 @@ from tray.approvals.catalog import REMOVED, HookState, command_or_url
 from tray.approvals.consent import require_readable
 from tray.approvals.controls import COMMANDS, Controls
 from tray.approvals.guarded_settings import GuardedSetting
+from tray.approvals.program_pins import terminal_path
 from tray.approvals.review import TERMINAL_LIMIT, review, write_review
-from tray.approvals.search_path import terminal_path
 from tray.approvals.variables import require_grantable
 from tray.errors import HooktrayError
 from tray.language import count, say

@@ -147,6 +147,7 @@ class Tool:
 
     name: str
     input: Mapping[str, Any] = field(default_factory=dict)
+    lines: tuple[str, ...] = ()  # its commands, where one call has several that run each by itself
     call: str = ""  # the agent's id of this call
     output: Any = None
     failed: bool = False

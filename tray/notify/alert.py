@@ -1,13 +1,16 @@
-"""One alert as a value: what is shown and sounded, how urgent it is, and which buttons it has. Pure."""
+"""One alert as a value, and by which rules of the user it is shown and sounded. Pure."""
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from datetime import datetime, timedelta
+
+import msgspec
 
 from tray.language import phrase, plural, say
 from tray.lazy_dataclass import dataclass
-from tray.settings import AlertRule
+from tray.settings import AlertRule, QuietHours, Settings, overlay
 from tray.text import sanitise
 
 TITLE_LIMIT = 63  # characters; Windows takes 64 with the closing zero
@@ -253,3 +256,38 @@ def make_alert(
 
 def _urgency(default: Urgency, rule: AlertRule) -> Urgency:
     return Urgency[rule.urgency.upper()] if rule.urgency else default
+
+
+MUTED = AlertRule(notify=False, sound="none", sound_name="")
+DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+
+
+def rules(settings: Settings, project: str = "") -> Rules:
+    """Those of one project, by class: its own, else those for all, else none."""
+    own = settings.projects.get(project, {})
+    return {cls: overlay(own.get(cls), settings.alerts.get(cls)) for cls in {*own, *settings.alerts}}
+
+
+def mute_classes(settings: Settings, muted: Collection[str]) -> Settings:
+    """The settings without what the menu turned off, in every project."""
+    if not muted:
+        return settings
+    off = dict.fromkeys(muted, MUTED)
+    projects = {name: {**rules, **off} for name, rules in settings.projects.items()}
+    return msgspec.structs.replace(settings, alerts={**settings.alerts, **off}, projects=projects)
+
+
+def quiet_until(hours: QuietHours | None, now: float) -> float | None:
+    """Until when it is quiet, in seconds since the epoch; None when it is not."""
+    if hours is None:
+        return None
+    local = datetime.fromtimestamp(now)
+    for day in (local.date() - timedelta(days=1), local.date()):
+        if hours.days and DAYS[day.weekday()] not in hours.days:
+            continue
+        begin, end = (datetime.combine(day, datetime.strptime(at, "%H:%M").time()) for at in (hours.begin, hours.end))
+        if end <= begin:  # over midnight; the same time twice is a whole day
+            end += timedelta(days=1)
+        if begin <= local < end:
+            return end.timestamp()
+    return None

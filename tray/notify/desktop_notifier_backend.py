@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tray.dbus_socket import wait_when_full
 from tray.notify.alert import APP, GRANTS, Alert, Button, Urgency
+from tray.notify.do_not_disturb import system_may_interrupt
 from tray.notify.notifier import NotifierError, ServerState
 from tray.notify.server import query_server
 
@@ -73,7 +74,7 @@ class DesktopNotifierBackend:
             await self._clear(library, key)
 
     async def server_state(self) -> ServerState:
-        return ServerState()
+        return ServerState(may_interrupt=system_may_interrupt(sys.platform))
 
     async def close(self) -> None:
         library, self._library = self._library, None

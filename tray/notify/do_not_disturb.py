@@ -1,12 +1,20 @@
-""" "Do not disturb", as each notification server keeps it."""
+""" "Do not disturb", as each notification server keeps it, and macOS and Windows.
+
+Those two hold notifications back themselves. It is asked for our own sounds, which they do not know of.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import ctypes
+import importlib
+import json
 import shutil
 import subprocess
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tray.lazy_dataclass import dataclass
@@ -18,6 +26,10 @@ if TYPE_CHECKING:
 
 SERVER_TIMEOUT = 2.0  # seconds that a server has before a sound is played without its state: it may start just now
 PROGRAM_TIMEOUT = 5.0  # the same for a program
+FOCUS_FILE = "Library/DoNotDisturb/DB/Assertions.json"  # below the home folder; only full disk access opens it
+# SHQueryUserNotificationState: a game has the whole screen, presentation settings, a new user's first hour. Not 2,
+# which is any program with the whole screen, such as a terminal.
+QUIET_STATES = frozenset({3, 4, 6})
 MAKO_MODES = frozenset({"dnd", "do-not-disturb"})  # mako has modes that the user names; these are its manual's
 
 
@@ -97,3 +109,42 @@ async def _read(setting: Setting) -> str:
                 process.kill()
             await process.wait()
     return output.decode(errors="replace").strip()
+
+
+def system_may_interrupt(platform: str) -> bool:
+    """False when a system without a notification server of its own certainly wants quiet."""
+    is_quiet = SYSTEMS.get(platform)
+    return is_quiet is None or not is_quiet()
+
+
+def _focus_is_on() -> bool:
+    """macOS writes a record for each focus that was switched on by hand; one on a schedule leaves none."""
+    try:
+        found = json.loads((Path.home() / FOCUS_FILE).read_bytes())
+        return any(part.get("storeAssertionRecords") for part in found["data"])
+    except (AttributeError, KeyError, OSError, TypeError, ValueError):
+        return False
+
+
+def _windows_is_quiet() -> bool:
+    return _toasts_are_held() or _shell_state() in QUIET_STATES
+
+
+def _toasts_are_held() -> bool:
+    """Windows 11 says so; on an earlier one the property is missing, in whatever way the library reports that."""
+    with contextlib.suppress(Exception):
+        found = importlib.import_module("winrt.windows.ui.notifications")
+        return int(found.ToastNotificationManager.get_default().notification_mode) != 0
+    return False
+
+
+def _shell_state() -> int:
+    """Of every Windows; 0 when it is not known."""
+    if sys.platform != "win32":
+        return 0
+    state = ctypes.c_int(0)
+    failed = ctypes.windll.shell32.SHQueryUserNotificationState(ctypes.byref(state))
+    return 0 if failed else state.value
+
+
+SYSTEMS: Mapping[str, Callable[[], bool]] = {"darwin": _focus_is_on, "win32": _windows_is_quiet}

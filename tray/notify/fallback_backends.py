@@ -6,9 +6,11 @@ import asyncio
 import contextlib
 import html
 import shutil
+import sys
 from collections.abc import Callable, Sequence
 
 from tray.notify.alert import APP, Alert
+from tray.notify.do_not_disturb import system_may_interrupt
 from tray.notify.notifier import NotifierError, ServerState
 from tray.notify.server import probe_server
 
@@ -29,7 +31,7 @@ class ButtonlessBackend:
         """It has no handle on the alerts that it showed."""
 
     async def server_state(self) -> ServerState:
-        return ServerState()
+        return ServerState(may_interrupt=system_may_interrupt(sys.platform))
 
     async def close(self) -> None:
         """Nothing is kept open."""

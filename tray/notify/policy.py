@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterable, Mapping, Sequence
 
 from tray.agents.protocol import goes_on, spec
@@ -44,6 +43,7 @@ from tray.notify.alert import (
     make_alert,
 )
 from tray.notify.hook_problems import HookProblem, HookProblemKind, describe, find_problem, without_folders
+from tray.notify.usage_limit import is_usage_limit, with_reset
 from tray.text import first_line, redact, sanitise
 
 __all__ = [
@@ -85,12 +85,6 @@ TOPICS: Mapping[str, AlertClass] = {
     "agent_completed": AlertClass.TURN_END,
     "auth_success": AlertClass.INFORMATION,
 }
-USAGE_LIMIT = "rate_limit"  # why a turn failed; the message then has the time when it ends
-# Agents that give no such reason have it in their message.
-_LIMIT = re.compile(
-    r"\b(?:usage|session|weekly|rate)\slimit\b|\bhit\syour\s[\w -]{,20}limit\b|\bquota\sexceeded\b", re.I
-)
-_RESET = re.compile(r"\|(\d{10})\b")  # how some say when it ends: seconds since 1970
 IDLE = "idle_prompt"  # follows every turn that the user does not answer, so it must not stay on the screen
 
 _ENDS = frozenset({EventKind.TURN_END, EventKind.COMPLETION_CLAIM, EventKind.TURN_FAILED})
@@ -202,8 +196,8 @@ def _kind(event: Event, decision: Decision, show_input: bool) -> Iterable[AlertT
             if not goes_on(event, decision):
                 yield AlertClass.TURN_END, _with_text(say("Turn ended"), event.message), None
         case EventKind.TURN_FAILED:
-            if _is_usage_limit(event):
-                yield AlertClass.TURN_END, _with_text(say("Usage limit reached"), _with_reset(event.message)), None
+            if is_usage_limit(event):
+                yield AlertClass.TURN_END, _with_text(say("Usage limit reached"), with_reset(event.message)), None
             else:
                 yield AlertClass.TURN_END, _with_text(say("Turn failed"), event.message or event.topic), None
         case EventKind.SESSION_END:
@@ -245,19 +239,6 @@ def _changes(event: Event, decision: Decision, show_input: bool) -> Iterable[Ale
 def _with_text(title: str, text: str) -> str:
     line = first_line(text, BODY_LIMIT)
     return f"{title}: {line}" if line else title
-
-
-def _is_usage_limit(event: Event) -> bool:
-    return event.topic == USAGE_LIMIT or bool(_LIMIT.search(first_line(event.message, BODY_LIMIT)))
-
-
-def _with_reset(message: str) -> str:
-    """The agent's words about when the limit ends; seconds since 1970 as a time of the user's clock."""
-    return _RESET.sub(lambda found: f" · {say('resets {time}', time=_clock(int(found[1])))}", message)
-
-
-def _clock(at: int) -> str:
-    return time.strftime("%d %b %H:%M", time.localtime(at))
 
 
 def _sentence(event: Event, decision: Decision, show_input: bool, record: Record | None) -> str:
@@ -401,7 +382,7 @@ def _event_alert(event: Event, cls: AlertClass, body: str, rules: Rules, urgency
     url = event.url if len(event.url) <= URL_LIMIT and _WEB.fullmatch(event.url) else ""
     made = make_alert(cls, title, body, key, rules, urgency=urgency, url=url, project=event.project, about=event.id)
     if event.kind is EventKind.TURN_FAILED and cls is AlertClass.TURN_END and made.category:
-        made = replace(made, category=LIMIT_CATEGORY if _is_usage_limit(event) else FAILED_CATEGORY)
+        made = replace(made, category=LIMIT_CATEGORY if is_usage_limit(event) else FAILED_CATEGORY)
     return replace(made, event=event.id)
 
 

@@ -15,6 +15,7 @@ from tray.lazy_dataclass import replace
 from tray.model.decision import Decision, Record, Verdict
 from tray.model.event import Event, EventKind
 from tray.model.hook import ApprovalState
+from tray.notify.alert import rules
 from tray.notify.dedup import ReportDedup, TurnDedup
 from tray.notify.hook_problems import HookProblem, ProblemTracker
 from tray.notify.policy import (
@@ -42,7 +43,6 @@ from tray.notify.policy import (
     unanswerable,
     unsupported_agent,
 )
-from tray.notify.rules import rules
 from tray.notify.turn_work import TurnWork
 from tray.settings import Settings
 from tray.text import sanitise

@@ -12,14 +12,17 @@ from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Verdict
 from tray.paths import real_path
-from tray.protection.environments import (
+from tray.protection.protected_paths import (
     MANAGED_TEXT,
     NO_ENVIRONMENTS,
+    OWN_KIND,
     REMOVED_TEXT,
+    ProtectedPaths,
     changes_installation,
+    hook_words,
+    path_words,
     remade_environment,
 )
-from tray.protection.protected_paths import OWN_KIND, ProtectedPaths, hook_words, path_words
 from tray.protection.settings_edit import content_counts
 from tray.shell.split import ShellWord
 from tray.text.words import word_set

@@ -13,7 +13,7 @@ from fnmatch import fnmatch
 from pathlib import PurePath
 from typing import Any
 
-from tray.agents.tools import canonical, canonical_input
+from tray.agents.tools import arguments, canonical, canonical_input, shell_lines
 from tray.lazy_dataclass import dataclass, field, replace
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import HookOutput, Outcome, Status, Verdict
@@ -117,26 +117,29 @@ class Protection:
 
     def _findings(self, event: Event, tool: Tool) -> list[ProtectionFinding]:
         name = canonical(event.agent, tool.name)
-        input = canonical_input(event.agent, tool.name, tool.input)
         places = self._places(event)
-        found = list(self._check_call(name, input, event.cwd, places))
+        found = list(self._check_call(name, event, tool, places))
         allowed = self.exceptions() if found else ()
         return [one for one in found if not any(_is_excepted(one, places.expand_home(word)) for word in allowed)]
 
-    def _check_call(
-        self, name: str, input: Mapping[str, Any], cwd: str, places: ProtectedPaths
-    ) -> Iterator[ProtectionFinding]:
+    def _check_call(self, name: str, event: Event, tool: Tool, places: ProtectedPaths) -> Iterator[ProtectionFinding]:
         if name in READ_TOOLS:
             return
+        if name in SHELL_TOOLS:
+            for line in shell_lines(event.agent, tool):
+                yield from check_shell_line(str(line), event.cwd, places)
+            return
+        input = canonical_input(event.agent, tool.name, tool.input)
         if name in WRITE_TOOLS:
-            yield from self._check_write(input, cwd, places)
-        elif name in SHELL_TOOLS:
-            yield from check_shell_line(str(input.get("command", "")), cwd, places)
+            paths = [one for key in PATH_KEYS for one in arguments(event.agent, tool, key) if isinstance(one, str)]
+            yield from self._check_write(input, paths, event.cwd, places)
         else:
-            yield from self._check_unknown_tool(name, input, cwd, places)
+            yield from self._check_unknown_tool(name, input, event.cwd, places)
 
-    def _check_write(self, input: Mapping[str, Any], cwd: str, places: ProtectedPaths) -> Iterator[ProtectionFinding]:
-        for path in (input[key] for key in PATH_KEYS if isinstance(input.get(key), str)):
+    def _check_write(
+        self, input: Mapping[str, Any], paths: Sequence[str], cwd: str, places: ProtectedPaths
+    ) -> Iterator[ProtectionFinding]:
+        for path in paths:
             if kind := places.kind(path, cwd):
                 whole = places.absolute(path, cwd)
                 verdict = Verdict.DENY if kind == OWN_KIND else judge_edit(input, whole)
@@ -204,9 +207,9 @@ def _reads(name: str) -> bool:
 
 
 def _judged_text(agent: str, name: str, tool: Tool) -> str:
-    """What decides about a call: of a shell's its command, whatever large arguments it has beside that."""
+    """What decides about a call: of a shell's its commands, whatever large arguments it has beside them."""
     if name in SHELL_TOOLS:
-        return str(canonical_input(agent, tool.name, tool.input).get("command", ""))
+        return "\n".join(map(str, shell_lines(agent, tool)))
     return _text(tool.input)
 
 

@@ -13,10 +13,10 @@ from tray.store.db import Database
 
 UPSERT = (
     "INSERT INTO session VALUES"
-    " (:agent, :session, :project, :name, :state, :since, :machine, :ended, :place)"
+    " (:agent, :session, :project, :name, :state, :since, :machine, :ended, :place, :usage_limit)"
     " ON CONFLICT (agent, session) DO UPDATE SET project = excluded.project, name = excluded.name,"
     " state = excluded.state, since = excluded.since, machine = excluded.machine,"
-    " ended = excluded.ended, place = excluded.place"
+    " ended = excluded.ended, place = excluded.place, usage_limit = excluded.usage_limit"
 )
 
 
@@ -42,7 +42,7 @@ class SessionRows:
 
 
 def _values(one: Session) -> dict[str, Any]:
-    names = ("agent", "session", "project", "name", "since", "machine", "ended")
+    names = ("agent", "session", "project", "name", "since", "machine", "ended", "usage_limit")
     place = json.dumps(place_fields(one.place))
     return {name: getattr(one, name) for name in names} | {"state": one.state.value, "place": place}
 
@@ -62,5 +62,6 @@ def _session(row: sqlite3.Row) -> Session:
         since=row["since"],
         machine=row["machine"],
         ended=bool(row["ended"]),
+        usage_limit=row["usage_limit"],
         place=place_from_fields(place if isinstance(place, dict) else {}),
     )

@@ -20,12 +20,13 @@ from tray.store.stats import Statistics
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageSetting:
-    """A row of the menu's settings: a tick that is on or off, a thing to do (None), or a heading for `settings`."""
+    """A row of the menu's settings: a tick (on or off), a thing to do (None), a heading for `settings`, or a note."""
 
     id: str
     text: str
     is_on: bool | None = None
     settings: tuple[PageSetting, ...] = ()
+    is_note: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -150,3 +150,16 @@ def test_a_rule_that_would_take_for_ever_is_met() -> None:
 @pytest.mark.parametrize("path", ["/x/a\0b", "/x/\ud800", "/home/dev/api/src/\0"])
 def test_a_name_that_no_file_can_have_is_judged_like_any_other(path: str) -> None:
     assert met("Write(src/**)", "Write", {"file_path": path}) is ("/src/" in path)
+
+
+def test_every_command_of_a_call_is_looked_at_by_itself() -> None:
+    call = Tool(name="run_commands", input={"command": ""}, lines=("echo 'a", "git push", "echo b'"))
+    event = Event(id="", agent="cline", name="PreToolUse", kind=EventKind.TOOL_BEFORE, cwd="/p", tool=call)
+    match = Match(event="tool_before", format="claude-code", native="PreToolUse", condition="Bash(git *)")
+
+    assert matches(match, event, EventSearch(event))
+
+
+def test_no_path_hides_one_that_the_agent_looks_at() -> None:
+    assert met("Edit(*.env)", "writeFile", {"path": "a.txt", "filePath": "b.env"}, agent="x-code")
+    assert met("Edit(*.env)", "writeFile", {"path": "b.env", "filePath": "a.txt"}, agent="x-code")

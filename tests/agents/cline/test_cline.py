@@ -32,6 +32,13 @@ COMMANDS = [
     (["ls", "pwd"], "ls\npwd"),
     ("ls", "ls"),
     ({"commands": [7]}, "7"),
+    ({"commands": [{"command": "rm -rf build"}]}, "rm -rf build"),
+    # It runs the first form that fits: what is in the others must not hide it.
+    ({"cmd": "true", "command": "rm -rf build"}, "rm -rf build\ntrue"),
+    ({"commands": [7], "command": "rm -rf build"}, "7\nrm -rf build"),
+    ({"commands": 7, "cmd": "rm -rf build"}, "7\nrm -rf build"),
+    ({"command": "rm -rf build", "args": [7]}, "rm -rf build\n'rm -rf build' 7"),
+    ({"command": "rm -rf build", "args": None}, "rm -rf build"),
     ({}, ""),
 ]
 
@@ -96,6 +103,22 @@ def test_a_guard_reads_one_command_in_whichever_form_it_was_sent(input: Any, lin
 
     assert event.tool is not None
     assert event.tool.input == {"command": line}
+
+
+def test_each_command_of_a_call_is_a_line_of_its_own() -> None:
+    event = call({"commands": ["echo 'a", {"command": "rm", "args": ["-rf", "build"]}, "echo b'"]})
+
+    assert event.tool is not None
+    assert event.tool.lines == ("echo 'a", "rm -rf build", "echo b'")
+
+
+def test_a_refusal_may_have_its_reason_as_context_and_a_context_as_its_reason() -> None:
+    """As Cline reads them."""
+    event, read = call({"commands": ["ls"]}), AGENTS["cline"].protocol.read
+
+    assert read(event, ran(0, '{"cancel":true,"context":"no"}')).reason == "no"
+    assert read(event, ran(0, '{"errorMessage":"seen"}')).context == "seen"
+    assert read(event, ran(0, '{"cancel":true,"errorMessage":"no","context":"seen"}')).context == ""
 
 
 def test_a_rewritten_command_and_a_refusal_are_in_its_own_words() -> None:

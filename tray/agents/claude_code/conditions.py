@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from functools import partial
 from pathlib import PurePath
-from typing import Any
 from urllib.parse import urlsplit
 
 from tray.agents.agent import PatternSearch, ToolNames
 from tray.agents.claude_code import permission_rules
 from tray.agents.claude_code.permission_rules import FILES, SHELLS, PermissionRule
-from tray.agents.tools import canonical_input
+from tray.agents.tools import arguments, shell_lines
 from tray.model.event import Event
 from tray.model.hook import Match
 from tray.paths import real_path
@@ -30,18 +30,18 @@ def is_met(match: Match, event: Event, names: ToolNames, search: PatternSearch) 
         return False
     if not rule.argument or permission_rules.problem(match.condition):
         return True
-    given = canonical_input(event.agent, event.tool.name, event.tool.input)
     if rule.tool in SHELLS:
-        return _command(rule, given.get("command"), search)
-    if rule.tool in FILES:
-        return _path(rule, event, match, given, search)
-    return _domain(rule, given.get("url"), search)
+        found, check = shell_lines(event.agent, event.tool), partial(_command, rule, search)
+    elif rule.tool in FILES:
+        found = [one for key in PATHS for one in arguments(event.agent, event.tool, key)]
+        check = partial(_path, rule, event, match, search)
+    else:
+        found, check = arguments(event.agent, event.tool, "url"), partial(_domain, rule, search)
+    return not found or any(not isinstance(one, str) or check(one) for one in found)
 
 
-def _command(rule: PermissionRule, line: Any, search: PatternSearch) -> bool:
+def _command(rule: PermissionRule, search: PatternSearch, line: str) -> bool:
     """Whether the rule matches any command in this line. A line that we cannot split counts as met."""
-    if not isinstance(line, str):
-        return True
     pattern = permission_rules.command_pattern(rule.argument)
     try:
         return search(pattern, line.strip()) or any(search(pattern, one) for one in _commands(line, MAX_DEPTH))
@@ -70,8 +70,7 @@ def _unwrapped(command: list[ShellWord]) -> Iterator[list[ShellWord]]:
         yield from (command[start:] for start in range(1, len(command)))
 
 
-def _path(rule: PermissionRule, event: Event, match: Match, given: Mapping[str, Any], search: PatternSearch) -> bool:
-    named = next((given[key] for key in PATHS if isinstance(given.get(key), str)), "")
+def _path(rule: PermissionRule, event: Event, match: Match, search: PatternSearch, named: str) -> bool:
     if not named:
         return True
     full = os.path.normpath(os.path.join(event.cwd, os.path.expanduser(named)))  # noqa: PTH111, PTH118 - foreign
@@ -98,9 +97,7 @@ def _below(path: str, folders: set[str]) -> Iterator[str]:
         yield PurePath(path).name
 
 
-def _domain(rule: PermissionRule, url: Any, search: PatternSearch) -> bool:
-    if not isinstance(url, str):
-        return True
+def _domain(rule: PermissionRule, search: PatternSearch, url: str) -> bool:
     try:
         host = (urlsplit(url).hostname or "").rstrip(".")
     except ValueError:

@@ -56,8 +56,10 @@ NAMES_BY_KIND: Mapping[EventKind, str] = {
     EventKind.TOOL_RESULT: "PostToolUse",
 }
 SHELL = "run_commands"
+COMMAND_KEYS = ("commands", "command", "args", "cmd")  # of its input
 CONTROL = "HOOK_CONTROL\t"  # before the answer, where a hook prints other lines as well
-KNOWN_KEYS = frozenset({"cancel", "context", "contextModification", "errorMessage", "overrideInput", "review"})
+CONTEXT_KEYS = ("context", "contextModification")
+KNOWN_KEYS = frozenset({"cancel", "errorMessage", "overrideInput", "review", *CONTEXT_KEYS})
 
 
 def event_name(payload: Mapping[str, Any]) -> str:
@@ -70,32 +72,52 @@ def tool(name: str, payload: Mapping[str, Any]) -> Tool | None:
     title = wire.text(call, "name")
     if not title:
         return None
-    input = _flat(title, call.get("input"))
+    input = call.get("input")
+    lines = _lines(input) if title == SHELL else []
     return Tool(
-        name=title, input=input, call=wire.text(call, "id"), output=call.get("output"), failed=bool(call.get("error"))
+        name=title,
+        input=_flat(title, input),
+        lines=tuple(lines) if len(lines) > 1 else (),
+        call=wire.text(call, "id"),
+        output=call.get("output"),
+        failed=bool(call.get("error")),
     )
 
 
 def _flat(title: str, input: Any) -> dict[str, Any]:
-    """The input with one command. Cline takes a list of commands, one of them, or no object at all."""
+    """The input with one command."""
     fields = dict(input) if isinstance(input, Mapping) else {}
     if title != SHELL:
         return fields or wire.non_empty(input=input)
-    given = input if not isinstance(input, Mapping) else fields.pop("commands", None)
-    if given is None and "args" in fields:
-        given, fields = fields, {}
-    entries = given if isinstance(given, list) else [given or fields.pop("cmd", None) or fields.pop("command", "")]
-    return {**fields, "command": "\n".join(map(_line, entries))}
+    others = {key: value for key, value in fields.items() if key not in COMMAND_KEYS}
+    return {**others, "command": "\n".join(_lines(input))}
 
 
-def _line(entry: Any) -> str:
-    """One command as a shell line: a text is one, a program with its arguments runs without a shell."""
-    if isinstance(entry, str):
-        return entry
-    if isinstance(entry, Mapping):
-        args = entry.get("args")
-        return shlex.join([wire.text(entry, "command"), *map(str, args if isinstance(args, list) else ())])
-    return json.dumps(entry)
+def _lines(input: Any) -> list[str]:
+    """The commands, in whichever form they were sent; each runs by itself.
+
+    Cline tries one form after the other and runs the first that fits. Which one that is may change, so all count.
+    """
+    if isinstance(input, list):
+        return [line for entry in input for line in _entry(entry)]
+    if not isinstance(input, Mapping):
+        return _entry(input)
+    given = {key: input[key] for key in COMMAND_KEYS if input.get(key) is not None}
+    lines = _lines(given["commands"]) if isinstance(given.get("commands"), list) else _entry(given.get("commands"))
+    return [*lines, *(_entry(given) if "command" in given else ()), *_entry(given.get("cmd"))]
+
+
+def _entry(entry: Any) -> list[str]:
+    """One command as a shell line: a program with its arguments runs without a shell, everything else in one."""
+    if entry is None or isinstance(entry, str):
+        return [entry] if entry else []
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("command"), str):
+        return [json.dumps(entry)]
+    command, args = entry["command"], entry.get("args")
+    if not isinstance(args, list):
+        return [command]
+    line = shlex.join([command, *map(str, args)])
+    return [line] if all(isinstance(one, str) for one in args) else [command, line]
 
 
 def parse(request: RelayRequest, name: str, payload: Mapping[str, Any]) -> Event:
@@ -199,12 +221,12 @@ def read(event: Event, result: Result) -> HookOutput:
     except ValueError as error:
         return HookOutput(problem=f"output is {error}")
     if answer.get("cancel") is True:
-        return HookOutput(verdict=Verdict.DENY, reason=wire.text(answer, "errorMessage"))
+        return HookOutput(verdict=Verdict.DENY, reason=wire.text(answer, "errorMessage", *CONTEXT_KEYS))
     if result.code:
         return HookOutput(problem=f"exit {result.code}")
     return HookOutput(
         verdict=Verdict.ASK if answer.get("review") is True else Verdict.ABSTAIN,
-        context=wire.text(answer, "context", "contextModification"),
+        context=wire.text(answer, *CONTEXT_KEYS, "errorMessage"),
         rewrite=_rewrite(event, answer.get("overrideInput")),
     )
 

@@ -19,9 +19,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from tray.agents import outputs, wire
-from tray.agents.copilot_cli import hook_format, samples
+from tray.agents.copilot_cli import samples
 from tray.agents.copilot_cli.events import AGENT, EVENTS, NAMES, TRANSFORMED
-from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Result, Target, Verdict
+from tray.agents.copilot_cli.hook_format import hook_event_name as hook_event_name
+from tray.agents.copilot_cli.hook_format import read as read
+from tray.agents.copilot_cli.hook_format import stdin as stdin
+from tray.model.decision import EMPTY_ANSWER, Answer, Decision, Target, Verdict
 from tray.model.event import Event, RelayRequest, Tool
 
 PERMISSIONS = {Verdict.ALLOW: "allow", Verdict.ASK: "ask", Verdict.DENY: "deny"}
@@ -210,23 +213,11 @@ def _local(event: Event, decision: Decision) -> dict[str, Any]:
     return block | ({"hookSpecificOutput": {"hookEventName": event.name} | inner} if inner else {})
 
 
-def hook_event_name(event: Event) -> str:
-    return hook_format.hook_event_name(event)
-
-
-def stdin(event: Event) -> bytes:
-    return hook_format.stdin(event)
-
-
 def environment(event: Event) -> Mapping[str, str]:
     """The folder of the project, under both of the names that the agent gives it."""
     own = event.environment if event.agent == AGENT else {}
     names = ("CLAUDE_PROJECT_DIR", "COPILOT_PROJECT_DIR")
     return wire.variables(**{name: own.get(name, "") or event.project_folder or event.cwd for name in names})
-
-
-def read(event: Event, result: Result) -> HookOutput:
-    return hook_format.read(event, result)
 
 
 def sample(name: str) -> bytes:

@@ -14,9 +14,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from tray.agents import wire
-from tray.agents.cursor import hook_format, samples
+from tray.agents.cursor import samples
 from tray.agents.cursor.events import CLAUDE_NAMES, EVENTS, ID, MCP, PERMISSION_EVENTS, SHELL
-from tray.model.decision import Answer, Decision, HookOutput, Result, Target, Verdict
+from tray.agents.cursor.hook_format import hook_event_name as hook_event_name
+from tray.agents.cursor.hook_format import read as read
+from tray.agents.cursor.hook_format import stdin as stdin
+from tray.model.decision import Answer, Decision, Target, Verdict
 from tray.model.event import Event, EventKind, RelayRequest, Tool
 
 PERMISSIONS = {Verdict.ASK: "ask", Verdict.DENY: "deny"}
@@ -141,23 +144,11 @@ def _fields(event: Event, decision: Decision) -> dict[str, Any]:
     return fields
 
 
-def hook_event_name(event: Event) -> str:
-    return hook_format.hook_event_name(event)
-
-
-def stdin(event: Event) -> bytes:
-    return hook_format.stdin(event)
-
-
 def environment(event: Event) -> Mapping[str, str]:
     """The folder of the project, under both of the names that Cursor gives it."""
     own = event.environment if event.agent == ID else {}
     names = ("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR")
     return wire.variables(**{name: own.get(name, "") or event.project_folder or event.cwd for name in names})
-
-
-def read(event: Event, result: Result) -> HookOutput:
-    return hook_format.read(event, result)
 
 
 def sample(name: str) -> bytes:

@@ -15,8 +15,11 @@ from typing import Any
 from tray.agents import wire
 from tray.agents.google_antigravity import hook_format
 from tray.agents.google_antigravity.hook_format import EVENTS, SAMPLES
+from tray.agents.google_antigravity.hook_format import hook_event_name as hook_event_name
+from tray.agents.google_antigravity.hook_format import read as read
+from tray.agents.google_antigravity.hook_format import stdin as stdin
 from tray.lazy_dataclass import replace
-from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Result, Verdict
+from tray.model.decision import EMPTY_ANSWER, Answer, Decision, Verdict
 from tray.model.event import Event, EventKind, RelayRequest, Tool
 
 NEUTRAL: Mapping[str, bytes] = {
@@ -92,20 +95,8 @@ def _answer(name: str, decision: Decision) -> dict[str, Any]:
     return {}
 
 
-def hook_event_name(event: Event) -> str:
-    return hook_format.hook_event_name(event)
-
-
-def stdin(event: Event) -> bytes:
-    return hook_format.stdin(event)
-
-
 def environment(event: Event) -> Mapping[str, str]:
     return {}
-
-
-def read(event: Event, result: Result) -> HookOutput:
-    return hook_format.read(event, result)
 
 
 def sample(name: str) -> bytes:

@@ -13,7 +13,11 @@ from typing import Any
 
 from tray.agents import wire
 from tray.agents.shelley import hook_format
-from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Result, Target, Verdict
+from tray.agents.shelley.hook_format import environment as environment
+from tray.agents.shelley.hook_format import hook_event_name as hook_event_name
+from tray.agents.shelley.hook_format import read as read
+from tray.agents.shelley.hook_format import stdin as stdin
+from tray.model.decision import EMPTY_ANSWER, Answer, Decision, Target, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec, RelayRequest, Tool
 
 CAN_REWRITE = Capability.DENY | Capability.REWRITE_PROMPT | Capability.CONTEXT  # context becomes part of the text
@@ -102,22 +106,6 @@ def _conversation(event: Event, decision: Decision, text: str) -> Answer:
     answer = {"prompt": text} if text != event.prompt else {}
     answer |= {name: value for name, value in decision.extra if isinstance(value, str) and value}
     return Answer(stdout=wire.dumps_line(answer)) if answer else Answer()
-
-
-def hook_event_name(event: Event) -> str:
-    return hook_format.hook_event_name(event)
-
-
-def stdin(event: Event) -> bytes:
-    return hook_format.stdin(event)
-
-
-def environment(event: Event) -> Mapping[str, str]:
-    return hook_format.environment(event)
-
-
-def read(event: Event, result: Result) -> HookOutput:
-    return hook_format.read(event, result)
 
 
 def sample(name: str) -> bytes:

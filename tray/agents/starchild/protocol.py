@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from tray.agents import wire
-from tray.agents.starchild import hook_format
-from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Result, Target, Verdict
+from tray.agents.starchild.hook_format import hook_event_name as hook_event_name
+from tray.agents.starchild.hook_format import read as read
+from tray.agents.starchild.hook_format import stdin as stdin
+from tray.model.decision import EMPTY_ANSWER, Answer, Decision, Target, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec, RelayRequest, Tool
 
 CAN_REFUSE = Capability.DENY | Capability.NOTE
@@ -110,20 +112,8 @@ def render(event: Event, decision: Decision) -> Answer:
     return Answer(stdout=wire.dumps_line(answer)) if answer else Answer()
 
 
-def hook_event_name(event: Event) -> str:
-    return hook_format.hook_event_name(event)
-
-
-def stdin(event: Event) -> bytes:
-    return hook_format.stdin(event)
-
-
 def environment(event: Event) -> Mapping[str, str]:
     return {}
-
-
-def read(event: Event, result: Result) -> HookOutput:
-    return hook_format.read(event, result)
 
 
 def sample(name: str) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from textwrap import wrap
 
 from tray.desktop.labels import age, clean, id_part
 from tray.desktop.menu.actions import (
@@ -19,8 +20,8 @@ from tray.desktop.menu.state import MenuAgent, MenuPreview, MenuState
 from tray.language import count, say
 
 DIGEST_SHOWN = 8
-ADVICE = 100  # characters
-SUMMARY = 120
+WIDTH = 80  # characters of a row with a sentence; a longer one has more rows
+SENTENCE = 400
 
 
 def agents(state: MenuState) -> Item:
@@ -64,9 +65,10 @@ def _connect_all(state: MenuState, key: str) -> Items:
     if len(digests) < 2:
         return ()
     lines = (
-        label(f"{key}/summary/{id_part(one.agent)}", clean(f"{one.name}: {one.connect.summary}", SUMMARY))
+        row
         for one in found
         if one.connect
+        for row in _sentence(f"{key}/summary/{id_part(one.agent)}", f"{one.name}: {one.connect.summary}")
     )
     text = count("Connect this agent", "Connect all {n} agents", len(digests))
     every = f"{key}/connect_all/{id_part(''.join(each[:DIGEST_SHOWN] for each in digests))}"
@@ -105,7 +107,7 @@ def _choices(one: MenuAgent, key: str) -> Iterator[Item]:
     if one.changed:
         yield from _mending(one, key)
     elif one.advice:
-        yield label(f"{key}/advice", clean(one.advice, ADVICE))
+        yield from _sentence(f"{key}/advice", one.advice)
     if one.connect and not one.changed:
         yield submenu(f"{key}/connect", _connect_text(one), tuple(_question(one, f"{key}/connect")))
     if one.disconnect:
@@ -118,7 +120,7 @@ def _choices(one: MenuAgent, key: str) -> Iterator[Item]:
 
 def _mending(one: MenuAgent, key: str) -> Iterator[Item]:
     """What is wrong with its entries, and the two ways on."""
-    yield label(f"{key}/changed", clean(one.changed, ADVICE))
+    yield from _sentence(f"{key}/changed", one.changed)
     text = say("Connect {agent}", agent=clean(one.name, 40)) if one.is_wanted else say("Put it back")
     yield click(f"{key}/put_back", text, PutEntriesBack(one.agent))
     leave = LeaveEntries(one.agent, one.changed_digest)
@@ -137,8 +139,16 @@ def _question(one: MenuAgent, key: str) -> Iterator[Item]:
 
 def _preview_rows(one: MenuAgent, preview: MenuPreview, key: str, *, connect: bool) -> Iterator[Item]:
     """The digest is part of the click's id: a click can only mean the change that was summed up above it."""
-    yield label(f"{key}/summary", clean(preview.summary, SUMMARY))
+    yield from _sentence(f"{key}/summary", preview.summary)
     name = clean(one.name, 40)
     text = _connect_text(one) if connect else say("Disconnect {agent}", agent=name)
     yield click(f"{key}/write/{id_part(preview.digest)}", text, ApplyConnection(one.agent, preview.digest))
     yield click(f"{key}/show", say("Show the difference"), ReviewConnection(one.agent, connect=connect))
+
+
+def _sentence(key: str, text: str) -> Iterator[Item]:
+    """A label, or one for each part where it is long: no desktop breaks a row, and none is to run off the screen."""
+    whole = clean(text, SENTENCE)
+    parts = [whole] if len(whole) <= WIDTH else whole.split(" · ")
+    for number, line in enumerate(line for part in parts for line in wrap(part, WIDTH)):
+        yield label(f"{key}/{number}" if number else key, line)

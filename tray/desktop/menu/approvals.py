@@ -140,8 +140,8 @@ def request_rows(state: MenuState) -> Items:
 
 def _request(one: MenuRequest, parent: str = "approvals") -> Item:
     key = child_id("approvals/done" if one.is_undo else f"{parent}/request", one.id)
-    what = clean(one.summary, 60)
-    who = clean(one.requester, 40, say("somebody"))
+    what = clean(one.summary, 44)
+    who = clean(one.requester, 24, say("somebody"))
     if one.is_undo:
         text, yes, no = say("{what} · done at {who}", what=what, who=who), say("Undo"), say("Keep")
     else:

@@ -10,9 +10,11 @@ from tray.desktop.menu.items import Item, Items, child_id, click, deduplicate, l
 from tray.desktop.menu.state import MenuState
 from tray.language import count, say
 from tray.model.session import STATE_WORDS, Session, SessionState
+from tray.notify.usage_limit import reset_words
 
 ROW_LIMIT = 20
 NAME = 36  # characters
+END = 40  # characters about when a usage limit ends
 SIGNS: Mapping[SessionState, str] = {
     SessionState.WAITING: "?",
     SessionState.FAILED: "!",
@@ -35,7 +37,14 @@ def _rows(state: MenuState) -> Items:
 
 
 def _session(one: Session, now: float) -> Item:
-    what = f"{say(STATE_WORDS[one.state])} · {age(one.since, now)}"
+    state = _limit(one.usage_limit) if one.usage_limit else say(STATE_WORDS[one.state])
+    what = f"{state} · {age(one.since, now)}"
     who = " · ".join(part for part in (clean(one.agent, 20), clean(one.project, 22) if one.project else "") if part)
     text = f"{SIGNS[one.state]}  {clean(one.name or one.session, NAME)} · {who} · {what}"
     return click(child_id("sessions", one.agent, one.session), text, GoToSession(one.agent, one.session))
+
+
+def _limit(words: str) -> str:
+    """In short, with the time when it ends where the agent said that."""
+    end = clean(reset_words(words), END) if reset_words(words) else ""
+    return " · ".join(part for part in (say("usage limit"), end) if part)

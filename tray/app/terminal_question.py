@@ -1,0 +1,96 @@
+"""The first start at a terminal asks there which agents to connect; the icon is on the screen meanwhile."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import sys
+from collections.abc import Callable, Sequence
+
+from tray.approvals.callers.ancestry import ancestors
+from tray.approvals.callers.origin import find_origin
+from tray.desktop.menu import MenuAgent
+from tray.text import printable
+from tray.threads import CheckedThread
+
+LINE = 4096  # bytes: the longest line that a terminal hands over
+YES, NO, DIFFERENCE = ("y", "yes"), ("", "n", "no"), ("d", "diff", "difference")
+
+
+class TerminalQuestion:
+    """`connect` gets the digests of what was summed up, once a person answered yes."""
+
+    def __init__(self, connect: Callable[[Sequence[str]], object]) -> None:
+        self._connect = connect
+        self._closed, self._close = os.pipe()
+        self._thread = CheckedThread(target=self._run, name="terminal question", daemon=True)
+        self._found: tuple[MenuAgent, ...] = ()
+
+    def ask(self, found: Sequence[MenuAgent]) -> None:
+        """In the background, and only if a person can answer."""
+        self._found = tuple(one for one in found if one.connect)
+        if self._found and _can_read() and not find_origin(os.environ, ancestors(os.getpid())):
+            self._thread.start()
+
+    def close(self) -> None:
+        """The question is withdrawn."""
+        os.close(self._close)
+        if self._thread.ident is not None and sys.platform != "win32":  # there, a read cannot be ended
+            self._thread.join()
+            os.close(self._closed)
+
+    def _run(self) -> None:
+        previews = {one.agent: one.connect for one in self._found if one.connect}
+        for agent, preview in previews.items():
+            _print(f"{agent}: {printable(preview.summary)}\n")
+        answer = self._answer(", ".join(previews))
+        while answer in DIFFERENCE:
+            for preview in previews.values():
+                _print(preview.difference)
+            answer = self._answer(", ".join(previews))
+        if answer in YES:
+            self._connect([preview.digest for preview in previews.values()])
+        elif answer is not None:
+            _print("Nothing was written.\n")
+
+    def _answer(self, names: str) -> str | None:
+        """Until it is one; None when nobody can answer any more: the menu and the page ask, too."""
+        while True:
+            _print(f"Connect {names}? [y/N, d shows the difference]: ")
+            line = self._read_line()
+            if not line:
+                return None
+            answer = line.strip().lower()
+            if answer in (*YES, *NO, *DIFFERENCE):
+                return answer
+
+    def _read_line(self) -> str:
+        if sys.platform != "win32":
+            # In the background, reading would stop the whole tray; with this signal blocked it is an error.
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTIN})
+            ready, _, _ = select.select([0, self._closed], [], [])
+            if self._closed in ready:
+                return ""
+        try:
+            return os.read(0, LINE).decode("utf-8", "replace")
+        except OSError:
+            return ""
+
+
+def _can_read() -> bool:
+    """Whether this is a terminal, and the tray is not in its background."""
+    if sys.stdin is None or not sys.stdin.isatty():
+        return False
+    if sys.platform == "win32":
+        return True
+    try:
+        return os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()
+    except OSError:  # a terminal without job control
+        return True
+
+
+def _print(text: str) -> None:
+    with contextlib.suppress(OSError):  # the terminal is closed: the tray runs all the same
+        print(text, end="", flush=True)
