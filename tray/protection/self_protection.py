@@ -67,7 +67,7 @@ class Protection:
 
     def _places(self, event: Event) -> ProtectedPaths:
         """With the page's port, and with the agents' homes that the agent's own environment names."""
-        port, homes = self.port(), agent_homes(event.environment)
+        port, homes = self.port(), agent_homes(event.environment) if event.environment else {}
         if not port and not homes:
             return self.protected_paths
         return replace(self.protected_paths, port=port, agent_homes={**self.protected_paths.agent_homes, **homes})
@@ -100,7 +100,7 @@ class Protection:
             return True
         if cwd and self.protected_paths.environments.hold(cwd):
             return True
-        homes = agent_homes(environment)
+        homes = agent_homes(environment) if environment else {}
         return any(PurePath(home).name in text for home in homes.values())
 
     def _has_hint(self, text: str) -> bool:
