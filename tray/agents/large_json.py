@@ -18,6 +18,7 @@ CUTS = 4  # commas of each sort that are tried as the end of a piece
 RELEASED = 1000  # members of a list that are let go at a time
 CLOSING = {"[": "]", "{": "}"}
 ENDS = ('",', ",", "],", "},")
+SIGNS = '[]{}"'  # a piece without any of them has nothing but numbers and the like
 BLANKS = lazy_pattern(r"[ \t\n\r]*")
 
 
@@ -116,14 +117,15 @@ class _Reader:
 
     def _commas(self, at: int) -> Iterator[int]:
         """Those that may be behind a member, far from here."""
-        for ending in ENDS:
+        plain = not any(sign in self._text[at : at + PIECE] for sign in SIGNS)
+        for ending in (",",) if plain else ENDS:
             cut = at + PIECE
             for _ in range(CUTS):
                 cut = self._text.rfind(ending, at, cut)
                 if cut < 0:
                     break
                 comma = cut + len(ending) - 1
-                if _seems_whole(self._text[at:comma]):
+                if plain or _seems_whole(self._text[at:comma]):
                     yield comma
 
 
