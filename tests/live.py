@@ -7,7 +7,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,6 +18,7 @@ from plain import Plain
 from tray import relay
 from tray.app import build_catalog, open_stores
 from tray.app.reports import hook_rows
+from tray.cli import run_command
 from tray.engine.log_rows import log_row
 from tray.errors import IpcError
 from tray.ipc.client import send_request
@@ -120,13 +122,23 @@ class Live:
     def states(self) -> dict[str, str]:
         """The state of each hook as `hooktray list --json` has it, in the place's environment, without a process."""
         paths = locate(str(self.home))
+        with self._in_place():
+            catalog = build_catalog(paths, open_stores(paths, migrate=not paths.database.exists()))
+            catalog.refresh()
+            return {row["name"]: row["state"] for row in hook_rows(catalog)}
+
+    def connect(self, *agents: str) -> None:
+        """What `hooktray connect AGENT --yes` does, without a process; tests/cli/test_agents.py runs that."""
+        with self._in_place():
+            assert run_command(["--home", str(self.home), "connect", *agents, "--yes"]) == 0
+
+    @contextmanager
+    def _in_place(self) -> Iterator[None]:
         kept = dict(os.environ)
         os.environ.clear()
         os.environ.update(self.place.environment)
         try:
-            catalog = build_catalog(paths, open_stores(paths, migrate=not paths.database.exists()))
-            catalog.refresh()
-            return {row["name"]: row["state"] for row in hook_rows(catalog)}
+            yield
         finally:
             os.environ.clear()
             os.environ.update(kept)

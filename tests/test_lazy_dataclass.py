@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import dataclasses
+import importlib
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tray import lazy_dataclass
 
+ROOT = Path(__file__).parent.parent
 OPTIONS: tuple[Mapping[str, bool], ...] = (
     {"frozen": True, "slots": True, "kw_only": True},
     {"frozen": True, "slots": True},
@@ -141,3 +145,35 @@ def test_values_are_made_compared_and_replaced_without_the_library() -> None:
     done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "[]"
+
+
+def declared_frozen(path: Path) -> list[str]:
+    """The names of the module's classes that are declared frozen."""
+    return [
+        node.name
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef)
+        and any("dataclass(" in (text := ast.unparse(one)) and "frozen=True" in text for one in node.decorator_list)
+    ]
+
+
+def test_every_value_of_the_product_that_is_declared_frozen_is_frozen_at_run_time() -> None:
+    tried = 0
+    for path in sorted((ROOT / "tray").glob("**/*.py")):
+        names = declared_frozen(path)
+        if not names:
+            continue
+        try:
+            module = importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+        except (AssertionError, ImportError):  # of another system, or of an extra that is not installed
+            continue
+        for name in names:
+            cls = getattr(module, name)
+            value, field = object.__new__(cls), next(iter(cls.__match_args__), "anything")
+            with pytest.raises(dataclasses.FrozenInstanceError):
+                setattr(value, field, 1)
+            with pytest.raises(dataclasses.FrozenInstanceError):
+                delattr(value, field)
+            tried += 1
+
+    assert tried > 200

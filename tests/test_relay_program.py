@@ -32,7 +32,7 @@ def test_a_native_relay_that_runs_is_taken(native: Path) -> None:
         (b"#!/bin/sh\n", 0o644, "does not run here"),
         (b"#!/nonexistent/sh\n", 0o755, "does not run here"),
         (b"#!/bin/sh\nexit 3\n", 0o755, "code 3"),
-        (b"#!/bin/sh\necho hello\n", 0o755, "no relay of ours"),
+        (b"#!/bin/sh\necho hello\n", 0o755, "not a relay of ours"),
     ],
 )
 def test_one_that_does_not_run_leaves_the_portable_relay(

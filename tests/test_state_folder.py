@@ -235,7 +235,7 @@ def test_what_connect_wrote_down_is_there_again_and_disconnect_restores_every_by
     settings.parent.mkdir()
     settings.write_bytes(b'{ "model" :"x"\n\n}\n')
     live = guarded(plain, tmp_path)
-    assert live.cli("connect", "claude-code", "--yes").returncode == 0
+    live.connect("claude-code")
     assert denies(live), "which has the tray look at what there is to hold"
     live.wait_log(1)
 

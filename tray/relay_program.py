@@ -91,5 +91,5 @@ def problem(native: Path = NATIVE_RELAY) -> str:
     except (OSError, subprocess.SubprocessError) as error:
         return f"{native}: does not run here: {error}"
     if (done.returncode, done.stdout, done.stderr) != (0, b"", b""):
-        return f"{native}: is no relay of ours; it ended with code {done.returncode}"
+        return f"{native}: is not a relay of ours; it ended with code {done.returncode}"
     return ""

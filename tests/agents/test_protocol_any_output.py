@@ -72,7 +72,7 @@ def own_name(output: bytes, name: str) -> bytes:
     return output
 
 
-@settings(deadline=None, max_examples=1500)
+@settings(deadline=None, max_examples=600)
 @given(
     st.sampled_from(sorted(AGENTS)),
     st.sampled_from(EVENTS),

@@ -140,7 +140,7 @@ def abilities(event: Event) -> Capability:
     return can & (Capability.ASK | Capability.DENY) if event.problem else can
 
 
-@settings(deadline=None, max_examples=600)
+@settings(deadline=None, max_examples=300)
 @given(EVENTS, DECISIONS)
 def test_no_decision_ever_becomes_looser(event: Event, decision: Decision) -> None:
     can, fitted = abilities(event), fit(event, decision)
@@ -154,7 +154,7 @@ def test_no_decision_ever_becomes_looser(event: Event, decision: Decision) -> No
     assert fitted.verdict is not Verdict.ALLOW or decision.verdict is Verdict.ALLOW
 
 
-@settings(deadline=None, max_examples=600)
+@settings(deadline=None, max_examples=300)
 @given(EVENTS, DECISIONS)
 def test_a_fitted_decision_holds_only_what_the_event_carries(event: Event, decision: Decision) -> None:
     can, fitted = abilities(event), fit(event, decision)
@@ -169,7 +169,7 @@ def test_a_fitted_decision_holds_only_what_the_event_carries(event: Event, decis
     assert fit(event, fitted) == fitted
 
 
-@settings(deadline=None, max_examples=600)
+@settings(deadline=None, max_examples=300)
 @given(EVENTS, DECISIONS)
 def test_every_change_is_remarked(event: Event, decision: Decision) -> None:
     fitted = fit(event, decision)
@@ -189,7 +189,7 @@ def test_every_change_is_remarked(event: Event, decision: Decision) -> None:
     assert all("cannot" in remark for remark in fitted.adjustments)
 
 
-@settings(deadline=None, max_examples=600)
+@settings(deadline=None, max_examples=300)
 @given(EVENTS, DECISIONS)
 def test_a_rewrite_of_what_has_happened_outlives_a_refusal(event: Event, decision: Decision) -> None:
     if not spec(event.agent, event.name).after_the_fact or decision.rewrite is None:
@@ -200,7 +200,7 @@ def test_a_rewrite_of_what_has_happened_outlives_a_refusal(event: Event, decisio
     assert carried or any("rewrite" in remark for remark in fitted.adjustments)
 
 
-@settings(deadline=None, max_examples=900)
+@settings(deadline=None, max_examples=450)
 @given(EVENTS, DECISIONS)
 def test_every_decision_has_an_answer_in_the_agents_own_form(event: Event, decision: Decision) -> None:
     answer = render(event, decision)

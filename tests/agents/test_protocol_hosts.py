@@ -97,7 +97,7 @@ def test_the_neutral_answer_changes_nothing_and_is_no_cause_for_complaint(event:
     assert heard(event, neutral(event.agent, event.name, event.body)) == expected
 
 
-@settings(max_examples=700)
+@settings(max_examples=300)
 @given(st.sampled_from(EVENTS), TYPED)
 def test_whatever_is_decided_the_agent_has_nothing_to_complain_of(event: Event, decision: Decision) -> None:
     answer = render(event, decision)
@@ -107,7 +107,7 @@ def test_whatever_is_decided_the_agent_has_nothing_to_complain_of(event: Event, 
     assert heard(event, answer).warnings == []
 
 
-@settings(max_examples=700)
+@settings(max_examples=300)
 @given(st.sampled_from(EVENTS), TYPED)
 def test_what_the_agent_reads_is_never_looser_than_what_was_decided(event: Event, decision: Decision) -> None:
     can, report = spec(event.agent, event.name).can, heard(event, render(event, decision))

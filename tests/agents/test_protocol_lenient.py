@@ -109,8 +109,8 @@ def test_pythons_words_for_numbers_are_read_where_the_agent_is_written_in_it(wor
     claude, x_code = (
         AGENTS[name].protocol.read(EVENTS["bash"], ran(0, output)) for name in ("claude-code", "x-code")
     )
-    assert claude.warning == f"The hook's output is not JSON: {word} is no number; taken as plain text."
-    assert x_code.warning == IGNORED.format(f"not JSON: {word} is no number")
+    assert claude.warning == f"The hook's output is not JSON: {word} is not a number; taken as plain text."
+    assert x_code.warning == IGNORED.format(f"not JSON: {word} is not a number")
 
 
 @pytest.mark.parametrize("output", ["\x85{}", "\x1c{}", "\u200b{}"])

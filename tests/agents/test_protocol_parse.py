@@ -17,7 +17,9 @@ from hypothesis import strategies as st
 from tray.agents.protocol import parse, spec
 from tray.agents.registry import AGENTS
 from tray.agents.wire import LARGE_PAYLOAD, dumps
-from tray.model.event import Capability, EventKind
+from tray.engine.plan import EventSearch, matches
+from tray.model.event import Capability, EventKind, RelayRequest
+from tray.model.hook import Match
 
 
 @every(("agent", "name"), EXPECTED, ids=lambda word: word)
@@ -63,8 +65,8 @@ BAD = {
     b"true": "payload is a JSON boolean, not an object",
     b"null": "payload is a JSON null, not an object",
     b'{"a":"\xff"}': "payload is not UTF-8: byte 6 cannot be read",
-    b'{"a":NaN}': "payload is not JSON: NaN is no number",
-    b'{"a":-Infinity}': "payload is not JSON: -Infinity is no number",
+    b'{"a":NaN}': "payload is not JSON: NaN is not a number",
+    b'{"a":-Infinity}': "payload is not JSON: -Infinity is not a number",
     b'{"a":1e999}': "payload is not JSON: a number is too large",
     b'{"a":1,"a":2}': "payload is JSON that has a key twice in one object",
     b'{"a":' * 300 + b"1" + b"}" * 300: "payload is JSON nested more than 200 deep",
@@ -90,7 +92,7 @@ LARGE = json.dumps(MANY)[:-1].encode()  # still open at its end
 IN_LARGE = {
     b', "a": 1}': "",
     b', "a": 1} trailing': "payload is not JSON: Extra data at line 1, column %d",
-    b', "a": NaN}': "payload is not JSON: NaN is no number",
+    b', "a": NaN}': "payload is not JSON: NaN is not a number",
     b', "a": 1e999}': "payload is not JSON: a number is too large",
     b', "a": %s}' % (b"9" * 300): "",
     b', "a": %s}' % (b"9" * 301): "payload is not JSON: a number is too large",
@@ -111,6 +113,22 @@ def test_a_large_payload_is_read_as_strictly_as_a_small_one(end: bytes, problem:
 
     assert event.problem == (problem % (body.index(b"}", len(LARGE)) + 3) if "%d" in problem else problem)
     assert event.payload == ({} if problem else json.loads(body))
+
+
+CALLS = [
+    (agent, name)
+    for agent, known in AGENTS.items()
+    for name, one in known.events.items()
+    if one.kind is EventKind.TOOL_BEFORE
+]
+
+
+@every(("agent", "name"), CALLS)
+def test_a_tool_call_whose_tool_is_not_named_is_a_problem_so_that_every_guard_is_asked(agent: str, name: str) -> None:
+    event = parse(RelayRequest(agent=agent, event=name, id="1", body=b'{"renamed": "Bash"}'))
+
+    assert event.problem
+    assert matches(Match(event="tool_before", tool="Bash"), event, EventSearch(event))
 
 
 def test_a_problem_never_quotes_the_payload() -> None:

@@ -157,7 +157,7 @@ def test_all_agents_that_were_found_are_connected_by_one_click(agents: AgentsMen
 
     text = agents.connect_all(digests)
 
-    assert text.startswith("Connected: Claude Code, Codex · never heard of")
+    assert text.startswith("Connected: Claude Code, Codex · Claude Code: never heard of")
     assert [one.agent for one in agents.rows() if one.connected] == ["claude-code", "codex"]
     with pytest.raises(HooktrayError, match="not what was shown last"):
         agents.connect_all(digests)

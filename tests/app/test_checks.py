@@ -85,7 +85,7 @@ def test_static_runs_nothing(house: House) -> None:
 @pytest.mark.parametrize(
     ("script", "cause", "remedy"),
     [
-        ("sleep 30", "timed out after 0.3 s", "make it quicker, or raise its `timeout:` (now 0.3 s) in "),
+        ("sleep 30", "timed out after 0.3 s", "make it quicker, or raise its `timeout:` in "),
         ("exit 9", "exit 9", "`hooktray test PreToolUse --agent claude-code --hook guard` shows all of it"),
         ("kill -9 $$", "signal 9", "`hooktray test"),
         ("no-such-program-here", "exit 127", "a program that the script starts is not there"),

@@ -171,7 +171,7 @@ def _first(change: Callable[[Document], object]) -> Callable[[Document], object]
 
 
 CHANGES: dict[str, tuple[Callable[[Document], object], str]] = {
-    "another format": (lambda one: one.update(format="x"), "is no export"),
+    "another format": (lambda one: one.update(format="x"), "is not an export"),
     "a list": (lambda one: one.update(hooks={}), "a list"),
     "newer": (lambda one: one.update(version=2), "written by a newer Hooktray"),
     "no version": (lambda one: one.pop("version"), "expected a number"),
@@ -180,15 +180,15 @@ CHANGES: dict[str, tuple[Callable[[Document], object], str]] = {
     "null": (lambda one: one["hooks"].append(None), "expected an object"),
     "no digest": (_first(lambda one: one.pop("digest")), "`digest`"),
     "another digest": (_first(lambda one: one.update(digest="0" * 64)), "was altered"),
-    "another definition": (_first(lambda one: one.update(definition="{}")), "no definition"),
-    "a list as definition": (_first(lambda one: one.update(definition="[]")), "no definition"),
+    "another definition": (_first(lambda one: one.update(definition="{}")), "not a definition"),
+    "a list as definition": (_first(lambda one: one.update(definition="[]")), "not a definition"),
     "another way": (_first(lambda one: one.update(way=1)), "`way`"),
-    "a place": (_first(lambda one: one.update(position=["0", 0])), "is no approval"),
+    "a place": (_first(lambda one: one.update(position=["0", 0])), "is not an approval"),
     "other bytes": (_first(lambda one: one["files"][0].update(bytes="AAAA")), "bytes were altered"),
     "no bytes": (_first(lambda one: one["files"][0].update(bytes="*")), "bytes were altered"),
-    "a relative path": (_first(lambda one: one["files"][0].update(path="../x")), "no full path"),
-    "a path upwards": (_first(lambda one: one["files"][0].update(path="/a/../x")), "no full path"),
-    "a path with NUL": (_first(lambda one: one["files"][0].update(path="/a\0")), "no full path"),
+    "a relative path": (_first(lambda one: one["files"][0].update(path="../x")), "not a full path"),
+    "a path upwards": (_first(lambda one: one["files"][0].update(path="/a/../x")), "not a full path"),
+    "a path with NUL": (_first(lambda one: one["files"][0].update(path="/a\0")), "not a full path"),
     "a file twice": (_first(lambda one: one["files"].append(one["files"][0])), "is given twice"),
     "another file": (_first(lambda one: one["files"][0].update(path="/etc/passwd")), "was altered"),
 }

@@ -164,7 +164,7 @@ def test_why_names_the_command_that_lets_a_missing_variable_through(
 
     text = said(house, capsys, "why", house.last.id)
 
-    assert "if it shall have it: `hooktray approve --env MY_TOKEN guard`" in text
+    assert "`hooktray approve --env MY_TOKEN guard` lets it through" in text
 
 
 def test_stats_count_each_hooks_turns_and_each_agents_answers(

@@ -17,7 +17,7 @@ from desk.wait import Overdue, wait
 
 CONFIG = Path(__file__).parent / "config"
 DEPTH = 24
-DEADLINE = 15.0  # seconds for each part to come up
+DEADLINE = 60.0  # seconds for each part to come up; only a busy machine needs them
 PATHS = {  # template in config/ -> where it stands below the desk's folder
     "bus.conf": "bus.conf",
     "dunstrc": "config/dunst/dunstrc",

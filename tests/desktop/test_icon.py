@@ -19,7 +19,7 @@ from desktop.watcher import Watcher
 from tray.desktop.artwork import IconState
 from tray.desktop.headless import HeadlessIcon
 from tray.desktop.icon import Icon, IconBackend, choose_backend, choose_icon
-from tray.desktop.linux import XScreen, query_screen, session_bus
+from tray.desktop.linux import XScreen, collapses_submenus, query_screen, session_bus
 from tray.desktop.menu import Action, MenuState, menu
 
 DEADLINE = 30.0
@@ -191,3 +191,10 @@ def test_choosing_an_icon_does_not_import_pystray_where_it_is_not_used() -> None
     )
 
     assert subprocess.run([sys.executable, "-c", code], timeout=30, check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("desktop", "collapses"), [("ubuntu:GNOME", True), ("GNOME", True), ("XFCE", False), ("", False)]
+)
+def test_gnome_shell_cannot_show_submenus_in_submenus(desktop: str, collapses: bool) -> None:
+    assert collapses_submenus({"XDG_CURRENT_DESKTOP": desktop}) is collapses

@@ -286,6 +286,46 @@ def test_any_state_gives_a_sound_menu(state: MenuState, language: str, monkeypat
         assert (ItemKind.SEPARATOR, ItemKind.SEPARATOR) not in pairwise(kinds)
 
 
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
+@given(state=states)
+def test_where_a_host_cannot_show_submenus_in_submenus_each_row_is_one_level_up(state: MenuState) -> None:
+    flat = menu(replace(state, options=replace(state.options, flat=True)))
+
+    assert [item.action for item in walk(flat) if item.action] == [
+        one.action for one in walk(menu(state)) if one.action
+    ]
+    assert all(
+        len(item.label) <= LABEL_LIMIT and item.kind is not ItemKind.SUBMENU for row in flat for item in row.children
+    )
+
+
+def test_a_row_of_a_submenu_in_a_submenu_begins_with_its_name_where_it_is_one_level_up() -> None:
+    options = MenuOptions(page=True, doctor=True, flat=True)
+    rows = menu(
+        MenuState(
+            now=NOON, approvals=(PENDING,), recent=(RECORD,), alerts=AlertsState(snoozable=True), options=options
+        )
+    )
+    shown = {row.label: [child.label for child in row.children if child.action] for row in rows}
+
+    assert shown["Approvals (1)"] == [
+        "guard · tool_before · new · Review",
+        "guard · tool_before · new · Approve 1a2b3c4d",
+        "guard · tool_before · new · Deny",
+    ]
+    assert "Only claude-code · shop · 1 hour" in shown["Pause"]
+    assert shown["Alerts"][1] == "Snooze · 30 minutes"
+
+
+def test_the_first_row_leaves_out_what_does_not_fit_and_opens_the_agents_that_do_not_fire() -> None:
+    codex = replace(CLAUDE, agent="codex", name="Codex", firing=False)
+    row = find(MenuState(now=NOON, agents=(codex,), active_agents=1, recent=(RECORD,)), "status")
+
+    assert (row.label, row.action) == ("1 agent · Codex is not firing", ShowAgents())
+
+
 def test_every_row_makes_sense_when_it_is_read_aloud() -> None:
     claude = replace(CLAUDE, connected=False, connect=MenuPreview(digest="1a", summary="adds 14 entries"))
     codex = replace(claude, agent="codex", name="Codex")

@@ -29,7 +29,7 @@ from tray.model.hook import ApprovalState
 @pytest.mark.parametrize(
     ("one", "shown"),
     [
-        (replace(CLAUDE, installed=False, connected=False), "Claude Code · not installed"),
+        (replace(CLAUDE, installed=False, connected=False), "1 more is not installed"),
         (replace(CLAUDE, connected=False), "Claude Code · not connected"),
         (
             replace(CLAUDE, name="Pine", package="hooktray-pine 1.0\x1b[2J"),

@@ -19,7 +19,7 @@ def test_each_session_has_its_name_agent_project_state_and_since_when() -> None:
 
     assert item.label == "Sessions (1)"
     assert labels(item) == [
-        "?  main · Import · codex · api · waits for you · 2 min ago",
+        "?\u2005  main · Import · codex · api · waits for you · 2 min ago",
         "✓  s2 · claude-code · done · 5 s ago",
     ]
     assert item.children[0].action == GoToSession("codex", "s/1")
@@ -31,8 +31,8 @@ def test_of_a_session_that_a_usage_limit_holds_up_it_shows_when_that_ends() -> N
     unknown = replace(limited, session="s3", usage_limit="Usage limit reached")
 
     assert labels(find(MenuState(now=NOON, sessions=(limited, unknown)), "sessions")) == [
-        "!  s2 · claude-code · usage limit · resets 3pm · 5 s ago",
-        "!  s3 · claude-code · usage limit · 5 s ago",
+        "!\u2004  s2 · claude-code · usage limit · resets 3pm · 5 s ago",
+        "!\u2004  s3 · claude-code · usage limit · 5 s ago",
     ]
 
 

@@ -182,11 +182,17 @@ def test_without_a_bus_pystray_draws_the_icon_in_the_old_tray_and_says_that_it_h
     process = start(desk, **NO_BUS)
     ink = ImageColor.getrgb(colour(IconState.ON, dark=True))
 
-    desk.wait(lambda: ink in {shade for _, shade in desk.screenshot().getcolors(1 << 24) or ()}, what="it is drawn")
+    desk.wait(lambda: ink in colours(desk), what="it is drawn")
 
     assert desk.log(process) == f"pystray {NO_MENU}\n"
     desk.wait(lambda: asked(desk, process) == "visible: True", what="it knows that the icon is docked")
     end(desk, process)
+
+
+def colours(desk: Desk) -> set[object]:
+    """What is drawn in the panel's tray."""
+    box = desk.screen.tray()
+    return {shade for _, shade in desk.screen.image(box).getcolors(1 << 24) or ()} if box else set()
 
 
 def asked(desk: Desk, process: subprocess.Popen[bytes]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -105,3 +106,18 @@ def test_a_session_that_logind_says_is_locked_is_away(tmp_path: Path, monkeypatc
         stand_in.lock(ours, False)
 
         assert (without, not_ours, open_, locked, is_away()) == (False, False, False, True, False)
+
+
+def test_where_logind_says_that_nobody_is_there_that_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As swayidle and others tell it. That somebody is there it does not prove."""
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    with logind(tmp_path, environment) as stand_in:
+        monkeypatch.setenv("DBUS_SYSTEM_BUS_ADDRESS", stand_in.address)
+        path = stand_in.add("c1", os.getuid(), "wayland")
+        somebody = presence.idle_seconds({})
+        stand_in.set(path, "IdleSinceHint", f"<uint64 {int((time.time() - 400) * 1e6)}>")
+        stand_in.set(path, "IdleHint", "<true>")
+
+        assert somebody is None
+        assert presence.attention(Place(), 300.0, {}) == AWAY
+        assert presence.attention(Place(), 9000.0, {}) == ELSEWHERE

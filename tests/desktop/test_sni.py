@@ -414,3 +414,18 @@ def test_a_host_that_missed_a_change_while_it_read_the_icon_gets_it_later(stage:
         wait(lambda: ("NewStatus", ["NeedsAttention"]) in host.signals, "it is signalled again")
         assert {"NewIcon", "NewAttentionIcon"} <= set(dict(host.signals))
         host.signals.clear()
+
+
+def test_a_change_is_signalled_twice_for_a_host_that_still_loads_the_picture_before(
+    stage: Stage, host: Watcher
+) -> None:
+    for _ in range(2):  # what follows the registration
+        wait(lambda: "NewIcon" in dict(host.signals), "the state is repeated after the registration")
+        host.signals.clear()
+
+    stage.icon.show(IconState.ATTENTION, "something waits for you", menu(STATE))
+
+    for _ in range(2):
+        wait(lambda: ("NewStatus", ["NeedsAttention"]) in host.signals, "the change is signalled")
+        assert {"NewIcon", "NewAttentionIcon"} <= set(dict(host.signals))
+        host.signals.clear()

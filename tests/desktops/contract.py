@@ -93,6 +93,15 @@ class Contract:
 
         wait(lambda: desktop.shows(IconState.ATTENTION), SLOW, "the icon has the colour of attention")
 
+    def test_the_icon_shows_what_comes_up_later(self, desktop: Shell, live: Live) -> None:
+        self.appear(desktop, live)
+        wait(lambda: desktop.shows(IconState.ON), SLOW, "all is well")
+
+        live.script("guard.sh", REFUSES)
+        live.configure(GUARD)
+
+        wait(lambda: desktop.shows(IconState.ATTENTION), SLOW, "the icon has the colour of attention")
+
     def test_the_menu_switches_hooks_off_and_on(self, desktop: Shell, live: Live) -> None:
         self.appear(desktop, live)
 

@@ -56,14 +56,16 @@ class Gnome(Shell):
         return any(words in label.text for label in self._labels())
 
     def click(self, path: Sequence[str], item: TrayItem | None = None) -> None:
-        """Open the menu, open each submenu in it, press the last row."""
+        """Open the menu and its submenu, press the row. There, a deeper row begins with its submenu's name."""
         for left in reversed(range(TRIES)):
             self._close_menus()
             self._press(self._icon(), RIGHT)
             try:
-                for label in path:
+                for label in path[:1]:
                     self._press(self._row(label), LEFT)
-                wait(lambda: not self._find(path[-1]), PATIENCE, "the menu closes")
+                if path[1:]:
+                    self._press(self._row(*path[1:]), LEFT)
+                wait(lambda: not self._find("Hooks enabled"), PATIENCE, "the menu closes")
             except Overdue:  # a press that comes before the shell has loaded the menu opens nothing
                 if not left:
                     raise
@@ -127,21 +129,21 @@ class Gnome(Shell):
     def _labels(self) -> list[Spot]:
         return self._look()[0]
 
-    def _find(self, label: str) -> Spot | None:
-        """The row or button with this label, else the first that begins with it."""
-        labels = self._labels()
+    def _find(self, label: str, last: str = "") -> Spot | None:
+        """The row or button with this label, else the first that begins with it; `last` begins a part after it."""
+        labels = [one for one in self._labels() if not last or f" · {last}" in one.text]
         exact = (one for one in labels if one.text == label)
         return next(exact, next((one for one in labels if one.text.startswith(label)), None))
 
-    def _row(self, label: str) -> Spot:
+    def _row(self, *words: str) -> Spot:
         """Once it stands still: a submenu moves the rows below it."""
         last: list[Spot | None] = [None]
 
         def still() -> Spot | None:
-            last.append(self._find(label))
+            last.append(self._find(words[0], *words[1:][-1:]))
             return last[-1] if last[-1] == last[-2] else None
 
-        return wait(still, PATIENCE, f"the row {label}")
+        return wait(still, PATIENCE, f"the row {' · '.join(words)}")
 
     def _icon(self) -> Spot:
         return wait(lambda: next(iter(self._look()[1]), None), DEADLINE, "an icon in the panel")

@@ -17,7 +17,7 @@ DISPLAY = 1  # the object that is there from the start
 SYNC, GET_REGISTRY, BIND, CREATE = 0, 1, 0, 0  # requests: of the display, the registry, the manager of pointers
 MOTION_ABSOLUTE, BUTTON, FRAME = 1, 2, 4  # requests of the pointer
 ERROR, GLOBAL, DONE = 0, 0, 0  # events: of the display, the registry, a callback
-MANAGER = "zwlr_virtual_pointer_manager_v1"
+AUTHENTICATE, MOTION = 0, 1  # requests of the fake input
 TIMEOUT = 20.0  # seconds for an answer
 POPUP = re.compile(
     r"-> xdg_surface@(?P<surface>\d+)\.get_popup\(new id xdg_popup@(?P<new>\d+), (?:nil|xdg_surface@(?P<parent>\d+)),"
@@ -27,11 +27,12 @@ POPUP = re.compile(
 )
 
 
-class Pointer:
-    """A pointer of the compositor that programs cannot tell from a mouse; the protocol of wlroots for it."""
+class WaylandClient:
+    """A connection with one object of the compositor's, of this interface."""
 
-    def __init__(self, path: Path, size: tuple[int, int]) -> None:
-        self._size = size
+    interface: str
+
+    def __init__(self, path: Path) -> None:
         self._socket = socket.socket(socket.AF_UNIX)
         self._socket.settimeout(TIMEOUT)
         self._socket.connect(str(path))
@@ -39,26 +40,10 @@ class Pointer:
         self._last = DISPLAY  # the highest number of an object
         registry = self._new()
         self._send(DISPLAY, GET_REGISTRY, registry)
-        manager, self._pointer = self._bind(registry), self._new()
-        self._send(manager, CREATE, 0, self._pointer)  # 0: the seat that the compositor has
-        self._sync()
+        self._object = self._bind(registry)
 
     def close(self) -> None:
         self._socket.close()
-
-    def point(self, x: int, y: int) -> None:
-        """Move there in two steps: toolkits ignore a first motion that is only an entry."""
-        for step in (x - 1, x):
-            self._act(MOTION_ABSOLUTE, step, y, *self._size)
-
-    def press(self, button: int) -> None:
-        for down in (1, 0):
-            self._act(BUTTON, BUTTONS[button], down)
-
-    def _act(self, request: int, *words: int) -> None:
-        self._send(self._pointer, request, time.monotonic_ns() // 1_000_000 & 0xFFFFFFFF, *words)
-        self._send(self._pointer, FRAME)
-        self._sync()
 
     def _bind(self, registry: int) -> int:
         known = {}
@@ -67,7 +52,7 @@ class Pointer:
                 number, length = struct.unpack_from("=II", body)
                 known[body[8 : 7 + length].decode()] = number
         manager = self._new()
-        self._send(registry, BIND, known[MANAGER], MANAGER, 1, manager)
+        self._send(registry, BIND, known[self.interface], self.interface, 1, manager)
         return manager
 
     def _new(self) -> int:
@@ -103,6 +88,48 @@ class Pointer:
             self._unread += more
         data, self._unread = self._unread[:size], self._unread[size:]
         return data
+
+
+class Pointer(WaylandClient):
+    """A pointer of the compositor that programs cannot tell from a mouse; the protocol of wlroots for it."""
+
+    interface = "zwlr_virtual_pointer_manager_v1"
+
+    def __init__(self, path: Path, size: tuple[int, int]) -> None:
+        super().__init__(path)
+        self._size, self._pointer = size, self._new()
+        self._send(self._object, CREATE, 0, self._pointer)  # 0: the seat that the compositor has
+        self._sync()
+
+    def point(self, x: int, y: int) -> None:
+        """Move there in two steps: toolkits ignore a first motion that is only an entry."""
+        for step in (x - 1, x):
+            self._act(MOTION_ABSOLUTE, step, y, *self._size)
+
+    def press(self, button: int) -> None:
+        for down in (1, 0):
+            self._act(BUTTON, BUTTONS[button], down)
+
+    def _act(self, request: int, *words: int) -> None:
+        self._send(self._pointer, request, time.monotonic_ns() // 1_000_000 & 0xFFFFFFFF, *words)
+        self._send(self._pointer, FRAME)
+        self._sync()
+
+
+class FakeInput(WaylandClient):
+    """The same of KWin, as far as moving goes."""
+
+    interface = "org_kde_kwin_fake_input"
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._send(self._object, AUTHENTICATE, "tests", "to move the pointer")
+        self._sync()
+
+    def move(self, x: int, y: int) -> None:
+        """By so many pixels."""
+        self._send(self._object, MOTION, 256 * x & 0xFFFFFFFF, 256 * y & 0xFFFFFFFF)
+        self._sync()
 
 
 def popups(log: str) -> list[Box]:

@@ -23,7 +23,7 @@ SLOW = 60.0  # seconds on a loaded machine
 @pytest.mark.parametrize(
     ("own", "shown"),
     [
-        ("", "A program that is no tray host clicked"),
+        ("", "A program that is not a tray host clicked"),
         ("org.kde.StatusNotifierHost-loose", "started after an agent"),
     ],
     ids=["a program", "one that calls itself a tray host"],

@@ -5,59 +5,19 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from desk import Desk, wait
 from desk.bubbles import DunstBubbles
-from desktop.focus.terminals import LONG, Tmux, front, tmux, wait_active
-from live import Live
-
-SESSION = "8599ab20-15e7"
-STOP = {"session_id": SESSION, "cwd": "/home/dev/shop", "hook_event_name": "Stop"}
-WATCHED = {**STOP, "last_assistant_message": "Watched"}
-PROMPT = {**STOP, "hook_event_name": "UserPromptSubmit", "prompt": "Fix the login"}
-
-
-@dataclass
-class Scene:
-    """A tray, and an agent in the second window of a tmux session, with another terminal in front."""
-
-    live: Live
-    server: Tmux
-    agent: int  # its process
-
-    def leave(self) -> None:
-        """Another window of tmux is shown, and another terminal is in front."""
-        self.server.run("select-window", "-t", "work:0")
-        front(self.live.desk, "plain")
-
-    def is_there(self) -> bool:
-        return self.agent in self.server.shown()
-
-    def arrive(self) -> None:
-        wait_active(self.live.desk, "one")
-        wait(self.is_there, LONG, "the pane is shown")
+from desktop.focus.terminals import LONG
+from e2e.tmux_scene import SESSION, STOP, Scene, tmux_scene
 
 
 @pytest.fixture
 def scene(desk: Desk, tmp_path: Path) -> Iterator[Scene]:
-    live = Live.fresh(desk, tmp_path)
-    with tmux(desk, tmp_path) as server:
-        server.attach("work", "one")
-        desk.start(["xterm", "-T", "plain", "-e", "cat"])
-        script = tmp_path / "agent.sh"
-        lines = [
-            f"echo {shlex.quote(json.dumps(payload))} | {shlex.join(live.relay_argv('claude-code', name))}"
-            for name, payload in (("UserPromptSubmit", PROMPT), ("Stop", STOP), ("Stop", WATCHED))
-        ]
-        script.write_text("\n".join([*lines[:2], "read line", lines[2], "exec cat", ""]))
-        words = ("-t", "work", "-P", "-F", "#{pane_pid}", "sh", str(script))
-        agent = int(server.run("new-window", "-d", *words))
-        live.wait_log(2)
-        yield Scene(live, server, agent)
-    live.quit()
+    with tmux_scene(desk, tmp_path, {}) as scene:
+        yield scene
 
 
 def test_a_click_on_the_notification_its_button_the_menu_and_the_command_lead_there(scene: Scene) -> None:
@@ -103,15 +63,3 @@ def test_where_nothing_can_be_raised_one_line_says_so_and_the_page_opens(scene: 
     assert done.returncode == 1
     assert "no terminal shows it: run `tmux attach -t work`" in done.stderr.decode()
     assert "its page is opened instead" in done.stderr.decode()
-
-
-def test_the_end_of_a_turn_that_is_watched_shows_nothing_and_is_noted_as_seen(scene: Scene) -> None:
-    live, desk = scene.live, scene.live.desk
-    scene.server.run("select-window", "-t", "work:1")
-    front(desk, "one")
-    desk.clear_notifications()
-
-    desk.run(["xdotool", "key", "Return"])  # upon which the agent ends one more turn
-
-    wait(lambda: live.log()[0]["alerted"] == "seen", LONG, "it is noted")
-    assert [one for one in desk.notifications() if "Watched" in one.body] == []

@@ -39,8 +39,7 @@ class Installed:
 
     def connect(self) -> None:
         self.live.start()
-        done = self.plain.run(self.live.argv("connect", "claude-code", "--yes"), timeout=LONG)
-        assert done.returncode == 0, done.stderr
+        self.live.connect("claude-code")
         wait(lambda: self.paths.relay_table.exists(), LONG, "the relay's table")
 
     @property

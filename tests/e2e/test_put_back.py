@@ -39,8 +39,7 @@ def narrow(file: Path) -> None:
 
 def connected(desk: Desk, folder: Path, settings: Path) -> tuple[Live, bytes]:
     live = Live.fresh(desk, folder)
-    done = desk.run(live.argv("connect", "claude-code", "--yes"))
-    assert done.returncode == 0, done.stderr
+    live.connect("claude-code")
     desk.wait(lambda: "not connected" not in row(live) and "connected" in row(live), SLOW, "the menu knows it")
     return live, settings.read_bytes()
 

@@ -77,5 +77,5 @@ def test_a_block_is_as_it_is_written() -> None:
 def test_what_is_no_toml_is_reported_with_its_place() -> None:
     with pytest.raises(ConfigError, match=r"^f:2:\d+: not TOML: "):
         parse(b"a = 1\nb = \n", "f")
-    with pytest.raises(ConfigError, match="`hooks` is no array of tables"):
+    with pytest.raises(ConfigError, match="`hooks` is not an array of tables"):
         tables(b"hooks = 1\n", "f", "hooks")

@@ -134,7 +134,7 @@ def _fault(event: str, answer: Mapping[str, Any]) -> str:
     """Why the whole answer is invalid: none of it counts then."""
     for fields, types in ((answer, UNIVERSAL), (answer.get("hookSpecificOutput", {}), TYPES)):
         if not isinstance(fields, dict):
-            return "hookSpecificOutput is no object"
+            return "hookSpecificOutput is not an object"
         for key, wanted in types.items():
             if key in fields and kind(fields[key]) != wanted:
                 return f"{key} is no {wanted}"

@@ -131,7 +131,7 @@ def _changes(report: Report, event: str, answer: dict[str, Any]) -> None:
         if isinstance(answer[key], str) and answer[key]:
             report.changes[target] = answer[key]
         else:
-            report.warnings.append(f"{key} is no text")
+            report.warnings.append(f"{key} is not text")
     if "modifiedResult" in answer:
         result = answer["modifiedResult"]
         if isinstance(result, dict) and isinstance(result.get("textResultForLlm"), str) and "resultType" in result:

@@ -24,7 +24,6 @@ from live import Live
 from plain import Plain
 
 from tray.app import open_stores
-from tray.cli import run_command
 from tray.engine.log_rows import log_row
 from tray.paths import locate
 
@@ -111,8 +110,8 @@ class StandInScenes:
                 settings.write_text(self.agent.existing)
             stand_in = StandIn(settings, project, self.agent.run, self.agent.moments, self.agent.commands)
             place = Place(self.agent, live, tmp_path, stand_in)
-            if connected:  # as the command does it, without a process for each time
-                assert run_command(["--home", str(live.home), "connect", self.agent.agent, "--yes"]) == 0
+            if connected:
+                live.connect(self.agent.agent)
             return place
 
         yield start

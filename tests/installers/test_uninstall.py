@@ -62,15 +62,15 @@ class Environment:
     def __init__(self, root: Path, wheel: Path) -> None:
         self.root = root
         self.python = root / "bin" / "python"
-        subprocess.run([sys.executable, "-m", "venv", str(root)], check=True, timeout=LONG)
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(root)], check=True, timeout=LONG)
         (self.site,) = root.glob("lib/python3*/site-packages")
         (self.site / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
         self.pip("install", "--no-index", "--no-deps", "--ignore-installed", str(wheel))
 
     def pip(self, *words: str) -> None:
-        done = subprocess.run(
-            [self.python, "-I", "-m", "pip", "-q", *words], capture_output=True, timeout=LONG, check=False
-        )
+        """With the pip of the environment that runs the tests: to install another one takes longer than the test."""
+        argv = [sys.executable, "-I", "-m", "pip", "--python", str(self.python), "-q", *words]
+        done = subprocess.run(argv, capture_output=True, timeout=LONG, check=False)
         assert done.returncode == 0, done.stderr.decode()
 
     def run(self, code: str, house: House) -> None:

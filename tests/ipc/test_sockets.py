@@ -97,7 +97,7 @@ def test_what_is_no_socket_is_not_removed(tmp_path: Path, kind: str) -> None:
     else:
         bench.path.symlink_to(tmp_path / "elsewhere")
 
-    with pytest.raises(IpcError, match="something that is no socket is in the way"):
+    with pytest.raises(IpcError, match="something that is not a socket is in the way"):
         bench.listener.start()
     assert bench.path.is_symlink() or bench.path.read_text() == "mine"
 

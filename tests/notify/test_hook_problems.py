@@ -19,16 +19,17 @@ FINE = Outcome(hook="guard", status=Status.OK, ms=10, limit=10)
 @pytest.mark.parametrize(
     ("outcome", "said"),
     [
-        (broken("not found: ./x"), "guard: not found: ./x · install it, or mend its line and approve that"),
-        (broken("Permission denied"), "guard: Permission denied · make it executable: chmod +x"),
+        (broken("not found: ./x"),
+         "guard: not found: ./x · install it, or correct the command in its file, then approve the change"),
+        (broken("Permission denied"), "guard: Permission denied · chmod +x its file"),
         (broken("not executable: /home/me/my hooks/x.sh"),
          "guard: not executable: my hooks/x.sh · chmod +x '/home/me/my hooks/x.sh'"),
         (broken(status=Status.TIMED_OUT, cause="timed out after 10 s"),
-         "guard: timed out after 10 s · raise its `timeout:` or make it quicker"),
+         "guard: timed out after 10 s · make it quicker, or raise its `timeout:` in its file"),
         (Outcome(hook="guard", status=Status.OK, cause="no JSON", output=HookOutput(warning="no JSON")),
-         "guard: no JSON · it must print nothing, or one answer in its dialect"),
+         "guard: no JSON · print JSON or nothing on stdout, and words for people on stderr"),
         (Outcome(hook="guard", status=Status.OK, ms=8100, limit=10),
-         "guard: took 8.1 of its 10 s · raise its `timeout:` or make it quicker"),
+         "guard: took 8.1 of its 10 s · make it quicker, or raise its `timeout:` in its file"),
         (broken("refused 8 times", gate=Gate.LOOP_CAP), "guard: refused 8 times"),
     ],
 )  # fmt: skip

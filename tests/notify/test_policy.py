@@ -259,7 +259,7 @@ def test_every_broken_hook_has_an_alert_of_its_own_that_names_the_cure() -> None
     assert [(alert.cls, alert.body) for alert in found] == [
         (AlertClass.HOOK_FAILED, f"a: killed by signal 9 · {log}"),
         (AlertClass.HOOK_FAILED, f"b: killed by signal 9 · {log}"),
-        (AlertClass.HOOK_TIMED_OUT, "c: timed out after 10 s · raise its `timeout:` or make it quicker"),
+        (AlertClass.HOOK_TIMED_OUT, "c: timed out after 10 s · make it quicker, or raise its `timeout:` in its file"),
         (AlertClass.HOOK_FAILED, f"d: not JSON · {log}"),
     ]
     assert len({alert.key for alert in found}) == 4

@@ -93,6 +93,25 @@ def test_many_projects_are_not_all_named(throttle: Throttle, clock: Clock) -> No
     assert throttle.release()[0].body == "9 turns ended: p0, p1, p2 …"
 
 
+def test_what_no_longer_waits_for_the_user_is_not_counted_when_a_snooze_ends(
+    throttle: Throttle, clock: Clock
+) -> None:
+    pending = [
+        policy.approval_pending(name, "tool_before", "1a2b", key=name) for name in ("guard", "second", "third")
+    ]
+    throttle.snooze(3600)
+    throttle.offer([*pending, dataclasses.replace(pending[0], body="other bytes")])
+
+    throttle.withdraw({pending[0].key, pending[1].key})
+    throttle.snooze(None)
+    clock.now += MINUTE
+
+    assert throttle.count == 1
+    assert throttle.release() == (pending[2],)
+    throttle.withdraw({pending[2].key})
+    assert throttle.due() is None
+
+
 def test_one_that_was_held_back_is_shown_as_it_is(throttle: Throttle, clock: Clock) -> None:
     throttle.offer([ended("early")] * BURST)
     late = ended("late")

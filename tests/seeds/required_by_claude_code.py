@@ -81,12 +81,12 @@ ADVANCED = (
         number="A008",
         text="the printed dynamic configuration runs",
         state="ruled out",
-        why="it is no valid shell: its branches hold nothing but comments",
+        why="it is not valid shell: its branches hold nothing but comments",
         tests=("a_script_that_is_no_valid_shell_is_named_before_its_approval",),
     ),
     shown(
         "A009",
-        "doctor names a script that is no valid shell",
+        "doctor names a script that is not valid shell",
         "a_script_that_is_no_valid_shell_is_named_before_its_approval",
     ),
     shown(

@@ -24,10 +24,10 @@ def reads(number: str, text: str, event: str, key: str, value: Any = ..., **payl
 
 SHELLEY = (
     R(number="S01", text="an executable of a hook's name in the hooks folder is that hook", tests=LISTED),
-    R(number="S02", text="a missing file is no hook", tests=LISTED),
+    R(number="S02", text="a missing file is not a hook", tests=LISTED),
     R(
         number="S03",
-        text="a file without an executable bit is no hook",
+        text="a file without an executable bit is not a hook",
         tests=("a_file_that_cannot_be_executed_is_no_hook_and_is_told",),
     ),
     R(

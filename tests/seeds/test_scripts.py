@@ -1,6 +1,6 @@
 """Every script that the formats' documents print, byte for byte, as a hook of the agent that it was written for.
 
-`claude-project-config.sh` is no valid shell, as its branches hold nothing but comments: what Hooktray says of it is
+`claude-project-config.sh` is not valid shell, as its branches hold nothing but comments: what Hooktray says of it is
 looked at instead. Starchild's question to a model imports its host's own package and is not here.
 """
 

@@ -54,7 +54,7 @@ def test_what_can_be_heard_and_what_is_meant_to_be_silent_is_no_trouble(theme: P
             "there are alarm, bell, chime, fall, low, tick, or write a file's whole path",
         ),
         ("sounds/done.ogg", "no sound is called 'sounds/done.ogg'", "whole path"),
-        ("/nowhere/done.ogg", "/nowhere/done.ogg is no file", "put the sound there"),
+        ("/nowhere/done.ogg", "/nowhere/done.ogg is not a file", "put the sound there"),
     ],
 )
 def test_an_own_sound_that_is_not_there_is_told(sound: str, said: str, remedy: str) -> None:

@@ -30,7 +30,7 @@ def torture(tally: Tally) -> None:
             place = Place.made(plain, tally.folder)
             at_the_page(
                 tally, place
-            )  # while this process, which has the page open, is no agent: it sends no event yet
+            )  # while this process, which has the page open, is not an agent: it sends no event yet
             list(pool.map(lambda way: _control(tally, way), ways))
             for _ in range(tally.many(1, 5)):
                 list(pool.map(lambda one: _try(tally, place, *one), _tries(tally, ways)))

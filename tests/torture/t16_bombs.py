@@ -65,11 +65,11 @@ def _refusal(read: Callable[[bytes], object], text: bytes) -> str:
 
 
 def _times(read: Callable[[bytes], object], text: bytes) -> float:
-    """How many times as long as the yardstick it takes, each at its quickest; tried again while it seems too long."""
+    """How many times as long as the yardstick it takes, each at its quickest: tried again while it seems too long."""
     ours = unit = math.inf
-    for number in range(MOST):
+    for _ in range(MOST):
         unit, ours = min(unit, _yardstick()), min(ours, _timed(read, text))
-        if number and ours / unit < TIME:
+        if ours / unit < TIME:
             break
     return ours / unit
 

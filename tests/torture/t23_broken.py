@@ -74,8 +74,11 @@ TWO_IS_NO = (
 
 
 def torture(tally: Tally) -> None:
-    names, texts = list(BROKEN)[:: tally.many(8, 1)], list(UNREADABLE)[:: tally.many(3, 1)]
-    for dialect in AGENTS:
+    """All of them; in the quick form each dialect has others."""
+    broken, unreadable = tally.many(16, 1), tally.many(6, 1)
+    for turn, dialect in enumerate(AGENTS):
+        names = list(BROKEN)[turn % broken :: broken]
+        texts = list(UNREADABLE)[turn % unreadable :: unreadable]
         for policy in ("allow", "block"):
             with _house(tally, f"{dialect}-{policy}") as house:
                 for number, name in enumerate(names):

@@ -25,9 +25,7 @@ def declared_values(hook: Hook, command: Command) -> dict[str, str]:
 
 
 def runtime_values(command: Command, copy: str, cwd: str) -> dict[str, str]:
-    """The values for one event. A plugin's folder is its approved copy."""
-    if not command.format:
-        return {}
+    """The values for one event of a hook that another format declares. A plugin's folder is its approved copy."""
     names = hook_rules(command.format).placeholders
     values = _common_values(command, copy, names)
     return values | {names.cwd: cwd} if names.cwd else values

@@ -11,10 +11,11 @@ from tray.agents.registry import AGENTS
 from tray.errors import AgentError
 from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import EMPTY_ANSWER, NO_OPINION, Answer, Decision, Target, Verdict
-from tray.model.event import STOP_KINDS, AgentEvents, Capability, Event, EventSpec, RelayRequest
+from tray.model.event import STOP_KINDS, AgentEvents, Capability, Event, EventKind, EventSpec, RelayRequest
 from tray.model.form import Answers, Form
 from tray.model.hook import GATING_KINDS
 
+NO_TOOL = "payload names no tool"
 SPEC_CACHE_SIZE = 1024  # of events whose specs are remembered; names come from outside
 
 
@@ -25,6 +26,8 @@ def parse(request: RelayRequest, ledger: int = 0, payload: Payload | None = None
     """
     event = _parsed(request, payload)
     # It is still private, so it may be written to; `replace` would take longer than all the rest here.
+    if event.kind is EventKind.TOOL_BEFORE and event.tool is None and not event.problem:
+        object.__setattr__(event, "problem", NO_TOOL)  # every guard of the event is asked, as in the relay
     if ledger:
         object.__setattr__(event, "ledger", ledger)
     if request.parent:
@@ -126,7 +129,7 @@ def fit(event: Event, decision: Decision) -> Decision:
     fit_event = Fit(
         subject=f"{event.name} of {event.agent}",
         can=can,
-        rewrite_problem=agent.protocol.rewrite_problem(event, decision),
+        rewrite_problem=agent.protocol.rewrite_problem(event, decision) if decision.rewrite else "",
         after_the_fact=event_spec.after_the_fact,
         extras=extras,
     )

@@ -99,14 +99,18 @@ def _marks() -> MarkTable:
 
 def _sender(payload: Payload) -> KnownAgent | None:
     """The agent whose marks the payload has. Hooktray's own agents come before those of packages."""
-    marks = _marks()
-    found = {agent.id: agent for key in payload.keys() & marks.by_key.keys() for agent in marks.by_key[key]}
+    marks, found = _marks(), dict[str, KnownAgent]()
+    for key in payload.keys() & marks.by_key.keys():
+        for agent in marks.by_key[key]:
+            found[agent.id] = agent
     transcript = str(payload.get("transcript_path"))
-    found |= {agent.id: agent for word, agent in marks.by_transcript.items() if word in transcript}
-    if not found:
-        return None
-    order = sorted(found, key=lambda id: (id in AGENTS.packages, id))
-    return next((found[id] for id in order if found[id].marks.is_sender(payload)), None)
+    for word, agent in marks.by_transcript.items():
+        if word in transcript:
+            found[agent.id] = agent
+    for id in sorted(found, key=lambda id: (id in AGENTS.packages, id)):
+        if found[id].marks.is_sender(payload):
+            return found[id]
+    return None
 
 
 def _is_certain(payload: Payload, environment: Variables) -> bool:

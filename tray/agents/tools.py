@@ -84,16 +84,15 @@ def translate_input(from_agent: str, to_agent: str, name: str, input: Mapping[st
 def hook_input(agent: str, hook: str, name: str, input: Mapping[str, Any]) -> dict[str, Any]:
     """A tool's input for a hook of another format: each value is there under every key that its hooks look for."""
     translated = translate_input(agent, hook, name, input)
-    more = {spelling: translated[first] for first, spelling in _further_spellings(agent, hook, name, translated)}
-    return {**translated, **more}
+    return translated | dict(_further_spellings(agent, hook, name, translated))
 
 
-def _further_spellings(agent: str, hook: str, name: str, input: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Each key of a hook's input with its further spellings that `input` does not use otherwise."""
+def _further_spellings(agent: str, hook: str, name: str, input: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The values of a hook's input under further spellings of their keys, which `input` does not use otherwise."""
     row = _tools(hook).get(canonical(agent, name))
     for spellings_ in row.keys.values() if row else ():
         first = next((key for key in spellings_ if key in input), "")
-        yield from ((first, key) for key in spellings_ if first and key not in input)
+        yield from ((key, input[first]) for key in spellings_ if first and key not in input)
 
 
 def translate_back(

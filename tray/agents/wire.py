@@ -40,6 +40,10 @@ JSON_TYPES = {
 }
 
 
+def with_article(noun: str) -> str:
+    return f"an {noun}" if noun[0] in "aeo" else f"a {noun}"
+
+
 def spec(events: Mapping[str, EventSpec], name: str) -> EventSpec:
     """The event of this name; `slash/files` is one of the family that the table calls `slash/<command>`."""
     return events.get(name) or events.get(event_family(name)) or UNKNOWN_EVENT
@@ -78,7 +82,7 @@ def json_error(error: json.JSONDecodeError) -> ValueError:
 
 
 def reject_constant(word: str) -> Any:
-    raise ValueError(f"not JSON: {word} is no number")
+    raise ValueError(f"not JSON: {word} is not a number")
 
 
 def _float(digits: str) -> float:
@@ -198,11 +202,11 @@ def text(fields: Mapping[str, Any], *keys: str) -> str:
 
 def texts(fields: Mapping[str, Any], keys: Collection[str]) -> dict[str, str]:
     """Those of `keys` that hold a text, as `text` has it; all at a time, since an event has only a few of them."""
-    return {
-        key: value if value.isascii() else value.encode("utf-8", "replace").decode()
-        for key, value in fields.items()
-        if key in keys and value and isinstance(value, str)
-    }
+    found = {}
+    for key, value in fields.items():
+        if key in keys and value and isinstance(value, str):
+            found[key] = value if value.isascii() else value.encode("utf-8", "replace").decode()
+    return found
 
 
 def event_name(fields: Mapping[str, Any], key: str) -> str:
@@ -260,7 +264,10 @@ def request_fields(request: RelayRequest, payload: Mapping[str, Any]) -> dict[st
 
 def non_empty(**fields: Any) -> dict[str, Any]:
     """Those fields that say something."""
-    return {key: value for key, value in fields.items() if value not in ("", None, ())}
+    for key in list(fields):
+        if fields[key] in ("", None, ()):
+            del fields[key]
+    return fields
 
 
 def variables(**values: str) -> dict[str, str]:
@@ -298,4 +305,4 @@ def stderr(result: Result) -> str:
 
 
 def join_notes(notes: Iterable[str]) -> str:
-    return "\n".join(note for note in notes if note)
+    return "\n".join(filter(None, notes))

@@ -71,7 +71,7 @@ class ConfirmedClicks:
 
     def _clicked(self, pid: int, is_host: bool, actions: tuple[Action, ...]) -> None:
         if not is_host:
-            title = say("A program that is no tray host clicked in Hooktray's menu, which did nothing")
+            title = say("A program that is not a tray host clicked in Hooktray's menu, which did nothing")
             self._tell(title, say(OTHER_WAYS))
             return
         left = tuple(one for one in actions if not self._is_harmless(one))

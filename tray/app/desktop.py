@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
@@ -16,6 +17,7 @@ from tray.app.entry_watch import EntryWatch
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.controls import Controls
 from tray.desktop.autostart import autostart
+from tray.desktop.linux import collapses_submenus
 from tray.desktop.menu import SHOWN_RECORDS, AlertsState, MenuQuestion
 from tray.desktop.menu_controller import MenuController
 from tray.desktop.menu_services import MenuServices
@@ -65,6 +67,7 @@ def build_desktop(
     )
     services = MenuServices(
         alerts=lambda: _alerts_state(alerts),
+        flat=collapses_submenus(os.environ),
         failing_hooks=lambda: len(failing_hooks()),
         dropped_rows=lambda: stores.journal.dropped,
         sessions=sessions,

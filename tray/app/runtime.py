@@ -75,6 +75,7 @@ from tray.desktop.menu import (
 )
 from tray.desktop.opener import Opener
 from tray.desktop.presence import attention
+from tray.desktop.wayland_idle import IdleWatch
 from tray.engine.ports import EngineOptions
 from tray.engine.session_states import TurnEndDetector
 from tray.errors import HooktrayError, StoreError
@@ -296,6 +297,8 @@ class App:
             spawn=self._workers.spawn,
             secrets=self._paths.state,
         )
+        self._idle_watch = IdleWatch(self._loop.loop, os.environ)
+        self._idle_watch.start()
         self._presence_files = PresenceFiles(
             lambda answer: self._look("", "", lambda found: answer(found.is_away)), self._alert_controller.after
         )
@@ -477,7 +480,7 @@ class App:
         seconds = self._catalog.settings_in_force.away_after * 60
 
         def work() -> None:
-            seen = attention(place, seconds)
+            seen = attention(place, seconds, watched=self._idle_watch.seconds)
             self._work.post(lambda: answer(seen))
 
         self._workers.spawn(work)

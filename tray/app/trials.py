@@ -18,9 +18,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tray.app import Stores, build_engine
-from tray.app.checks import remedies
-from tray.app.checks.finding import OUTPUT_REMEDY
 from tray.app.checks.samples import sample_event
+from tray.approvals import remedies
 from tray.approvals.catalog import HookState
 from tray.approvals.controls import Undo
 from tray.engine import trial
@@ -199,8 +198,8 @@ def _outcome(stores: Stores, one: ApprovedHook, event: Event, stop_signal: Hangu
     ms = (time.monotonic() - started) * 1000
     stores.journal.append(make_record(event, decision, tried.answer, at=at, ms=ms, offline=False), commit=False)
     if tried.result != "failed":
-        warning = tried.outcome.output.warning
-        return TrialFailure(hook=one.hook.name, cause=warning, remedy=OUTPUT_REMEDY) if warning else None
+        warning, advice = tried.outcome.output.warning, say(remedies.OUTPUT_REMEDY)
+        return TrialFailure(hook=one.hook.name, cause=warning, remedy=advice) if warning else None
     cause = stores.copies.with_originals(one.digest, tried.outcome.cause)
     stderr = stores.copies.with_originals(one.digest, tried.outcome.stderr)
     remedy = _remedy(cause, stderr, one.hook, event)
@@ -216,7 +215,10 @@ def _cause(cause: str, stderr: str) -> str:
 
 def _remedy(cause: str, stderr: str, hook: Hook, event: Event) -> str:
     show = say(SHOW_REMEDY, command=f"hooktray test {event.name} --agent {event.agent} --hook {hook.name}")
-    remedy = say(LIST_FILE_REMEDY) if MISSING_MODULE.search(stderr) else remedies.remedy(cause, hook) or show
+    if MISSING_MODULE.search(stderr):
+        remedy = say(LIST_FILE_REMEDY)
+    else:
+        remedy = remedies.remedy(cause, hook.name, hook.source) or show
     agent = imported_from(hook)
     return f"{remedy}; {say(UNDO_REMEDY, agent=agent)}" if agent else remedy
 

@@ -81,7 +81,9 @@ class CommandResolver:
         """
         if not isinstance(hook.action, Command):
             return ()
-        self._check_programs(hook, hook.action, self._intact_manifest(hook, name))
+        manifest = self._intact_manifest(hook, name)
+        self._check_pinned(hook, manifest)
+        _check_program(hook, hook.action, manifest)
         return _line(hook, hook.action, self._plain_starts(name), placeholders, NO_PROGRAMS)
 
     def command_line(
@@ -102,11 +104,12 @@ class CommandResolver:
         sealed = self._sealed.get(name)
         manifest = sealed.manifest if sealed else self._intact_manifest(hook, name)
         programs = self._programs.programs(pins, hook.name) if pins else NO_PROGRAMS
-        self._check_programs(hook, command, manifest, pins)
+        self._check_pinned(hook, manifest, pins)
         known = self._lines.get(name)
         is_same = known and known.manifest is manifest and known.programs == programs
         if known and is_same and not placeholders and (sealed or known.hook is hook):
             return known.line
+        _check_program(hook, command, manifest)
         sealed = sealed or self._seal(hook, command, name, manifest)
         if sealed:
             starts: Starts = {sealed.path: script_start(sealed.source, programs, sealed.script)}.get
@@ -162,15 +165,13 @@ class CommandResolver:
             found = self._sources[name, path] = script_source(hook, command, path, self._copies.paths(name)[path])
         return found
 
-    def _check_programs(self, hook: Hook, command: Command, manifest: Manifest, pins: Pins | None = None) -> None:
-        program = program_of(hook, command)
+    def _check_pinned(self, hook: Hook, manifest: Manifest, pins: Pins | None = None) -> None:
+        """At each start: these programs can change without a change of the hook or of its copy."""
         for path, pinned in manifest.pinned.items():  # what runs from a copy is not looked for at its old path
             if pins and path in pins.approved:
                 continue  # one question covers all hooks that use it
             if pinned != self._cached_sha256(path):
                 raise DamagedError(f"{path} is another program than when {hook.name} was approved")
-        if program not in (*manifest.files, *manifest.pinned) and not program.startswith(SYSTEM_FOLDERS):
-            raise DamagedError(f"{program} was not there when {hook.name} was approved")
 
     def _intact_manifest(self, hook: Hook, name: str) -> Manifest:
         """What the copy consists of; altered files are put back from the spare bytes or from the hook's files."""
@@ -200,6 +201,13 @@ class CommandResolver:
         if stamp not in self._cached_sums:
             self._cached_sums[stamp] = file_sha256(path)
         return self._cached_sums[stamp]
+
+
+def _check_program(hook: Hook, command: Command, manifest: Manifest) -> None:
+    """Once for each line: what starts follows from the hook and its copy."""
+    program = program_of(hook, command)
+    if program not in (*manifest.files, *manifest.pinned) and not program.startswith(SYSTEM_FOLDERS):
+        raise DamagedError(f"{program} was not there when {hook.name} was approved")
 
 
 def _line(

@@ -326,6 +326,6 @@ def parse_duration(text: str) -> float | None:
     found = re.fullmatch(r"(\d{1,4})([smh])", text)
     if not found or int(found[1]) == 0:
         raise HooktrayError(
-            say("`{length}` is no length of time", length=text), hint=say("write 30m, 1h or tomorrow")
+            say("`{length}` is not a length of time", length=text), hint=say("write 30m, 1h or tomorrow")
         )
     return int(found[1]) * {"s": 1.0, "m": 60.0, "h": 3600.0}[found[2]]

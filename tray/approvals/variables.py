@@ -57,7 +57,7 @@ def require_grantable(hook: Hook, names: Iterable[str]) -> tuple[str, ...]:
         raise HooktrayError(why, hint=say("there is nothing to do"))
     for name in wanted:
         if not NAME.fullmatch(name):
-            why = say("`{name}` is no name of a variable", name=sanitise(name, 60))
+            why = say("`{name}` is not the name of a variable", name=sanitise(name, 60))
             raise HooktrayError(why, hint=say("write a name such as MY_TOKEN, without its value"))
         if is_injection(name):
             why = say("`{name}` is given to no hook: it makes programs run other code", name=name)

@@ -38,7 +38,7 @@ def write(records: Iterable[Record], form: str, out: TextIO) -> int:
 
 
 def cell(value: Any) -> object:
-    """One cell of a table: a number, or text that is no formula."""
+    """One cell of a table: a number, or text that is not a formula."""
     if isinstance(value, int | float):
         return value
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -64,16 +64,15 @@ def _hook(hook: Mapping[str, Any]) -> Iterator[str]:
     yield f"  {hook['name']}: {hook['status'].replace('_', ' ')}, {hook['verdict']}, {hook['ms']:.1f} ms"
     if hook.get("cause"):
         yield f"    {hook['cause']}"
-        yield from _missing_variables(hook)
+        yield from _advice(hook)
     for key, label in FIELD_LABELS.items():
         if hook.get(key) and hook[key] != hook.get("cause"):
             yield f"    {label}: {str(hook[key]).strip()}"
 
 
-def _missing_variables(hook: Mapping[str, Any]) -> Iterator[str]:
-    """What lets through the withheld variables for want of which it failed."""
-    from tray.approvals.variables import grant_command
-    from tray.execution.environment import withheld_in
+def _advice(hook: Mapping[str, Any]) -> Iterator[str]:
+    """What to do about its failure."""
+    from tray.approvals.remedies import remedy  # most decisions have no failure
 
-    if names := withheld_in(str(hook["cause"])):
-        yield f"    if it shall have it: `{grant_command(names, str(hook['name']))}`"
+    if not hook.get("gate") and (text := remedy(str(hook["cause"]), str(hook["name"]))):
+        yield f"    {text}"

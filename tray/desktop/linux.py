@@ -37,6 +37,11 @@ def session_bus(environment: Mapping[str, str]) -> str:
         return ""
 
 
+def collapses_submenus(environment: Mapping[str, str]) -> bool:
+    """GNOME Shell draws submenus inside the menu, and without any height those in a submenu that it scrolls."""
+    return "GNOME" in environment.get("XDG_CURRENT_DESKTOP", "").split(":")
+
+
 def query_screen(environment: Mapping[str, str]) -> XScreen:
     """Ask the X server of the environment; Xlib is there because pystray brings it."""
     name = environment.get("DISPLAY", "")

@@ -65,6 +65,7 @@ class MenuServices:
     incident: Callable[[], str] = str  # what happened to the state folder; "" when nothing did
     show_incident: Callable[[], None] = _nothing
     quit: Callable[[], object] = _nothing
+    flat: bool = False  # no submenus inside of submenus
     damage: Callable[[], str] = str  # what happened to the database, briefly; "" when nothing did
     review_batch: Callable[[], None] = _nothing
 
@@ -74,4 +75,5 @@ class MenuServices:
             page=self.open_page is not None,
             has_passphrase=self.has_passphrase() if self.has_passphrase and self.open_decision else None,
             doctor=self.doctor is not None,
+            flat=self.flat,
         )

@@ -10,6 +10,7 @@ import contextlib
 import logging
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -35,10 +36,18 @@ LOGIND = "org.freedesktop.login1"
 log = logging.getLogger(__name__)
 
 
-def attention(place: Place, away_after: float, environment: Mapping[str, str] = os.environ) -> Attention:
-    """`away_after`: seconds without a key after which the user is away; 0 = never. It never raises."""
+def attention(
+    place: Place,
+    away_after: float,
+    environment: Mapping[str, str] = os.environ,
+    watched: Callable[[], float | None] = lambda: None,
+) -> Attention:
+    """`away_after`: seconds without a key after which the user is away; 0 = never. `watched`: an IdleWatch's seconds.
+
+    It never raises.
+    """
     try:
-        idle = idle_seconds(environment)
+        idle = idle_seconds(environment, watched)
         locked = is_locked(environment)
         is_away = locked or (0 < away_after <= (idle if idle is not None else 0.0))
         if is_away or place == Place() or (idle is not None and idle >= ACTIVE):
@@ -101,9 +110,9 @@ def _on_x11(place: Place, environment: Mapping[str, str]) -> bool | None:
     return x11.has_window(replace(place, display=""), window, environment) if ours else ours
 
 
-def idle_seconds(environment: Mapping[str, str]) -> float | None:
+def idle_seconds(environment: Mapping[str, str], watched: Callable[[], float | None] = lambda: None) -> float | None:
     """Seconds since the last use of keyboard or pointer; None when it is not known."""
-    for ask in _idle_sources(environment):
+    for ask in _idle_sources(environment, watched):
         with contextlib.suppress(FocusError, session_bus.BusCallError):
             found = ask()
             if found is not None:
@@ -111,15 +120,17 @@ def idle_seconds(environment: Mapping[str, str]) -> float | None:
     return None
 
 
-def _idle_sources(environment: Mapping[str, str]) -> Iterator[Callable[[], float | None]]:
+def _idle_sources(
+    environment: Mapping[str, str], watched: Callable[[], float | None]
+) -> Iterator[Callable[[], float | None]]:
     if sys.platform == "linux":
         from tray.desktop.focus import x11
 
         yield lambda: x11.idle_seconds(environment)
         if environment.get("DBUS_SESSION_BUS_ADDRESS"):
             yield _mutter_idle
-            if "KDE" in environment.get("XDG_CURRENT_DESKTOP", ""):
-                yield _kde_idle
+        yield watched  # KWin, sway and others on Wayland
+        yield lambda: _logind_idle(os.getuid())
     elif sys.platform == "win32":
         yield _windows_idle
     elif sys.platform == "darwin":
@@ -132,9 +143,12 @@ def _mutter_idle() -> float:
     return float(found[0]) / 1000
 
 
-def _kde_idle() -> float:
-    name = "org.freedesktop.ScreenSaver"
-    return float(session_bus.call(name, "/ScreenSaver", name, "GetSessionIdleTime")[0]) / 1000
+def _logind_idle(user: int) -> float | None:
+    """Where the session's own idle daemon tells logind; None while it does not say that nobody is there."""
+    found = _graphical_sessions(user)
+    if not found or not all(one.get("IdleHint") is True for one in found):
+        return None
+    return max(0.0, time.time() - max(float(one.get("IdleSinceHint", 0)) for one in found) / 1e6)
 
 
 def _windows_idle() -> float | None:
@@ -188,12 +202,16 @@ def _logind_is_locked(user: int) -> bool:
 
     Only `LockedHint` is a proof: the signal `Lock` asks for a lock, and its end need not be reported.
     """
+    found = _graphical_sessions(user)
+    return bool(found) and all(one.get("LockedHint") is True for one in found)
+
+
+def _graphical_sessions(user: int) -> list[dict[str, Any]]:
     with contextlib.suppress(session_bus.BusCallError):
         sessions = session_bus.call_system(LOGIND, "/org/freedesktop/login1", f"{LOGIND}.Manager", "ListSessions")[0]
         found = [_logind_session(path) for _, uid, _, _, path in sessions if uid == user]
-        graphical = [one for one in found if one.get("Type") in ("x11", "wayland")]
-        return bool(graphical) and all(one.get("LockedHint") is True for one in graphical)
-    return False
+        return [one for one in found if one.get("Type") in ("x11", "wayland")]
+    return []
 
 
 def _logind_session(path: str) -> dict[str, Any]:

@@ -34,6 +34,7 @@ from tray.desktop.statusitem import MENU_PATH, StatusItem
 
 ITEM_PATH = "/StatusNotifierItem"
 START_TIMEOUT = 10.0  # seconds for getting onto the bus, and off it
+REPEAT_SECONDS = 1.0  # GNOME's extension drops a new picture while it still loads the one before
 RETRY_SECONDS = 10.0  # seconds from one attempt to get back onto the bus to the next
 BUS_ERRORS = (AuthError, DBusError, EOFError, InvalidAddressError, OSError, TimeoutError)
 
@@ -73,6 +74,7 @@ class SniIcon:
         self._reconnecting: asyncio.Task[None] | None = None
         self._next = 0.0  # when, on the loop's clock, the next attempt to return may begin
         self._is_reported = False  # that the bus does not come back
+        self._repeating: asyncio.TimerHandle | None = None
 
     @property
     def present(self) -> bool:
@@ -145,6 +147,8 @@ class SniIcon:
 
     async def _stop(self) -> None:
         bus, self._bus, self._lost = self._bus, None, False
+        if self._repeating is not None:
+            self._repeating.cancel()
         await self._unregister()
         tasks = tuple(self._tasks)
         for task in tasks:
@@ -196,6 +200,10 @@ class SniIcon:
 
     def _show(self, state: IconState, tooltip: str, items: tuple[Item, ...]) -> None:
         change = self._menu.table.update(items)
+        if state is not self._item.state:
+            if self._repeating is not None:
+                self._repeating.cancel()
+            self._repeating = self._loop.call_later(REPEAT_SECONDS, self._item.repeat)
         self._item.update(state, tooltip)
         self._menu.publish(change)
         if self._bus is None:
@@ -270,7 +278,7 @@ class SniIcon:
         if known and self._trusts(pid):
             return True
         self.rejected += 1
-        why = "which calls itself a tray host and is not trusted" if known else "which is no tray host"
+        why = "which calls itself a tray host and is not trusted" if known else "which is not a tray host"
         log.warning("refused a click on the menu from process %d, %s", pid, why)
         self._on_rejected(pid, known, actions)
         return False

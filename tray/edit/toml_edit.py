@@ -36,7 +36,7 @@ def tables(text: bytes, path: str, key: str) -> list[dict[str, Any]]:
     """The tables of the array; raises ConfigError when there is something else."""
     found = parse(text, path).get(key, [])
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-        raise ConfigError(f"{path}: `{key}` is no array of tables", hint=f"write each as [[{key}]]")
+        raise ConfigError(f"{path}: `{key}` is not an array of tables", hint=f"write each as [[{key}]]")
     return found
 
 

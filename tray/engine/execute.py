@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import signal
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from operator import attrgetter
 from typing import Protocol
 
 from tray.agents.protocol import spec
@@ -77,19 +78,27 @@ class HookExecutor:
         `switch_gate` is the switch at this moment; whatever starts later asks it again.
         """
         turns = self._prepare(event, hooks, switch_gate)
-        outcomes = {index: turn for index, turn in enumerate(turns) if isinstance(turn, Outcome)}
-        waiting = {index: turn for index, turn in enumerate(turns) if not isinstance(turn, Outcome)}
+        outcomes: dict[int, Outcome] = {}
+        waiting: dict[int, AnyJob] = {}
+        for index, turn in enumerate(turns):
+            if isinstance(turn, Outcome):
+                outcomes[index] = turn
+            else:
+                waiting[index] = turn
         serial = not (event.answered or spec(event.agent, event.name).observe_only)
         while waiting:
-            jobs = ready(waiting, hooks) if serial else waiting
-            outcomes |= self._claim(event, hooks, jobs)
-            running = {index: job for index, job in jobs.items() if index not in outcomes}
+            running = ready(waiting, hooks) if serial else dict(waiting)
+            for index in list(running):
+                del waiting[index]
+                if not self._limits.claim_once(event, hooks[index].hook):
+                    del running[index]
+                    outcomes[index] = skipped(hooks[index].hook, Gate.ONCE, ONCE_CAUSE)
             outcomes |= zip(running, self._run_jobs(event, hooks, running, deadline, hangup), strict=True)
-            outcomes |= cancelled_after_deny(
-                {index: job for index, job in waiting.items() if index not in jobs}, hooks, outcomes
-            )
-            waiting = {index: job for index, job in waiting.items() if index not in outcomes}
-        return [outcomes[index] for index in range(len(turns))]
+            if waiting:
+                cancelled = cancelled_after_deny(waiting, hooks, outcomes)
+                outcomes |= cancelled
+                waiting = {index: job for index, job in waiting.items() if index not in cancelled}
+        return [*map(outcomes.__getitem__, range(len(turns)))]
 
     def undo(self, event: Event, hooks: Sequence[ApprovedHook], outcomes: Sequence[Outcome]) -> None:
         """These turns do not count, because the one-shot engine runs the hooks of this event again."""
@@ -124,18 +133,14 @@ class HookExecutor:
         self, event: Event, hooks: Sequence[ApprovedHook], switch_gate: Gate | None
     ) -> list[AnyJob | Outcome]:
         """Each hook after the gates: the job that it has to run, or its outcome when there is none."""
-        same_as = duplicates(hooks)
-        return [
-            skipped(one.hook, Gate.DUPLICATE, f"the same as {hooks[same_as[index]].hook.name}, which is asked")
-            if index in same_as
-            else self._prepare_one(event, one, gate(one.hook, event, switch_gate=switch_gate))
-            for index, one in enumerate(hooks)
-        ]
-
-    def _claim(self, event: Event, hooks: Sequence[ApprovedHook], jobs: Iterable[int]) -> dict[int, Outcome]:
-        """The outcomes of hooks that had their one turn already; the others have theirs now."""
-        spent = [index for index in jobs if not self._limits.claim_once(event, hooks[index].hook)]
-        return {index: skipped(hooks[index].hook, Gate.ONCE, ONCE_CAUSE) for index in spent}
+        same_as, turns = duplicates(hooks), list[AnyJob | Outcome]()
+        for index, one in enumerate(hooks):
+            if index in same_as:
+                cause = f"the same as {hooks[same_as[index]].hook.name}, which is asked"
+                turns.append(skipped(one.hook, Gate.DUPLICATE, cause))
+            else:
+                turns.append(self._prepare_one(event, one, gate(one.hook, event, switch_gate=switch_gate)))
+        return turns
 
     def _prepare_one(self, event: Event, approved: ApprovedHook, reason: Gate | None) -> AnyJob | Outcome:
         hook = approved.hook
@@ -171,12 +176,11 @@ class HookExecutor:
     ) -> list[Outcome]:
         if not jobs:
             return []
-        with show_status(self._listener, event, {index: hooks[index].hook for index in jobs}) as hide:
-            reporting = [
-                replace(job, on_end=hide(index)) if hooks[index].hook.status else job for index, job in jobs.items()
-            ]
+        texts = {index: hooks[index].hook.status for index in jobs}
+        with show_status(self._listener, event, texts) as hide:
+            reporting = [replace(job, on_end=hide(index)) if texts[index] else job for index, job in jobs.items()]
             results = run_jobs(reporting, deadline, hangup, background=self._background)
-        if any(result.signal in SESSION_ENDS for result in results):
+        if not SESSION_ENDS.isdisjoint(map(attrgetter("signal"), results)):
             self._shutdown_state.wait(SIGNAL_GRACE)
         outcomes = []
         for index, result in zip(jobs, results, strict=True):
@@ -219,17 +223,19 @@ class StatusDisplay(Protocol):
 
 @contextmanager
 def show_status(
-    display: StatusDisplay, event: Event, hooks: Mapping[int, Hook]
+    display: StatusDisplay, event: Event, texts: Mapping[int, str]
 ) -> Iterator[Callable[[int], Callable[[], None]]]:
-    """Show the texts of these hooks; yields what to call when one of them has ended."""
-    turns = {index: f"{event.id}/{index}" for index, hook in hooks.items() if hook.status}
+    """Show the hooks' texts that are not empty; yields what to call when one of the hooks has ended."""
+    turns: dict[int, str] = {}
 
     def hide(index: int) -> None:
         if turn := turns.pop(index, ""):
             _quietly(partial(display.status_hidden, turn))
 
-    for index, turn in turns.items():
-        _quietly(partial(display.status_shown, turn, hooks[index].status))
+    for index, text in texts.items():
+        if text:
+            turns[index] = f"{event.id}/{index}"
+            _quietly(partial(display.status_shown, turns[index], text))
     try:
         yield lambda index: partial(hide, index)
     finally:

@@ -1,7 +1,7 @@
 """What approved hooks guard, as the relay can know it when nothing else can judge.
 
 The relay compares names and nothing else. So whatever else a hook looks at (arguments, a skill, a project) counts as
-met, and a pattern that is no list of names finds every tool that is not known here.
+met, and a pattern that is not a list of names finds every tool that is not known here.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -80,7 +80,9 @@ class JobBuilder:
             own["PYTHONNOUSERSITE"] = "1"  # Python would run whatever an agent leaves in that folder
         if pins and (path := hook_path(pins, event.environment.get("PATH", ""))):
             own["PATH"] = path
-        values = runtime_values(command, self._resolver.copy(digest, command.plugin), event.cwd)
+        values: Mapping[str, str] = {}
+        if command.format:
+            values = runtime_values(command, self._resolver.copy(digest, command.plugin), event.cwd)
         variables = known.protocol.environment(event)
         if event.test:
             own[TEST_VARIABLE] = "1"
@@ -107,8 +109,10 @@ class JobBuilder:
 def _folder(event: Event, hook: Hook) -> str:
     """An agent's own hooks start where it would start them, as their relative paths mean that; others in `cwd`."""
     own = event.hook_folder if hook.match.format == event.agent else ""
-    there = (folder for folder in (own, event.cwd) if os.path.isdir(folder))  # noqa: PTH112 - Path raises for some
-    return next(there, "") or str(Path.home())
+    for folder in (own, event.cwd):
+        if os.path.isdir(folder):  # noqa: PTH112 - Path raises for some
+            return folder
+    return str(Path.home())
 
 
 def _request(event: Event, hook: Hook, action: Http, start_gate: StartGate) -> RequestJob:

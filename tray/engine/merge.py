@@ -71,42 +71,51 @@ def skipped(hook: Hook, gate: Gate, cause: str = "") -> Outcome:
 
 
 def merge(outcomes: Sequence[Outcome]) -> Decision:
-    outputs = [outcome.output for outcome in outcomes]
-    if all(output is NO_OUTPUT for output in outputs):
-        return Decision(outcomes=tuple(outcomes))
-    verdict = max((output.verdict for output in outputs), default=Verdict.ABSTAIN)
-    reasons = [
-        _signed(outcome, outcome.output.reason)
-        for outcome in outcomes
-        if outcome.output.verdict is verdict and outcome.output.reason
-    ]
-    rewriting = [outcome for outcome in outcomes if outcome.output.rewrite is not None]
-    stops = [
-        _signed(outcome, outcome.output.stop) if outcome.output.stop else ""
-        for outcome in outcomes
-        if outcome.output.stop is not None
-    ]
+    """The decision of these outcomes; a reason counts when its verdict does."""
+    verdict, retry = Verdict.ABSTAIN, False
+    reasons: list[str] = []
+    contexts: list[str] = []
+    notes: list[str] = []
+    stops: list[str] = []
+    adjustments: list[str] = []
+    rewriting: list[Outcome] = []
+    extra: dict[str, object] = {}
+    for outcome in outcomes:
+        output = outcome.output
+        if output is NO_OUTPUT:
+            continue
+        if output.verdict > verdict:
+            verdict, reasons = output.verdict, []
+        if output.verdict is verdict and output.reason:
+            reasons.append(_signed(outcome, output.reason))
+        if output.rewrite is not None:
+            rewriting.append(outcome)
+        if output.context:
+            contexts.append(output.context)
+        if output.stop is not None:
+            stops.append(_signed(outcome, output.stop) if output.stop else "")
+        if output.adjustment:
+            adjustments.append(f"{outcome.hook}: {output.adjustment}")
+        notes += output.notes
+        extra |= output.extra
+        retry = retry or output.retry
     return Decision(
         verdict=verdict,
         reason="\n".join(reasons) if verdict is not Verdict.ABSTAIN else "",
         rewrite=rewriting[-1].output.rewrite if rewriting else None,
-        context="\n\n".join(output.context for output in outputs if output.context),
-        notes=tuple(note for output in outputs for note in output.notes),
+        context="\n\n".join(contexts),
+        notes=tuple(notes),
         stop="\n".join(filter(None, stops)) if stops else None,
-        retry=any(output.retry for output in outputs),
-        extra=tuple({name: value for output in outputs for name, value in output.extra}.items()),
+        retry=retry,
+        extra=tuple(extra.items()),
         outcomes=tuple(outcomes),
-        adjustments=(*_conflict(rewriting), *_adjustments(outcomes)),
+        adjustments=(*_conflict(rewriting), *adjustments) if rewriting else tuple(adjustments),
     )
 
 
 def _signed(outcome: Outcome, text: str) -> str:
     """A reason as the agent's user reads it: who says it, and through which program."""
     return text if outcome.hook == OWN_NAME else f"{outcome.hook} (Hooktray): {text}"
-
-
-def _adjustments(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
-    return tuple(f"{outcome.hook}: {outcome.output.adjustment}" for outcome in outcomes if outcome.output.adjustment)
 
 
 def _conflict(rewriting: Sequence[Outcome]) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ def _with_project(event: Event) -> Event:
 
 @lru_cache(maxsize=256)
 def _repository(folder: str, _period: int) -> str:
-    """The root of the repository that this folder is in; "" for none. The home folder is no project."""
+    """The root of the repository that this folder is in; "" for none. The home folder is not a project."""
     try:
         place, home = Path(folder), Path.home()
         above = (one for one in (place, *place.parents) if place.is_absolute() and one != home)

@@ -277,8 +277,8 @@ class Engine:
             return replace(decision, verdict=Verdict.ABSTAIN, reason="", adjustments=adjustments)
         if not outcomes and event.kind in FREQUENT_KINDS and self._async_output.is_empty:
             return NO_OPINION  # by far the most: none of these is a question or an end
-        is_cancelled = any(outcome.cause == CANCELLED for outcome in outcomes)
-        if not (self._async_output.is_empty or is_cancelled) and self._executor.gate(event) is None:
+        waits = not self._async_output.is_empty and all(outcome.cause != CANCELLED for outcome in outcomes)
+        if waits and self._executor.gate(event) is None:
             outcomes = [*outcomes, *self._async_output.take(event)]
         decision = merge(outcomes) if outcomes else NO_OPINION
         if event.depth > MAX_DEPTH and outcomes:

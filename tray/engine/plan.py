@@ -294,11 +294,12 @@ def duplicates(hooks: Sequence[ApprovedHook]) -> dict[int, int]:
 def split_async(hooks: Sequence[ApprovedHook]) -> tuple[tuple[ApprovedHook, ...], tuple[ApprovedHook, ...]]:
     """The hooks that the answer waits for, and those that run beside it; a duplicate goes with the one asked."""
     same_as = duplicates(hooks)
-    beside = {
-        index for index in range(len(hooks)) if hooks[same_as.get(index, index)].hook.async_mode is not AsyncMode.NO
-    }
-    awaited = tuple(one for index, one in enumerate(hooks) if index not in beside)
-    return awaited, tuple(hooks[index] for index in sorted(beside))
+    awaited: list[ApprovedHook] = []
+    beside: list[ApprovedHook] = []
+    for index, one in enumerate(hooks):
+        asked = hooks[same_as.get(index, index)].hook
+        (awaited if asked.async_mode is AsyncMode.NO else beside).append(one)
+    return tuple(awaited), tuple(beside)
 
 
 def _same(one: Hook, other: Hook) -> bool:

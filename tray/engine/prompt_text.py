@@ -82,7 +82,7 @@ def _stop_on_refusal(event: Event, action: Prompt, answer: Mapping[str, Any], ou
 def _parse_answer(event: Event, answer: Mapping[str, Any]) -> HookOutput:
     ok, word, goes_on = (answer.get(key) for key in ("ok", "decision", "continue"))
     if invalid := next((key for key in TEXTS if not isinstance(answer.get(key), str | None)), ""):
-        return HookOutput(problem=f"the model's answer has a {invalid} that is no text")
+        return HookOutput(problem=f"the model's answer has a {invalid} that is not text")
     if not isinstance(goes_on, bool | None):
         return HookOutput(problem="the model's answer has a continue that is neither true nor false")
     if (

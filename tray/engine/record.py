@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from operator import attrgetter, itemgetter
 from pathlib import PurePath
 from typing import Any
 
 from tray.agents.tools import canonical_input
-from tray.lazy_dataclass import replace
 from tray.model.decision import Answer, Decision, Outcome, Record, SkipReason
 from tray.model.event import STOP_KINDS, Event
 from tray.text import Redacted, mask_text, printable, redact, redact_value, sanitise
@@ -40,14 +40,27 @@ TELLING_ARGUMENTS = (
 PATH_ARGUMENTS = frozenset({"file_path", "notebook_path", "path"})
 
 
-def make_record(event: Event, decision: Decision, answer: Answer, *, at: float, ms: float, offline: bool) -> Record:
-    """One row: what came in, what the hooks answered, what the agent was answered."""
-    masks = Masks([outcome.hook for outcome in decision.outcomes])
+def make_record(
+    event: Event,
+    decision: Decision,
+    answer: Answer,
+    *,
+    at: float,
+    ms: float,
+    offline: bool,
+    started: float | None = None,
+) -> Record:
+    """One row: what came in, what the hooks answered, what the agent was answered.
+
+    With `started`, on the monotonic clock, also where its time went: until its hooks started, and while they ran.
+    """
+    masks = Masks(map(attrgetter("hook"), decision.outcomes))
     payload = _payload(event.body, masks, EXCERPT if event.skip_reason is SkipReason.NOT_UNDERSTOOD else PAYLOAD)
     masked = len(masks.found)
     is_clean = not masked and len(event.body) <= PAYLOAD  # then no part of it need be looked at again
     texts = masks.redact_all(_texts(event, decision, answer))
     added = (REMINDER if event.kind in STOP_KINDS else CONTEXT) if decision.context else ""
+    began, ended = decision.hook_times if decision.hook_times and started is not None else (0.0, 0.0)
     return Record(
         id=event.id,
         at=at,
@@ -61,8 +74,8 @@ def make_record(event: Event, decision: Decision, answer: Answer, *, at: float, 
         ms=round(ms, 3),
         hooks=tuple(_hook(outcome, f"hooks[{n}]", texts, added) for n, outcome in enumerate(decision.outcomes)),
         rewrites=(decision.rewrite.target.value,) if decision.rewrite else (),
-        notes=tuple(_shown(texts[f"notes[{n}]"]) for n in range(len(decision.notes))),
-        adjustments=tuple(_shown(texts[f"adjustments[{n}]"]) for n in range(len(decision.adjustments))),
+        notes=_listed(texts, "notes", len(decision.notes)),
+        adjustments=_listed(texts, "adjustments", len(decision.adjustments)),
         problem=_shown(texts["problem"]),
         payload=payload,
         digest=hashlib.sha256(event.body).hexdigest(),
@@ -72,6 +85,8 @@ def make_record(event: Event, decision: Decision, answer: Answer, *, at: float, 
         test=event.test,
         cwd=sanitise(texts["cwd"], PATH),
         ledger=event.ledger,
+        wait_ms=_ms(began - (started or 0.0)) if began else 0.0,
+        hooks_ms=_ms(ended - began),
         masks=tuple(masks.found[:MASK_LIMIT]),
         tool=sanitise(texts["tool"], NAME),
         subject=subject(event, is_clean=is_clean),
@@ -81,9 +96,10 @@ def make_record(event: Event, decision: Decision, answer: Answer, *, at: float, 
 def _texts(event: Event, decision: Decision, answer: Answer) -> dict[str, tuple[str, int]]:
     """Every text of the row but the payload's: as much of it as is looked at, and how much of that is kept."""
     tool = event.tool.name if event.tool else ""
-    names = {
-        "agent": event.agent, "session": event.session, "project": event.project, "event": event.name, "tool": tool,
-    }  # fmt: skip
+    names = (
+        ("agent", event.agent), ("session", event.session), ("project", event.project), ("event", event.name),
+        ("tool", tool),
+    )  # fmt: skip
     long = {"reason": reasons(decision), "problem": event.problem}
     for n, outcome in enumerate(decision.outcomes):
         output, place = outcome.output, f"hooks[{n}]"
@@ -94,20 +110,16 @@ def _texts(event: Event, decision: Decision, answer: Answer) -> dict[str, tuple[
             f"{place}.context": output.context,
         }
     for kind, texts in (("notes", decision.notes), ("adjustments", decision.adjustments)):
-        long |= {f"{kind}[{n}]": text for n, text in enumerate(texts)}
-    found = {place: (text[: 4 * NAME], 2 * NAME) for place, text in names.items()}
-    found |= {place: (text[: TEXT + OVERLAP], TEXT) for place, text in long.items()}
+        for n, text in enumerate(texts):
+            long[f"{kind}[{n}]"] = text
+    found = {}
+    for place, text in names:
+        found[place] = text[: 4 * NAME], 2 * NAME
+    for place, text in long.items():
+        found[place] = text[: TEXT + OVERLAP], TEXT
     for place, part in (("answer.stdout", answer.stdout), ("answer.stderr", answer.stderr)):
         found[place] = part[: PAYLOAD + OVERLAP].decode("utf-8", "replace"), PAYLOAD
     return found | {"cwd": (event.cwd[:PATH], PATH)}
-
-
-def with_times(record: Record, decision: Decision, started: float) -> Record:
-    """Where its time went: how long it waited for its hooks to start, and how long they took."""
-    if decision.hook_times is None:
-        return record
-    began, ended = decision.hook_times
-    return replace(record, wait_ms=_ms(began - started), hooks_ms=_ms(ended - began))
 
 
 def _ms(seconds: float) -> float:
@@ -160,10 +172,18 @@ def _shown(text: str) -> str:
     return printable(text)[:TEXT] if text else ""
 
 
+def _listed(texts: Mapping[str, str], kind: str, number: int) -> tuple[str, ...]:
+    """So many texts of this kind, in order."""
+    found = []
+    for n in range(number):
+        found.append(_shown(texts[f"{kind}[{n}]"]))
+    return tuple(found)
+
+
 class Masks:
     """Redacts one text after the other, and keeps the list. `hooks` are the names of the hooks that were asked."""
 
-    def __init__(self, hooks: Collection[str] = ()) -> None:
+    def __init__(self, hooks: Iterable[str] = ()) -> None:
         self._hooks = frozenset(hooks)
         self.found: list[Mapping[str, Any]] = []
 
@@ -172,7 +192,7 @@ class Masks:
 
         Of most events one look at all of them shows that none has any.
         """
-        if not redact(BORDER.join([text for text, _ in texts.values()])).masks:
+        if not redact(BORDER.join(map(itemgetter(0), texts.values()))).masks:
             return {place: text[:keep] for place, (text, keep) in texts.items()}
         return {place: self.redact(text, place, keep=keep) for place, (text, keep) in texts.items()}
 

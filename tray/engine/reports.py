@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from operator import attrgetter
 
 from tray.agents import tools
 from tray.execution.process import CANCELLED
@@ -83,7 +84,7 @@ class CallReports:
             return None
 
     def _size(self) -> int:
-        return sum([len(report.event.body) for report in self._reports.values()])
+        return sum(map(len, map(attrgetter("event.body"), self._reports.values())))
 
     def decided(self, event: Event, decision: Decision) -> None:
         """The decision for the report that was first. One that was cancelled half-way counts only for itself."""

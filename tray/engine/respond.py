@@ -14,7 +14,7 @@ from tray.agents.recognition import RecognisedCaller
 from tray.engine.gates import TurnLimits
 from tray.engine.parse_event import foreign_event
 from tray.engine.ports import FREQUENT_KINDS, Defer, EngineListener, RecordSink, run_now
-from tray.engine.record import make_record, with_times
+from tray.engine.record import make_record
 from tray.engine.reports import CallReports
 from tray.engine.scopes import SkillScopes
 from tray.errors import AgentError
@@ -137,8 +137,7 @@ class Responder:
 
         def record_event() -> None:
             decision = journalled(event)
-            record = make_record(event, decision, answer, at=at, ms=ms, offline=self._offline)
-            record = with_times(record, decision, started)
+            record = make_record(event, decision, answer, at=at, ms=ms, offline=self._offline, started=started)
             self._records.append(record, commit=commit)
             self._listener.decided(event, decision, record)
 

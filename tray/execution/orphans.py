@@ -66,6 +66,8 @@ class Reaper:
             return
         self._next = self._clock() + REAP_INTERVAL
         dead = set(_dead())
+        if not (dead or self._seen):
+            return
         with self._lock:
             now = self._clock()
             self._seen = {pid: self._seen.get(pid, now) for pid in dead}

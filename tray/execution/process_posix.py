@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import IO, Protocol
 
 from tray.execution.background import BackgroundProcesses
@@ -222,13 +223,13 @@ class PolledRun:
         if hangup is not None:
             self._watch_hangup(hangup.fileno())
         while self._live:
-            self._poll.wait(min(process.due for process in self._live))
+            self._poll.wait(min(map(attrgetter("due"), self._live)))
             now = time.monotonic()
             for process in list(self._live):
                 process.step(now)
                 if process.result is not None:
                     self._drop(process)
-        return tuple(self._result(slot) for slot in self._slots)
+        return tuple(map(self._result, self._slots))
 
     def cancel(self) -> None:
         for process in self._live:

@@ -75,7 +75,7 @@ class PosixTree:
     def _has_escaped(self) -> bool:
         """Whether an orphan is of this tree. One that ends while we look has left its children at the list's end."""
         seen: set[int] = set()
-        while new := [pid for pid in orphans() if pid not in seen]:
+        while new := set(orphans()) - seen:
             if any(map(self._escaped, new)):
                 return True
             seen.update(new)

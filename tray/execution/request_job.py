@@ -99,8 +99,13 @@ def run_jobs(
 def _run_all(
     jobs: Sequence[AnyJob], deadline: float, hangup: Hangup | None, background: BackgroundProcesses | None
 ) -> tuple[Result, ...]:
-    commands = [job for job in jobs if isinstance(job, Job)]
-    requests = [job for job in jobs if isinstance(job, RequestJob)]
+    commands: list[Job] = []
+    requests: list[RequestJob] = []
+    for job in jobs:
+        if isinstance(job, Job):
+            commands.append(job)
+        else:
+            requests.append(job)
     if not requests:
         return command.run(commands, deadline, hangup, background=background)
     import socket

@@ -124,7 +124,7 @@ def open_terminal(path: str) -> Iterator[int]:
         ) from error
     try:
         if not os.isatty(terminal):
-            raise HooktrayError(say("{place}: is no terminal", place=path), hint=say("use another terminal"))
+            raise HooktrayError(say("{place}: is not a terminal", place=path), hint=say("use another terminal"))
         yield terminal
     finally:
         os.close(terminal)

@@ -212,7 +212,7 @@ def _remove_stale_socket(path: Path) -> None:
     except FileNotFoundError:
         return
     if not stat.S_ISSOCK(found.st_mode):
-        raise IpcError(f"{path}: something that is no socket is in the way", hint="move it away and start again")
+        raise IpcError(f"{path}: something that is not a socket is in the way", hint="move it away and start again")
     path.unlink()
 
 

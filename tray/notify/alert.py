@@ -264,7 +264,9 @@ DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 def rules(settings: Settings, project: str = "") -> Rules:
     """Those of one project, by class: its own, else those for all, else none."""
-    own = settings.projects.get(project, {})
+    own = settings.projects.get(project)
+    if not own:
+        return settings.alerts
     return {cls: overlay(own.get(cls), settings.alerts.get(cls)) for cls in {*own, *settings.alerts}}
 
 

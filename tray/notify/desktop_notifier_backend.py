@@ -131,7 +131,7 @@ async def _open() -> Library:
     except ImportError as error:
         raise NotifierError(f"desktop-notifier is missing: {error}") from error
     if isinstance(library, DummyNotificationCenter):  # it takes everything and shows nothing
-        raise NotifierError("the system takes no notifications from a program that is no app bundle")
+        raise NotifierError("the system takes no notifications from a program that is not an app bundle")
     if not await library.request_authorisation():
         raise NotifierError("the user does not allow notifications")
     return library

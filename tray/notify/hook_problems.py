@@ -5,13 +5,10 @@ from __future__ import annotations
 import enum
 import math
 import re
-import shlex
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from tray.approvals.variables import grant_command
-from tray.execution.environment import withheld_in
-from tray.execution.script import NOT_EXECUTABLE
+from tray.approvals.remedies import HookFailure, find_failure, remedy, remedy_of
 from tray.language import phrase, say
 from tray.lazy_dataclass import dataclass
 from tray.model.decision import Gate, Outcome, Status
@@ -39,22 +36,12 @@ CLASSES = {
     HookProblemKind.UNREADABLE: AlertClass.HOOK_FAILED,
     HookProblemKind.SLOW: AlertClass.HOOK_TIMED_OUT,
 }
-REMEDIES = {
-    HookProblemKind.FAILED: phrase("`hooktray log` and `why` show what it wrote"),
-    HookProblemKind.TIMED_OUT: phrase("raise its `timeout:` or make it quicker"),
-    HookProblemKind.UNREADABLE: phrase("it must print nothing, or one answer in its dialect"),
-    HookProblemKind.SLOW: phrase("raise its `timeout:` or make it quicker"),
+FAILURES = {  # of causes that have no words of the table
+    HookProblemKind.SLOW: HookFailure.TIME,
+    HookProblemKind.TIMED_OUT: HookFailure.TIME,
+    HookProblemKind.UNREADABLE: HookFailure.OUTPUT,
 }
-NO_MODEL = "no llm configured"  # announced once for all hooks that ask a model: the cause is in none of them
-# Remedies of their own for causes with these words; the first match counts.
-SPECIAL_REMEDIES = (
-    (NO_MODEL, phrase("write `llm:` in hooktray.yaml and confirm it in the tray's menu")),
-    ("not found", phrase("install it, or mend its line and approve that")),
-    ("no such", phrase("put the file back, or mend its line and approve that")),
-    ("ermission", phrase("make it executable: chmod +x")),
-    ("busy", phrase("too many events at once; it is asked again with the next one")),
-    (" over ", phrase("have it print less")),
-)
+UNKNOWN_REMEDY = phrase("`hooktray log` and `why` show what it wrote")
 
 PATH = re.compile(r"(?<![\w:/.~])(?:~|[A-Za-z]:)?[/\\](?:[^/\\\s:'\"`]+[/\\])+([^/\\\s:'\"`]+)")
 
@@ -79,13 +66,12 @@ def find_problem(outcome: Outcome) -> HookProblem | None:
     kind, cause = _kind(outcome)
     if kind is None:
         return None
-    special = (remedy for word, remedy in SPECIAL_REMEDIES if word in cause)
-    remedy = "" if outcome.gate is Gate.LOOP_CAP else say(next(special, REMEDIES[kind]))
-    if cause.startswith(NOT_EXECUTABLE):
-        remedy = f"chmod +x {shlex.quote(cause.removeprefix(NOT_EXECUTABLE))}"
-    if names := withheld_in(cause):
-        remedy = say("`{command}` lets it through", command=grant_command(names, outcome.hook))
-    return HookProblem(hook=outcome.hook, kind=kind, cause=cause, remedy=remedy, let_through=outcome.let_through)
+    text = "" if outcome.gate is Gate.LOOP_CAP else remedy(cause, outcome.hook) or _remedy(kind)
+    return HookProblem(hook=outcome.hook, kind=kind, cause=cause, remedy=text, let_through=outcome.let_through)
+
+
+def _remedy(kind: HookProblemKind) -> str:
+    return remedy_of(FAILURES[kind]) if kind in FAILURES else say(UNKNOWN_REMEDY)
 
 
 def describe(one: HookProblem) -> str:
@@ -128,7 +114,12 @@ class ProblemTracker:
 
     def fresh(self, outcomes: Iterable[Outcome]) -> list[HookProblem]:
         """The problems of these outcomes that are to be announced now."""
-        return [one for outcome in outcomes if (one := self._observe(outcome)) and self._is_new(one)]
+        found = []
+        for outcome in outcomes:
+            one = self._observe(outcome)
+            if one is not None and self._is_new(one):
+                found.append(one)
+        return found
 
     def clear(self, hook: str) -> None:
         """The user has dealt with it: the next problem is announced."""
@@ -151,7 +142,7 @@ class ProblemTracker:
         """The same cause with another number in it is the same. What let a call through is always announced."""
         if one.let_through:
             return True
-        now, is_shared = self._clock(), one.cause == NO_MODEL
+        now, is_shared = self._clock(), find_failure(one.cause) is HookFailure.NO_MODEL  # in none of the hooks
         key = ("" if is_shared else one.hook, f"{one.kind}:{re.sub('[0-9]+', '#', one.cause)[:80]}")
         if now - self._announced.get(key, now - HOUR) < HOUR:
             return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 from tray.agents.protocol import goes_on, spec
 from tray.engine.sentence import (
@@ -105,17 +106,18 @@ def alerts(
     `show_input` shows a tool's input, too; `problems` are the hook problems to announce: by default all of them.
     With the event's `record` nothing is redacted once more.
     """
-    texts = [*_verdict(event, decision, rules, show_input, record), *_kind(event, decision, show_input)]
-    made = [_event_alert(event, cls, body, rules, urgency) for cls, body, urgency in texts]
+    made = []
+    for cls, body, urgency in chain(
+        _verdict(event, decision, rules, show_input, record), _kind(event, decision, show_input)
+    ):
+        made.append(_event_alert(event, cls, body, rules, urgency))
     if problems is None:
         problems = [*filter(None, map(find_problem, decision.outcomes))]
     goes_on = decision.verdict < Verdict.ASK and decision.stop is None
-    made += [
-        _let_through(event, one) if one.let_through and goes_on else _problem_alert(event, one, rules)
-        for one in problems
-    ]
-    changed = _changes(event, decision, show_input)
-    made += [_event_alert(event, cls, body, rules, urgency) for cls, body, urgency in changed]
+    for one in problems:
+        made.append(_let_through(event, one) if one.let_through and goes_on else _problem_alert(event, one, rules))
+    for cls, body, urgency in _changes(event, decision, show_input):
+        made.append(_event_alert(event, cls, body, rules, urgency))
     return tuple(alert for alert in made if alert.notify or alert.sound)
 
 
@@ -224,8 +226,11 @@ def _notification(event: Event) -> AlertText:
 
 
 def _changes(event: Event, decision: Decision, show_input: bool) -> Iterable[AlertText]:
-    is_hooks = any(one.output.rewrite is not None for one in decision.outcomes)  # else they are the user's answers
-    if decision.rewrite is not None and is_hooks and decision.verdict is not Verdict.DENY:
+    if (
+        decision.rewrite is not None
+        and decision.verdict is not Verdict.DENY
+        and any(one.output.rewrite is not None for one in decision.outcomes)  # else it is the user's answers
+    ):
         text = event_sentence(event, rewrite_ending(decision), BODY_LIMIT, show_input=show_input)
         yield AlertClass.REWRITTEN, text, None
     # An agent that takes a note along with its answer shows it to its user by itself.

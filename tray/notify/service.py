@@ -289,7 +289,7 @@ class AlertService:
         made = self._alerts(event, decision, problems, record)
         if not self._turn_ends.is_new(event, decision):
             return [alert for alert in made if alert.cls not in (AlertClass.TURN_END, AlertClass.SESSION_END)]
-        ends = any(alert.cls is AlertClass.TURN_END for alert in made)
+        ends = made and any(alert.cls is AlertClass.TURN_END for alert in made)
         if ends and self._turn_ends.is_short(event, self._settings().min_turn_seconds):
             return [alert for alert in made if alert.cls is not AlertClass.TURN_END]
         return made
@@ -300,10 +300,11 @@ class AlertService:
         fresh = self._reports.fresh(event, made)
         if made and not fresh:
             return  # another line has reported it, and its announcement counts
-        made = self._with_place(event, self._with_work(event, fresh))
+        if fresh:
+            made = self._with_place(event, self._with_work(event, fresh))
         session = (event.agent, event.session)
         stale = self._waiting_alerts.pop(session, ())
-        needs = tuple(alert.key for alert in made if alert.cls in NEEDS_USER)
+        needs = tuple(alert.key for alert in made if alert.cls in NEEDS_USER) if made else ()
         if needs:
             self._waiting_alerts[session] = needs
         elif stale:

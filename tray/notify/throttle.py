@@ -8,7 +8,7 @@ in any minute; what exceeds that, and what comes in quiet hours, is counted exac
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Protocol
 
 from tray.language import count
@@ -84,6 +84,18 @@ class Throttle:
         """Those of them that are shown now."""
         now, quiet = self._clock(), self.quiet_until()
         return tuple(shown for alert in alerts if (shown := self._offer(alert, now, quiet)) is not None)
+
+    def withdraw(self, keys: Collection[str]) -> None:
+        """What waits under these keys is no longer so; what the list has lost by now stays counted."""
+        gone = [one for one in self._deferred if one.alert.key in keys]
+        for one in gone:
+            self._deferred.remove(one)
+            if one.alert.apart:
+                self._apart.pop(one.alert.key, None)
+                continue
+            self._groups[one.alert.cls].count -= 1
+            if not self._groups[one.alert.cls].count:
+                del self._groups[one.alert.cls]
 
     def due(self) -> float | None:
         """Seconds until what waits may be announced; None when nothing waits."""
@@ -218,6 +230,7 @@ class ThrottledQueue:
         self._wait()
 
     def withdraw(self, keys: tuple[str, ...]) -> None:
+        self._throttle.withdraw(keys)
         self._queue.withdraw(keys)
 
     def snooze(self, seconds: float | None) -> None:

@@ -61,12 +61,11 @@ def hook_words() -> tuple[str, ...]:
 
 def agent_homes(environment: Mapping[str, str]) -> dict[str, str]:
     """The folders of agents that the environment names, by agent, as far as something in them is protected."""
-    named = _home_variables()
-    return {
-        named[variable]: os.path.normpath(os.path.expanduser(environment[variable]))  # noqa: PTH111
-        for variable in environment.keys() & named.keys()
-        if environment[variable]
-    }
+    named, homes = _home_variables(), {}
+    for variable in environment.keys() & named.keys():
+        if folder := environment[variable]:
+            homes[named[variable]] = os.path.normpath(os.path.expanduser(folder))  # noqa: PTH111
+    return homes
 
 
 @cache

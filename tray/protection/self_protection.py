@@ -101,7 +101,7 @@ class Protection:
         if cwd and self.protected_paths.environments.hold(cwd):
             return True
         homes = agent_homes(environment) if environment else {}
-        return any(PurePath(home).name in text for home in homes.values())
+        return bool(homes) and any(PurePath(home).name in text for home in homes.values())
 
     def _has_hint(self, text: str) -> bool:
         """Asked of every call of a tool: one plain loop over the words, with as few steps as can be."""

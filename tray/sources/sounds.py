@@ -69,7 +69,7 @@ def _sound_problem(sound: str | None) -> tuple[str, str]:
         return "", ""
     path = Path(sound).expanduser() if sound.startswith("~") else Path(sound)
     if path.is_absolute():
-        return ("", "") if path.is_file() else (f"{path} is no file", "put the sound there, or name one of ours")
+        return ("", "") if path.is_file() else (f"{path} is not a file", "put the sound there, or name one of ours")
     likely = nearest(sound, SOUNDS)
     hint = f"did you mean `{likely}`?" if likely else f"there are {', '.join(SOUNDS)}, or write a file's whole path"
     return f"no sound is called {sound!r}", hint

@@ -102,7 +102,7 @@ def parse(text: bytes, path: str, home: str) -> tuple[Export, ...]:
     document = load_json(text, path, limit=SIZE)
     value = document.value
     if not isinstance(value, dict) or value.get("format") != FORMAT:
-        raise ConfigError(f"{document.location(())}: is no export of Hooktray's approvals", hint=NOT_OURS)
+        raise ConfigError(f"{document.location(())}: is not an export of Hooktray's approvals", hint=NOT_OURS)
     version = value.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise _error(document, ("version",), f"expected a number, got {version!r:.40}")
@@ -133,10 +133,10 @@ def _parse_hook(document: Document, index: int, value: Any) -> Export:
     try:
         hook = restore(value["definition"])
     except (ValueError, RecursionError) as error:
-        raise _error(document, (*at, "definition"), "is no definition of a hook") from error
+        raise _error(document, (*at, "definition"), "is not a definition of a hook") from error
     position = value["position"]
     if [type(number) for number in position] != [int, int] or not is_plain(hook):
-        raise _error(document, at, "is no approval as Hooktray writes it")
+        raise _error(document, at, "is not an approval as Hooktray writes it")
     files = dict(_files(document, (*at, "files"), value["files"]))
     pinned = {str(path): str(sha256) for path, sha256 in value["pinned"].items()}
     if digest(hook.definition, files, pinned) != value["digest"]:
@@ -155,7 +155,7 @@ def _files(document: Document, at: tuple[str | int, ...], values: Sequence[Any])
         _check_kinds(document, place, one, FILE_KINDS)
         path = one["path"]
         if not PurePath(path).is_absolute() or ".." in PurePath(path).parts or "\0" in path:
-            raise _error(document, (*place, "path"), f"{path!r:.80} is no full path")
+            raise _error(document, (*place, "path"), f"{path!r:.80} is not a full path")
         if path in seen:
             raise _error(document, (*place, "path"), f"{path!r:.80} is given twice")
         seen.add(path)

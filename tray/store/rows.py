@@ -14,6 +14,7 @@ from tray.model.event import EventKind
 
 PAYLOAD_LIMIT = 64 * 1024  # bytes of a payload that are kept; its digest is of the whole
 LISTS = ("hooks", "rewrites", "notes", "adjustments", "masks")
+OBJECTS = frozenset({*LISTS, "answer"})  # kept as JSON
 COLUMNS = (
     *("id", "at", "agent", "session", "project", "event", "kind", "verdict", "reason", "ms", *LISTS),
     *("problem", "payload", "digest", "masked", "answer", "offline", "alerted", "test"),
@@ -79,10 +80,17 @@ def insert(count: int) -> str:
 
 def values(record: Record) -> tuple[object, ...]:
     """What `insert` takes for it. Raises TypeError, ValueError or RecursionError for what JSON cannot hold."""
-    row: dict[str, object] = {name: getattr(record, name) for name in COLUMNS}
-    row |= {name: _encode(row[name]) for name in (*LISTS, "answer")}
-    row |= {"verdict": int(record.verdict), "payload": truncate(record.payload)}
-    return tuple([_clean(one) if isinstance(one, str) and not one.isascii() else one for one in row.values()])
+    found: list[object] = []
+    for name in COLUMNS:
+        value = getattr(record, name)
+        if name in OBJECTS:
+            value = _encode(value)
+        elif name == "payload":
+            value = truncate(value)
+        elif name == "verdict":
+            value = int(value)
+        found.append(_clean(value) if isinstance(value, str) and not value.isascii() else value)
+    return tuple(found)
 
 
 def record(row: sqlite3.Row) -> Record:

@@ -58,7 +58,11 @@ class WriteJob:
 
     @property
     def size(self) -> int:
-        return sum([len(value) for value in self.values if isinstance(value, str)])
+        size = 0
+        for value in self.values:
+            if isinstance(value, str):
+                size += len(value)
+        return size
 
 
 class JournalWriter:
@@ -295,7 +299,7 @@ def _commit(connection: sqlite3.Connection, batch: list[WriteJob], dropped: int)
         connection.execute(dropped_rows.SAVE, (dropped,))
     elif batch:
         sql = batch[0].sql or rows.insert(len(batch))
-        connection.execute(sql, tuple(chain.from_iterable([job.values for job in batch])))
+        connection.execute(sql, tuple(chain.from_iterable(map(attrgetter("values"), batch))))
 
 
 def _close(connection: sqlite3.Connection | None) -> None:

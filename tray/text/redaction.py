@@ -89,7 +89,9 @@ def _fingerprint(secret: str) -> str:
 
 
 def _pattern_spans(text: str, low: str | None) -> list[_SecretSpan]:
-    spans = [_SecretSpan(*token.span(), token.lastgroup or "token") for token in find_tokens(text)]
+    spans = []
+    for token in find_tokens(text):
+        spans.append(_SecretSpan(*token.span(), token.lastgroup or "token"))
     for kind, words, shape in SHAPES:
         if low is None or any(map(low.__contains__, words)):
             for found in shape.finditer(text):

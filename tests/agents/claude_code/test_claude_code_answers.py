@@ -82,10 +82,14 @@ CLAUDE: list[Case] = [
             ran(0, '{"decision":"deny"}'),
             failed("output has a decision that is none of approve, block, continue, stop"),
         ),
-        ("bash", ran(0, '{"decision":["block"]}'), failed("output has a decision that is no string")),
-        ("bash", ran(0, '{"continue":"false"}'), failed("output has a continue that is no boolean")),
-        ("bash", ran(0, '{"systemMessage":null}'), failed("output has a systemMessage that is no string")),
-        ("bash", ran(0, '{"hookSpecificOutput":[]}'), failed("output has a hookSpecificOutput that is no object")),
+        ("bash", ran(0, '{"decision":["block"]}'), failed("output has a decision that is not a string")),
+        ("bash", ran(0, '{"continue":"false"}'), failed("output has a continue that is not a boolean")),
+        ("bash", ran(0, '{"systemMessage":null}'), failed("output has a systemMessage that is not a string")),
+        (
+            "bash",
+            ran(0, '{"hookSpecificOutput":[]}'),
+            failed("output has a hookSpecificOutput that is not an object"),
+        ),
         (
             "bash",
             ran(0, '{"hookSpecificOutput":{"permissionDecision":"deny"}}'),
@@ -101,8 +105,12 @@ CLAUDE: list[Case] = [
             ran(0, inner('"permissionDecision":"maybe"')),
             failed("output has a permissionDecision that is none of allow, ask, defer, deny"),
         ),
-        ("bash", ran(0, inner('"updatedInput":"ls"')), failed("output has a updatedInput that is no object")),
-        ("bash", ran(0, inner('"additionalContext":7')), failed("output has a additionalContext that is no string")),
+        ("bash", ran(0, inner('"updatedInput":"ls"')), failed("output has a updatedInput that is not an object")),
+        (
+            "bash",
+            ran(0, inner('"additionalContext":7')),
+            failed("output has a additionalContext that is not a string"),
+        ),
         # Unknown keys, though they bear a name that means something elsewhere: tolerated.
         *(
             ("bash", ran(0, inner(f'"permissionDecision":"deny","permissionDecisionReason":"no",{more}')), deny("no"))

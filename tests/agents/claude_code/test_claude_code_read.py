@@ -120,14 +120,14 @@ CASES: list[tuple[str, Result, HookOutput]] = [
     (
         "PermissionRequest",
         ran(0, inner("PermissionRequest", '"decision":"allow"')),
-        failed("output has a decision that is no object"),
+        failed("output has a decision that is not an object"),
     ),
     ("PermissionDenied", ran(0, inner("PermissionDenied", '"retry":true')), HookOutput(retry=True)),
     ("PermissionDenied", ran(0, inner("PermissionDenied", '"retry":false')), NOTHING),
     (
         "PermissionDenied",
         ran(0, inner("PermissionDenied", '"retry":"yes"')),
-        failed("output has a retry that is no boolean"),
+        failed("output has a retry that is not a boolean"),
     ),
     ("UserPromptSubmit", ran(0, '{"decision":"approve"}'), NOTHING),
     ("PostToolUse", ran(0, '{"decision":"approve"}'), NOTHING),
@@ -167,7 +167,7 @@ CASES: list[tuple[str, Result, HookOutput]] = [
     (
         "SessionStart",
         ran(0, inner("SessionStart", '"watchPaths":"/a"')),
-        failed("output has a watchPaths that is no array"),
+        failed("output has a watchPaths that is not an array"),
     ),
     ("UserPromptSubmit", ran(0, inner("UserPromptSubmit", '"sessionTitle":"t"')), extra(sessionTitle="t")),
     (
@@ -231,18 +231,18 @@ CASES: list[tuple[str, Result, HookOutput]] = [
         for name in FORMS
     ],
     *[
-        (name, ran(0, inner(name, '"content":"x"')), failed("output has a content that is no object"))
+        (name, ran(0, inner(name, '"content":"x"')), failed("output has a content that is not an object"))
         for name in FORMS
     ],
     (
         "PermissionDenied",
         ran(0, inner("PermissionDenied", '"retry":0')),
-        failed("output has a retry that is no boolean"),
+        failed("output has a retry that is not a boolean"),
     ),
     (
         "PermissionRequest",
         ran(0, inner("PermissionRequest", '"decision":"deny"')),
-        failed("output has a decision that is no object"),
+        failed("output has a decision that is not an object"),
     ),
     *[
         ("PermissionRequest", ran(0, decided(f'"behavior":"deny","message":"no",{more}')), deny("no"))
@@ -255,15 +255,15 @@ CASES: list[tuple[str, Result, HookOutput]] = [
     *[
         ("PermissionRequest", ran(0, decided(said)), failed(f"output has {fault}"))
         for said, fault in {
-            '"behavior":"deny","message":null': "a message that is no string",
-            '"behavior":"allow","updatedInput":null': "a updatedInput that is no object",
+            '"behavior":"deny","message":null': "a message that is not a string",
+            '"behavior":"allow","updatedInput":null': "a updatedInput that is not an object",
             '"behavior":7': "a behavior that is none of allow, deny",
         }.items()
     ],
     (
         "SessionStart",
         ran(0, inner("SessionStart", '"watchPaths":"x"')),
-        failed("output has a watchPaths that is no array"),
+        failed("output has a watchPaths that is not an array"),
     ),
     ("SessionStart", ran(0, '{"watchPaths":"x","reloadSkills":7,"systemMessage":"n"}'), HookOutput(notes=("n",))),
     ("UserPromptSubmit", ran(0, '{"sessionTitle":7,"decision":"block","reason":"no"}'), deny("no")),

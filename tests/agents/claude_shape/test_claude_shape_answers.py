@@ -129,7 +129,7 @@ def test_a_new_input_is_under_the_agents_own_key_and_merged_where_the_agent_merg
     assert rewrite is not None
     assert (rewrite.target, rewrite.value) == (Target.INPUT, value)
     assert said(one, specific(updatedInput={"command": "pwd"})).rewrite is None
-    assert said(one, specific(tool_input="pwd")).problem == "output has a tool_input that is no object"
+    assert said(one, specific(tool_input="pwd")).problem == "output has a tool_input that is not an object"
 
 
 @pytest.mark.parametrize("named", [{}, {"hookEventName": "Done"}])

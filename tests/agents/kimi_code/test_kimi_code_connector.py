@@ -79,7 +79,7 @@ BROKEN = [
     ("timeout = 601", "has the timeout 601: write whole seconds from 1 to 600"),
     ("timeout = 1.5", "has the timeout 1.5"),
     ("timeout = true", "has the timeout True"),
-    ("matcher = 1", "has a matcher that is no text"),
+    ("matcher = 1", "has a matcher that is not text"),
 ]
 
 

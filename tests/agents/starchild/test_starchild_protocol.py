@@ -129,7 +129,7 @@ HOOK_OUTPUTS: list[tuple[str, Result, HookOutput]] = [
     *[(name, ran(0, f'{{"{key}":""}}'), NOTHING) for name, (key, _) in TEXTS.items()],
     *[(name, ran(0, f'{{"{key}":null}}'), NOTHING) for name, (key, _) in TEXTS.items()],
     *[
-        (name, ran(0, f'{{"{key}":7}}'), failed(f"output has a {key} that is no text"))
+        (name, ran(0, f'{{"{key}":7}}'), failed(f"output has a {key} that is not text"))
         for name, (key, _) in TEXTS.items()
     ],
     ("on_outbound_message", ran(0, '{"notification":"build finished"}'), NOTHING),

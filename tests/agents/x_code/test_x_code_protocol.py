@@ -65,7 +65,7 @@ def output(value: Any) -> HookOutput:
     return HookOutput(rewrite=Rewrite(target=Target.OUTPUT, value=value))
 
 
-IGNORED = "The hook's output modifies nothing: its output is no text; ignored."
+IGNORED = "The hook's output modifies nothing: its output is not text; ignored."
 READ = recorded("claude-code", "PostToolUse-Read")
 HOOK_OUTPUTS: list[tuple[Event, Result, HookOutput]] = [
     *[(sampled("x-code", name), ran(0, DENIED), NOTHING) for name in SILENT],

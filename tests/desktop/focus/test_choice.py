@@ -65,21 +65,34 @@ def compositor(path: Path, answer: Callable[[bytes], bytes]) -> Iterator[list[by
         thread.join(30)
 
 
-def test_hyprland_is_asked_by_address(tmp_path: Path) -> None:
+FORMS = (b"dispatch focuswindow address:0xa1", b'dispatch hl.dsp.focus({ window = "address:0xa1" })')
+
+
+@pytest.mark.parametrize("understood", FORMS)
+def test_hyprland_is_asked_by_address_in_the_form_that_its_configuration_wants(
+    tmp_path: Path, understood: bytes
+) -> None:
     clients = [
         {"address": "0xa1", "pid": os.getpid(), "title": "x", "focusHistoryID": 1},
         {"address": "0xbad; exit", "pid": os.getpid(), "title": "x"},
     ]
-    answers = {b"j/clients": json.dumps(clients).encode(), b"j/activewindow": json.dumps(clients[0]).encode()}
+    answers = {
+        b"j/clients": json.dumps(clients).encode(), b"j/activewindow": json.dumps(clients[0]).encode(),
+        understood: b"ok",
+    }  # fmt: skip
     environment = {"XDG_RUNTIME_DIR": str(tmp_path), "HYPRLAND_INSTANCE_SIGNATURE": "abc_1"}
     place = Place(processes=processes_from(os.getpid()))
+    socket_path = tmp_path / "hypr/abc_1/.socket.sock"
 
-    with compositor(tmp_path / "hypr/abc_1/.socket.sock", lambda asked: answers.get(asked, b"ok")) as asked:
+    with compositor(socket_path, lambda asked: answers.get(asked, b"error: no such thing")) as asked:
         raised = hyprland.raise_window(place, "", environment)
         focused = hyprland.focused_pid(environment)
+        del answers[understood]
+        with pytest.raises(FocusError, match="no such thing"):
+            hyprland.raise_window(place, "", environment)
 
     assert (raised, focused) == (Raised(), os.getpid())
-    assert asked[1] == b"dispatch focuswindow address:0xa1"
+    assert [one for one in asked if one.startswith(b"dispatch")][: FORMS.index(understood) + 1][-1] == understood
 
 
 def test_niri_is_asked_by_number(tmp_path: Path) -> None:

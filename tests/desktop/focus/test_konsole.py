@@ -6,62 +6,17 @@ import random
 import shutil
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from desk import Desk, wait
 
-from desktop.focus.terminals import LONG, Pane
-from tray.desktop.focus import FocusResult, focus, session_bus, x11
+from desktop.focus.konsoles import Konsole, Tab
+from desktop.focus.terminals import LONG
+from tray.desktop.focus import FocusResult, focus, x11
 from tray.desktop.presence import has_keyboard
 
 pytestmark = pytest.mark.skipif(shutil.which("konsole") is None, reason="Konsole is not installed")
-
-WINDOW, SESSION = "org.kde.konsole.Window", "org.kde.konsole.Session"
-
-
-@dataclass(frozen=True, slots=True)
-class Tab:
-    """One tab of a window, by the number that Konsole gives it."""
-
-    service: str
-    number: int
-    pid: int
-
-    @property
-    def pane(self) -> Pane:
-        return Pane(self.pid)
-
-    @property
-    def is_shown(self) -> bool:
-        return bool(session_bus.call(self.service, "/Windows/1", WINDOW, "currentSession")[0] == self.number)
-
-
-class Konsole:
-    """A Konsole process of its own, with one window."""
-
-    def __init__(self, desk: Desk, count: int) -> None:
-        process = desk.start(["konsole", "--separate", "--nofork", "-e", "cat"])
-        self.pid = process.pid
-        self.service = f"org.kde.konsole-{process.pid}"
-        wait(self._answers, LONG, "Konsole on the bus")
-        for _ in range(count - 1):
-            session_bus.call(self.service, "/Windows/1", WINDOW, "newSession")
-        numbers = session_bus.call(self.service, "/Windows/1", WINDOW, "sessionList")[0]
-        self.tabs = [Tab(self.service, int(number), self._program(number)) for number in numbers]
-
-    def _answers(self) -> bool:
-        try:
-            return bool(session_bus.call(self.service, "/Windows/1", WINDOW, "sessionList")[0])
-        except session_bus.BusCallError:
-            return False
-
-    def _program(self, number: str) -> int:
-        def pid() -> int:
-            return int(session_bus.call(self.service, f"/Sessions/{number}", SESSION, "processId")[0])
-
-        return wait(pid, LONG, "a program in the tab")
 
 
 @pytest.fixture

@@ -52,8 +52,10 @@ def _is_condition_met(match: Match, event: Event, names: ToolNames, search: Patt
 
 
 def _is_alike(payload: Payload) -> bool:
-    keys = ("hook_event_name", "session_id", "transcript_path", "cwd")
-    return all(isinstance(payload.get(key), str) for key in keys)
+    for key in ("hook_event_name", "session_id", "transcript_path", "cwd"):  # of each event: a plain loop
+        if not isinstance(payload.get(key), str):
+            return False
+    return True
 
 
 def _is_certain(payload: Payload, environment: Variables) -> bool:

@@ -71,8 +71,10 @@ class ShapedProtocol:
 
     def _project(self, request: RelayRequest) -> str:
         """The project's folder, which stays while the session changes its own."""
-        folders = (request.environment.get(name, "") for name in self.shape.project_variables)
-        return next(filter(None, folders), "")
+        for name in self.shape.project_variables:
+            if folder := request.environment.get(name, ""):
+                return folder
+        return ""
 
     def neutral(self, name: str, body: bytes) -> Answer:
         return EMPTY_ANSWER
@@ -90,7 +92,7 @@ class ShapedProtocol:
         if rewrite.target is not Target.INPUT:
             return wire.text_problem(rewrite.value)
         if not isinstance(rewrite.value, Mapping):
-            return "is no JSON object"
+            return "is not a JSON object"
         if event.kind is EventKind.PERMISSION_REQUEST and decision.verdict is not Verdict.ALLOW:
             return "comes without an allow"
         return wire.json_problem(rewrite.value)
@@ -113,7 +115,9 @@ class ShapedProtocol:
             answer["hookSpecificOutput"] = {"hookEventName": name} | specific
         if shape.takes_notes:
             answer |= wire.non_empty(systemMessage=wire.join_notes(decision.notes))
-        answer |= {key: value for key, value in decision.extra if key in shape.top_extras}
+        for key, value in decision.extra:
+            if key in shape.top_extras:
+                answer[key] = value
         stdout = wire.dumps_line(answer) if answer else b""
         if denied and name in shape.exit_2_events and not is_beaten:
             return Answer(stdout=stdout, stderr=_stderr(decision), code=2)
@@ -127,10 +131,13 @@ class ShapedProtocol:
             return {"retry": True} if decision.retry else {}
         if event.name in self.shape.form_events:
             return _form(decision)
-        above = (*self.shape.top_extras, RULES)
-        extra = {key: value for key, value in decision.extra if key not in above}
-        permission = self._permission(event, decision)
-        return permission | self._rewritten(decision) | wire.non_empty(additionalContext=decision.context) | extra
+        fields = self._permission(event, decision) | self._rewritten(decision)
+        if decision.context:
+            fields["additionalContext"] = decision.context
+        for key, value in decision.extra:
+            if key not in self.shape.top_extras and key != RULES:
+                fields[key] = value
+        return fields
 
     def _permission(self, event: Event, decision: Decision) -> dict[str, Any]:
         if event.name not in self.shape.permission_events:
@@ -192,7 +199,7 @@ def _answer_problem(event: Event, value: Any) -> str:
         problem = wire.text_problem(value, blank=False)
         return problem or ("is more than one line" if len(value.splitlines()) > 1 else "")
     if not isinstance(value, Mapping) or value.get("action") not in answers.ACTIONS:
-        return "is no form's answer"
+        return "is not a form's answer"
     return wire.json_problem(value)
 
 

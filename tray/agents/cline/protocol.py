@@ -2,7 +2,7 @@
 
 In:  {"clineVersion":"","hookName":"tool_call","taskId":"t1","workspaceRoots":["/p"],"tool_call":{"id":"c1",
       "name":"run_commands","input":{"commands":["rm -rf build"]}},"preToolUse":{…},…}
-Out: {"cancel":true,"errorMessage":"no"}; silence, text that is no JSON and every exit code mean no opinion.
+Out: {"cancel":true,"errorMessage":"no"}; silence, text that is not JSON and every exit code mean no opinion.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def rewrite_problem(event: Event, decision: Decision) -> str:
     if decision.rewrite is None:
         return ""
     if not isinstance(decision.rewrite.value, Mapping):
-        return "is no JSON object"
+        return "is not a JSON object"
     return wire.json_problem(decision.rewrite.value)
 
 

@@ -55,7 +55,7 @@ def _stay_reason(path: Path, target: Path, problem: FindProblem) -> str:
     """Why a file stays; "" when Hooktray can run all of its hooks as the agent does."""
     state = read_state(resolve_links(path))
     if not isinstance(state, File):
-        return "it is no file"
+        return "it is not a file"
     try:
         found = parse(state.text, target)
     except HooktrayError as error:

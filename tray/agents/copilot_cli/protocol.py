@@ -143,7 +143,7 @@ def rewrite_problem(event: Event, decision: Decision) -> str:
     if LOCAL_KEY in event.payload and rewrite.target is not Target.INPUT:
         return "the Local harness of VS Code does not take"
     if rewrite.target is Target.INPUT:
-        return wire.json_problem(rewrite.value) if isinstance(rewrite.value, Mapping) else "is no JSON object"
+        return wire.json_problem(rewrite.value) if isinstance(rewrite.value, Mapping) else "is not a JSON object"
     if rewrite.target is Target.OUTPUT:
         return wire.json_problem(rewrite.value)
     return wire.text_problem(rewrite.value, blank=False)

@@ -112,7 +112,7 @@ def rewrite_problem(event: Event, decision: Decision) -> str:
     if rewrite.target is Target.OUTPUT and not (event.tool and event.tool.name.startswith(MCP)):
         return "Cursor takes from an MCP tool only"
     if rewrite.target is Target.INPUT and not isinstance(rewrite.value, Mapping):
-        return "is no JSON object"
+        return "is not a JSON object"
     return wire.json_problem(rewrite.value)
 
 

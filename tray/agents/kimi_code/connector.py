@@ -164,7 +164,7 @@ def table_problem(hook: Mapping[str, Any]) -> str:
     if not isinstance(hook.get("command"), str) or not hook["command"]:
         return "has no command"
     if not isinstance(hook.get("matcher", ""), str):
-        return "has a matcher that is no text"
+        return "has a matcher that is not text"
     if isinstance(timeout, bool) or not isinstance(timeout, int) or not 1 <= timeout <= LONGEST:
         return f"has the timeout {timeout}: write whole seconds from 1 to {LONGEST}"
     return ""

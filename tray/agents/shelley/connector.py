@@ -158,7 +158,9 @@ def _plan_event(site: Site, name: str, changes: list[FileChange], notes: list[st
     is_dir = path.is_dir()
     current = None if is_dir else read_state(path)
     if is_dir or (current is not None and not _is_ours(current) and not _runs(path)):
-        notes.append(f"{path} is no executable, so Shelley does not run it; it was left as it is, and so was {name}.")
+        notes.append(
+            f"{path} is not executable, so Shelley does not run it; it was left as it is, and so was {name}."
+        )
         return False
     if current is None or _is_ours(current):
         if current != shim:

@@ -167,7 +167,7 @@ def _fields(stdout: bytes, names: tuple[str, ...]) -> tuple[dict[str, str], str]
         return {}, f"output is a JSON {wire.JSON_TYPES[type(value)]}, not an object"
     fields = {key.lower(): each for key, each in value.items() if each is not None}
     invalid = [name for name in names if not isinstance(fields.get(name, ""), str)]
-    return fields, f"output has a {invalid[0]} that is no string" if invalid else ""
+    return fields, f"output has a {invalid[0]} that is not a string" if invalid else ""
 
 
 READERS: Mapping[EventKind, Callable[[Event, bytes], HookOutput]] = {

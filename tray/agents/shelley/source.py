@@ -51,7 +51,7 @@ def _hook(path: Path, name: str, agents: Sequence[str]) -> SourceHooks:
     if path.is_dir() or _is_shim(script):
         return reader.result()
     if not _executable(path):
-        reader.warn((), f"{name} has no executable bit, so it is no hook", f"chmod +x {shlex.quote(str(path))}")
+        reader.warn((), f"{name} has no executable bit, so it is not a hook", f"chmod +x {shlex.quote(str(path))}")
         return reader.result()
     action = Command(line=shlex.quote(str(path)), folder=str(path.parent))
     # Another agent's slash commands are one event: there it goes by the command's name.

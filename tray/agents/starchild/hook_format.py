@@ -96,7 +96,7 @@ def _common_fields(event: Event) -> dict[str, Any]:
 
 
 def _extras(event: Event, name: str) -> dict[str, Any]:
-    used = [tools.native(AGENT, tools.canonical(event.agent, each)) for each in event.tools]
+    used = [tools.native(AGENT, tools.canonical(event.agent, each)) for each in event.tools] if event.tools else []
     if event.kind in END_EVENTS:
         state = {"stop_hook_active": event.repeated, "model": event.model}
         return {"response": event.message, "tool_names": used} | state
@@ -159,10 +159,10 @@ def _parsed_output(event: Event, output: str) -> HookOutput:
 
 def _problem(answer: Mapping[str, Any]) -> str:
     for fields in (answer, wire.nested(answer, "hookSpecificOutput")):
-        for keys, kind, word in ((TEXTS, str, "text"), (OBJECTS, dict, "object")):
+        for keys, kind, word in ((TEXTS, str, "text"), (OBJECTS, dict, "an object")):
             invalid = [key for key in keys if fields.get(key) is not None and not isinstance(fields[key], kind)]
             if invalid:
-                return f"has a {invalid[0]} that is no {word}"
+                return f"has a {invalid[0]} that is not {word}"
         if wire.text(fields, "permissionDecision") not in PERMISSIONS:
             return "has a permissionDecision that is none of allow, ask, deny"
     if wire.text(answer, "decision") not in DECISIONS:
@@ -172,7 +172,7 @@ def _problem(answer: Mapping[str, Any]) -> str:
 
 def _text_problem(event: Event, answer: Mapping[str, Any]) -> str:
     key, _ = REWRITE_KEYS.get(hook_event_name(event), ("", Target.MESSAGE))
-    return f"has a {key} that is no text" if not isinstance(answer.get(key) or "", str) else ""
+    return f"has a {key} that is not text" if not isinstance(answer.get(key) or "", str) else ""
 
 
 def _hook_output(event: Event, answer: Mapping[str, Any]) -> HookOutput:

@@ -93,7 +93,7 @@ def rewrite_problem(event: Event, decision: Decision) -> str:
     if decision.rewrite.target is not Target.INPUT:
         return wire.text_problem(value, blank=False)
     if not isinstance(value, Mapping):
-        return "is no JSON object"
+        return "is not a JSON object"
     current = event.tool.input if event.tool else {}
     if value.keys() - current.keys():
         return "adds a key"

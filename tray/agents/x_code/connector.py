@@ -222,7 +222,7 @@ def _is_registered(site: Site) -> bool:
 def _add(text: bytes, path: str, record: dict[str, Any]) -> bytes:
     document = JsonText(text, path)
     if not isinstance(document.value, dict) or not isinstance(document.value.get("plugins", []), list):
-        raise HooktrayError(f"{path}:1:1: is no list of plugins as X-Code keeps it", hint="nothing was written")
+        raise HooktrayError(f"{path}:1:1: is not a list of plugins as X-Code keeps it", hint="nothing was written")
     plugins = document.member(document.root, "plugins")
     if plugins is None:
         return document.apply(document.add(document.root, [("plugins", [record])]))

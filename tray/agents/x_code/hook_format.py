@@ -150,6 +150,6 @@ def _modified(event: Event, answer: Mapping[str, Any]) -> HookOutput:
 def _output(event: Event, text: Any) -> HookOutput:
     """The text in the shape of the tool's own output, where that has a place for one."""
     if event.tool is None or not isinstance(text, str):
-        return HookOutput(warning=IGNORED.format("modifies nothing: its output is no text"))
+        return HookOutput(warning=IGNORED.format("modifies nothing: its output is not text"))
     value = outputs.with_text(event.tool.output, text)
     return HookOutput(rewrite=Rewrite(target=Target.OUTPUT, value=text if value is None else value))

@@ -84,7 +84,7 @@ def rewrite_problem(event: Event, decision: Decision) -> str:
     value = decision.rewrite.value
     if decision.rewrite.target is Target.OUTPUT:
         return wire.json_problem(value)
-    return "is no JSON object" if not isinstance(value, Mapping) else wire.json_problem(value)
+    return "is not a JSON object" if not isinstance(value, Mapping) else wire.json_problem(value)
 
 
 def render(event: Event, decision: Decision) -> Answer:

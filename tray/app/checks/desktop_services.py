@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from tray.app.checks.context import CheckContext
 from tray.app.checks.finding import Cause, Finding
 from tray.desktop.presence import idle_seconds
+from tray.desktop.wayland_idle import reports_idle
 from tray.errors import ConfigError
 from tray.notify.push.message import PIP, is_installed
 from tray.notify.server import probe_server
@@ -70,11 +71,15 @@ def push(context: CheckContext) -> Iterator[Finding]:
         yield Finding(cause=Cause.PUSH_LACKS, name="push", values={"command": PIP})
     elif why := str((context.tray or {}).get("push", "")):
         yield Finding(cause=Cause.PUSH_FAILED, name="push", values={"problem": why})
-    elif any(one.when == "away" for one in targets) and idle_seconds(context.environment) is None:
+    elif any(one.when == "away" for one in targets) and not _is_idle_known(context.environment):
         yield Finding(cause=Cause.PUSH_NO_IDLE, name="push")
     else:
         services = ", ".join(dict.fromkeys(push_urls.label(one.url) for one in targets))
         yield Finding(cause=Cause.PUSH_OK, name="push", values={"services": services})
+
+
+def _is_idle_known(environment: Mapping[str, str]) -> bool:
+    return idle_seconds(environment) is not None or reports_idle(environment)
 
 
 def background(context: CheckContext) -> Iterator[Finding]:

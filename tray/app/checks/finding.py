@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Mapping
 
+from tray.approvals.remedies import LLM_REMEDY, OUTPUT_REMEDY
 from tray.language import phrase, say
 from tray.lazy_dataclass import dataclass, field
 
@@ -111,8 +112,6 @@ class Explanation:
 OK, ATTENTION, BROKEN = Health.OK, Health.ATTENTION, Health.BROKEN
 APPROVALS = "read and decide it in the tray's menu, Approvals, or on the page: hooktray open"
 STARTUP_REMEDY = "look at it, and remove it if you did not put it there; the one-shot engine does not run it"
-OUTPUT_REMEDY = "print JSON or nothing on stdout, and words for people on stderr"
-LLM_REMEDY = "write `llm:` in hooktray.yaml and confirm it in the tray's menu"
 PUT_BACK = phrase("`{reconnect}` puts them back")
 EXPLANATIONS: Mapping[Cause, Explanation] = {
     Cause.AGENT_ASKS: Explanation("agent", ATTENTION, "", "{remedy}"),

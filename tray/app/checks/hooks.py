@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from tray.app import build_engine, confirmed_llm
-from tray.app.checks import remedies
 from tray.app.checks.context import CheckContext
 from tray.app.checks.finding import APPROVALS, Cause, Finding
 from tray.app.checks.samples import sample, sample_event
 from tray.app.checks.startable import start_problem
+from tray.approvals import remedies
 from tray.approvals.catalog import HookState
 from tray.approvals.checks import message as problem_message
 from tray.approvals.checks import problems
@@ -74,7 +74,7 @@ def _approved(context: CheckContext, one: ApprovedHook) -> list[Finding]:
     found = [*_event(one), *_prompt(context, one), *_withheld(context, one)]
     problem = start_problem(context.stores.copies, one)
     if problem:
-        remedy = remedies.remedy(problem, one.hook)
+        remedy = remedies.remedy(problem, one.hook.name, one.hook.source)
         found.append(_finding(Cause.HOOK_BROKEN, one.hook.name, problem=problem, remedy=remedy))
     elif not one.hook.enabled:
         found.append(_finding(Cause.HOOK_DISABLED, one.hook.name, source=one.hook.source))
@@ -144,7 +144,7 @@ def _trial(context: CheckContext, one: ApprovedHook) -> Finding:
         return _finding(Cause.HOOK_NOT_TRIED, name, problem=outcome.cause or outcome.gate)
     if tried.result == "failed":
         cause = context.stores.copies.with_originals(one.digest, outcome.cause)
-        remedy = remedies.remedy(cause, one.hook) or f"`{command}` shows all of it"
+        remedy = remedies.remedy(cause, name, one.hook.source) or f"`{command}` shows all of it"
         return _finding(Cause.HOOK_BROKEN, name, problem=cause, remedy=remedy)
     if outcome.output.warning:
         return _finding(Cause.HOOK_UNREADABLE_OUTPUT, name, problem=outcome.output.warning)

@@ -228,7 +228,7 @@ def _check_holder(chain: tuple[ProcessFacts, ...], facts: CallerFacts) -> str:
         return say("{who} lets every program of yours type into its terminals", who=process_label(one))
     if one.name not in EMULATORS or not one.is_system:
         return say(
-            "the other end of its terminal is held by {who}, which is no terminal that we know",
+            "the other end of its terminal is held by {who}, which is not a terminal that we know",
             who=process_label(one),
         )
     return find_injection(one)

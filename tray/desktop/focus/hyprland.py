@@ -27,9 +27,19 @@ def raise_window(place: Place, title: str, environment: Mapping[str, str]) -> Ra
     found = choose(windows, place, title)
     if found is None:
         return None
-    if (said := ask(path, f"dispatch focuswindow address:{found[0].id}".encode())) != b"ok":
-        raise FocusError(f"Hyprland: {said[:100].decode('utf-8', 'replace')}")
+    _focus(path, found[0].id)
     return found[1]
+
+
+def _focus(path: str, address: str) -> None:
+    """Since 0.55 a configuration in Lua wants the second form, and refuses the first without doing anything."""
+    forms = (f"focuswindow address:{address}", f'hl.dsp.focus({{ window = "address:{address}" }})')
+    answers = []
+    for form in forms:
+        answers.append(ask(path, f"dispatch {form}".encode()))
+        if answers[-1] == b"ok":
+            return
+    raise FocusError(f"Hyprland: {answers[0][:100].decode('utf-8', 'replace')}")
 
 
 def focused_pid(environment: Mapping[str, str]) -> int | None:

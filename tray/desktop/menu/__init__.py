@@ -46,7 +46,7 @@ from tray.desktop.menu.actions import (
 )
 from tray.desktop.menu.alerts import alerts
 from tray.desktop.menu.approvals import approvals
-from tray.desktop.menu.items import Item, ItemKind, Items, check, click, separator
+from tray.desktop.menu.items import Item, ItemKind, Items, check, click, flatten, separator
 from tray.desktop.menu.pause import SHORTEST, pause, paused_until
 from tray.desktop.menu.questions import questions, waiting_number
 from tray.desktop.menu.recent import RECORD_LIMIT as SHOWN_RECORDS
@@ -132,7 +132,7 @@ __all__ = [
 
 def menu(state: MenuState) -> Items:
     """The rows from top to bottom: ten, and the lines between them."""
-    return (
+    rows = (
         status(state),
         separator("line/switch"),
         check("enabled", say("Hooks enabled"), state.enabled, ToggleSwitch()),
@@ -148,3 +148,4 @@ def menu(state: MenuState) -> Items:
         settings(state),
         click("quit", say("Quit"), QuitTray()),
     )
+    return tuple(map(flatten, rows)) if state.options.flat else rows

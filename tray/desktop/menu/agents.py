@@ -25,8 +25,12 @@ SENTENCE = 400
 
 
 def agents(state: MenuState) -> Item:
-    """Below Settings: a row for each agent that we can connect."""
-    rows = deduplicate(_agent(one, state.now) for one in state.agents)
+    """Below Settings: a row for each agent that is here."""
+    rows = deduplicate(_agent(one, state.now) for one in state.agents if one.installed or one.changed)
+    if more := len({one.agent for one in state.agents}) - len(rows):
+        rows.append(
+            label("settings/agents/more", count("{n} more is not installed", "{n} more are not installed", more))
+        )
     line = separator("settings/agents/line")
     show = click("settings/agents/all", say("Show all"), ShowAgents())
     return submenu("settings/agents", say("Agents"), (*rows, line, *_connect_all(state, "settings/agents"), show))
@@ -79,15 +83,12 @@ def _agent(one: MenuAgent, now: float) -> Item:
     key = child_id("settings/agents", one.agent)
     package = (say("third-party: {package}", package=clean(one.package, 40)),) if one.package else ()
     text = " · ".join((clean(one.name, 40), *package, *_state_text(one, now)))
-    rows = tuple(_choices(one, key)) if one.installed or one.changed else ()
+    rows = tuple(_choices(one, key))
     return submenu(key, text, rows) if rows else label(key, text)
 
 
 def _state_text(one: MenuAgent, now: float) -> Iterator[str]:
     """The words of docs/agent-status.md, as far as they are known."""
-    if not one.installed and not one.changed:
-        yield say("not installed")
-        return
     if one.changed:
         yield say("its entries changed")
     yield say("connected") if one.connected else say("not connected")

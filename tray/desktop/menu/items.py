@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from tray.desktop.labels import id_part
 from tray.desktop.menu.actions import Action
 from tray.language import say
-from tray.lazy_dataclass import dataclass
+from tray.lazy_dataclass import dataclass, replace
+from tray.text import sanitise
+
+NAME_LIMIT = 50  # characters of a submenu's name before a row
 
 
 class ItemKind(enum.Enum):
@@ -73,3 +76,18 @@ def truncated(rows: list[Item], limit: int, more: Item) -> Items:
 def with_count(word: str, number: int) -> str:
     """A label with its count, without one for 0."""
     return say("{word} ({number})", word=word, number=number) if number else word
+
+
+def flatten(item: Item) -> Item:
+    """A submenu without submenus: what can be clicked in those begins with their name."""
+    return replace(item, children=tuple(_without_submenus(item.children)))
+
+
+def _without_submenus(rows: Items, name: str = "") -> Iterator[Item]:
+    for row in rows:
+        if row.kind is ItemKind.SUBMENU:
+            yield from _without_submenus(row.children, row.label)
+        elif row.action and name not in ("", row.label):
+            yield replace(row, label=f"{sanitise(name, NAME_LIMIT)} · {row.label}")
+        else:
+            yield row

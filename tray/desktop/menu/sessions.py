@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tray.desktop.labels import age, clean
+from tray.desktop.labels import PADDING, age, clean
 from tray.desktop.menu.actions import GoToSession
 from tray.desktop.menu.items import Item, Items, child_id, click, deduplicate, label, submenu, truncated, with_count
 from tray.desktop.menu.state import MenuState
@@ -40,7 +40,8 @@ def _session(one: Session, now: float) -> Item:
     state = _limit(one.usage_limit) if one.usage_limit else say(STATE_WORDS[one.state])
     what = f"{state} · {age(one.since, now)}"
     who = " · ".join(part for part in (clean(one.agent, 20), clean(one.project, 22) if one.project else "") if part)
-    text = f"{SIGNS[one.state]}  {clean(one.name or one.session, NAME)} · {who} · {what}"
+    sign = SIGNS[one.state]
+    text = f"{sign}{PADDING.get(sign, '')}  {clean(one.name or one.session, NAME)} · {who} · {what}"
     return click(child_id("sessions", one.agent, one.session), text, GoToSession(one.agent, one.session))
 
 

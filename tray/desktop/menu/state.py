@@ -132,6 +132,7 @@ class MenuOptions:
     page: bool = False
     has_passphrase: bool | None = None
     doctor: bool = False
+    flat: bool = False  # the host cannot show a submenu inside of another one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,7 +43,8 @@ def status(state: MenuState) -> Item:
     if one is not None:
         text = say("A hook needs more events of {agent}", agent=clean(one.name, 30))
         return submenu("wanted", text, rows)
-    return label("status", clean(_text(state), STATUS_LIMIT, "Hooktray"))
+    text = clean(_text(state), STATUS_LIMIT, "Hooktray")
+    return click("status", text, ShowAgents()) if _silent(state) and not state.running else label("status", text)
 
 
 def _switch_cause(state: MenuState) -> Item | None:
@@ -94,11 +95,16 @@ def _default_text(state: MenuState) -> str:
     parts = []
     if state.active_agents:
         parts.append(count("{n} agent", "{n} agents", state.active_agents))
-    silent = [one.name for one in state.agents if one.connected and False in (one.trusted, one.firing)]
-    if silent:
+    if silent := _silent(state):
         parts.append(say("{agent} is not firing", agent=clean(", ".join(silent), 30)))
     if state.dropped_rows:
         parts.append(count("{n} decision not written down", "{n} decisions not written down", state.dropped_rows))
     if state.recent:
         parts.append(say("last: {what}", what=last_event(state.recent[0], state.now)))
+    while len(parts) > 1 and len(" · ".join(parts)) > STATUS_LIMIT:
+        parts.pop()  # the last event is among the recent decisions, too
     return " · ".join(parts) or say("No event yet")
+
+
+def _silent(state: MenuState) -> list[str]:
+    return [one.name for one in state.agents if one.connected and False in (one.trusted, one.firing)]

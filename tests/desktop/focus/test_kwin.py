@@ -1,0 +1,58 @@
+"""From a session to its tab of Konsole on KDE's Wayland: a real KWin without a graphics card, and its own scripts."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from desk import wait
+
+from desktop.focus.compositors import Kwin, running_kwin
+from desktop.focus.konsoles import Konsole
+from desktop.focus.terminals import LONG
+from tray.desktop import presence
+from tray.desktop.focus import FocusResult, focus, kwin
+from tray.notify.presence_gate import Attention
+
+pytestmark = pytest.mark.skipif(
+    None in (shutil.which("kwin_wayland"), shutil.which("konsole")), reason="KWin or Konsole is not installed"
+)
+
+
+@pytest.fixture
+def desktop(monkeypatch: pytest.MonkeyPatch) -> Iterator[Kwin]:
+    with running_kwin() as started:
+        monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", started.environment["DBUS_SESSION_BUS_ADDRESS"])
+        yield started
+
+
+def test_twenty_times_of_twenty_the_right_tab_of_the_right_window(desktop: Kwin) -> None:
+    windows = [Konsole(desktop, 3), Konsole(desktop, 2)]
+    dice = random.Random(23)
+    wrong = []
+    for _ in range(20):
+        window = dice.choice(windows)
+        tab = dice.choice(window.tabs)
+        result = focus(tab.pane.place, "", desktop.environment)
+        wait(lambda tab=tab: tab.is_shown, LONG, "the tab")  # type: ignore[misc]  # Konsole says so a little later
+        front = kwin.focused_pid(desktop.environment)
+        if result != FocusResult(True) or front != window.pid:
+            wrong.append((tab, result, front))
+
+    assert wrong == []
+
+
+def test_only_the_shown_tab_of_the_window_in_front_is_watched_and_only_while_somebody_is_there(desktop: Kwin) -> None:
+    windows = [Konsole(desktop, 2), Konsole(desktop, 1)]
+    first, second = windows[0].tabs
+    focus(second.pane.place, "", desktop.environment)
+    wait(lambda: kwin.focused_pid(desktop.environment) == windows[0].pid, LONG, "its window is in front")
+
+    def look(tab: object, idle: float | None) -> Attention:
+        return presence.attention(tab.pane.place, 300.0, desktop.environment, lambda: idle)  # type: ignore[attr-defined]
+
+    assert look(second, 5.0) == Attention(is_looking=True)
+    assert [look(tab, 5.0) for tab in (first, windows[1].tabs[0])] == [Attention()] * 2
+    assert [look(second, idle) for idle in (None, 61.0, 301.0)] == [Attention(), Attention(), Attention(is_away=True)]
