@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 import threading
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tray.threads import OUT_OF_MEMORY, LoopThread, ThrottledCall, WorkQueue
+from tray.threads import NEVER, OUT_OF_MEMORY, FullCollectionPause, LoopThread, ThrottledCall, WorkQueue
 
 
 @pytest.fixture
@@ -124,3 +125,15 @@ threading.Event().wait()
 """)
 
     assert done.returncode == OUT_OF_MEMORY
+
+
+def test_full_collections_pause_until_the_last_one_has_left() -> None:
+    before, pause = gc.get_threshold(), FullCollectionPause()
+
+    with pause:
+        with pause:
+            pass
+        inside = gc.get_threshold()
+
+    assert inside == (*before[:2], NEVER)
+    assert gc.get_threshold() == before

@@ -17,8 +17,34 @@ if TYPE_CHECKING:
 
 START_LIMIT = 2.0  # seconds until a thread that was started must run
 OUT_OF_MEMORY = 3  # the exit code
+NEVER = 2**31 - 1  # collections of the younger values, after which all are looked at
 
 log = logging.getLogger(__name__)
+
+
+class FullCollectionPause:
+    """While a thread is inside, the garbage collector does not look at everything there is.
+
+    It would when a large payload has become millions of values, and hold up every other thread for a second.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._thresholds = gc.get_threshold()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._thresholds = gc.get_threshold()
+                gc.set_threshold(*self._thresholds[:2], NEVER)
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                gc.set_threshold(*self._thresholds)
 
 
 def reduce_latency() -> None:

@@ -31,7 +31,20 @@ form": the relay started without a shell; docs/connect.md says why agents are no
 
 The ideal tray in C makes four system calls for an event and decides nothing. Ours makes those that
 `tests/counts/budgets.py` has, and a few hundred calls of Python functions, most of them before its answer leaves: it
-looks at who called, recognises the agent, protects itself and looks for hooks.
+looks at who called, recognises the agent, protects itself and looks for hooks. All of it is computing, about 0.45 ms
+of processor time in one thread: no other thread is woken before the answer, and no file is read. A third of it reads
+the frame, a third parses the payload, recognises the agent and builds the event, and the rest is self-protection, the
+gates and the answer. The switch spares only the plan, so an event while it is off takes nearly as long. The same
+event again and again, without a pause, takes half of that: between two events other programs fill the processor's
+caches. A server in Python that answers at once takes 1.1 to 1.2 times as long as the ideal tray in exec form.
+
+One acceptor or two instead of eight, and a heap in huge pages, changed nothing that could be measured.
+
+Of a payload of 10 MB of numbers nearly all of the time is that of the JSON decoder. It holds Python's lock, so such
+payloads are read in pieces of 64 KB: that takes 1.1 to 1.5 times as long, and holds the lock for at most 15 to 45 ms
+of processor time, where 15 MB of nested lists had it for 0.5 to 1.2 s. Left over: to let go of lists nested a hundred
+deep takes up to 0.25 s at a time, and JSON with a mistake in it is read once more in one go, for the place of the
+mistake.
 
 A thread in C that answers events about which nobody is asked, in the tray's process and without Python's lock, was
 built as an experiment and took turns with the others, in three runs of 60 to 120 rounds on a machine with other work.

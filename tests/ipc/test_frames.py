@@ -140,6 +140,15 @@ def test_the_environment_reads_as_getenv_does() -> None:
     assert head.environment == {"A": "1", "=C:": "C:\\x", "B": ""}
 
 
+def test_an_environment_that_comes_again_is_not_read_again_and_one_that_differs_is() -> None:
+    heads = [frames.encode_header(FrameHeader({"id": id}, {"A": value})) for id, value in ("1x", "2x", "3y")]
+
+    first, again, other = (frames.decode_header(head).environment for head in heads)
+
+    assert again is first
+    assert (first, other) == ({"A": "x"}, {"A": "y"})
+
+
 @pytest.mark.parametrize("name", ["", "a b", "../x", "x" * 65, "é"])
 def test_an_id_that_could_mislead_the_journal_is_refused(name: str) -> None:
     with pytest.raises(FrameError, match="id"):

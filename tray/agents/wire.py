@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from tray.agents import large_json
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Result
 from tray.model.event import EventKind, EventSpec, RelayRequest, Tool
@@ -18,13 +19,25 @@ DIGIT_LIMIT = 300  # no float is longer, and Python refuses to read or write int
 LARGE_PAYLOAD = 256 * 1024  # bytes; reading millions of numbers one by one would hold up every other event
 # Bytes between those that are looked at for a long integer; prime, as lists of numbers repeat themselves.
 SAMPLE_STEP = 29
-NESTED = (dict, list)  # the decoder gives just these: to ask for a subclass takes ten times as long
+NESTED = (
+    dict,
+    list,
+    large_json.LargeList,
+)  # the decoder gives just these: to ask for a subclass takes ten times as long
 NAME_LIMIT = 128  # characters; a longer "event name" is not one
 DEFAULT_REASON = "Blocked by a hook"  # agents want a reason with every refusal
 UNKNOWN_EVENT = EventSpec(kind=EventKind.OTHER, timeout=30)  # an event that no table knows: nothing can be carried
 START_FAILURES = {126: "exit 126: the command cannot be executed", 127: "exit 127: the command was not found"}
 BOM = b"\xef\xbb\xbf"
-JSON_TYPES = {list: "array", str: "string", bool: "boolean", int: "number", float: "number", type(None): "null"}
+JSON_TYPES = {
+    list: "array",
+    large_json.LargeList: "array",
+    str: "string",
+    bool: "boolean",
+    int: "number",
+    float: "number",
+    type(None): "null",
+}
 
 
 def with_article(noun: str) -> str:
@@ -49,7 +62,8 @@ def loads(raw: bytes) -> Any:
         text = raw.decode("utf-8-sig" if raw[:3] == BOM else "utf-8")
         value, end = _SCAN(text, 0) if text[:1] == "{" and len(raw) < LARGE_PAYLOAD else (None, -1)
         if end != len(text):  # as a rule it is one object and nothing else; the library's own way is a detour then
-            value = (_LARGE if _is_large(raw) else _STRICT).decode(text)
+            decoder = _LARGE if _is_large(raw) else _STRICT
+            value = decoder.decode(text) if len(raw) < LARGE_PAYLOAD else large_json.decode(text, decoder)
         if _has_many_brackets(raw) and not is_shallow(value):
             raise ValueError(TOO_DEEP)
         return value

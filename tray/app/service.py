@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from tray.agents.protocol import SPEC_CACHE_SIZE, parse, spec
 from tray.agents.recognition import neutral
+from tray.agents.wire import LARGE_PAYLOAD
 from tray.engine.pipeline import Engine
 from tray.engine.ports import Defer
 from tray.engine.session_states import TurnEndDetector
@@ -18,6 +19,7 @@ from tray.ipc.server import DisconnectSignal, PeerCredentials
 from tray.model.decision import Answer, Decision, Record
 from tray.model.event import Event, RelayRequest
 from tray.model.hook import GATING_KINDS
+from tray.threads import FullCollectionPause
 
 
 class TrayService:
@@ -30,6 +32,7 @@ class TrayService:
         self._on_relay = on_relay
         self._engine = engine
         self._requests = requests
+        self._full_collection_pause = FullCollectionPause()
 
     def timeout(self, agent: str, event: str) -> float:
         """Until just before the agent's own limit: later than our answer, earlier than the agent's limit."""
@@ -39,7 +42,10 @@ class TrayService:
         self, request: RelayRequest, defer: Defer, on_slow: Callable[[], object]
     ) -> EngineResponse | Callable[[DisconnectSignal], EngineResponse]:
         self._on_relay(request)
-        return self._engine.begin(request, defer=defer, on_slow=on_slow)
+        if len(request.body) < LARGE_PAYLOAD:
+            return self._engine.begin(request, defer=defer, on_slow=on_slow)
+        with self._full_collection_pause:
+            return self._engine.begin(request, defer=defer, on_slow=on_slow)
 
     def busy_answer(self, request: RelayRequest) -> Answer:
         return self._engine.answer_busy(request)

@@ -12,7 +12,6 @@ from operator import attrgetter
 
 from tray.agents import tools
 from tray.execution.process import CANCELLED
-from tray.lazy_dataclass import dataclass, field
 from tray.model.decision import Decision
 from tray.model.event import Event
 
@@ -24,27 +23,36 @@ MEMORY = 4 * LARGEST  # bytes of all payloads that are kept: the last calls stay
 CallKey = tuple[str, str, str, str]  # agent, session, kind, the agent's id of the call
 
 
-@dataclass(frozen=True, eq=False)
 class CallReport:
     """One call as it was reported first. `wait` returns its decision once there is one."""
 
-    event: Event
-    _settled: threading.Event = field(default_factory=threading.Event)
-    _decisions: list[tuple[Decision, float]] = field(default_factory=list)
+    def __init__(self, event: Event) -> None:
+        self.event = event
+        self._lock = threading.Lock()
+        self._is_settled = False
+        self._decisions: list[tuple[Decision, float]] = []
+        self._signal: threading.Event | None = None  # of those that wait: nobody does for nearly every call
 
     def settle(self, decision: Decision | None, at: float) -> None:
         """None: the agent gets no decision for it."""
-        if decision is not None:
-            self._decisions.append((decision, at))
-        self._settled.set()
+        with self._lock:
+            if decision is not None:
+                self._decisions.append((decision, at))
+            self._is_settled = True
+            if self._signal is not None:
+                self._signal.set()
 
     def wait(self, seconds: float) -> Decision | None:
         """None: there was no decision in this time, or there will be none."""
-        self._settled.wait(max(seconds, 0.0))
+        with self._lock:
+            signal = self._signal = self._signal or threading.Event()
+            if self._is_settled:
+                signal.set()
+        signal.wait(max(seconds, 0.0))
         return self._decisions[0][0] if self._decisions else None
 
     def is_fresh(self, now: float) -> bool:
-        if not self._settled.is_set():
+        if not self._is_settled:
             return True
         return bool(self._decisions) and now - self._decisions[0][1] < WINDOW
 

@@ -37,7 +37,7 @@ class ClientDisconnected(Exception):  # noqa: N818  not an error: relays go when
 class DisconnectSignal:
     """Set once the relay has closed its end: the agent ended it. `fileno` is readable from then on."""
 
-    def __init__(self, connection: socket.socket) -> None:
+    def __init__(self, connection: socket.SocketType) -> None:
         self._connection = connection
 
     def fileno(self) -> int:
@@ -51,7 +51,7 @@ class DisconnectSignal:
 class HandedTerminal:
     """The terminal of a command, which it hands over once the tray asks for it."""
 
-    def __init__(self, connection: socket.socket, peer: PeerCredentials, signal: DisconnectSignal) -> None:
+    def __init__(self, connection: socket.SocketType, peer: PeerCredentials, signal: DisconnectSignal) -> None:
         self._connection = connection
         self._signal = signal
         self._peer = peer
@@ -65,7 +65,7 @@ class HandedTerminal:
             self._connection.sendall(frames.TERMINAL_WANTED)
             # Hooks start meanwhile, and must not inherit it.
             flags = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
-            _, descriptors, _, _ = socket.recv_fds(self._connection, 1, 1, flags)
+            _, descriptors, _, _ = socket.recv_fds(self._connection, 1, 1, flags)  # type: ignore[arg-type]
         except OSError as error:
             raise ClientDisconnected from error
         for descriptor in descriptors:
@@ -94,7 +94,7 @@ class ClientConnection:
 
     def __init__(
         self,
-        connection: socket.socket,
+        connection: socket.SocketType,
         peer: PeerCredentials,
         on_header: Callable[[FramePrefix, FrameHeader], float],
         submit: Callable[[Callable[[], object], bool], object],
@@ -285,7 +285,7 @@ class ClientConnection:
         self._pending_ack = frames.encode_ack(int(seconds * 1000))
 
 
-def _send(connection: socket.socket, data: bytes) -> None:
+def _send(connection: socket.SocketType, data: bytes) -> None:
     """At once if the socket's buffer takes it, which it does with all but long answers; else as it is read."""
     sent = 0
     if sys.platform != "win32" and connection.gettimeout() is None:
@@ -300,15 +300,15 @@ def _send(connection: socket.socket, data: bytes) -> None:
 
 if sys.platform == "win32":
 
-    def _readable(connection: socket.socket) -> bool:
+    def _readable(connection: socket.SocketType) -> bool:
         return bool(select.select([connection], [], [], 0)[0])
 
 else:
 
-    def _readable(connection: socket.socket) -> bool:
+    def _readable(connection: socket.SocketType) -> bool:
         return bool(_events(connection, select.POLLIN))
 
-    def _events(connection: socket.socket, wanted: int, seconds: float = 0.0) -> int:
+    def _events(connection: socket.SocketType, wanted: int, seconds: float = 0.0) -> int:
         """What happened at this end within that time; select() would refuse descriptors above 1023."""
         poll = select.poll()
         poll.register(connection, wanted)
@@ -316,7 +316,7 @@ else:
         return ready[0][1] if ready else 0
 
 
-def _is_peer_closed(connection: socket.socket) -> bool:
+def _is_peer_closed(connection: socket.SocketType) -> bool:
     """Whether the other end is closed, with or without bytes still to be read (only Linux sees past those)."""
     if sys.platform == "linux":
         return bool(_events(connection, PEER_CLOSED))

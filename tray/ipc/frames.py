@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import ItemsView, Iterator, KeysView, Mapping
-from functools import cached_property, lru_cache
+from collections.abc import Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -42,6 +42,7 @@ REPLY_SIZE = _REPLY.size
 _ID = lazy_pattern(r"[0-9A-Za-z_-]{1,64}")
 _U32 = 2**32 - 1
 ACK_CACHE_SIZE = 64
+ENVIRONMENT_CACHE_SIZE = 8  # of the agents that run at a time; each has some kilobytes
 EMPTY: Mapping[str, str] = MappingProxyType({})
 
 
@@ -62,46 +63,6 @@ class FrameHeader(NamedTuple):
 
     fields: Mapping[str, str] = EMPTY
     environment: Mapping[str, str] = EMPTY
-
-
-class LazyEnvironment(Mapping[str, str]):
-    """The caller's variables, parsed when one is looked up: most events need none.
-
-    As getenv sees them: the first of two wins, an entry without an equals sign does not count.
-    """
-
-    def __init__(self, lines: bytes) -> None:
-        self._lines = lines  # NAME=value, each with its NUL
-
-    def __getitem__(self, name: str) -> str:
-        return self._variables[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._variables)
-
-    def __len__(self) -> int:
-        return len(self._variables)
-
-    def __contains__(self, name: object) -> bool:
-        return str(name).encode("utf-8", "surrogateescape") in self._lines and name in self._variables
-
-    def __repr__(self) -> str:
-        return repr(self._variables)
-
-    def keys(self) -> KeysView[str]:
-        return self._variables.keys()
-
-    def items(self) -> ItemsView[str, str]:
-        return self._variables.items()
-
-    @cached_property
-    def _variables(self) -> dict[str, str]:
-        found: dict[str, str] = {}
-        for line in _text(self._lines).split("\0"):
-            border = line.find("=", 1)  # Windows keeps its drives' folders in variables named "=C:"
-            if border > 0:
-                found.setdefault(line[:border], line[border + 1 :])
-        return found
 
 
 def encode_event(fields: Mapping[str, str], environment: Mapping[str, str], body: bytes) -> bytes:
@@ -145,7 +106,18 @@ def decode_header(data: bytes) -> FrameHeader:
     fields, border, environment = (b"\0" + data).partition(b"\0\0")
     if not border:
         raise FrameError("the head has no empty string between its fields and the environment")
-    return FrameHeader(_fields(_text(fields).split("\0")[1:]), LazyEnvironment(environment))
+    return FrameHeader(_fields(_text(fields).split("\0")[1:]), _environment(environment))
+
+
+@lru_cache(ENVIRONMENT_CACHE_SIZE)  # an agent sends the same with each of its events
+def _environment(lines: bytes) -> Mapping[str, str]:
+    """As getenv sees it: the first of two lines wins, an entry without an equals sign does not count."""
+    found: dict[str, str] = {}
+    for line in _text(lines).split("\0"):
+        border = line.find("=", 1)  # Windows keeps its drives' folders in variables named "=C:"
+        if border > 0:
+            found.setdefault(line[:border], line[border + 1 :])
+    return MappingProxyType(found)
 
 
 def event_id(header: FrameHeader) -> str:

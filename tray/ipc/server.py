@@ -186,7 +186,7 @@ class IpcServer:
                 connection.close()  # the relay judges without us
 
     def _start_connection(
-        self, connection: socket.socket, family: int, on_header: Callable[[FramePrefix, FrameHeader], float]
+        self, connection: socket.SocketType, family: int, on_header: Callable[[FramePrefix, FrameHeader], float]
     ) -> None:
         """Serve the caller and close it, unless it moves on to another thread, which then closes it."""
         try:
