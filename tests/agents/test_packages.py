@@ -362,6 +362,8 @@ def test_a_protocol_function_that_fails_raises_an_error_that_names_the_package(s
 
     assert protocol.event_name({}) == ""
     assert protocol.neutral("done", b"").stdout == b""
+    event = Event(id="1", agent="pine", name="before_tool", kind=EventKind.TOOL_BEFORE)
+    assert protocol.rewrite_problem(event, NO_OPINION) == "its package fails on"
     for call in (
         lambda: protocol.tool("before_tool", {}),
         lambda: protocol.parse(request(), "before_tool", {}),

@@ -87,7 +87,9 @@ def test_after_damage_one_review_and_one_click_approve_all_unchanged_hooks_again
         lambda: live.states() == dict.fromkeys(NAMES, "pending") | again, SLOW, "both are approved, no other is"
     )
     assert b"guard says no" in live.relay("claude-code", "PreToolUse", PAYLOAD).stdout
-    assert not any(row.label.startswith("2 hooks") for row in live.menu("Approvals"))
+    desk.wait(
+        lambda: not any(row.label.startswith("2 hooks") for row in live.menu("Approvals")), SLOW, "the menu knows it"
+    )
     live.quit()
     live.start()
     assert live.states() == dict.fromkeys(NAMES, "pending") | again

@@ -33,7 +33,7 @@ class LargeList(list[Any]):
 def decode(text: str, decoder: json.JSONDecoder) -> Any:
     """As `decoder.decode`, which also finds out what is wrong with a text that cannot be read."""
     try:
-        reader = _Reader(text, decoder)
+        reader = _PieceReader(text, decoder)
         value, end = reader.value(reader.skip(0))
         if reader.skip(end) == len(text):
             return value
@@ -42,7 +42,7 @@ def decode(text: str, decoder: json.JSONDecoder) -> Any:
     return decoder.decode(text)
 
 
-class _Reader:
+class _PieceReader:
     def __init__(self, text: str, decoder: json.JSONDecoder) -> None:
         self._text = text
         self._scan = decoder.scan_once  # type: ignore[attr-defined]

@@ -135,7 +135,8 @@ class HookExecutor:
         self, event: Event, hooks: Sequence[ApprovedHook], switch_gate: Gate | None
     ) -> list[AnyJob | Outcome]:
         """Each hook after the gates: the job that it has to run, or its outcome when there is none."""
-        same_as, turns = duplicates(hooks), list[AnyJob | Outcome]()
+        same_as = duplicates(hooks)
+        turns: list[AnyJob | Outcome] = []
         for index, one in enumerate(hooks):
             if index in same_as:
                 cause = f"the same as {hooks[same_as[index]].hook.name}, which is asked"

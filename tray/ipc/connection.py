@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from functools import cached_property
+from typing import cast
 
 from tray.ipc import frames
 from tray.ipc.dialogue import RemoteDialogue
@@ -65,7 +66,8 @@ class HandedTerminal:
             self._connection.sendall(frames.TERMINAL_WANTED)
             # Hooks start meanwhile, and must not inherit it.
             flags = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
-            _, descriptors, _, _ = socket.recv_fds(self._connection, 1, 1, flags)  # type: ignore[arg-type]
+            # It takes what `recvmsg` takes: the plain type as well as Python's own around it.
+            _, descriptors, _, _ = socket.recv_fds(cast("socket.socket", self._connection), 1, 1, flags)
         except OSError as error:
             raise ClientDisconnected from error
         for descriptor in descriptors:
