@@ -117,7 +117,7 @@ def test_an_engine_that_gets_sigterm_while_its_guard_runs_ends_it_and_the_relay_
     script = f"echo $$ $PPID >{tmp_path}/draft; mv {tmp_path}/draft {tmp_path}/pids; exec sleep 90"
     house.hook("slow", on="tool_before", tool="Edit", script=script, timeout=90)
     installed.connect()
-    wait(lambda: "Edit" in installed.paths.relay_table.read_text(), LONG, "the guards are in the table")
+    wait(lambda: installed.guarded, LONG, "the guards are in the table")
     installed.live.kill()
 
     with ThreadPoolExecutor(1) as pool:

@@ -83,7 +83,10 @@ def test_the_window_in_which_an_agent_runs_is_no_agent(
     """Else the terminals of the same editor or multiplexer would be the agent's."""
     agents = KnownAgents(os.getpid())
     program = shutil.copy("/bin/bash", tmp_path / name)
-    window = subprocess.Popen([program, "-c", "read line", *words], stdin=subprocess.PIPE)
+    command = [program, "-c", "echo it runs; read line", *words]
+    window = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert window.stdout is not None
+    window.stdout.readline()  # before that the system may still show who started it
 
     agents.record(window.pid)
 
