@@ -141,6 +141,7 @@ def test_a_person_approves_all_hooks_of_the_file_and_is_told_of_a_test_run_that_
     live: Live, person: Person
 ) -> None:
     live.configure({"hooks": [*GUARD["hooks"], {"name": "broken", "event": "tool_before", "command": "./broken.sh"}]})
+    assert live.states() == {"guard": "pending", "broken": "pending"}, "the tray has looked"
     live.script("broken.sh", "exit 7")
 
     person.opens("approve", "--source", str(locate(str(live.home)).config))

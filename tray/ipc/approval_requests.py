@@ -148,9 +148,9 @@ class ApprovalRequests:
 
     def _source(self, word: str) -> UserRequest:
         """All hooks of one file that wait, or of all files of one kind if only one of them has such hooks."""
+        sources = {one.hook.source.path: one.hook.source.kind for one in self._controls.hooks()}  # as they are now
         found = [one for one in self._controls.batches if one.source and word in (one.source, _kind(one))]
         if not found:
-            sources = {one.hook.source.path: one.hook.source.kind for one in self._controls.hooks()}
             if word in sources or word in sources.values():
                 why = say("no hook of {source} waits for you", source=word)
                 raise HooktrayError(why, hint=say("`hooktray list` shows where hooks stand"))

@@ -15,6 +15,7 @@ from desk import wait
 from notify.parts import session_bus
 
 from desktop.focus.terminals import LONG, Pane
+from tray.desktop.focus import sway
 
 
 class Compositor:
@@ -64,8 +65,9 @@ class Sway(Compositor):
     def terminal(self, number: int) -> Pane:
         file = self.folder / f"p{number}"
         line = f"echo $$ > {file}; exec cat"
-        self.start(("foot", "-c", "/dev/null", "sh", "-c", line))
+        window = self.start(("foot", "-c", "/dev/null", "sh", "-c", line))
         wait(lambda: file.exists() and file.read_text().endswith("\n"), LONG, "a terminal")
+        wait(lambda: sway.focused_pid(self.environment) == window.pid, LONG, "the focus of its new window")
         return Pane(int(file.read_text()))
 
 
