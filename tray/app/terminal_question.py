@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 
 from tray.approvals.callers.ancestry import ancestors
 from tray.approvals.callers.origin import find_origin
+from tray.connect.summary import is_confirmed
 from tray.desktop.menu import MenuAgent
 from tray.text import printable
 from tray.threads import CheckedThread
 
 LINE = 4096  # bytes: the longest line that a terminal hands over
-YES, NO, DIFFERENCE = ("y", "yes"), ("", "n", "no"), ("d", "diff", "difference")
 
 
 class TerminalQuestion:
@@ -45,28 +45,28 @@ class TerminalQuestion:
         previews = {one.agent: one.connect for one in self._found if one.connect}
         for agent, preview in previews.items():
             _print(f"{agent}: {printable(preview.summary)}\n")
-        answer = self._answer(", ".join(previews))
-        while answer in DIFFERENCE:
+
+        def show() -> None:
             for preview in previews.values():
                 _print(preview.difference)
-            answer = self._answer(", ".join(previews))
-        if answer in YES:
+
+        try:
+            is_yes = is_confirmed(f"Connect {', '.join(previews)}", self._read_line, show)
+        except EOFError:
+            return  # the menu and the page ask, too
+        if is_yes:
             self._connect([preview.digest for preview in previews.values()])
-        elif answer is not None:
+        else:
             _print("Nothing was written.\n")
 
-    def _answer(self, names: str) -> str | None:
-        """Until it is one; None when nobody can answer any more: the menu and the page ask, too."""
-        while True:
-            _print(f"Connect {names}? [y/N, d shows the difference]: ")
-            line = self._read_line()
-            if not line:
-                return None
-            answer = line.strip().lower()
-            if answer in (*YES, *NO, *DIFFERENCE):
-                return answer
+    def _read_line(self, question: str) -> str:
+        """EOFError when the terminal gives no answer any more, or the question was withdrawn."""
+        _print(question)
+        if line := self._line():
+            return line
+        raise EOFError
 
-    def _read_line(self) -> str:
+    def _line(self) -> str:
         if sys.platform != "win32":
             # In the background, reading would stop the whole tray; with this signal blocked it is an error.
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTIN})

@@ -69,12 +69,13 @@ class AgentQuestion:
         return _each(plans, lambda name: self._carry_out(name, plans[name]))
 
     def _is_confirmed(self, plans: dict[str, Plan]) -> bool:
-        """Until the answer is yes or no; nothing means no."""
-        question = f"{self.verb} {', '.join(plans)}? [y/N, d shows the difference]: "
-        while (answer := input(question).strip().lower()) not in ("", "n", "no", "y", "yes"):
-            for name, plan in plans.items() if answer in ("d", "diff", "difference") else ():
+        from tray.connect.summary import is_confirmed
+
+        def show_all() -> None:
+            for name, plan in plans.items():
                 show(name, plan)
-        return answer in ("y", "yes")
+
+        return is_confirmed(f"{self.verb} {', '.join(plans)}", input, show_all)
 
     def _carry_out(self, name: str, plan: Plan) -> None:
         self.write(name, plan)

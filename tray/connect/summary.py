@@ -1,9 +1,9 @@
-"""What a plan does to an agent's settings, in one line for people; the difference has it exactly."""
+"""What a plan does to an agent's settings, in one line for people, and the question whether to do it."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from tray.agents.agent import Connector
@@ -13,6 +13,8 @@ from tray.edit.file_changes import FileChange, FileState
 from tray.errors import HooktrayError
 from tray.language import count, say
 from tray.lazy_dataclass import dataclass
+
+YES, NO, DIFFERENCE = ("y", "yes"), ("", "n", "no"), ("d", "diff", "difference")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +32,14 @@ def summary(agent: str, plan: Plan, home: Path) -> str:
     """`adds 1 entry for each of 14 events to ~/.pine/settings.json`; "" for a plan without changes."""
     effects = _by_folder([_effect(connectors()[agent], change) for change in plan.changes])
     return " · ".join(_text(one, home) for one in effects)
+
+
+def is_confirmed(what: str, read: Callable[[str], str], show: Callable[[], None]) -> bool:
+    """Ask at a terminal until the answer is yes or no; nothing means no. `show` prints the exact difference."""
+    while (answer := read(f"{what}? [y/N, d shows the difference]: ").strip().lower()) not in (*YES, *NO):
+        if answer in DIFFERENCE:
+            show()
+    return answer in YES
 
 
 def _effect(connector: Connector, change: FileChange) -> _Effect:
