@@ -275,7 +275,7 @@ def pattern_problem(pattern: str, *, script: bool) -> str:
     """Why this is not a pattern; "" when it is. With `script` it is read as JavaScript reads it."""
     if script and (found := PYTHON_ONLY.search(pattern)):
         return f"`{found[0]}` is not known there"
-    if plain_texts(pattern) is not None:
+    if not pattern or plain_texts(pattern) is not None:
         return ""
     import regex  # 1.4 MB and 10 ms; most hooks name plain words
 

@@ -18,20 +18,8 @@ from tray.agents.registry import AGENTS, BUILT_IN, OWN_FORMAT
 from tray.errors import ConfigError
 from tray.model.decision import Verdict
 from tray.model.event import EventKind
-from tray.model.hook import (
-    DEFAULT_TIMEOUT,
-    Action,
-    Command,
-    Failure,
-    Hook,
-    Http,
-    Match,
-    Prompt,
-    Rule,
-    Source,
-    plain_texts,
-)
-from tray.reading.entries import script_name, unique_names
+from tray.model.hook import DEFAULT_TIMEOUT, Action, Command, Failure, Hook, Http, Match, Prompt, Rule, Source
+from tray.reading.entries import pattern_problem, script_name, unique_names
 from tray.reading.http_hooks import http_action, local_url_problem
 from tray.settings import convert, invalid_value, ready_for_threads
 from tray.strict import Document, suggest
@@ -163,15 +151,9 @@ def _failure(entry: HookEntry) -> Failure:
 
 
 def _pattern(document: Document, at: tuple[Any, ...], pattern: str) -> None:
-    if not pattern or plain_texts(pattern) is not None:
-        return
-    import regex  # 1.4 MB and 10 ms; most hooks name plain words
-
-    try:
-        regex.compile(pattern)
-    except (regex.error, RecursionError) as error:
+    if problem := pattern_problem(pattern, script=False):
         hint = "escape a sign that is meant as such with `\\`"
-        raise invalid_value(document, at, f"`{pattern}` is not a pattern: {error}", hint) from None
+        raise invalid_value(document, at, f"`{pattern}` is not a pattern: {problem}", hint)
 
 
 def _action(document: Document, at: tuple[Any, ...], entry: HookEntry) -> Action:
