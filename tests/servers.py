@@ -7,7 +7,8 @@ import socket
 import ssl
 import subprocess
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -152,3 +153,24 @@ def completion(text: str = "", calls: tuple[tuple[str, Mapping[str, Any]], ...] 
     choice = {"index": 0, "finish_reason": "tool_calls" if wanted else "stop", "message": message}
     whole = {"id": "c-1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
     return json.dumps(whole).encode()
+
+
+@contextmanager
+def answering_socket(path: Path, answer: bytes, limit: float) -> Iterator[threading.Event]:
+    """A socket that says this to its one caller, whatever it is asked, and hangs up; the event is set then."""
+    answered = threading.Event()
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(4096)
+                connection.sendall(answer)
+            answered.set()
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield answered
+        thread.join(limit)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import socket
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -12,6 +10,7 @@ from pathlib import Path
 import pytest
 from desk import wait
 from desktops.wayland import FakeInput, Pointer
+from servers import answering_socket
 
 from desktop.focus.compositors import Compositor, running_kwin, running_sway
 from desktop.focus.terminals import LONG
@@ -65,24 +64,10 @@ def test_without_a_compositor_nothing_is_known(loop: LoopThread, tmp_path: Path)
 @pytest.mark.parametrize("answer", [b"", b"\0" * 8, b"\1\0\0\0\0\0\4\0", b"\1\0\0\0\0\0\x10\0aaaabbbb", b"\xff" * 99])
 def test_what_no_compositor_says_is_no_idle_time(loop: LoopThread, tmp_path: Path, answer: bytes) -> None:
     """It answers nonsense and hangs up."""
-    asked = threading.Event()
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(tmp_path / "w"))
-        listener.listen()
-
-        def serve() -> None:
-            connection, _ = listener.accept()
-            with connection:
-                connection.recv(4096)
-                connection.sendall(answer)
-            asked.set()
-
-        thread = threading.Thread(target=serve)
-        thread.start()
+    with answering_socket(tmp_path / "w", answer, LONG) as asked:
         watch = IdleWatch(loop.loop, {"WAYLAND_DISPLAY": str(tmp_path / "w")}, STEP)
         watch.start()
         assert asked.wait(LONG)
-        thread.join(LONG)
         wait(lambda: watch._task is not None and watch._task.done(), LONG, "it gives up")
 
     assert watch.seconds() is None

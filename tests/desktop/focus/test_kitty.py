@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import random
 import shutil
-import socket
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from desk import Desk, wait
+from servers import answering_socket
 
 from desktop.focus.terminals import LONG, Pane, front, wait_active
 from tray.desktop.focus import FocusResult, focus, kitty
@@ -88,20 +87,8 @@ def test_without_its_socket_the_window_is_raised(desk: Desk, tmp_path: Path) -> 
 def answering(folder: Path, answer: bytes) -> Iterator[Place]:
     """A socket that answers this, whatever it is asked, at the place of kitty's."""
     path = folder / "hostile"
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(path))
-        listener.listen()
-
-        def serve() -> None:
-            connection, _ = listener.accept()
-            with connection:
-                connection.recv(4096)
-                connection.sendall(answer)
-
-        thread = threading.Thread(target=serve)
-        thread.start()
+    with answering_socket(path, answer, LONG):
         yield Place(kitty=f"unix:{path}", kitty_window="1")
-        thread.join(LONG)
 
 
 @pytest.mark.parametrize(
