@@ -23,7 +23,7 @@ BLANKS = lazy_pattern(r"[ \t\n\r]*")
 
 
 class LargeList(list[Any]):
-    """A list whose end holds up nobody for long."""
+    """A list that is let go in pieces."""
 
     def __del__(self) -> None:
         while self:
@@ -94,7 +94,7 @@ class _PieceReader:
     def _pair(self, at: int) -> tuple[Any, int]:
         name, end = self._scan(self._text, at)
         if not isinstance(name, str):
-            raise ValueError("a key is no text")
+            raise ValueError("a key is not text")
         value, end = self.value(self.skip(self._after(self.skip(end), ":")))
         return {name: value}, self.skip(end)
 

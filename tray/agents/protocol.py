@@ -17,6 +17,21 @@ from tray.model.hook import GATING_KINDS
 
 NO_TOOL = "payload names no tool"
 SPEC_CACHE_SIZE = 1024  # of events whose specs are remembered; names come from outside
+TARGETS = {
+    Target.INPUT: Capability.REWRITE_INPUT,
+    Target.OUTPUT: Capability.REWRITE_OUTPUT,
+    Target.PROMPT: Capability.REWRITE_PROMPT,
+    Target.MESSAGE: Capability.REWRITE_MESSAGE,
+    Target.ANSWER: Capability.REWRITE_ANSWER,
+}
+TARGET_WORDS = {
+    Target.INPUT: "a tool's input",
+    Target.OUTPUT: "a tool's output",
+    Target.PROMPT: "a prompt",
+    Target.MESSAGE: "a message",
+    Target.ANSWER: "an answer",
+}
+VERDICTS = {Verdict.ALLOW: Capability.ALLOW, Verdict.ASK: Capability.ASK, Verdict.DENY: Capability.DENY}
 
 
 def parse(request: RelayRequest, ledger: int = 0, payload: Payload | None = None) -> Event:
@@ -184,28 +199,12 @@ def answered(event: Event, decision: Decision, answers: Answers) -> Decision:
     return replace(decision, verdict=verdict, rewrite=rewrite)
 
 
-TARGETS = {
-    Target.INPUT: Capability.REWRITE_INPUT,
-    Target.OUTPUT: Capability.REWRITE_OUTPUT,
-    Target.PROMPT: Capability.REWRITE_PROMPT,
-    Target.MESSAGE: Capability.REWRITE_MESSAGE,
-    Target.ANSWER: Capability.REWRITE_ANSWER,
-}
-TARGET_WORDS = {
-    Target.INPUT: "a tool's input",
-    Target.OUTPUT: "a tool's output",
-    Target.PROMPT: "a prompt",
-    Target.MESSAGE: "a message",
-    Target.ANSWER: "an answer",
-}
-VERDICTS = {Verdict.ALLOW: Capability.ALLOW, Verdict.ASK: Capability.ASK, Verdict.DENY: Capability.DENY}
-
-
 @dataclass(frozen=True, slots=True)
 class Fit:
     """Law 2: what an event cannot carry becomes stricter, never looser, with an adjustment.
 
-    What one event can carry, and why it cannot carry this rewrite; `subject` names it in a sentence."""
+    What one event can carry, and why it cannot carry this rewrite; `subject` names it in a sentence.
+    """
 
     subject: str  # "PreToolUse of x-code"
     can: Capability

@@ -60,7 +60,7 @@ def arguments(agent: str, tool: Tool, key: str) -> list[Any]:
 
 
 def shell_lines(agent: str, tool: Tool) -> list[Any]:
-    """The lines that a shell's tool runs, each by itself; what is no text came so from the agent."""
+    """The lines that a shell's tool runs, each by itself; what is not text came so from the agent."""
     return [*tool.lines] or arguments(agent, tool, "command")
 
 

@@ -19,11 +19,8 @@ DIGIT_LIMIT = 300  # no float is longer, and Python refuses to read or write int
 LARGE_PAYLOAD = 256 * 1024  # bytes; reading millions of numbers one by one would hold up every other event
 # Bytes between those that are looked at for a long integer; prime, as lists of numbers repeat themselves.
 SAMPLE_STEP = 29
-NESTED = (
-    dict,
-    list,
-    large_json.LargeList,
-)  # the decoder gives just these: to ask for a subclass takes ten times as long
+# The decoder gives just these: to ask for a subclass takes ten times as long.
+NESTED = (dict, list, large_json.LargeList)
 NAME_LIMIT = 128  # characters; a longer "event name" is not one
 DEFAULT_REASON = "Blocked by a hook"  # agents want a reason with every refusal
 UNKNOWN_EVENT = EventSpec(kind=EventKind.OTHER, timeout=30)  # an event that no table knows: nothing can be carried

@@ -21,6 +21,8 @@ from tray.model.event import Event, RelayRequest
 from tray.model.hook import GATING_KINDS
 from tray.threads import FullCollectionPause
 
+MEMORY_LIMIT = 1000  # alerts that were sent before their events have rows
+
 
 class TrayService:
     """Passes events to the engine, and requests of our own commands to `requests`.
@@ -65,9 +67,6 @@ class TrayService:
 def _timeout(agent: str, event: str) -> float:
     found = spec(agent, event)
     return (found.deadline + found.timeout) / 2
-
-
-MEMORY_LIMIT = 1000  # alerts that were sent before their events have rows
 
 
 class AlertLog(Protocol):

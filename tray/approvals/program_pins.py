@@ -33,6 +33,9 @@ DEPTH = 3  # of programs that are scripts for other programs
 SETTLED_NS = 2_000_000_000  # nanoseconds after which no change can leave a stamp as it was
 SYSTEM = "system"
 GONE = "gone"
+LOGIN_SECONDS = 5.0  # that a login shell may take
+LOGIN_MARK = "hooktray-path:"
+LOGIN_SHELLS = ("bash", "dash", "fish", "ksh", "sh", "zsh")  # that understand the question for their PATH
 
 
 class ProgramChangedError(HooktrayError):
@@ -311,15 +314,11 @@ def _stamp(path: str) -> Stamp | None:
     return (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
-SECONDS = 5.0  # that a login shell may take
-MARK = "hooktray-path:"
-SHELLS = ("bash", "dash", "fish", "ksh", "sh", "zsh")
-
-
 class SearchPath:
     """The PATH that an approval records: the terminal's that approves, else the last event's, else the login shell's.
 
-    `login` is asked at most once, and only when nothing else is known."""
+    `login` is asked at most once, and only when nothing else is known.
+    """
 
     def __init__(self, environment: Mapping[str, str], login: Callable[[], str] = lambda: "") -> None:
         self._environment, self._login = environment, login
@@ -347,15 +346,15 @@ class SearchPath:
 def login_path(environment: Mapping[str, str]) -> str:
     """What the user's login shell has in PATH; "" when it does not say."""
     shell = environment.get("SHELL", "")
-    if os.name == "nt" or Path(shell).name not in SHELLS or not Path(shell).is_absolute():
+    if os.name == "nt" or Path(shell).name not in LOGIN_SHELLS or not Path(shell).is_absolute():
         return ""
     try:
         done = subprocess.run(
-            [shell, "-l", "-i", "-c", f"echo {MARK}; printenv PATH"],
+            [shell, "-l", "-i", "-c", f"echo {LOGIN_MARK}; printenv PATH"],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            timeout=SECONDS,
+            timeout=LOGIN_SECONDS,
             check=False,
             cwd=environment.get("HOME", "/"),
             env=environment,
@@ -363,7 +362,7 @@ def login_path(environment: Mapping[str, str]) -> str:
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    _, mark, rest = done.stdout.decode("utf-8", "surrogateescape").rpartition(f"{MARK}\n")
+    _, mark, rest = done.stdout.decode("utf-8", "surrogateescape").rpartition(f"{LOGIN_MARK}\n")
     return rest.split("\n")[0].strip() if mark else ""
 
 

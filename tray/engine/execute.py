@@ -39,6 +39,7 @@ ONCE_CAUSE = "it had its turn in this session"
 # A session manager may end a hook together with the tray. A failure then must not count before the tray's own signal.
 SESSION_ENDS = frozenset(getattr(signal, name, 0) for name in ("SIGHUP", "SIGINT", "SIGTERM")) - {0}
 SIGNAL_GRACE = 0.25  # seconds that the tray's own signal may come later than the hook's
+REWAKE_CODE = 2  # the exit code with which a hook wants the agent to go on
 
 log = logging.getLogger(__name__)
 
@@ -286,9 +287,6 @@ def cancelled_after_deny(
 def _queue_key(one: ApprovedHook) -> str:
     """The queue of a hook; "" when it does not wait."""
     return one.hook.source.path if hook_rules(one.hook.match.format).sequential else ""
-
-
-REWAKE_CODE = 2  # the exit code with which a hook wants the agent to go on
 
 
 class AsyncOutput:

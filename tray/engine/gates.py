@@ -22,6 +22,19 @@ from tray.store.ledger import ApprovedHook
 from tray.store.sessions import Sessions
 from tray.store.switch import Switch
 
+CAP = 8  # refusals in a row; the next one lets the agent end
+MAX_CAP = 1000
+# A refusal of these makes the agent go on, so that a hook which always refuses would never let it end.
+CAPPED_KINDS = frozenset(
+    {EventKind.COMPLETION_CLAIM, EventKind.SUBAGENT_END, EventKind.TEAMMATE_IDLE, EventKind.TURN_END}
+)
+ENDS_TURN = frozenset({EventKind.TURN_END, EventKind.TURN_FAILED, EventKind.TURN_INTERRUPTED})
+BOUNDARIES = frozenset({EventKind.PROMPT, EventKind.SESSION_END, EventKind.SESSION_START})
+COMPACTED = "compact"  # a session "starts" again in the midst of a turn
+
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+
 
 def apply_switch(approved: ApprovedHook, switch: Switch) -> ApprovedHook:
     """A hook that the menu switched off is one whose file says `enabled: false`."""
@@ -53,20 +66,6 @@ def gate(hook: Hook, event: Event, *, switch_gate: Gate | None) -> Gate | None:
 def may_block(hook: Hook, switch_gate: Gate | None) -> bool:
     """Whether running this hook can block; a thread that accepts connections must not."""
     return switch_gate is None and hook.enabled and not isinstance(hook.action, Rule)
-
-
-CAP = 8  # refusals in a row; the next one lets the agent end
-MAX_CAP = 1000
-# A refusal of these makes the agent go on, so that a hook which always refuses would never let it end.
-CAPPED_KINDS = frozenset(
-    {EventKind.COMPLETION_CLAIM, EventKind.SUBAGENT_END, EventKind.TEAMMATE_IDLE, EventKind.TURN_END}
-)
-ENDS_TURN = frozenset({EventKind.TURN_END, EventKind.TURN_FAILED, EventKind.TURN_INTERRUPTED})
-BOUNDARIES = frozenset({EventKind.PROMPT, EventKind.SESSION_END, EventKind.SESSION_START})
-COMPACTED = "compact"  # a session "starts" again in the midst of a turn
-
-T = TypeVar("T")
-log = logging.getLogger(__name__)
 
 
 class TurnLimits:

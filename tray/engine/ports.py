@@ -83,9 +83,8 @@ class EngineOptions:
     stop_signal: Hangup | None = None  # readable once the tray ends: hooks that no agent waits for are then cancelled
     shutdown_state: ShutdownState = field(default_factory=ShutdownState)  # for events whose agent waits
     offline: bool = False
-    note: Callable[[Event], str] = lambda event: (
-        ""
-    )  # for the user, beside the answer; only the one-shot engine has one
+    # For the user, beside the answer; only the one-shot engine has one.
+    note: Callable[[Event], str] = lambda event: ""
     questions: UserQuestions = field(default_factory=UserQuestions)
     command_answers: CommandAnswers = no_tray
     exceptions: Callable[[], Sequence[str]] = tuple  # of the self-protection

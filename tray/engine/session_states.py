@@ -25,6 +25,7 @@ ASIDE = frozenset({
     EventKind.MODEL_SWITCH_BEFORE, EventKind.OTHER, EventKind.ROUND_END, EventKind.SETUP, EventKind.SLASH_COMMAND,
     EventKind.TEAMMATE_IDLE, EventKind.WORKTREE_CREATE, EventKind.WORKTREE_REMOVE,
 })  # fmt: skip
+CONTINUES = frozenset({EventKind.TOOL_BEFORE, EventKind.PROMPT})
 
 
 def state_after(event: Event, decision: Decision, before: SessionState) -> SessionState:
@@ -61,9 +62,6 @@ def _asks(event: Event, decision: Decision) -> bool:
         return False
     is_open = decision.verdict is Verdict.ABSTAIN and decision.stop is None and decision.rewrite is None
     return is_open and spec(event.agent, event.name).needs_you
-
-
-CONTINUES = frozenset({EventKind.TOOL_BEFORE, EventKind.PROMPT})
 
 
 class TurnEndDetector:

@@ -36,6 +36,27 @@ LOGIN_FILE = ".config/autostart/hooktray.desktop"
 OWN_WORDS = ("autostart", "hook")
 GLOB_SIGNS = lazy_pattern(r"[*?\[{]")
 BRACES = lazy_pattern(r"\{[^{}]*\}")
+SITE_NAMES = ("dist-packages", "site-packages")
+OWN_FOLDERS = {
+    ("pipx", "venvs"): "pipx",
+    ("uv", "tools"): "uv",
+    ("usr", "lib"): "",
+}  # above one that is ours -> its tool
+STARTUP = lazy_pattern(r"[^/]*\.pth|(?:site|user)customize(?:[./].*)?", re.IGNORECASE)
+INTERPRETER = lazy_pattern(r"pyvenv\.cfg|(?:bin|scripts)/(?:python|pypy|hooktray)[^/]*", re.IGNORECASE)
+HINTS = (".pth", "customize", "pyvenv", "-packages", "virtualenv", "venv")
+MIN_WORD = 4  # characters of a folder's name; shorter ones are in every text
+COMMON = word_set("home local root share work")
+STARTUP_TEXT = "runs in Hooktray's own processes; changing it is for a person:"
+ALTERED_TEXT = "is part of the Python environment that Hooktray runs in; changing it by hand,"
+REMOVED_TEXT = "holds the Python environment that Hooktray runs in; taking it away,"
+MANAGED_TEXT = "it changes or removes the installed Hooktray, and with it the user's guards;"
+PIP = lazy_pattern(r"pip[\d.]*")
+PYTHON = lazy_pattern(r"(?:python|pypy)[\d.]*")
+PACKAGE_TOOLS = word_set("conda hatch pdm pip pipx poetry rye uv")
+CHANGES = word_set("add inject install reinstall remove sync uninject uninstall upgrade update")
+REPLACING = word_set("--force-reinstall --ignore-installed --reinstall --upgrade -I -U remove uninstall upgrade")
+ALL_PACKAGES = word_set("reinstall-all uninstall-all upgrade-all")
 
 
 @cache
@@ -82,29 +103,6 @@ def path_words(protected: ProtectedPaths) -> tuple[str, ...]:
     above = [folder for path in paths for folder in path.parents if protected.home in map(str, folder.parents)]
     names = {path.name.lower() for path in (*paths, *(path.parent for path in paths), *above) if path.name}
     return (*names, *protected.environments.words, *((str(protected.port),) if protected.port else ()))
-
-
-SITE_NAMES = ("dist-packages", "site-packages")
-OWN_FOLDERS = {
-    ("pipx", "venvs"): "pipx",
-    ("uv", "tools"): "uv",
-    ("usr", "lib"): "",
-}  # above one that is ours -> its tool
-STARTUP = lazy_pattern(r"[^/]*\.pth|(?:site|user)customize(?:[./].*)?", re.IGNORECASE)
-INTERPRETER = lazy_pattern(r"pyvenv\.cfg|(?:bin|scripts)/(?:python|pypy|hooktray)[^/]*", re.IGNORECASE)
-HINTS = (".pth", "customize", "pyvenv", "-packages", "virtualenv", "venv")
-MIN_WORD = 4  # characters of a folder's name; shorter ones are in every text
-COMMON = word_set("home local root share work")
-STARTUP_TEXT = "runs in Hooktray's own processes; changing it is for a person:"
-ALTERED_TEXT = "is part of the Python environment that Hooktray runs in; changing it by hand,"
-REMOVED_TEXT = "holds the Python environment that Hooktray runs in; taking it away,"
-MANAGED_TEXT = "it changes or removes the installed Hooktray, and with it the user's guards;"
-PIP = lazy_pattern(r"pip[\d.]*")
-PYTHON = lazy_pattern(r"(?:python|pypy)[\d.]*")
-PACKAGE_TOOLS = word_set("conda hatch pdm pip pipx poetry rye uv")
-CHANGES = word_set("add inject install reinstall remove sync uninject uninstall upgrade update")
-REPLACING = word_set("--force-reinstall --ignore-installed --reinstall --upgrade -I -U remove uninstall upgrade")
-ALL_PACKAGES = word_set("reinstall-all uninstall-all upgrade-all")
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,12 @@ DROP_OLDEST = (
     "DELETE FROM session_note WHERE session = ? AND seq NOT IN"
     " (SELECT seq FROM session_note WHERE session = ? ORDER BY seq DESC LIMIT ?)"
 )
+CHANGE_FILE_LIMIT = 1 << 20  # bytes; then it begins anew
+SAFE_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # whatever is there delays no caller
+NO_STAMP = (0, 0, 0)
+
+Stamp = tuple[int, int, int]  # inode, bytes, nanoseconds of the last change
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,19 +217,11 @@ def _key(agent: str, session: str) -> str:
     return hashlib.sha256(f"{agent}\0{session}".encode(errors="surrogatepass")).hexdigest()
 
 
-CHANGE_FILE_LIMIT = 1 << 20  # bytes; then it begins anew
-SAFE_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # whatever is there delays no caller
-NO_STAMP = (0, 0, 0)
-
-Stamp = tuple[int, int, int]  # inode, bytes, nanoseconds of the last change
-
-log = logging.getLogger(__name__)
-
-
 class ChangeFile:
     """A file that grows by a byte with each change: its stamp shows whether anybody changed something.
 
-    All methods may be called from any thread and raise nothing."""
+    All methods may be called from any thread and raise nothing.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -47,5 +47,5 @@ def _session(one: Session, now: float) -> Item:
 
 def _limit(words: str) -> str:
     """In short, with the time when it ends where the agent said that."""
-    end = clean(reset_words(words), END) if reset_words(words) else ""
-    return " · ".join(part for part in (say("usage limit"), end) if part)
+    end = reset_words(words)
+    return f"{say('usage limit')} · {clean(end, END)}" if end else say("usage limit")
