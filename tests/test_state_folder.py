@@ -18,6 +18,7 @@ from live import Live
 from plain import Plain
 from test_trouble import DENY, GUARD, PRE_TOOL_USE, approved, guarded
 
+from tray.app.agent_sites import site
 from tray.errors import IpcError
 from tray.ipc.client import send_request
 from tray.paths import locate
@@ -378,3 +379,12 @@ def test_status_as_json_has_a_list_of_problems_which_is_empty_at_first(plain: Pl
 
     assert json.loads(before.stdout)["problems"] == []
     assert json.loads(after.stdout)["problems"] == [found]
+
+
+def test_looking_at_the_agents_does_not_make_the_folder_anew(tmp_path: Path) -> None:
+    """The tray looks all the time; made by that, a folder that was moved away would count as replaced."""
+    paths = locate(str(tmp_path / "home"))
+
+    site(paths)
+
+    assert not paths.state.exists()

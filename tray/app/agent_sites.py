@@ -73,8 +73,7 @@ def site(
     workspace: str = "",
     hooks: Iterable[Hook] = (),
 ) -> Site:
-    """Everything that connectors look at, every scope of their settings unless one is named."""
-    paths.prepare()
+    """Everything that connectors look at, every scope of their settings unless one is named. It makes no folder."""
     return Site(
         paths=paths,
         relay=relay_command.relay_argv(paths),
