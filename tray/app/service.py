@@ -132,8 +132,8 @@ class AlertListener(Protocol):
 class EventBus:
     """The engine's listener. Called from any thread, partly before the answer leaves: it only hands over (law 7).
 
-    Its listeners are called in the thread of `post`, and are set before the server starts. None is called for an
-    event that cannot concern it, where a fact at hand shows that.
+    It calls its listeners in the thread of `post`; they are set before the server starts. A listener is not called
+    for an event whose kind, decision or environment shows that nothing has to be done.
     """
 
     view: DecisionView
