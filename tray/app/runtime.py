@@ -622,8 +622,10 @@ class App:
 
     def _saw_relay(self, request: RelayRequest) -> None:
         """Who is an agent; its PATH may have the program that a proposed hook lacks."""
-        self._agents.record(request.parent, request.pid)
-        if self._catalog.search.saw_event(request.environment.get("PATH", "")) and self._catalog.misses_program:
+        if request.parent not in self._agents.parents:
+            self._agents.record(request.parent, request.pid)
+        path, search = request.environment.get("PATH", ""), self._catalog.search
+        if path != search.event_path and search.saw_event(path) and self._catalog.misses_program:
             self._throttled_refresh.request()
 
     def _opened(self) -> None:

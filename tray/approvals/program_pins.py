@@ -261,9 +261,15 @@ def program_path(pins: Pins, path: str) -> str:
 
 def hook_path(pins: Pins, agent_path: str) -> str:
     """The PATH of a hook: the folders of programs that moved, those that were approved, and only then the agent's."""
-    moved = (os.path.dirname(one.path) for path, one in pins.approved.items() if one.path != path)  # noqa: PTH120
-    others = agent_path.split(os.pathsep) if pins.is_open else ()
-    return os.pathsep.join(dict.fromkeys(filter(None, (*moved, *pins.path.split(os.pathsep), *others))))
+    folders: dict[str, None] = {}
+    for path, one in pins.approved.items():
+        if one.path != path:
+            folders[os.path.dirname(one.path)] = None  # noqa: PTH120
+    folders |= dict.fromkeys(pins.path.split(os.pathsep))
+    if pins.is_open:
+        folders |= dict.fromkeys(agent_path.split(os.pathsep))
+    folders.pop("", None)
+    return os.pathsep.join(folders)
 
 
 def opened(pins: Pins) -> Pins:
@@ -323,16 +329,16 @@ class SearchPath:
     def __init__(self, environment: Mapping[str, str], login: Callable[[], str] = lambda: "") -> None:
         self._environment, self._login = environment, login
         self._found: str | None = None
-        self._event = ""
+        self.event_path = ""  # of the last event that had one
 
     def saw_event(self, path: str) -> bool:
         """Remember the PATH of an agent; True when it is another one than before."""
-        before, self._event = self._event, path or self._event
-        return self._event != before
+        before, self.event_path = self.event_path, path or self.event_path
+        return self.event_path != before
 
     def current(self) -> str:
         """The PATH for an approval that no terminal gives."""
-        return self._event or self._login_path()
+        return self.event_path or self._login_path()
 
     def _login_path(self) -> str:
         own = self._environment.get("PATH", os.defpath)
