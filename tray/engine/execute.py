@@ -20,8 +20,8 @@ from tray.engine.plan import duplicates
 from tray.engine.ports import EngineListener
 from tray.errors import HooktrayError, StoreError
 from tray.execution.environment import add_withheld, clean
-from tray.execution.hook_runs import HookPlace, HookRuns
-from tray.execution.process import CANCELLED, CLOSED, Job
+from tray.execution.hook_runs import HookRuns
+from tray.execution.process import CANCELLED, CLOSED
 from tray.lazy_dataclass import replace
 from tray.model.decision import Gate, HookOutput, Outcome, Result, Status, Verdict
 from tray.model.event import STOP_KINDS, Capability, Event, EventKind
@@ -159,11 +159,7 @@ class HookExecutor:
             return Outcome(hook=hook.name, status=Status.OK, output=output)
         try:
             start_gate = partial(self._runs.starting, partial(self._switch.starting, event.session, event.agent))
-            job = self._builder.build(event, approved, start_gate)
-            if isinstance(job, Job):
-                place = HookPlace(event.above, event.depth)
-                job = replace(job, on_start=partial(self._runs.add, hook.key, place), on_exit=self._runs.end)
-            return job
+            return self._builder.build(event, approved, start_gate)
         except HooktrayError as error:
             return failed(event, hook, error.message)
         except Exception as error:  # the hook's turn: one hook's trouble never takes the others' verdicts away
@@ -193,7 +189,7 @@ class HookExecutor:
             hook = hooks[index].hook
             if result.cause:
                 result = replace(result, cause=self._builder.with_originals(hooks[index], result.cause))
-            if not result.started:
+            if hook.once and not result.started:
                 self._limits.release_once(event, hook)
             if result.cause == CLOSED:
                 outcomes.append(skipped(hook, self.gate(event) or Gate.SWITCH_OFF))

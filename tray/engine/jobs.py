@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from tray.agents.registry import AGENTS, hook_rules
 from tray.engine.prompt_text import parse_reply
 from tray.errors import HooktrayError
 from tray.execution.environment import USER_PACKAGES, clean
+from tray.execution.hook_runs import HookPlace, HookRuns
 from tray.execution.process import Job, StartGate
 from tray.execution.request_deadline import Deadline
 from tray.execution.script import is_unopened_script
@@ -42,9 +43,10 @@ IGNORED = "its answer is the last line of its output; the lines before it were i
 class JobBuilder:
     """Builds the jobs of approved hooks. `llm` is the model that a person confirmed, if any."""
 
-    def __init__(self, copies: Copies, llm: Callable[[], Llm | None]) -> None:
+    def __init__(self, copies: Copies, llm: Callable[[], Llm | None], runs: HookRuns) -> None:
         self._copies = copies
         self._llm = llm
+        self._runs = runs
 
     @cached_property
     def _resolver(self) -> CommandResolver:
@@ -102,6 +104,8 @@ class JobBuilder:
             stdin=stdin,
             timeout=hook.timeout,
             background=hook.background_seconds,
+            on_start=partial(self._runs.add, hook.key, HookPlace(event.above, event.depth)),
+            on_exit=self._runs.end,
             start_gate=start_gate,
         )
 

@@ -52,7 +52,7 @@ class Engine:
     def __init__(self, state: EngineState, listener: EngineListener, spawn: Spawn, options: EngineOptions) -> None:
         self._lost = LostApprovals(options.lost_guards)
         self._protection = Protection(
-            protected_paths=state.protected_paths, exceptions=options.exceptions, port=options.port
+            protected_paths=state.protected_paths, exceptions=options.exceptions, page=options.page
         )
         self._command_answers = options.command_answers
         self._questions = options.questions
@@ -68,7 +68,7 @@ class Engine:
         self._reports = CallReports()
         self._executor = HookExecutor(
             switch=state.switch,
-            builder=JobBuilder(state.copies, options.llm),
+            builder=JobBuilder(state.copies, options.llm, state.runs),
             limits=self._limits,
             async_output=self._async_output,
             listener=listener,
@@ -177,7 +177,8 @@ class Engine:
                 if self._is_interrupted(outcomes):
                     hand_back()
                     return None
-                decision = self._timed_decision(event, outcomes, own, began)
+                times = (began, time.monotonic())
+                decision = self._decision(event, [own, *outcomes] if own else outcomes, times)
                 response = self._ask(event, decision, started, defer, hand_back)
             except Exception as error:  # noqa: BLE001 - the same
                 return self._fail(event, ledger, started, error)
@@ -250,11 +251,7 @@ class Engine:
         """The one merged decision, made such that this event can carry it back to its agent; `own` speaks first."""
         began = time.monotonic()
         outcomes = self._executor.run(event, hooks, deadline, hangup, self._executor.gate(event))
-        return self._timed_decision(event, outcomes, own, began)
-
-    def _timed_decision(self, event: Event, outcomes: list[Outcome], own: Outcome | None, began: float) -> Decision:
-        decision = self._decision(event, [own, *outcomes] if own else outcomes)
-        return replace(decision, hook_times=(began, time.monotonic()))
+        return self._decision(event, [own, *outcomes] if own else outcomes, (began, time.monotonic()))
 
     def _is_interrupted(self, outcomes: Sequence[Outcome]) -> bool:
         """Whether the end of the tray kept a hook from its verdict: its failure policy must not decide then.
@@ -273,18 +270,20 @@ class Engine:
         self._executor.undo(event, hooks, outcomes)
         self._responder.hand_back(event, outcomes, started, is_gone=is_gone)
 
-    def _decision(self, event: Event, outcomes: list[Outcome]) -> Decision:
+    def _decision(
+        self, event: Event, outcomes: list[Outcome], hook_times: tuple[float, float] | None = None
+    ) -> Decision:
         """Merged with the output that came too late for an earlier event, and without endless refusals."""
         if event.answered:
-            decision = merge(outcomes)
+            decision = merge(outcomes, hook_times)
             adjustments = (*decision.adjustments, "ran beside the answer, which was given without waiting")
             return replace(decision, verdict=Verdict.ABSTAIN, reason="", adjustments=adjustments)
-        if not outcomes and event.kind in FREQUENT_KINDS and self._async_output.is_empty:
+        if not (outcomes or hook_times) and event.kind in FREQUENT_KINDS and self._async_output.is_empty:
             return NO_OPINION  # by far the most: none of these is a question or an end
         waits = not self._async_output.is_empty and all(outcome.cause != CANCELLED for outcome in outcomes)
         if waits and self._executor.gate(event) is None:
             outcomes = [*outcomes, *self._async_output.take(event)]
-        decision = merge(outcomes) if outcomes else NO_OPINION
+        decision = merge(outcomes, hook_times) if outcomes or hook_times else NO_OPINION
         if event.depth > MAX_DEPTH and outcomes:
             note = f"the event comes from below {event.depth} hooks: only rules are asked there"
             decision = replace(decision, adjustments=(*decision.adjustments, note))

@@ -137,7 +137,7 @@ class UserQuestions:
         """Whether this decision is one for the user at the desktop, unless hooks are switched off."""
         if decision.verdict is not Verdict.ASK and event.kind not in ASKING_KINDS:
             return False  # nearly all: asked first, since the rest takes longer
-        if event.test or event.answered or event.nested or event.problem:
+        if event.test or event.answered or event.depth or event.problem:
             return False
         if event.agent not in self._agents():
             return False

@@ -29,7 +29,7 @@ class ProcessIdentity:
 
 
 class KnownAgents:
-    """Remembers who started relays. `record` is called for a parent that is new, the others for each click.
+    """Remembers who started relays. `record` is called for each event, the others for each click.
 
     What is above ourselves is never an agent: a relay that outlives its agent is handed to the session's own
     manager, which is above the whole desktop.
@@ -39,7 +39,7 @@ class KnownAgents:
         self._ours = {own, *(one.pid for one in ancestors(own))}
         self._own_session, self._own_group = _session(own), _group(own)
         self._lock = threading.Lock()
-        self.parents: dict[int, ProcessIdentity | None] = {}  # those that were recorded, with the agent behind each
+        self.parents: dict[int, ProcessIdentity | None] = {}  # of relays, with the agent behind each
         self._known: dict[tuple[int, float], ProcessIdentity] = {}
         self._first = float("inf")
 
