@@ -65,7 +65,7 @@ else:
 
         try:
             process = psutil.Process(pid)
-            if sys.platform == "win32":  # there are no groups and sessions, and nobody waits for the dead
+            if sys.platform == "win32":  # has no groups, no sessions and no zombies
                 return ProcessEntry(process.ppid(), 0, 0, process.create_time())
             is_dead = process.status() == psutil.STATUS_ZOMBIE
             return ProcessEntry(process.ppid(), os.getpgid(pid), os.getsid(pid), process.create_time(), is_dead)
@@ -93,7 +93,7 @@ def _is_in_exec(pid: int) -> bool:
 
 
 def boot_ticks() -> float:
-    """Now, in the unit of an entry's start on Linux; 0 where there is no such thing."""
+    """Now, in the unit of an entry's start on Linux; 0 elsewhere."""
     if sys.platform != "linux":
         return 0.0
     return time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")
