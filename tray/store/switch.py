@@ -67,6 +67,7 @@ class Switch:
         self._lock = threading.Lock()
         self._start_lock = threading.Lock()  # held while a hook starts, and while a change begins to count
         self._state = SwitchState()
+        self.switched_hooks: frozenset[str] = frozenset()  # keys of all that are off, or run by their agents
         self._checkpoint = database.path.with_name(CHECKPOINT)
         self.tampered = ""  # what another program did to it; "" for nothing
         self.load()
@@ -75,7 +76,7 @@ class Switch:
         """Read it again from the disk."""
         with self._lock, self._database.connect() as connection:
             found = _read(connection)
-            self._state = found if self._matches_checkpoint(found) else _enabled(found)
+            self._use(found if self._matches_checkpoint(found) else _enabled(found))
             self.tampered = "" if self._state == found else TAMPERED_TEXT
         return self.state()
 
@@ -196,9 +197,13 @@ class Switch:
                 state = _read(connection)
                 write_checkpoint(self._checkpoint, (before, _digest(state)))
             with self._start_lock:
-                self._state = state
+                self._use(state)
             with contextlib.suppress(StoreError):  # then both are kept
                 write_checkpoint(self._checkpoint, (_digest(state),))
+
+    def _use(self, state: SwitchState) -> None:
+        self._state = state
+        self.switched_hooks = state.hooks_off | state.agents_off | state.agent_runs
 
     def _matches_checkpoint(self, state: SwitchState) -> bool:
         """Whether a checkpoint covers what loosens a gate; a state in which every gate is closed needs none."""
