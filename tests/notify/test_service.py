@@ -7,7 +7,7 @@ import pytest
 from house import House
 
 from tray.engine.user_questions import QuestionResult, Resolution, UserQuestion
-from tray.model.decision import Decision, Outcome, Record, Rewrite, Status, Target, Verdict
+from tray.model.decision import Decision, Outcome, Record, Rewrite, SkipReason, Status, Target, Verdict
 from tray.model.event import Event, EventKind, Tool
 from tray.model.form import Form, FormOption, FormQuestion
 from tray.notify.alert import BODY_LIMIT, Alert, AlertClass, Button, Urgency, mute_classes
@@ -150,7 +150,7 @@ UNASKED = {"reason": "not supported yet", "answer": {"line": "claude-code"}}
 
 
 def test_the_user_is_notified_once_of_an_agent_without_support(service: AlertService, announced: Announced) -> None:
-    one = event(EventKind.OTHER, agent="windsurf")
+    one = event(EventKind.OTHER, agent="windsurf", skip_reason=SkipReason.NOT_SUPPORTED)
 
     service.decided(one, Decision(), record(one, **UNASKED))
     service.decided(replace(one, id="2", session="t"), Decision(), record(one, **UNASKED))
@@ -164,7 +164,7 @@ def test_the_user_is_notified_once_of_an_agent_without_support(service: AlertSer
 
 
 def test_no_later_tray_notifies_of_the_same_agent_again(house: House, announced: Announced) -> None:
-    one = event(EventKind.OTHER, agent="windsurf")
+    one = event(EventKind.OTHER, agent="windsurf", skip_reason=SkipReason.NOT_SUPPORTED)
     other = replace(one, agent="codex")
 
     for _ in range(2):
@@ -178,7 +178,7 @@ def test_no_later_tray_notifies_of_the_same_agent_again(house: House, announced:
 def test_an_agent_without_support_that_came_while_no_tray_ran_is_notified_of_later(
     service: AlertService, announced: Announced
 ) -> None:
-    one = event(EventKind.OTHER, agent="windsurf")
+    one = event(EventKind.OTHER, agent="windsurf", skip_reason=SkipReason.NOT_SUPPORTED)
 
     service.summarize_offline([record(one, **UNASKED), record(one, **UNASKED)])
 
@@ -189,7 +189,7 @@ def test_an_agent_without_support_that_came_while_no_tray_ran_is_notified_of_lat
 
 
 def test_the_user_is_not_notified_of_a_test(service: AlertService, announced: Announced) -> None:
-    one = event(EventKind.OTHER, agent="windsurf")
+    one = event(EventKind.OTHER, agent="windsurf", skip_reason=SkipReason.NOT_SUPPORTED)
 
     service.decided(one, Decision(), record(one, **UNASKED, test=True))
 
@@ -199,7 +199,7 @@ def test_the_user_is_not_notified_of_a_test(service: AlertService, announced: An
 def test_the_user_is_notified_of_a_payload_that_no_protocol_understands(
     service: AlertService, announced: Announced
 ) -> None:
-    one = event(EventKind.OTHER, agent="unknown")
+    one = event(EventKind.OTHER, agent="unknown", skip_reason=SkipReason.NOT_UNDERSTOOD)
 
     service.decided(one, Decision(), record(one, **UNASKED | {"reason": "not understood"}))
 

@@ -139,7 +139,7 @@ class SessionTracker:
             self._put(replace(known, state=SessionState.WAITING, since=self._clock()))
 
     def _observe(self, event: Event, decision: Decision) -> None:
-        if not event.session or event.test or event.nested or event.skip_reason is not None:
+        if not event.session or event.test or event.depth or event.skip_reason is not None:
             return
         key = (event.agent, session_id(event.session))
         known = self._sessions.get(key)

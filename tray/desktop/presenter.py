@@ -22,6 +22,7 @@ from tray.model.hook import ApprovalState
 from tray.text import sanitise
 
 ACTIVE_SECONDS = 3600.0  # seconds for which an agent counts after its last event
+LARGE_PAYLOAD = 4096  # characters; up to 200 records are kept
 
 
 class Presenter:
@@ -53,8 +54,9 @@ class Presenter:
         self.show()
 
     def add(self, record: Record) -> None:
-        """Keep it for the next drawing."""
-        self.recent.appendleft(replace(record, payload="", answer={}, masks=()))  # of many, what no row shows
+        """Keep it for the next drawing; of a large one, what no row shows is left out."""
+        is_large = len(record.payload) > LARGE_PAYLOAD
+        self.recent.appendleft(replace(record, payload="", answer={}, masks=()) if is_large else record)
         self._last_events[record.agent] = record.at
 
     def status_shown(self, turn: str, text: str) -> None:

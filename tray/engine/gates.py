@@ -56,7 +56,7 @@ def gate(hook: Hook, event: Event, *, switch_gate: Gate | None) -> Gate | None:
         return switch_gate
     if not hook.enabled:
         return Gate.DISABLED
-    if isinstance(hook.action, Rule) or not event.nested:
+    if isinstance(hook.action, Rule) or not event.depth:
         return None
     if event.depth > MAX_DEPTH:
         return Gate.TOO_DEEP
@@ -122,7 +122,8 @@ class TurnLimits:
             _or_default(lambda: self._sessions.mark(agent, session, key, turn=True), True)
             return decision
         _or_default(lambda: self._sessions.unmark(agent, session, name), None)
-        return fit(event, merge([_ignored_refusal(event, outcome, number - 1) for outcome in decision.outcomes]))
+        outcomes = [_ignored_refusal(event, outcome, number - 1) for outcome in decision.outcomes]
+        return fit(event, merge(outcomes, decision.hook_times))
 
 
 def _ignored_refusal(event: Event, outcome: Outcome, number: int) -> Outcome:

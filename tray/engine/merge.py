@@ -130,7 +130,7 @@ def skipped(hook: Hook, gate: Gate, cause: str = "") -> Outcome:
     return Outcome(hook=hook.name, status=Status.SKIPPED, gate=gate, cause=cause or gate.value)
 
 
-def merge(outcomes: Sequence[Outcome]) -> Decision:
+def merge(outcomes: Sequence[Outcome], hook_times: tuple[float, float] | None = None) -> Decision:
     """The decision of these outcomes; a reason counts when its verdict does."""
     verdict, retry = Verdict.ABSTAIN, False
     reasons: list[str] = []
@@ -172,6 +172,7 @@ def merge(outcomes: Sequence[Outcome]) -> Decision:
         extra=tuple(extra.items()),
         outcomes=tuple(outcomes),
         adjustments=(*_conflict(rewriting), *adjustments) if rewriting else tuple(adjustments),
+        hook_times=hook_times,
     )
 
 

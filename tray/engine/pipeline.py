@@ -184,8 +184,8 @@ class Engine:
             if self._shutdown_state.begun and _is_interrupted(outcomes):
                 self._hand_back(event, awaited, outcomes, started)
                 return None
-            decision = self._decision(event, [own, *outcomes] if own else outcomes)
-            decision = replace(decision, hook_times=(began, time.monotonic()))
+            times = (began, time.monotonic())
+            decision = self._decision(event, [own, *outcomes] if own else outcomes, times)
             if decision.ask_user:
                 response = self._ask(event, decision, started, awaited, outcomes)
             else:
@@ -264,8 +264,7 @@ class Engine:
         began = time.monotonic()
         switch_gate = self._switch.gate(time.time(), event.session, event.agent)
         outcomes = self._executor.run(event, hooks, deadline, hangup, switch_gate)
-        decision = self._decision(event, [own, *outcomes] if own else outcomes)
-        return replace(decision, hook_times=(began, time.monotonic()))
+        return self._decision(event, [own, *outcomes] if own else outcomes, (began, time.monotonic()))
 
     def _hand_back(
         self, event: Event, hooks: Sequence[ApprovedHook], outcomes: Sequence[Outcome], started: float
@@ -275,18 +274,20 @@ class Engine:
         self._executor.undo(event, hooks, outcomes)
         self._responder.hand_back(event, outcomes, started, is_gone=is_gone)
 
-    def _decision(self, event: Event, outcomes: list[Outcome]) -> Decision:
+    def _decision(
+        self, event: Event, outcomes: list[Outcome], hook_times: tuple[float, float] | None = None
+    ) -> Decision:
         """Merged with the output that came too late for an earlier event, and without endless refusals."""
         if event.answered:
-            decision = merge(outcomes)
+            decision = merge(outcomes, hook_times)
             adjustments = (*decision.adjustments, "ran beside the answer, which was given without waiting")
             return replace(decision, verdict=Verdict.ABSTAIN, reason="", adjustments=adjustments)
         is_clear = self._sessions.empty  # of any session nothing is remembered, so nothing waits
-        if is_clear and not outcomes and event.kind in FREQUENT_KINDS:
+        if is_clear and not (outcomes or hook_times) and event.kind in FREQUENT_KINDS:
             return NO_OPINION  # by far the most: none of these is a question or an end
         if not is_clear and all(outcome.cause != CANCELLED for outcome in outcomes) and self._is_on(event):
             outcomes = [*outcomes, *self._async_output.take(event)]
-        decision = merge(outcomes) if outcomes else NO_OPINION
+        decision = merge(outcomes, hook_times) if outcomes or hook_times else NO_OPINION
         if event.depth > MAX_DEPTH and outcomes:
             note = f"the event comes from below {event.depth} hooks: only rules are asked there"
             decision = replace(decision, adjustments=(*decision.adjustments, note))

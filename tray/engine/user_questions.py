@@ -135,7 +135,7 @@ class UserQuestions:
 
     def should_ask(self, event: Event, decision: Decision) -> bool:
         """Whether this ask, or this event of ASKING_KINDS, is one for the user at the desktop."""
-        if event.test or event.answered or event.nested or event.problem:
+        if event.test or event.answered or event.depth or event.problem:
             return False
         if event.agent not in self._agents():
             return False

@@ -17,9 +17,8 @@ class Verdict(enum.IntEnum):
     ASK = 2
     DENY = 3
 
-    @property
-    def word(self) -> str:
-        return self.name.lower()
+    def __init__(self, _: int) -> None:
+        self.word = self.name.lower()
 
 
 class Status(enum.StrEnum):

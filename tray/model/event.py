@@ -105,10 +105,10 @@ class EventSpec:
     after_the_fact: bool = False  # it has happened: a refusal is only reported, and a rewrite counts beside it
     needs_you: bool = False  # the agent then waits for its user, and has no other event for that
     extras: tuple[str, ...] = ()  # the agent's own answer fields that have no canonical word
+    observe_only: bool = field(init=False)
 
-    @property
-    def observe_only(self) -> bool:
-        return self.can is Capability.NOTHING
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "observe_only", self.can is Capability.NOTHING)
 
     @property
     def deadline(self) -> float:
@@ -189,11 +189,6 @@ class Event:
     skip_reason: SkipReason | None = None  # why no hook is asked about it at all
     via_agent: str = ""  # the agent whose relay command sent it, when that is another one
     ledger: int = 0  # the last row of the ledger when it came in
-
-    @property
-    def nested(self) -> bool:
-        """Whether its relay descends from a hook."""
-        return self.depth > 0
 
     @property
     def project(self) -> str:

@@ -173,11 +173,11 @@ class Hook:
     status: str = ""  # what the menu shows while it runs
     inactive: str = ""  # why it is listed and never proposed; "" when it is
     agent_switch: bool = False  # it is inactive because the agent's own switch turns off the file that declares it
+    # Who it is across edits: the file that declares it and its name there.
+    key: str = field(init=False, compare=False, repr=False)
 
-    @property
-    def key(self) -> str:
-        """Who it is across edits: the file that declares it and its name there."""
-        return f"{self.source.kind}:{self.source.path}#{self.name}"
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", f"{self.source.kind}:{self.source.path}#{self.name}")
 
     @property
     def is_imported(self) -> bool:
@@ -202,7 +202,7 @@ class Hook:
         from dataclasses import asdict  # not needed to judge an event
 
         fields = asdict(self) | {"kind": type(self.action).__name__}
-        del fields["inactive"], fields["agent_switch"]
+        del fields["inactive"], fields["agent_switch"], fields["key"]
         for name, stored in STORED_NAMES.items():
             fields[stored] = fields.pop(name)
         fields["source"] = {"kind": self.source.kind, "path": self.source.path}

@@ -127,7 +127,7 @@ class AlertService:
         self._announce_event(event, [alert for alert in made if alert.cls in ON_ARRIVAL], event.id)
 
     def decided(self, event: Event, decision: Decision, record: Record) -> None:
-        if record.skip_reason is not None:
+        if event.skip_reason is not None:
             self._notify_once(record)
             return
         problems = self._problems.fresh(decision.outcomes)

@@ -169,7 +169,8 @@ class Journal:
 
     def _write_job(self, record: Record) -> WriteJob | None:
         try:
-            return WriteJob(rows.values(replace(record, offline=record.offline or self._offline)))
+            is_marked = record.offline or not self._offline
+            return WriteJob(rows.values(record if is_marked else replace(record, offline=True)))
         except (TypeError, ValueError, RecursionError) as e:
             self._warn(f"a row of the journal cannot be stored: {e}")
             return None
