@@ -107,10 +107,7 @@ class Engine:
             return self._repeat(event, first, ledger, started)
         if event.kind in BOUNDARIES:
             self._limits.begin(event)
-        try:
-            return self._judge(event, ledger, started, defer, on_slow)
-        except Exception as error:  # noqa: BLE001 - ours: an event that we fail on has not got past its guards
-            return self._fail(event, ledger, started, error)
+        return self._judge(event, ledger, started, defer, on_slow)
 
     def _repeat(
         self, event: Event, first: CallReport, ledger: LedgerState, started: float
@@ -124,10 +121,7 @@ class Engine:
             decision = self._reports.wait(first, started + event_spec.deadline - time.monotonic())
             if decision is not None:
                 return self._responder.render_again(event, decision)
-            try:
-                judged = self._judge(event, ledger, started, run_now, lambda: None)
-            except Exception as error:  # noqa: BLE001 - the same
-                return self._fail(event, ledger, started, error)
+            judged = self._judge(event, ledger, started, run_now, lambda: None)
             return judged(hangup) if callable(judged) else judged
 
         return answer
@@ -135,35 +129,38 @@ class Engine:
     def _judge(
         self, event: Event, ledger: LedgerState, started: float, defer: Defer, on_slow: Callable[[], object]
     ) -> EngineResponse | Callable[[Hangup | None], EngineResponse]:
-        own = self._own_outcome(event)
-        if own is not None and own.output.verdict is Verdict.DENY:  # whatever hooks and the switch say
-            self._listener.arrived(event, answered=False)
-            return self._responder.respond(event, fit(event, merge([own])), started)
-        switch_gate = self._switch.gate(time.time(), event.session, event.agent)
-        if switch_gate is not None and own is None and event.kind not in ANCESTRY_KINDS:
-            return self._answer_off(event, ledger, switch_gate, started, defer)
-        hooks = plan(event, ledger, self._switch, self._scopes.skills, on_slow)
-        if (hooks and switch_gate is None) or event.kind in ANCESTRY_KINDS:
-            event = self._with_place(event)  # now, while the relay still lives
-        observed = bool(hooks) and spec(event.agent, event.name).observe_only
-        if self._questions.pending:
-            self._questions.observe(event)
-        self._listener.arrived(event, answered=observed)
-        if not hooks or switch_gate is not None:
-            outcomes = [skipped(one.hook, switch_gate) for one in hooks] if switch_gate is not None else []
-            decision = self._decision(event, [own, *outcomes] if own else outcomes)
-            if decision.ask_user:
-                return self._ask(event, decision, started, (), ())
-            return self._responder.respond(event, decision, started, defer)
-        if observed:
-            defer(lambda: self._start_observers(event, hooks, started), soon=True)
-            return neutral(event.agent, event.name, event.body)
-        awaited, beside = split_async(hooks)
-        run = partial(self._run_hooks, event, ledger, own, awaited, beside, started, defer)
-        for one in awaited:
-            if one.hook.enabled and not isinstance(one.hook.action, Rule):
-                return run  # it may block, which a thread that accepts connections must not
-        return run(None)
+        try:
+            own = self._own_outcome(event)
+            if own is not None and own.output.verdict is Verdict.DENY:  # whatever hooks and the switch say
+                self._listener.arrived(event, answered=False)
+                return self._responder.respond(event, fit(event, merge([own])), started)
+            switch_gate = self._switch.gate(time.time(), event.session, event.agent)
+            if switch_gate is not None and own is None and event.kind not in ANCESTRY_KINDS:
+                return self._answer_off(event, ledger, switch_gate, started, defer)
+            hooks = plan(event, ledger, self._switch, self._scopes.skills, on_slow)
+            if (hooks and switch_gate is None) or event.kind in ANCESTRY_KINDS:
+                event = self._with_place(event)  # now, while the relay still lives
+            observed = bool(hooks) and spec(event.agent, event.name).observe_only
+            if self._questions.pending:
+                self._questions.observe(event)
+            self._listener.arrived(event, answered=observed)
+            if not hooks or switch_gate is not None:
+                outcomes = [skipped(one.hook, switch_gate) for one in hooks] if switch_gate is not None else []
+                decision = self._decision(event, [own, *outcomes] if own else outcomes)
+                if decision.ask_user:
+                    return self._ask(event, decision, started, (), ())
+                return self._responder.respond(event, decision, started, defer)
+            if observed:
+                defer(lambda: self._start_observers(event, hooks, started), soon=True)
+                return neutral(event.agent, event.name, event.body)
+            awaited, beside = split_async(hooks)
+            run = partial(self._run_hooks, event, ledger, own, awaited, beside, started, defer)
+            for one in awaited:
+                if one.hook.enabled and not isinstance(one.hook.action, Rule):
+                    return run  # it may block, which a thread that accepts connections must not
+            return run(None)
+        except Exception as error:  # noqa: BLE001 - ours: an event that we fail on has not got past its guards
+            return self._fail(event, ledger, started, error)
 
     def _run_hooks(
         self,

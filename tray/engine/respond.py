@@ -23,7 +23,6 @@ from tray.model.event import Capability, Event
 
 HANDED_BACK = "the tray quit before the hooks had ended and gave no answer: the relay asks the one-shot engine"
 GIVEN_UP = "the agent stopped waiting while the tray quit, and got no answer"
-UNRECORDED = "%s of %s could not be written down"
 
 log = logging.getLogger(__name__)
 
@@ -107,14 +106,8 @@ class Responder:
         row = replace(event, id=os.urandom(16).hex())
         adjustment = f"the row of its answer, if there is one, begins with {event.id[:8]}"
         decision = Decision(reason=reason, outcomes=tuple(outcomes), adjustments=(adjustment,))
-        seconds = time.monotonic() - started
-        try:
-            record = make_record(
-                row, decision, EMPTY_ANSWER, at=time.time() - seconds, ms=seconds * 1000, offline=self._offline
-            )
-            self._records.append(replace(record, reason=reason, answer={}), commit=False)
-        except Exception:  # of the journal
-            log.exception(UNRECORDED, event.name, event.agent)
+        took = time.monotonic() - started
+        self._record(row, decision, None, started, time.time() - took, took)
 
     def respond_unsupported(self, event: Event, caller: RecognisedCaller, started: float, defer: Defer) -> Answer:
         """Give an agent whose protocol is not here its own neutral answer, and write the reason into the row."""
@@ -127,7 +120,7 @@ class Responder:
         self,
         event: Event,
         decision: Decision,
-        answer: Answer,
+        answer: Answer | None,
         started: float,
         at: float,
         took: float,
@@ -136,16 +129,20 @@ class Responder:
     ) -> None:
         """Record and announce the event, whenever that is: it came in at `at`, and its answer took so many seconds.
 
-        Our bookkeeping's failure changes no answer: that counts, or its relay has another way to one.
+        One without an answer is only recorded. Our bookkeeping's failure changes no answer: that counts, or its relay
+        has another way to one.
         """
         try:
             decision = journalled(event) if journalled else decision
-            ms, offline = took * 1000, self._offline
-            record = make_record(event, decision, answer, at=at, ms=ms, offline=offline, started=started)
+            ms, offline, sent = took * 1000, self._offline, answer or EMPTY_ANSWER
+            record = make_record(event, decision, sent, at=at, ms=ms, offline=offline, started=started)
+            if answer is None:
+                record = replace(record, reason=decision.reason, answer={})
             self._records.append(record, commit=commit)
-            self._listener.decided(event, decision, record)
+            if answer is not None:
+                self._listener.decided(event, decision, record)
         except Exception:  # of the journal and the listener
-            log.exception(UNRECORDED, event.name, event.agent)
+            log.exception("%s of %s could not be written down", event.name, event.agent)
 
 
 def _with_note(decision: Decision, note: str) -> Decision:
