@@ -65,8 +65,9 @@ def plan(
     hooks = [ledger.ordered[index] for index in sorted(indexes)] if indexes else []
     if hooks and event.kind in TYPED_KINDS:
         hooks = [one for one in hooks if _is_heard(one.hook, event)]
-    if hooks and switch.switched_hooks:
-        return tuple(apply_switch(one, switch) for one in hooks if not switch.is_run_by(event.agent, one.hook))
+    switched = switch.current
+    if hooks and (switched.hooks_off or switched.agents_off or switched.agent_runs):
+        hooks = [apply_switch(one, switch) for one in hooks if not switch.is_run_by(event.agent, one.hook)]
     return tuple(hooks)
 
 

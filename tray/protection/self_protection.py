@@ -58,13 +58,20 @@ PROJECT_HINT = "allow it if these hooks are what you want"
 log = logging.getLogger(__name__)
 
 
+@dataclass(slots=True)
+class PageAddress:
+    """Where the page is: its port while it is open, else 0."""
+
+    port: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protection:
     """`exceptions` are those that a person confirmed: a command such as `hooktray pause`, or a pattern of paths."""
 
     protected_paths: ProtectedPaths
     exceptions: Callable[[], Sequence[str]] = tuple
-    port: Callable[[], int] = lambda: 0  # of the page, while it is open
+    page: PageAddress = field(default_factory=PageAddress)
     words: tuple[str, ...] = field(init=False)  # without one of these a text is none of ours
     home_variables: frozenset[str] = field(init=False)  # without one of these an environment names no agent's home
 
@@ -76,7 +83,7 @@ class Protection:
 
     def _places(self, event: Event) -> ProtectedPaths:
         """With the page's port, and with the agents' homes that the agent's own environment names."""
-        port, homes = self.port(), agent_homes(event.environment)
+        port, homes = self.page.port, agent_homes(event.environment)
         if not port and not homes:
             return self.protected_paths
         return replace(self.protected_paths, port=port, agent_homes={**self.protected_paths.agent_homes, **homes})
@@ -116,14 +123,11 @@ class Protection:
         for word in self.words:
             if word in bare:
                 return True
-        port = self.port()
-        if port and str(port) in bare:
+        if self.page.port and str(self.page.port) in bare:
             return True
         environments = self.protected_paths.environments
-        if cwd and cwd.startswith(
-            (*environments.shared, *environments.packages)
-        ):  # where a relative path may be ours
-            return True
+        if cwd and cwd.startswith((*environments.shared, *environments.packages)):
+            return True  # a relative path may be in one of them
         if self.home_variables.isdisjoint(environment):
             return False
         return any(PurePath(home).name in text for home in agent_homes(environment).values())
