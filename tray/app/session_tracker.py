@@ -14,7 +14,6 @@ from typing import Protocol
 from tray.agents.agent import is_headless
 from tray.agents.registry import AGENTS
 from tray.engine.ports import FREQUENT_KINDS
-from tray.engine.ports import FREQUENT_KINDS
 from tray.engine.record import make_record
 from tray.engine.session_states import state_after
 from tray.errors import HooktrayError, StoreError

@@ -195,13 +195,13 @@ def _other_texts(event: Event) -> list[str]:
     return _texts([value for key, value in event.payload.items() if key not in envelope and value not in names])
 
 
-def _texts(value: Any) -> list[str]:
+def _texts(value: object) -> list[str]:
     """Every text in it, in order. What else it holds is passed over in place: a payload may have millions of numbers.
 
     A plain loop over iterators: depth comes from outside.
     """
     found: list[str] = []
-    waiting: list[Iterator[Any]] = [iter((value,))]
+    waiting: list[Iterator[object]] = [iter((value,))]
     while waiting:
         for one in waiting[-1]:
             if isinstance(one, str):

@@ -29,6 +29,7 @@ MASK = re.compile(r"\[masked [^\[\]]{1,40} [0-9a-f]{12}\]")
 KEY_STEP = " (a key)"
 BORDER = "\n "  # between texts that are looked at together: no secret ends or begins otherwise because of it
 
+Fields = Mapping[str, Any]  # of a row
 Steps = tuple["Steps", str | int] | None  # the last one first, so that a step down copies nothing
 
 SUBJECT_LIMIT = 300  # characters of what the event is about
@@ -142,9 +143,9 @@ def reasons(decision: Decision) -> str:
     return "\n".join(lines) or decision.reason
 
 
-def _hooks(event: Event, decision: Decision, texts: Mapping[str, str]) -> tuple[Mapping[str, Any], ...]:
+def _hooks(event: Event, decision: Decision, texts: Mapping[str, str]) -> tuple[Fields, ...]:
     added = (REMINDER if event.kind in STOP_KINDS else CONTEXT) if decision.context else ""
-    rows: list[Mapping[str, Any]] = []
+    rows: list[Fields] = []
     for n, outcome in enumerate(decision.outcomes):
         output, place = outcome.output, f"hooks[{n}]"
         rows.append(
@@ -166,7 +167,7 @@ def _hooks(event: Event, decision: Decision, texts: Mapping[str, str]) -> tuple[
     return tuple(rows)
 
 
-def _answer(answer: Answer, texts: Mapping[str, str], via_agent: str) -> Mapping[str, Any]:
+def _answer(answer: Answer, texts: Mapping[str, str], via_agent: str) -> Fields:
     """The agent's answer; `exact` is whether these are the very bytes (nothing masked, plain UTF-8)."""
     stdout, stderr = texts["answer.stdout"][:PAYLOAD], texts["answer.stderr"][:PAYLOAD]
     exact = stdout.encode() == answer.stdout and stderr.encode() == answer.stderr
@@ -184,7 +185,7 @@ class Masks:
     """Redacts one text after the other, and keeps the list. `hooks` are the names of the hooks that were asked."""
 
     hooks: frozenset[str] = frozenset()
-    found: list[Mapping[str, Any]] = field(default_factory=list)
+    found: list[Fields] = field(default_factory=list)
 
     def redact_all(self, texts: Mapping[str, tuple[str, int]]) -> dict[str, str]:
         """So many characters of each text, by its place, without its secrets.
