@@ -160,7 +160,7 @@ def test_a_broken_configuration_is_told_in_full_when_its_row_is_clicked(hall: Ha
 def test_a_decision_is_drawn_with_the_next_drawing_and_not_twice(hall: Hall) -> None:
     before = hall.icon.shown[0]
 
-    hall.presenter.add(RECORD)
+    hall.presenter.recent.appendleft(RECORD)
     assert hall.icon.shown[0] is before
     hall.presenter.show()
 
