@@ -13,8 +13,7 @@ from tray.approvals.callers.person import Judgement, Proof
 from tray.approvals.controls import PASSPHRASE, TERMINAL, Controls
 from tray.errors import HooktrayError
 from tray.ipc.approval_requests import ApprovalRequests, TerminalReviews, UserRequest
-from tray.ipc.connection import HandedTerminal
-from tray.ipc.sockets import PeerCredentials
+from tray.ipc.connection import HandedTerminal, PeerCredentials
 from tray.ipc.terminal import Choice
 from tray.language import count, phrase, say
 from tray.model.event import EventKind
