@@ -187,7 +187,8 @@ class EventBus:
         if len(record.payload) + len(record.answer.get("stdout", "")) > LARGE_RECORD:  # no row of the menu shows them
             shown = replace(record, payload="", answer={}, masks=())
         self.view.recent.appendleft(shown)
-        self.view.last_events[record.agent] = record.at
+        if not record.test:
+            self.view.last_events[record.agent] = record.at
         self.sessions.decided(event, decision)
         if event.kind is EventKind.SESSION_END or not self._presence_variables.isdisjoint(event.environment):
             self.presence_files.observe(event)

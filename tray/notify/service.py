@@ -220,14 +220,14 @@ class AlertService:
         for record in rows:
             self._notify_once(record)
         if rows:
-            denied = sum(record.verdict.word == "deny" for record in rows)
             text = count(
-                "{n} event was answered while the tray was not running, {denied} denied",
-                "{n} events were answered while the tray was not running, {denied} denied",
+                "{n} event was answered while the tray was not running",
+                "{n} events were answered while the tray was not running",
                 len(rows),
-                denied=denied,
             )
-            self.inform("", text)
+            denied = sum(record.verdict.word == "deny" for record in rows)
+            more = (count("{n} of them was denied", "{n} of them were denied", denied),) if denied else ()
+            self.inform("", " · ".join((text, *more)))
             self._announce_let_through(rows)
 
     def _announce_let_through(self, rows: Sequence[Record]) -> None:
