@@ -121,10 +121,8 @@ def _extras(event: Event, name: str) -> dict[str, Any]:
 def _tool(event: Event, name: str) -> dict[str, Any]:
     if event.tool is None:
         return {}
-    call = {
-        "tool_name": tools.native(AGENT, tools.canonical(event.agent, event.tool.name)),
-        "tool_input": tools.hook_input(event.agent, AGENT, event.tool.name, event.tool.input),
-    }
+    tool_name, tool_input = tools.hook_call(event.agent, AGENT, event.tool)
+    call = {"tool_name": tool_name, "tool_input": tool_input}
     has_result = name in ("post_tool_call", "transform_tool_result")
     return call | ({"tool_result": outputs.as_text(event.tool.output)} if has_result else {})
 
