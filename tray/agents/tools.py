@@ -11,7 +11,7 @@ from tray.agents.registry import AGENTS, CANONICAL
 from tray.lazy_dataclass import dataclass
 from tray.model.event import Tool
 
-Spellings = Mapping[str, tuple[str, ...]]  # the names that an argument key may have; the first one counts before others
+Spellings = Mapping[str, tuple[str, ...]]  # the names of argument keys; the first counts before others
 
 NO_TOOLS: Mapping[str, NativeTool] = {}  # a tool without a row keeps its name
 PAIRS = 512  # of agents whose translations are remembered
@@ -99,7 +99,7 @@ def translate_input(from_agent: str, to_agent: str, name: str, input: Mapping[st
 
 
 def hook_call(agent: str, hook: str, tool: Tool) -> tuple[str, dict[str, Any]]:
-    """The name and input of a call for a hook of another format: each value under every key that its hooks look for."""
+    """A call's name and input for a hook of another format: each value under every key that its hooks look for."""
     known = _translations(agent, hook).get(tool.name)
     if known is None:
         return tool.name, dict(tool.input)
@@ -162,7 +162,7 @@ def _rows(agent: str) -> Mapping[str, NativeTool]:
 def _translations(agent: str, other: str) -> Mapping[str, Translation]:
     """By the agent's own names of tools; what is not here has the same name and keys in the other."""
     own, others = _tools(agent), _tools(other)
-    names = {title: title for title in (*own, *others)} | _titles(agent)
+    names = {**{title: title for title in (*own, *others)}, **_titles(agent)}
     is_same = agent == other
     return {
         name: _translation(title, others.get(title), {} if is_same else _reverse(own.get(title)), is_same=is_same)

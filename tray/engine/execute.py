@@ -282,7 +282,8 @@ def cancelled_after_deny(
 
 def _queue_key(one: ApprovedHook) -> str:
     """The queue of a hook; "" when it does not wait."""
-    return one.hook.source.path if hook_rules(one.hook.match.format).sequential else ""
+    hook = one.hook
+    return hook.source.path if hook.match.format and hook_rules(hook.match.format).sequential else ""
 
 
 class AsyncOutput:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tray.agents import lenient
+from tray.agents.agent import Agent
 from tray.agents.placeholders import runtime_values
 from tray.agents.protocol import spec
 from tray.agents.registry import AGENTS, hook_rules
@@ -58,7 +59,8 @@ class JobBuilder:
     def build(self, event: Event, approved: ApprovedHook, start_gate: StartGate) -> AnyJob:
         """The process, request or question of this hook. Raises HooktrayError when it cannot be."""
         hook = replace(approved.hook, env=approved.env) if approved.granted else approved.hook
-        if hook.dialect not in AGENTS:
+        known = AGENTS.find(hook.dialect)
+        if known is None:
             raise HooktrayError(f"it is written for {hook.dialect}, an agent that is not known here any more")
         action = hook.action
         if isinstance(action, Http):
@@ -66,17 +68,18 @@ class JobBuilder:
         if isinstance(action, Prompt):
             return _question(event, hook, action, self._llm(), start_gate)
         assert isinstance(action, Command)
-        return self._job(event, hook, approved, action, start_gate)
+        return self._job(event, hook, known, approved, action, start_gate)
 
     def with_originals(self, approved: ApprovedHook, cause: str) -> str:
         """Agents and users know their own files, and nothing of our copies."""
         return self._copies.with_originals(approved.digest, cause)
 
-    def _job(self, event: Event, hook: Hook, approved: ApprovedHook, command: Command, start_gate: StartGate) -> Job:
+    def _job(
+        self, event: Event, hook: Hook, known: Agent, approved: ApprovedHook, command: Command, start_gate: StartGate
+    ) -> Job:
         from tray.approvals.program_pins import hook_path  # as the resolver
 
         digest, pins = approved.digest, approved.pins
-        known = AGENTS[hook.dialect]
         own = {"HOOK_SOURCE_DIR": command.folder, "PYTHONDONTWRITEBYTECODE": "1"}  # nothing joins the approved copy
         if USER_PACKAGES not in hook.env:
             own["PYTHONNOUSERSITE"] = "1"  # Python would run whatever an agent leaves in that folder
@@ -159,11 +162,13 @@ def parse_output(event: Event, hook: Hook, result: Result) -> HookOutput:
 
     An allow or a rewrite there does not count: some other program may have printed it.
     """
-    output = _heard(event, hook, AGENTS[hook.dialect].protocol.read(event, result))
+    known = AGENTS.find(hook.dialect)
+    assert known is not None  # it was when the job was built
+    output = _heard(event, hook, known.protocol.read(event, result))
     if output.verdict is Verdict.DENY or result.cause or result.code is None:
         return output
     if last := lenient.last_object(result.stdout):
-        answer = AGENTS[hook.dialect].protocol.read(event, replace(result, stdout=last.encode()))
+        answer = known.protocol.read(event, replace(result, stdout=last.encode()))
         if answer.verdict > max(output.verdict, Verdict.ALLOW) or answer.stop is not None:
             return _refusal(answer)
     refusable = Capability.DENY in spec(event.agent, event.name).can  # else there is nothing to block
