@@ -210,13 +210,11 @@ class ShutdownState:
 
     def __init__(self) -> None:
         self._begun = threading.Event()
+        self.begun = False
         self.must_end_hooks = False  # hooks that still run are ended from now on
 
-    @property
-    def begun(self) -> bool:
-        return self._begun.is_set()
-
     def begin(self) -> None:
+        self.begun = True
         self._begun.set()
 
     def end_hooks(self) -> None:

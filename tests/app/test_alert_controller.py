@@ -43,7 +43,7 @@ def test_details_of_an_event_whose_hooks_still_run_are_opened_when_they_have_end
 
     bench.alerting.press(shown, Button.DEFAULT)
     early = list(bench.opened)
-    bench.alerting.decided(ended, Decision(), record(ended))
+    bench.alerting.alerts.decided(ended, Decision(), record(ended))
     bench.alerting.press(shown, Button.DEFAULT)
 
     assert early == []

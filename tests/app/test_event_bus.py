@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-from tray.app.service import MEMORY_LIMIT, EventBus
+from tray.app.service import LARGE_RECORD, MEMORY_LIMIT, EventBus
 from tray.engine.session_states import TurnEndDetector
 from tray.model.decision import NO_OPINION, Decision, Record, Verdict
 from tray.model.event import Event, EventKind
@@ -18,13 +19,17 @@ RECORD = Record(id=EVENT.id, at=0.0, agent="x-code", session="s", project="", ev
 
 
 class Recorder(list[tuple[object, ...]]):
-    """Records who was told what."""
+    """Records who was told what; it is all listeners of the bus."""
+
+    server: object | None = None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.recent: deque[Record] = deque()
+        self.last_events: dict[str, float] = {}
 
     def set_alerted(self, ids: tuple[str, ...], word: str) -> None:
         self.append(("row", ids, word))
-
-    def add(self, record: Record) -> None:
-        self.append(("shown", record.id))
 
     def status_shown(self, turn: str, text: str) -> None:
         self.append(("running", turn, text))
@@ -32,11 +37,20 @@ class Recorder(list[tuple[object, ...]]):
     def status_hidden(self, turn: str) -> None:
         self.append(("ended", turn))
 
-    def judged(self, event: Event, decision: Decision, record: Record) -> None:
-        self.append(("judged", event.id, decision.verdict))
+    def decided(self, event: Event, decision: Decision, record: Record | None = None) -> None:
+        self.append(("alerts" if record else "sessions", event.id, decision.verdict))
 
-    def told(self, event: Event) -> None:
-        self.append(("told", event.id))
+    def arrived(self, event: Event) -> None:
+        self.append(("arrived", event.id))
+
+    def observe(self, event: Event) -> None:
+        self.append(("observed", event.id))
+
+    def publish(self, record: Record) -> None:
+        self.append(("published", record.id))
+
+    def refresh(self) -> None:
+        self.append(("refreshed",))
 
 
 @pytest.fixture
@@ -52,7 +66,8 @@ def posted() -> list[Callable[[], None]]:
 @pytest.fixture
 def bus(recorder: Recorder, posted: list[Callable[[], None]]) -> EventBus:
     made = EventBus(posted.append, recorder, TurnEndDetector(lambda: 60.0, lambda _: None))
-    made.view, made.on_arrival, made.on_decision = recorder, recorder.told, recorder.judged
+    made.view = made.sessions = made.presence_files = made.page = made.alerts = recorder
+    made.refresh = recorder.refresh
     return made
 
 
@@ -67,11 +82,48 @@ def test_nobody_is_told_in_the_thread_that_answers(
     for work in posted:
         work()
     assert recorder == [
-        ("shown", EVENT.id),
-        ("judged", EVENT.id, Verdict.ABSTAIN),
+        ("sessions", EVENT.id, Verdict.ABSTAIN),
+        ("alerts", EVENT.id, Verdict.ABSTAIN),
+        ("refreshed",),
         ("running", "t", "looks"),
         ("ended", "t"),
     ]
+    assert (list(recorder.recent), recorder.last_events) == ([RECORD], {"x-code": RECORD.at})
+
+
+def test_the_page_gets_a_decision_while_it_is_open(
+    bus: EventBus, recorder: Recorder, posted: list[Callable[[], None]]
+) -> None:
+    recorder.server = object()
+    bus.decided(EVENT, NO_OPINION, RECORD)
+    posted.pop()()
+
+    assert ("published", EVENT.id) in recorder
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        replace(EVENT, kind=EventKind.SESSION_END),
+        replace(EVENT, environment={"CLAUDE_CLIENT_PRESENCE_FILE": "/run/here"}),
+    ],
+)
+def test_the_presence_files_get_what_names_one_and_the_end_of_a_session(
+    bus: EventBus, recorder: Recorder, posted: list[Callable[[], None]], event: Event
+) -> None:
+    bus.decided(event, NO_OPINION, RECORD)
+    posted.pop()()
+
+    assert ("observed", EVENT.id) in recorder
+
+
+def test_of_a_large_decision_the_menu_keeps_what_a_row_shows(
+    bus: EventBus, recorder: Recorder, posted: list[Callable[[], None]]
+) -> None:
+    bus.decided(EVENT, NO_OPINION, replace(RECORD, payload="x" * (LARGE_RECORD + 1)))
+    posted.pop()()
+
+    assert list(recorder.recent) == [RECORD]
 
 
 def test_an_event_that_was_answered_already_is_told_when_it_arrives(
@@ -81,7 +133,7 @@ def test_an_event_that_was_answered_already_is_told_when_it_arrives(
     assert posted == []
     bus.arrived(replace(EVENT, kind=EventKind.SESSION_START), answered=True)
     posted.pop()()
-    assert recorder == [("told", EVENT.id)]
+    assert recorder == [("arrived", EVENT.id), ("observed", EVENT.id), ("arrived", EVENT.id)]
 
 
 def test_a_round_is_counted_from_its_arrival(recorder: Recorder, posted: list[Callable[[], None]]) -> None:

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import gc
 import json
+import os
+from collections.abc import Callable
 
 import pytest
 from house import PRE_TOOL_USE, House
 
 from tray.agents.wire import LARGE_PAYLOAD
 from tray.app.service import TrayService
+from tray.approvals.callers.known_agents import KnownAgents
+from tray.approvals.program_pins import SearchPath
 from tray.model.decision import Answer
 from tray.model.event import RelayRequest
 from tray.threads import NEVER
 
 
+def make_service(engine: object, on_path: Callable[[], None] = lambda: None) -> TrayService:
+    agents, search = KnownAgents(os.getpid()), SearchPath({})
+    return TrayService(engine, None, agents, search, on_path)  # type: ignore[arg-type]  # no command is sent
+
+
 @pytest.fixture
 def service(house: House) -> TrayService:
-    def ignore(parent: int, relay: int) -> None:
-        """Nobody is to be remembered."""
-
-    return TrayService(house.engine, None, ignore)  # type: ignore[arg-type]  # no command is sent
+    return make_service(house.engine)
 
 
 @pytest.mark.parametrize("event", ["PreToolUse", ""])
@@ -49,8 +55,23 @@ def test_full_collections_pause_while_a_large_payload_is_judged(size: int, pause
             seen.append(gc.get_threshold()[2] == NEVER)
             return Answer()
 
-    service = TrayService(Judge(), None, lambda request: None)  # type: ignore[arg-type]  # no command is sent
+    service = make_service(Judge())
 
     service.handle(RelayRequest(agent="shelley", event="x", id="1", body=b" " * size), lambda *_, **__: None, list)
 
     assert seen == [pauses]
+
+
+def test_each_other_path_of_an_agent_is_seen_once() -> None:
+    class Judge:
+        def begin(self, *_: object, **__: object) -> Answer:
+            return Answer()
+
+    seen: list[str] = []
+    service = make_service(Judge(), on_path=lambda: seen.append("another"))
+
+    for path in ("/bin", "/bin", "", "/usr/bin:/bin"):
+        request = RelayRequest(agent="shelley", event="x", id="1", body=b"", environment={"PATH": path})
+        service.handle(request, lambda *_, **__: None, list)
+
+    assert seen == ["another"] * 2

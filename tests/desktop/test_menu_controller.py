@@ -127,7 +127,7 @@ def hall(house: House, others: Others) -> Iterator[Hall]:
 
 
 def test_a_pause_of_one_session_is_shown_with_its_project_and_ended_by_resume(hall: Hall) -> None:
-    hall.presenter.add(replace(RECORD, session="s1", project="api", agent="claude-code"))
+    hall.presenter.recent.appendleft(replace(RECORD, session="s1", project="api", agent="claude-code"))
 
     hall.click("Pause", "Only claude-code · api", "1 hour")
 
@@ -168,11 +168,11 @@ def test_a_hook_that_is_switched_off_stays_off_after_a_restart(hall: Hall) -> No
 
 def test_a_class_of_alerts_is_turned_off_and_on(hall: Hall) -> None:
     hall.click("Alerts", "Blocked")
-    off = hall.house.stores.switch.muted_classes()
+    off = hall.house.stores.switch.current.muted_classes
     (row,) = (row for row in hall.rows("Alerts") if row.label == "Blocked")
     hall.controller.act(SetAlertClass("blocked", on=True))
 
-    assert (off, row.checked, hall.house.stores.switch.muted_classes()) == (
+    assert (off, row.checked, hall.house.stores.switch.current.muted_classes) == (
         frozenset({"blocked"}),
         False,
         frozenset(),
@@ -227,7 +227,7 @@ def test_without_agents_their_rows_do_nothing(house: House) -> None:
 
 
 def test_a_decision_is_shown_on_its_page_and_where_none_can_be_had_in_an_alert(hall: Hall, others: Others) -> None:
-    hall.presenter.add(replace(RECORD, id="d1", reason="guard: no"))
+    hall.presenter.recent.appendleft(replace(RECORD, id="d1", reason="guard: no"))
 
     hall.controller.act(ShowReason("d1"))
     shown, told = list(others.asked), list(hall.told)

@@ -21,6 +21,7 @@ from tray.engine.scopes import no_skills
 from tray.engine.user_questions import PendingQuestion
 from tray.model.decision import Answer, Verdict
 from tray.model.event import Event, RelayRequest
+from tray.protection.self_protection import PageAddress
 from tray.store.ledger import Ledger, LedgerState
 from tray.store.sessions import SessionNote
 
@@ -224,10 +225,18 @@ def test_a_listener_that_fails_costs_no_row(house: House, caplog: pytest.LogCapt
 
 
 def test_a_fault_of_self_protection_is_in_the_row_of_the_event(house: House) -> None:
-    def port() -> int:
-        raise RuntimeError("no port")
+    class Unknown(PageAddress):
+        @property
+        def port(self) -> int:
+            raise RuntimeError("no port")
 
-    engine = build_engine(house.stores, house, house._spawn, EngineOptions(background=house.background, port=port))
+        @port.setter
+        def port(self, number: int) -> None:
+            """It is never known."""
+
+    engine = build_engine(
+        house.stores, house, house._spawn, EngineOptions(background=house.background, page=Unknown())
+    )
 
     assert engine.begin(request()) == Answer()
     assert house.last.problem == "internal error: RuntimeError"

@@ -10,8 +10,7 @@ from threading import Timer
 import pytest
 
 from tray.ipc import frames
-from tray.ipc.connection import FIRST_READ, ClientConnection, ClientDisconnected
-from tray.ipc.sockets import PeerCredentials
+from tray.ipc.connection import FIRST_READ, ClientConnection, ClientDisconnected, PeerCredentials
 from tray.model.event import PAYLOAD_LIMIT
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pairs of Unix sockets")

@@ -151,8 +151,10 @@ def test_an_environment_that_comes_again_is_not_read_again_and_one_that_differs_
 
 @pytest.mark.parametrize("name", ["", "a b", "../x", "x" * 65, "é"])
 def test_an_id_that_could_mislead_the_journal_is_refused(name: str) -> None:
-    with pytest.raises(FrameError, match="id"):
-        frames.event_id(FrameHeader({"id": name}))
+    header = frames.encode_header(FrameHeader({"id": name}))
+
+    with pytest.raises(FrameError, match="an id of letters"):
+        frames.decode_header(header, frames.EVENT)
 
 
 @pytest.mark.parametrize("body", [b"", b"[1]", b"\xff", b"{", b"[" * 100_000])

@@ -12,9 +12,8 @@ from ipc.server_bench import Recorder
 
 from tray.ipc.client import send_request
 from tray.ipc.command_terminal import Console
-from tray.ipc.connection import HandedTerminal
+from tray.ipc.connection import HandedTerminal, PeerCredentials
 from tray.ipc.server import IpcServer
-from tray.ipc.sockets import PeerCredentials
 
 
 class Asking(Recorder):

@@ -116,7 +116,7 @@ def test_events_of_the_time_without_a_tray_are_summed_up(service: AlertService, 
     service.summarize_offline([])
 
     assert [alert.body for alert in announced.alerts] == [
-        "2 events were answered while the tray was not running, 1 denied"
+        "2 events were answered while the tray was not running · 1 of them was denied"
     ]
 
 
@@ -184,7 +184,7 @@ def test_an_agent_without_support_that_came_while_no_tray_ran_is_notified_of_lat
 
     assert [alert.body.partition(" · ")[0] for alert in announced.alerts] == [
         "Windsurf runs Hooktray's Claude Code hooks",
-        "2 events were answered while the tray was not running, 0 denied",
+        "2 events were answered while the tray was not running",
     ]
 
 

@@ -15,9 +15,8 @@ from torture.frame import Tally
 from torture.trays import LONG
 from tray.errors import HooktrayError, IpcError
 from tray.ipc import frames, sockets
-from tray.ipc.connection import HandedTerminal
+from tray.ipc.connection import HandedTerminal, PeerCredentials
 from tray.ipc.server import DisconnectSignal, IpcServer
-from tray.ipc.sockets import PeerCredentials
 from tray.model.decision import Answer
 from tray.model.event import RelayRequest
 from tray.paths import locate

@@ -21,6 +21,7 @@ from tray.engine.user_questions import UserQuestion
 from tray.model.decision import Record, Verdict
 from tray.model.form import Answers
 from tray.model.session import Session
+from tray.protection.self_protection import PageAddress
 from tray.store.stats import Statistics
 from tray.threads import LoopThread
 from tray.web.page import WebPage
@@ -123,7 +124,7 @@ class Site:
             questions=lambda: self.questions,
             answer=self._answer,
         )
-        self.page = WebPage(self.loop.loop, self.services, house.paths.state, self.opened.append)
+        self.page = WebPage(self.loop.loop, self.services, house.paths.state, self.opened.append, PageAddress())
 
     def _confirm_browser(self, pids: Sequence[int], typed: str) -> bool:
         if self.controls.passphrase.check(typed, "the browser"):

@@ -23,7 +23,7 @@ def test_the_board_has_what_waits_on_top_and_its_button_leads_there(site: Site, 
     with chromium.page() as page:
         page.go(site.open())
         page.wait("location.pathname === '/'", "the page")
-        page.go(f"http://127.0.0.1:{site.page.port}/sessions")
+        page.go(f"http://127.0.0.1:{site.page.address.port}/sessions")
         shown = page.run("[...document.querySelectorAll('.board li')].map((one) => one.innerText)")
         page.follow(".board li:nth-child(2) button")
 
@@ -40,7 +40,7 @@ def test_the_board_shows_when_a_usage_limit_ends(site: Site, chromium: Chromium)
     with chromium.page() as page:
         page.go(site.open())
         page.wait("location.pathname === '/'", "the page")
-        page.go(f"http://127.0.0.1:{site.page.port}/sessions")
+        page.go(f"http://127.0.0.1:{site.page.address.port}/sessions")
         shown = page.run("[...document.querySelectorAll('.board li')].map((one) => one.innerText)")
 
     assert [said in one for one in shown] == [True, False]
@@ -51,7 +51,7 @@ def test_the_board_is_drawn_anew_when_something_happens(site: Site, chromium: Ch
     with chromium.page() as page:
         page.go(site.open())
         page.wait("location.pathname === '/'", "the page")
-        page.go(f"http://127.0.0.1:{site.page.port}/sessions")
+        page.go(f"http://127.0.0.1:{site.page.address.port}/sessions")
         page.wait("document.querySelector('.board .is-waiting') !== null", "the board")
         site.sessions = (replace(WAITS, state=SessionState.DONE),)
 

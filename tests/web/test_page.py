@@ -101,7 +101,7 @@ def test_a_link_of_yesterday_says_that_it_is_too_old_and_so_does_its_file(
 def test_a_link_for_a_browser_elsewhere_is_written_and_nothing_is_opened(site: Site) -> None:
     file, port = site.page.write_link()
 
-    assert (site.opened, stat.S_IMODE(file.stat().st_mode), port) == ([], 0o600, site.page.port)
+    assert (site.opened, stat.S_IMODE(file.stat().st_mode), port) == ([], 0o600, site.page.address.port)
     token = found(file).partition("#")[2]
     site.port = port
     assert enter(site, token) == 204

@@ -143,7 +143,7 @@ def test_a_browser_answers_what_its_user_chose(site: Site, chromium: Chromium) -
     with chromium.page() as page:
         page.go(site.open())
         page.wait("location.pathname === '/'", "the page")
-        page.go(f"http://127.0.0.1:{site.page.port}/sessions")
+        page.go(f"http://127.0.0.1:{site.page.address.port}/sessions")
         page.follow(".board a.button", "Answer…")
         assert page.run("document.querySelector('legend').innerText") == "Which <b>colour</b>?"
         choice, label = (

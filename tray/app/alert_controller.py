@@ -18,7 +18,6 @@ from tray.engine.explain import details
 from tray.engine.user_questions import QuestionResult, UserQuestion, UserQuestions
 from tray.errors import HooktrayError
 from tray.language import say
-from tray.model.decision import Decision, Record
 from tray.model.event import Event
 from tray.notify.alert import ALL_AGENTS, CHOICES, Alert, Button, quiet_until
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
@@ -78,7 +77,6 @@ class AlertController:
         self._numbers = itertools.count(1)
         self._undo_actions: dict[str, Undo] = {}  # what the last alert's Undo takes back
         self._trial_undos: dict[str, Undo] = {}  # the same for approvals whose trials failed
-        self._requested = ""  # the decision whose page was requested last, before its hooks had ended
         self._timer: asyncio.TimerHandle | None = None
         self.show_review: Callable[[str, str], None] = lambda key, digest: None
         self.show_batch: Callable[[], None] = lambda: None
@@ -285,17 +283,10 @@ class AlertController:
             case _ if alert.digest:
                 self.show_review(alert.about, alert.digest)
             case _ if self.alerts.is_running(alert.about):
-                self._requested = alert.about
+                self.alerts.when_ended(alert.about, self.show_reason)
                 self.alerts.inform("", say("Its hooks still run; the page opens when they have ended"))
             case _:
                 self.show_reason(alert.about)
-
-    def decided(self, event: Event, decision: Decision, record: Record) -> None:
-        """Announce it; if its details were requested before there were any, show them now."""
-        self.alerts.decided(event, decision, record)
-        if record.id == self._requested:
-            self._requested = ""
-            self.show_reason(record.id)
 
     def switched(self, text: str, channel: str, undo: Undo | None) -> None:
         """From any thread: announce what was done, with the button that takes it back."""

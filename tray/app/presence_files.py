@@ -21,6 +21,11 @@ MAX_FILES = 64
 Key = tuple[str, str]
 
 
+def presence_variables() -> frozenset[str]:
+    """The variables that name such files, of all agents."""
+    return frozenset(agent.presence_variable for agent in AGENTS.values() if agent.presence_variable)
+
+
 class PresenceFiles:
     """Used by one thread. `ask(answer)` calls `answer(is_away)` on it; `later(seconds, work)` runs work on it."""
 

@@ -89,13 +89,16 @@ from tray.ipc.server import IpcServer
 from tray.ipc.slash_command import HooksCommand
 from tray.ipc.terminal import TerminalPrompt
 from tray.language import say
-from tray.model.decision import Decision, Record
-from tray.model.event import Event, RelayRequest
+from tray.model.event import Event
 from tray.model.place import Place
 from tray.notify.alert import mute_classes
 from tray.notify.policy import state_folder_lost
 from tray.notify.presence_gate import Attention
 from tray.paths import Paths
+from tray.protection.self_protection import PageAddress
+from tray.settings import Settings
+from tray.store.ledger import LedgerState
+from tray.store.switch import SwitchState
 from tray.text import sanitise
 from tray.threads import LoopThread, ShutdownState, StopSignal, ThrottledCall, WorkQueue, reduce_latency
 from tray.web.page import QUESTION
@@ -156,6 +159,9 @@ class App:
         self._stop_signal, self._shutdown_state = StopSignal(), ShutdownState()
         self._agents = KnownAgents(os.getpid())
         self._opener = Opener()
+        self._page_address = PageAddress()
+        # What the alerts' settings were made from, and these.
+        self._known_settings: tuple[Settings, LedgerState, SwitchState, Settings] | None = None
         self._click_trust = trust(self._agents, self._opener.started)
         self._first_start = welcome.create_config(paths)
         self._activation = service_manager(paths)
@@ -208,7 +214,9 @@ class App:
             sessions=lambda: self._sessions.sessions,
             go_to_session=self._session_focus.go,
             questions=self._alert_controller.questions,
+            address=self._page_address,
         )
+        self._events.page = self._page
 
     def _make_server(self, grace: float) -> None:
         self._terminals = TerminalPrompt(self._click_trust.has_agent_ancestor, self._controls.passphrase)
@@ -227,7 +235,8 @@ class App:
             Reports(self._paths, self._stores, self._catalog).make,
         )
         self._hooks_command = HooksCommand(self._controls, requests, self._doctor.summary)
-        self._server = IpcServer(self._paths.socket, TrayService(self._engine, requests, self._saw_relay))
+        service = TrayService(self._engine, requests, self._agents, self._catalog.search, self._saw_path)
+        self._server = IpcServer(self._paths.socket, service)
         self._shutdown = GracefulShutdown(
             self._server,
             self._shutdown_state,
@@ -277,7 +286,7 @@ class App:
         self._alert_controller = AlertController(
             loop=self._loop.loop,
             post=self._work.post,
-            settings=lambda: mute_classes(self._catalog.settings_in_force, self._stores.switch.muted_classes()),
+            settings=self._alert_settings,
             ask_agents=lambda: guarded_settings.desktop_agents(
                 self._catalog.configuration.settings, self._stores.ledger.state
             ),
@@ -305,7 +314,18 @@ class App:
         self._alert_controller.go_to_session = self._session_focus.go
         self._alert_controller.asked = self._sessions.asked
         self._alerts = self._alert_controller.alerts
-        self._events.on_arrival, self._events.on_decision = self._on_arrival, self._on_decision
+        self._events.sessions, self._events.presence_files = self._sessions, self._presence_files
+        self._events.alerts, self._events.refresh = self._alerts, self._throttled_refresh.request
+
+    def _alert_settings(self) -> Settings:
+        """The settings in force, without the classes that the menu turned off: made anew when one of them changed."""
+        settings, ledger = self._catalog.configuration.settings, self._stores.ledger.state
+        switch = self._stores.switch.current
+        known = self._known_settings
+        if known is None or known[0] is not settings or known[1] is not ledger or known[2] is not switch:
+            found = mute_classes(self._catalog.settings_in_force, switch.muted_classes)
+            known = self._known_settings = settings, ledger, switch, found
+        return known[3]
 
     def _make_engine(self) -> None:
         model = functools.partial(confirmed_llm, self._paths, self._stores)
@@ -316,7 +336,7 @@ class App:
             questions=self._alert_controller.questions,
             exceptions=lambda: self._catalog.exceptions,
             command_answers=lambda words, agent: self._hooks_command(words, agent),
-            port=lambda: self._page.port,
+            page=self._page_address,
             shutdown_state=self._shutdown_state,
             lost_guards=lambda: self._relay_files.kept,
         )
@@ -485,18 +505,6 @@ class App:
 
         self._workers.spawn(work)
 
-    def _on_arrival(self, event: Event) -> None:
-        self._sessions.arrived(event)
-        self._presence_files.observe(event)
-        self._alerts.arrived(event)
-
-    def _on_decision(self, event: Event, decision: Decision, record: Record) -> None:
-        self._sessions.decided(event, decision)
-        self._presence_files.observe(event)
-        self._page.publish(record)
-        self._alert_controller.decided(event, decision, record)
-        self._throttled_refresh.request()
-
     def _start(self) -> None:
         if self._shutdown_state.begun:  # what a person is to read waits for the next start
             return
@@ -620,10 +628,9 @@ class App:
     def _changed(self) -> None:
         self._work.post(self._refresh)
 
-    def _saw_relay(self, request: RelayRequest) -> None:
-        """Who is an agent; its PATH may have the program that a proposed hook lacks."""
-        self._agents.record(request.parent, request.pid)
-        if self._catalog.search.saw_event(request.environment.get("PATH", "")) and self._catalog.misses_program:
+    def _saw_path(self) -> None:
+        """Another PATH of an agent may have the program that a proposed hook lacks."""
+        if self._catalog.misses_program:
             self._throttled_refresh.request()
 
     def _opened(self) -> None:
@@ -639,7 +646,7 @@ class App:
 
     def _turn_ended(self, event: Event) -> None:
         """Announced at once, however long its hooks will take."""
-        self._work.post(lambda: self._on_arrival(event))
+        self._work.post(lambda: self._events.publish_arrival(event))
         self._work.post(lambda: self._engine.observe(event))
 
     def _health(self) -> Mapping[str, object]:

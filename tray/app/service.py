@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Protocol
 
 from tray.agents.protocol import SPEC_CACHE_SIZE, parse, spec
 from tray.agents.recognition import neutral
 from tray.agents.wire import LARGE_PAYLOAD
+from tray.app.presence_files import presence_variables
+from tray.approvals.callers.known_agents import KnownAgents
+from tray.approvals.program_pins import SearchPath
 from tray.engine.pipeline import Engine
 from tray.engine.ports import Defer
 from tray.engine.session_states import TurnEndDetector
@@ -16,34 +20,52 @@ from tray.engine.user_questions import EngineResponse
 from tray.ipc.connection import HandedTerminal
 from tray.ipc.requests import UserRequests
 from tray.ipc.server import DisconnectSignal, PeerCredentials
+from tray.lazy_dataclass import replace
 from tray.model.decision import Answer, Decision, Record
-from tray.model.event import Event, RelayRequest
+from tray.model.event import Event, EventKind, RelayRequest
 from tray.model.hook import GATING_KINDS
 from tray.threads import FullCollectionPause
 
 MEMORY_LIMIT = 1000  # alerts that were sent before their events have rows
+LARGE_RECORD = 4096  # characters of payload and answer; the menu has up to 200 records
 
 
 class TrayService:
     """Passes events to the engine, and requests of our own commands to `requests`.
 
-    `on_relay` gets each event's request first.
+    `agents` and `search` learn from each event who is an agent, and its PATH; `on_path` is called for another PATH.
     """
 
-    def __init__(self, engine: Engine, requests: UserRequests, on_relay: Callable[[RelayRequest], None]) -> None:
-        self._on_relay = on_relay
+    def __init__(
+        self,
+        engine: Engine,
+        requests: UserRequests,
+        agents: KnownAgents,
+        search: SearchPath,
+        on_path: Callable[[], object],
+    ) -> None:
+        self._agents = agents
+        self._search = search
+        self._on_path = on_path
         self._engine = engine
         self._requests = requests
         self._full_collection_pause = FullCollectionPause()
 
-    def timeout(self, agent: str, event: str) -> float:
+    @staticmethod
+    @lru_cache(SPEC_CACHE_SIZE)  # by the names: to find an EventSpec again takes longer than to work this out
+    def timeout(agent: str, event: str) -> float:
         """Until just before the agent's own limit: later than our answer, earlier than the agent's limit."""
-        return _timeout(agent, event)
+        found = spec(agent, event)
+        return (found.deadline + found.timeout) / 2
 
     def handle(
         self, request: RelayRequest, defer: Defer, on_slow: Callable[[], object]
     ) -> EngineResponse | Callable[[DisconnectSignal], EngineResponse]:
-        self._on_relay(request)
+        if request.parent not in self._agents.parents:
+            self._agents.record(request.parent, request.pid)
+        path = request.environment.get("PATH", "")
+        if path != self._search.event_path and self._search.saw_event(path):
+            self._on_path()
         if len(request.body) < LARGE_PAYLOAD:
             return self._engine.begin(request, defer=defer, on_slow=on_slow)
         with self._full_collection_pause:
@@ -63,12 +85,6 @@ class TrayService:
         return self._requests.answer(request, peer, terminal)
 
 
-@lru_cache(SPEC_CACHE_SIZE)  # by the names: to find an EventSpec again takes longer than to work this out
-def _timeout(agent: str, event: str) -> float:
-    found = spec(agent, event)
-    return (found.deadline + found.timeout) / 2
-
-
 class AlertLog(Protocol):
     """Where the delivery of an alert is recorded."""
 
@@ -76,39 +92,75 @@ class AlertLog(Protocol):
 
 
 class DecisionView(Protocol):
-    """What the icon and its menu show."""
+    """The icon and its menu: when it is drawn, it shows what is in here."""
 
-    def add(self, record: Record) -> None: ...
+    recent: deque[Record]
+    last_events: dict[str, float]  # of each agent, seconds since the epoch
+
     def status_shown(self, turn: str, text: str) -> None: ...
     def status_hidden(self, turn: str) -> None: ...
+
+
+class SessionListener(Protocol):
+    """What follows the sessions."""
+
+    def arrived(self, event: Event) -> None: ...
+    def decided(self, event: Event, decision: Decision) -> None: ...
+
+
+class EventListener(Protocol):
+    """What only needs some events."""
+
+    def observe(self, event: Event) -> None: ...
+
+
+class RecordListener(Protocol):
+    """The page; `server` is None until it is opened."""
+
+    @property
+    def server(self) -> object | None: ...
+    def publish(self, record: Record) -> None: ...
+
+
+class AlertListener(Protocol):
+    """What announces decisions."""
+
+    def arrived(self, event: Event) -> None: ...
+    def decided(self, event: Event, decision: Decision, record: Record) -> None: ...
 
 
 class EventBus:
     """The engine's listener. Called from any thread, partly before the answer leaves: it only hands over (law 7).
 
-    `on_arrival` gets an event that was answered already, `on_decision` one with its decision, both in the thread of
-    `post`. They and `view` are set before the server starts.
+    It calls its listeners in the thread of `post`; they are set before the server starts. A listener is not called
+    for an event whose kind, decision or environment shows that nothing has to be done.
     """
+
+    view: DecisionView
+    sessions: SessionListener
+    presence_files: EventListener
+    page: RecordListener
+    alerts: AlertListener
+    refresh: Callable[[], None]  # the sources may be others now
 
     def __init__(self, post: Callable[[Callable[[], None]], None], rows: AlertLog, turns: TurnEndDetector) -> None:
         self._post = post
         self._rows = rows
         self._turns = turns
+        self._presence_variables = presence_variables()
         self._deliveries: dict[str, str] = {}
-        self.view: DecisionView
-        self.on_arrival: Callable[[Event], None]
-        self.on_decision: Callable[[Event, Decision, Record], None]
 
     def arrived(self, event: Event, *, answered: bool) -> None:
         """Rounds and what follows them are counted from here, not from the end of their hooks."""
-        self._turns.observe(event)
+        if self._turns.waiting or event.kind is EventKind.ROUND_END:
+            self._turns.observe(event)
         if answered:
-            self._post(lambda: self.on_arrival(event))
+            self._post(partial(self.publish_arrival, event))
 
     def decided(self, event: Event, decision: Decision, record: Record) -> None:
         if word := self._deliveries.pop(event.id, ""):
             self._rows.set_alerted((event.id,), word)
-        self._post(lambda: self._publish(event, decision, record))
+        self._post(partial(self._publish, event, decision, record))
 
     def status_shown(self, turn: str, text: str) -> None:
         """A hook wants this shown while it runs."""
@@ -124,6 +176,23 @@ class EventBus:
         self._deliveries.update(dict.fromkeys(ids, word))
         self._rows.set_alerted(ids, word)
 
+    def publish_arrival(self, event: Event) -> None:
+        """In the thread of `post`: this event waits for no answer, and its hooks may run for long."""
+        self.sessions.arrived(event)
+        self.presence_files.observe(event)
+        self.alerts.arrived(event)
+
     def _publish(self, event: Event, decision: Decision, record: Record) -> None:
-        self.view.add(record)
-        self.on_decision(event, decision, record)
+        shown = record
+        if len(record.payload) + len(record.answer.get("stdout", "")) > LARGE_RECORD:  # no row of the menu shows them
+            shown = replace(record, payload="", answer={}, masks=())
+        self.view.recent.appendleft(shown)
+        if not record.test:
+            self.view.last_events[record.agent] = record.at
+        self.sessions.decided(event, decision)
+        if event.kind is EventKind.SESSION_END or not self._presence_variables.isdisjoint(event.environment):
+            self.presence_files.observe(event)
+        if self.page.server is not None:
+            self.page.publish(record)
+        self.alerts.decided(event, decision, record)
+        self.refresh()

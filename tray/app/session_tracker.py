@@ -13,6 +13,7 @@ from typing import Protocol
 
 from tray.agents.agent import is_headless
 from tray.agents.registry import AGENTS
+from tray.engine.ports import FREQUENT_KINDS
 from tray.engine.record import make_record
 from tray.engine.session_states import state_after
 from tray.errors import HooktrayError, StoreError
@@ -125,9 +126,15 @@ class SessionTracker:
         self._observe(event, Decision())
 
     def decided(self, event: Event, decision: Decision) -> None:
+        """Most events are a step of a session that works: nothing changes unless it asks or comes from elsewhere."""
         if event.id in self._arrived:
             del self._arrived[event.id]
-        else:
+            return
+        key = (event.agent, session_id(event.session))
+        known = self._sessions.get(key)
+        is_step = event.kind in FREQUENT_KINDS and decision.verdict is not Verdict.ASK and not event.title
+        is_there = not event.parent or event.parent == self._parents.get(key)
+        if known is None or known.state is not SessionState.WORKING or known.ended or not is_step or not is_there:
             self._observe(event, decision)
 
     def asked(self, event: Event) -> None:

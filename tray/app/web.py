@@ -26,6 +26,7 @@ from tray.model.decision import Record
 from tray.model.form import Answers
 from tray.model.session import Session
 from tray.paths import Paths
+from tray.protection.self_protection import PageAddress
 from tray.store.stats import Statistics
 from tray.threads import LoopThread, WorkQueue
 from tray.web.page import WebPage
@@ -59,6 +60,7 @@ def build_page(
     sessions: Callable[[], tuple[Session, ...]],
     go_to_session: Callable[[str, str], None],
     questions: UserQuestions,
+    address: PageAddress,
 ) -> WebPage:
     """`shutdown` becomes readable when the tray ends, and ends a replay's hooks; `menu` is called late."""
     loop, work = threads
@@ -81,7 +83,7 @@ def build_page(
         questions=lambda: questions.open,
         answer=lambda id, answers, channel: _answer(questions, id, answers, channel),
     )
-    return WebPage(loop.loop, parts, paths.state, open_file)
+    return WebPage(loop.loop, parts, paths.state, open_file, address)
 
 
 def _answer(questions: UserQuestions, id: str, answers: Answers | None, channel: str) -> bool:

@@ -323,16 +323,16 @@ class SearchPath:
     def __init__(self, environment: Mapping[str, str], login: Callable[[], str] = lambda: "") -> None:
         self._environment, self._login = environment, login
         self._found: str | None = None
-        self._event = ""
+        self.event_path = ""  # of the last event that had one
 
     def saw_event(self, path: str) -> bool:
         """Remember the PATH of an agent; True when it is another one than before."""
-        before, self._event = self._event, path or self._event
-        return self._event != before
+        before, self.event_path = self.event_path, path or self.event_path
+        return self.event_path != before
 
     def current(self) -> str:
         """The PATH for an approval that no terminal gives."""
-        return self._event or self._login_path()
+        return self.event_path or self._login_path()
 
     def _login_path(self) -> str:
         own = self._environment.get("PATH", os.defpath)

@@ -22,11 +22,13 @@ from tray.model.hook import ApprovalState
 from tray.text import sanitise
 
 ACTIVE_SECONDS = 3600.0  # seconds for which an agent counts after its last event
-LARGE_PAYLOAD = 4096  # characters; up to 200 records are kept
 
 
 class Presenter:
-    """What the user sees of the tray. All of it runs on one thread; `post` brings work there."""
+    """What the user sees of the tray. All of it runs on one thread; `post` brings work there.
+
+    It shows the decisions that are in `recent`, newest first, and when each agent sent its last event.
+    """
 
     def __init__(
         self,
@@ -40,7 +42,7 @@ class Presenter:
         self._controls = controls
         self._catalog = catalog
         self.recent = deque(recent, maxlen=menu.SHOWN_RECORDS)
-        self._last_events = {record.agent: record.at for record in reversed(self.recent)}
+        self.last_events = {one.agent: one.at for one in reversed(self.recent) if not one.test}
         self._running: dict[str, str] = {}
         self._post = post
         self._services = services
@@ -52,12 +54,6 @@ class Presenter:
         """From here on, `icon` shows this."""
         self._icon = icon
         self.show()
-
-    def add(self, record: Record) -> None:
-        """Keep it for the next drawing; of a large one, what no row shows is left out."""
-        is_large = len(record.payload) > LARGE_PAYLOAD
-        self.recent.appendleft(replace(record, payload="", answer={}, masks=()) if is_large else record)
-        self._last_events[record.agent] = record.at
 
     def status_shown(self, turn: str, text: str) -> None:
         """A hook runs and wants this shown."""
@@ -87,7 +83,7 @@ class Presenter:
             partial_pauses=tuple(self._partial_pauses()),
             muted=switch.muted,
             dropped_rows=services.dropped_rows(),
-            active_agents=sum(at > now - ACTIVE_SECONDS for at in self._last_events.values()),
+            active_agents=sum(at > now - ACTIVE_SECONDS for at in self.last_events.values()),
             running=next(reversed(self._running.values()), ""),
             failing_hooks=services.failing_hooks(),
             problem=self._catalog.configuration.problem,
@@ -206,24 +202,24 @@ def _tooltip(icon_state: IconState, state: menu.MenuState) -> str:
     number = menu.waiting_number(state)
     if number:
         parts.append(count("{n} agent waits for you", "{n} agents wait for you", number))
-    return f"Hooktray: {' · '.join(part for part in parts if part)}"
+    return " · ".join(("Hooktray", *filter(None, parts)))
 
 
 def _state_text(icon_state: IconState, state: menu.MenuState) -> str:
     """Why the icon is as it is."""
     match icon_state:
         case IconState.OFF:
-            return say("hooks are off")
+            return say("Hooks are off")
         case IconState.PAUSED:
-            return say("hooks are paused until {time}", time=clock(state.paused_until or 0, state.now))
+            return say("Hooks are paused until {time}", time=clock(state.paused_until or 0, state.now))
         case IconState.CUT_OFF:
             return sanitise(state.incident or state.damage or menu.tampered(state), menu.STATUS_LIMIT)
         case IconState.BROKEN:
-            return say("the configuration is broken")
+            return say("The configuration is broken")
         case IconState.WAITING:
             return sanitise(state.running, menu.STATUS_LIMIT)
     if running := sanitise(state.running, menu.STATUS_LIMIT):
         return running
     if icon_state is IconState.TROUBLE:
         return count("{n} hook in trouble", "{n} hooks in trouble", state.failing_hooks)
-    return say("something waits for you") if icon_state is IconState.ATTENTION else say("hooks are on")
+    return menu.status(state).label if icon_state is IconState.ATTENTION else say("Hooks are on")

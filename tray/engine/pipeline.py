@@ -52,7 +52,7 @@ class Engine:
     def __init__(self, state: EngineState, listener: EngineListener, spawn: Spawn, options: EngineOptions) -> None:
         self._lost = LostApprovals(options.lost_guards)
         self._protection = Protection(
-            protected_paths=state.protected_paths, exceptions=options.exceptions, port=options.port
+            protected_paths=state.protected_paths, exceptions=options.exceptions, page=options.page
         )
         self._command_answers = options.command_answers
         self._questions = options.questions

@@ -13,6 +13,7 @@ from tray.model.decision import Decision, Record
 from tray.model.event import Event, EventKind
 from tray.model.hook import Guard
 from tray.protection.protected_paths import ProtectedPaths
+from tray.protection.self_protection import PageAddress
 from tray.store.copies import Copies
 from tray.store.ledger import Ledger
 from tray.store.sessions import Sessions
@@ -88,5 +89,5 @@ class EngineOptions:
     questions: UserQuestions = field(default_factory=UserQuestions)
     command_answers: CommandAnswers = no_tray
     exceptions: Callable[[], Sequence[str]] = tuple  # of the self-protection
-    port: Callable[[], int] = lambda: 0  # of the page
+    page: PageAddress = field(default_factory=PageAddress)
     lost_guards: Callable[[], Sequence[Guard]] = tuple  # what lost approvals go on guarding

@@ -1,4 +1,4 @@
-"""One connection of a client: its frame arrives bit by bit, its acknowledgement leaves early, its answer whole."""
+"""One connection of a client: who it is, its frame bit by bit, the early acknowledgement, the answer in one piece."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ import contextlib
 import os
 import select
 import socket
+import struct
 import sys
 import time
 from collections.abc import Callable
 from functools import cached_property
-from typing import cast
+from typing import NamedTuple, Protocol, cast
 
 from tray.ipc import frames
 from tray.ipc.dialogue import RemoteDialogue
 from tray.ipc.frames import FrameHeader, FramePrefix
-from tray.ipc.sockets import PeerCredentials, loopback_pid
-from tray.model.decision import Answer
+from tray.ipc.sockets import CREDENTIALS
+from tray.model.decision import EMPTY_ANSWER, Answer
 from tray.model.event import PAYLOAD_LIMIT, RelayRequest
 
 CHUNK = 64 * 1024  # bytes of one read: room for more than 128 KB comes from the system each time, which costs more
@@ -35,18 +36,33 @@ class ClientDisconnected(Exception):  # noqa: N818  not an error: relays go when
     """The caller has closed its end before it was answered."""
 
 
-class DisconnectSignal:
+class DisconnectSignal(Protocol):
     """Set once the relay has closed its end: the agent ended it. `fileno` is readable from then on."""
 
-    def __init__(self, connection: socket.SocketType) -> None:
-        self._connection = connection
+    def fileno(self) -> int: ...
+    def is_set(self) -> bool: ...
 
-    def fileno(self) -> int:
-        return self._connection.fileno()
 
-    def is_set(self) -> bool:
-        # After its frame a relay sends nothing: what can be read is its end, or a caller that is not a relay.
-        return self.fileno() < 0 or _readable(self._connection)
+class PeerCredentials(NamedTuple):
+    """The process at the other end, from the kernel. A loopback port has no pid (0); its token shows the owner."""
+
+    pid: int
+    uid: int
+
+
+def peer_credentials(connection: socket.SocketType) -> PeerCredentials:
+    """The process that connected, from the kernel."""
+    if sys.platform == "win32":
+        return PeerCredentials(0, 0)
+    if connection.family != socket.AF_UNIX:
+        return PeerCredentials(0, os.getuid())
+    if sys.platform == "linux":
+        pid, uid, _ = CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+        return PeerCredentials(pid, uid)
+    # SOL_LOCAL, LOCAL_PEERCRED (struct xucred: version, uid, …), LOCAL_PEERPID
+    local, credentials, peer_pid = 0, 1, 2
+    _, uid = struct.unpack_from("2I", connection.getsockopt(local, credentials, 76))
+    return PeerCredentials(connection.getsockopt(local, peer_pid), uid)
 
 
 class HandedTerminal:
@@ -91,7 +107,7 @@ class ClientConnection:
     """Reads one frame, without a limit of its own on how many threads do so: the server decides which thread waits.
 
     `on_header` is called once, as soon as the header is there: it checks the token and returns how long the caller
-    may wait. `submit` is given the deferred work once the answer has left.
+    may wait. `submit` is given the deferred work once the answer has left. It is its own `DisconnectSignal`.
     """
 
     def __init__(
@@ -102,6 +118,7 @@ class ClientConnection:
         submit: Callable[[Callable[[], object], bool], object],
     ) -> None:
         self._connection = connection
+        self.fileno = connection.fileno
         self.peer = peer
         self._on_header = on_header
         self._submit = submit
@@ -115,28 +132,24 @@ class ClientConnection:
         self.prefix: FramePrefix | None = None
         self.header: FrameHeader | None = None
 
-    @cached_property
-    def disconnect_signal(self) -> DisconnectSignal:
-        return DisconnectSignal(self._connection)
+    def is_set(self) -> bool:
+        # After its frame a relay sends nothing: what can be read is its end, or a caller that is not a relay.
+        return self.fileno() < 0 or _readable(self._connection)
 
     def identify(self) -> PeerCredentials:
         """Who asks; on a loopback port that takes a look at every connection of the machine."""
         if not self.peer.pid and self._connection.family == socket.AF_INET:
-            return PeerCredentials(loopback_pid(self._connection), self.peer.uid)
+            return PeerCredentials(_loopback_pid(self._connection), self.peer.uid)
         return self.peer
 
     @cached_property
     def terminal(self) -> HandedTerminal:
-        return HandedTerminal(self._connection, self.peer, self.disconnect_signal)
+        return HandedTerminal(self._connection, self.peer, self)
 
     @property
     def is_complete(self) -> bool:
         """Whether the frame is all there."""
         return self.header is not None and self.prefix is not None and self._received == self.prefix.body_size
-
-    @property
-    def is_control(self) -> bool:
-        return self.prefix is not None and self.prefix.kind == frames.CONTROL
 
     def read_rest(self) -> None:
         """Read the rest of the frame, as long as it keeps coming."""
@@ -178,7 +191,7 @@ class ClientConnection:
             agent=fields.get("agent", ""),
             event=fields.get("event", ""),
             id=fields["id"],
-            body=self.body(),
+            body=b"".join(self._chunks),
             cwd=fields.get("cwd", ""),
             environment=self.header.environment,
             pid=self.peer.pid,
@@ -191,11 +204,16 @@ class ClientConnection:
 
     def send_answer(self, answer: Answer) -> None:
         """Best effort: a caller that does not take its answer has gone."""
-        data = self._pending_ack + frames.encode_answer(answer)
-        try:
-            _send(self._connection, data)
-        except OSError:
-            return
+        encoded = frames.ENCODED_SILENCE if answer is EMPTY_ANSWER else frames.encode_answer(answer)
+        data, sent = self._pending_ack + encoded, 0
+        with contextlib.suppress(OSError):
+            if sys.platform != "win32" and self._connection.gettimeout() is None:
+                # The socket's buffer takes all but long answers at once; those leave as they are read.
+                with contextlib.suppress(BlockingIOError):
+                    sent = self._connection.send(data, socket.MSG_DONTWAIT)
+            if sent < len(data):
+                self._connection.settimeout(STALL_TIMEOUT)
+                self._connection.sendall(memoryview(data)[sent:])
 
     def acknowledge(self) -> None:
         """Tell the relay to wait: sent before whatever takes time, else with the answer, to wake it only once."""
@@ -203,7 +221,7 @@ class ClientConnection:
         if not ack:
             return
         try:
-            _send(self._connection, ack)
+            self._connection.sendall(ack)  # the first bytes that are sent here: the socket's buffer is empty
         except OSError as error:
             raise ClientDisconnected from error
 
@@ -227,16 +245,16 @@ class ClientConnection:
         A relay connects first and sends then, so a look without waiting is mostly too early; and to set a time-out
         would cost each caller four calls of the system more.
         """
-        if sys.platform != "win32" and self._connection.gettimeout() is None:
-            events = _events(self._connection, select.POLLIN | PEER_CLOSED, seconds)
-            if events & PEER_CLOSED:
-                raise ClientDisconnected
-            if events:
-                self._was_open = bool(PEER_CLOSED)
-                return self._receive_first()
-        return False
-
-    def _receive_first(self) -> bool:
+        if sys.platform == "win32" or self._connection.gettimeout() is not None:
+            return False
+        poll = select.poll()
+        poll.register(self._connection, select.POLLIN | PEER_CLOSED)
+        ready = poll.poll(seconds * 1000)
+        if not ready:
+            return False
+        if ready[0][1] & PEER_CLOSED:
+            raise ClientDisconnected
+        self._was_open = bool(PEER_CLOSED)
         try:
             received = self._connection.recv(FIRST_READ)
         except OSError as error:
@@ -246,14 +264,15 @@ class ClientConnection:
 
     def _append(self, received: bytes) -> None:
         """After the header each piece is kept as it came: large payloads are joined once, and not copied before."""
-        if self.prefix is not None and self.header is not None:
-            self._collect(received, self.prefix.body_size)
+        if self.header is not None:
+            self._unread = received
             return
         if isinstance(self._unread, bytes):
             self._unread = bytearray(self._unread)  # a header may come in many pieces
         self._unread += received
 
     def _parse_available(self) -> bool:
+        """Whether the frame is whole. Past the payload limit the body is counted and thrown away."""
         unread = self._unread
         if self.prefix is None:
             if len(unread) < frames.PREFIX_SIZE:
@@ -264,40 +283,33 @@ class ClientConnection:
             size = self.prefix.header_size
             if len(unread) < size:
                 return False
-            self.header = frames.decode_header(bytes(unread[:size]))
+            self.header = frames.decode_header(bytes(unread[:size]), self.prefix.kind)
             self._unread = unread = unread[size:]
-            self._prepare_ack(self._on_header(self.prefix, self.header))
+            seconds = self._on_header(self.prefix, self.header)
+            if not self._was_open and _is_peer_closed(self._connection):
+                raise ClientDisconnected  # it went to the one-shot engine while this tray was hung
+            self._pending_ack = frames.encode_ack(int(seconds * 1000))
+        size = self.prefix.body_size
         if unread:
-            self._collect(bytes(unread), self.prefix.body_size)
-        return self._received == self.prefix.body_size
-
-    def _collect(self, arrived: bytes, size: int) -> None:
-        """Move what has arrived into the body; past the payload limit it is counted and thrown away."""
-        self._received += len(arrived)
-        if self._received > size:
-            raise frames.FrameError(f"{self._received - size} bytes follow the frame")
-        if size <= PAYLOAD_LIMIT:
-            self._chunks.append(arrived)
-        self._unread = b""
-
-    def _prepare_ack(self, seconds: float) -> None:
-        """Do nothing for a relay that has gone to the one-shot engine while this tray was hung."""
-        if not self._was_open and _is_peer_closed(self._connection):
-            raise ClientDisconnected
-        self._pending_ack = frames.encode_ack(int(seconds * 1000))
+            self._received += len(unread)
+            if self._received > size:
+                raise frames.FrameError(f"{self._received - size} bytes follow the frame")
+            if size <= PAYLOAD_LIMIT:
+                self._chunks.append(bytes(unread))
+            self._unread = b""
+        return self._received == size
 
 
-def _send(connection: socket.SocketType, data: bytes) -> None:
-    """At once if the socket's buffer takes it, which it does with all but long answers; else as it is read."""
-    sent = 0
-    if sys.platform != "win32" and connection.gettimeout() is None:
-        try:
-            sent = connection.send(data, socket.MSG_DONTWAIT)
-        except BlockingIOError:
-            sent = 0
-    if sent < len(data):
-        connection.settimeout(STALL_TIMEOUT)
-        connection.sendall(memoryview(data)[sent:])
+def _loopback_pid(connection: socket.SocketType) -> int:
+    """Who is at the other end of a loopback connection; 0 where the system does not show it."""
+    import psutil
+
+    here, there = connection.getsockname(), connection.getpeername()
+    with contextlib.suppress(psutil.Error, OSError):
+        for one in psutil.net_connections("tcp4"):
+            if tuple(one.laddr) == there and tuple(one.raddr) == here:
+                return one.pid or 0
+    return 0
 
 
 if sys.platform == "win32":
@@ -310,11 +322,11 @@ else:
     def _readable(connection: socket.SocketType) -> bool:
         return bool(_events(connection, select.POLLIN))
 
-    def _events(connection: socket.SocketType, wanted: int, seconds: float = 0.0) -> int:
-        """What happened at this end within that time; select() would refuse descriptors above 1023."""
+    def _events(connection: socket.SocketType, wanted: int) -> int:
+        """What happened at this end; select() would refuse descriptors above 1023."""
         poll = select.poll()
         poll.register(connection, wanted)
-        ready = poll.poll(seconds * 1000)
+        ready = poll.poll(0)
         return ready[0][1] if ready else 0
 
 

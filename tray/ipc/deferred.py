@@ -62,23 +62,21 @@ class DeferredWork:
     def _run(self) -> None:
         while batch := self._next_batch():
             while batch:  # what is done is let go: it may hold much, and the next batch may be far
-                self._wait_until_idle()
+                # Events that come in close succession go first.
+                end = self._due + MAX_DELAY
+                while not self._closing and (left := min(self._last + IDLE_TIME, end) - time.monotonic()) > 0:
+                    time.sleep(left)
                 _run_logged(batch.popleft())
 
     def _next_batch(self) -> deque[Work]:
         """Empty at the end."""
         with self._change:
-            self._change.wait_for(lambda: self._waiting or self._closing)
+            while not self._waiting and not self._closing:
+                self._change.wait()
             while not self._closing and (left := self._due - time.monotonic()) > 0:
                 self._change.wait(left)
             batch, self._waiting = self._waiting, deque()
             return batch
-
-    def _wait_until_idle(self) -> None:
-        """Events that come in close succession go first."""
-        end = self._due + MAX_DELAY
-        while not self._closing and (now := time.monotonic()) < min(self._last + IDLE_TIME, end):
-            time.sleep(min(self._last + IDLE_TIME, end) - now)
 
 
 def _run_logged(work: Work) -> None:

@@ -100,32 +100,37 @@ def encode_header(header: FrameHeader) -> bytes:
     return b"".join(line + b"\0" for line in lines)
 
 
-def decode_header(data: bytes) -> FrameHeader:
+def decode_header(data: bytes, kind: bytes = CONTROL) -> FrameHeader:
+    """An event's header has its id, which the relay gives: it names a row of the journal, so its form is plain."""
     if data and not data.endswith(b"\0"):
         raise FrameError("the head does not end with a NUL")
-    fields, border, environment = (b"\0" + data).partition(b"\0\0")
+    lines, border, environment = (b"\0" + data).partition(b"\0\0")
     if not border:
         raise FrameError("the head has no empty string between its fields and the environment")
-    return FrameHeader(_fields(_text(fields).split("\0")[1:]), _environment(environment))
+    fields: dict[str, str] = {}
+    for line in lines.decode("utf-8", "surrogateescape").split("\0")[1:]:
+        key, equals, value = line.partition("=")
+        if not equals or not key:
+            raise FrameError(f"expected key=value in the head, got {line[:80]!r}")
+        if key in fields:
+            raise FrameError(f"the head names {key!r} twice")
+        fields[key] = value
+    if kind == EVENT:
+        found = fields.get("id", "")
+        if not (found.isalnum() and found.isascii() and len(found) <= 64) and not _ID.fullmatch(found):
+            raise FrameError(f"expected an id of letters and digits, got {found!r}")
+    return FrameHeader(fields, _environment(environment))
 
 
 @lru_cache(ENVIRONMENT_CACHE_SIZE)  # an agent sends the same with each of its events
 def _environment(lines: bytes) -> Mapping[str, str]:
     """As getenv sees it: the first of two lines wins, an entry without an equals sign does not count."""
     found: dict[str, str] = {}
-    for line in _text(lines).split("\0"):
+    for line in lines.decode("utf-8", "surrogateescape").split("\0"):
         border = line.find("=", 1)  # Windows keeps its drives' folders in variables named "=C:"
         if border > 0:
             found.setdefault(line[:border], line[border + 1 :])
     return MappingProxyType(found)
-
-
-def event_id(header: FrameHeader) -> str:
-    """The relay's own id of its event; it names a row of the journal, so it is held to a plain form."""
-    found = header.fields.get("id", "")
-    if not (found.isalnum() and found.isascii() and len(found) <= 64) and not _ID.fullmatch(found):
-        raise FrameError(f"expected an id of letters and digits, got {found!r}")
-    return found
 
 
 def decode_request(body: bytes) -> Mapping[str, Any]:
@@ -150,10 +155,6 @@ def decode_ack(data: bytes) -> int:
 
 
 def encode_answer(answer: Answer) -> bytes:
-    return ENCODED_SILENCE if answer is EMPTY_ANSWER else _encode_answer(answer)
-
-
-def _encode_answer(answer: Answer) -> bytes:
     if not 0 <= answer.code <= 255:
         raise FrameError(f"an exit code is 0 to 255, got {answer.code}")
     if max(len(answer.stdout), len(answer.stderr)) > _U32:
@@ -178,27 +179,7 @@ def decode_answer(data: bytes) -> Answer:
 
 
 def _lines(pairs: Mapping[str, str]) -> list[bytes]:
-    return [_bytes(f"{key}={value}") for key, value in pairs.items()]
+    return [f"{key}={value}".encode("utf-8", "surrogateescape") for key, value in pairs.items()]
 
 
-def _fields(lines: list[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for line in lines:
-        key, equals, value = line.partition("=")
-        if not equals or not key:
-            raise FrameError(f"expected key=value in the head, got {line[:80]!r}")
-        if key in found:
-            raise FrameError(f"the head names {key!r} twice")
-        found[key] = value
-    return found
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "surrogateescape")
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
-
-
-ENCODED_SILENCE = _encode_answer(EMPTY_ANSWER)  # what nearly every event is answered
+ENCODED_SILENCE = encode_answer(EMPTY_ANSWER)  # what nearly every event is answered

@@ -137,9 +137,9 @@ class PendingAnswers:
             for caller, _ in ready:
                 self._pending.pop(caller, None)
         for caller in added:
-            selector.register(caller.disconnect_signal, selectors.EVENT_READ, caller)
+            selector.register(caller, selectors.EVENT_READ, caller)
         for caller, _ in ready:
-            selector.unregister(caller.disconnect_signal)
+            selector.unregister(caller)
         return ready
 
     def _check_pending(self, disconnected: set[ClientConnection | None]) -> None:

@@ -13,8 +13,7 @@ from tray.approvals.callers.person import Judgement, Proof
 from tray.approvals.controls import PASSPHRASE, TERMINAL, Controls
 from tray.errors import HooktrayError
 from tray.ipc.approval_requests import ApprovalRequests, TerminalReviews, UserRequest
-from tray.ipc.connection import HandedTerminal
-from tray.ipc.sockets import PeerCredentials
+from tray.ipc.connection import HandedTerminal, PeerCredentials
 from tray.ipc.terminal import Choice
 from tray.language import count, phrase, say
 from tray.model.event import EventKind
@@ -239,7 +238,7 @@ class UserRequests:
 
 def _done(request: UserRequest, channel: str) -> Mapping[str, Any]:
     more = request.run(channel)
-    done = say("{what}: done, and written down as `{way}`", what=request.summary, way=channel)
+    done = say("{what}: done, recorded as `{way}`", what=request.summary, way=channel)
     return {"done": done, **({"hint": more} if more else {})}
 
 

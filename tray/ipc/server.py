@@ -19,12 +19,18 @@ from tray.engine.ports import Defer
 from tray.errors import HooktrayError
 from tray.files import Identity
 from tray.ipc import frames, sockets
-from tray.ipc.connection import ClientConnection, ClientDisconnected, DisconnectSignal, HandedTerminal
+from tray.ipc.connection import (
+    ClientConnection,
+    ClientDisconnected,
+    DisconnectSignal,
+    HandedTerminal,
+    PeerCredentials,
+    peer_credentials,
+)
 from tray.ipc.deferred import DeferredWork
 from tray.ipc.frames import FrameError, FrameHeader, FramePrefix
 from tray.ipc.pending import AnswerJob, PendingAnswer, PendingAnswers
-from tray.ipc.pools import ConnectionPool
-from tray.ipc.sockets import ListeningSocket, PeerCredentials
+from tray.ipc.sockets import ListeningSocket
 from tray.model.decision import Answer
 from tray.model.event import RelayRequest
 from tray.threads import CheckedThread
@@ -71,6 +77,74 @@ class IpcService(Protocol):
         self, request: Mapping[str, Any], peer: PeerCredentials, terminal: HandedTerminal
     ) -> Mapping[str, Any]:
         """A request of the CLI; a HooktrayError travels back to it. `terminal` is that of the command."""
+
+
+class ConnectionPool:
+    """A bounded number of slots for callers that take time: `reserve` one, then `start` a thread or `release` it."""
+
+    def __init__(self, limit: int, name: str) -> None:
+        self._limit, self._name = limit, name
+        self._lock = threading.Lock()
+        self._inside: list[ClientConnection] = []
+        self._threads: set[threading.Thread] = set()
+
+    def reserve(self, caller: ClientConnection) -> bool:
+        with self._lock:
+            if len(self._inside) >= self._limit:
+                return False
+            self._inside.append(caller)
+            return True
+
+    def release(self, caller: ClientConnection, thread: threading.Thread | None = None) -> None:
+        with self._lock:
+            self._inside.remove(caller)
+            if thread is not None:
+                self._threads.remove(thread)
+
+    def start(self, caller: ClientConnection, work: Callable[[], bool]) -> bool:
+        """Run `work` in the reserved slot, which is free afterwards; False when the system has no thread left.
+
+        `work` returns True when the caller has moved on to another thread; otherwise it is closed.
+        """
+        thread = CheckedThread(target=self._run, args=(caller, work), name=self._name, daemon=True)
+        with self._lock:
+            self._threads.add(thread)
+        try:
+            thread.start()
+        except RuntimeError:
+            self.release(caller, thread)
+            return False
+        return True
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a slot is reserved."""
+        return bool(self._inside)
+
+    def cancel(self) -> None:
+        """Cancel every caller that is in the pool now."""
+        with self._lock:
+            inside = list(self._inside)
+        for caller in inside:
+            caller.cancel()
+
+    def close(self, until: float) -> None:
+        """Cancel every caller in the pool and wait for its threads until that moment of the monotonic clock."""
+        while self._threads and time.monotonic() < until:
+            self.cancel()
+            with self._lock:
+                threads = list(self._threads)
+            for thread in threads:
+                thread.join(max(0.0, until - time.monotonic()))
+
+    def _run(self, caller: ClientConnection, work: Callable[[], bool]) -> None:
+        moved = False
+        try:
+            moved = work()
+        finally:
+            if not moved:
+                caller.close()
+            self.release(caller, threading.current_thread())
 
 
 class IpcServer:
@@ -173,7 +247,10 @@ class IpcServer:
         on_header = partial(self._check_header, listener.token)
         while not self._closing.is_set() and listener is self._listener:
             try:
-                connection = sockets.accept(listener)
+                # The library's own accept() would look up enum members for the numbers given here. The plain type
+                # has no Python code around its system calls, which takes 3 % of an event.
+                fd, _ = listener.socket._accept()  # type: ignore[attr-defined]
+                connection = socket.SocketType(listener.family, socket.SOCK_STREAM, 0, fd)
             except (MemoryError, OSError):
                 self._closing.wait(0.05)  # out of memory or descriptors: they come back when callers leave
                 continue
@@ -181,18 +258,18 @@ class IpcServer:
                 connection.close()
                 continue
             try:
-                self._start_connection(connection, listener.family, on_header)
+                self._start_connection(connection, on_header)
             except MemoryError:
                 connection.close()  # the relay judges without us
 
     def _start_connection(
-        self, connection: socket.SocketType, family: int, on_header: Callable[[FramePrefix, FrameHeader], float]
+        self, connection: socket.SocketType, on_header: Callable[[FramePrefix, FrameHeader], float]
     ) -> None:
         """Serve the caller and close it, unless it moves on to another thread, which then closes it."""
         try:
-            if family == socket.AF_INET:
+            if connection.family == socket.AF_INET:
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            peer = sockets.peer_credentials(connection, family)
+            peer = peer_credentials(connection)
         except OSError:
             connection.close()
             return
@@ -209,7 +286,6 @@ class IpcServer:
             raise FrameError("the token is wrong")
         if prefix.kind == frames.CONTROL:
             return CONTROL_TIMEOUT
-        frames.event_id(header)
         return self._service.timeout(header.fields.get("agent", ""), header.fields.get("event", ""))
 
     def _guarded(self, caller: ClientConnection, step: Callable[[ClientConnection], bool]) -> bool:
@@ -235,7 +311,7 @@ class IpcServer:
         """A frame that is not whole gets no answer: the closed connection sends the relay to its own fall-back."""
         if not caller.is_complete or caller.header is None:
             return
-        if caller.is_control:
+        if caller.prefix is not None and caller.prefix.kind == frames.CONTROL:
             failure = {"error": "the tray failed at this request", "hint": "its log says why"}
             caller.send_answer(_encode_reply(failure, 3))
             return
@@ -257,12 +333,13 @@ class IpcServer:
         """Handle a whole frame. An answer leaves at once; work is done in this thread if `inline`, or in a pool."""
         if self._closing.is_set():
             return False
-        if caller.is_control:
+        assert caller.prefix is not None
+        if caller.prefix.kind == frames.CONTROL:
             return self._move_to_pool(self._control_pool, caller, self._control)
-        request = caller.relay_request()
-        if not self._event_pool.reserve():
+        request, pool = caller.relay_request(), self._event_pool
+        if not pool.reserve(caller):
             return self._reply(caller, self._service.busy_answer(request))
-        work: Callable[[DisconnectSignal], Answer | PendingAnswer | None] | None = None
+        has_slot = True
         try:
             result = self._service.handle(request, caller.defer, caller.acknowledge)
             if isinstance(result, Answer):
@@ -272,33 +349,35 @@ class IpcServer:
             caller.acknowledge()
             if not callable(result):
                 return self._add_pending(caller, result)
-            work = result
+            if inline and self._inline_slots.acquire(blocking=False):
+                try:
+                    return self._finish(result, caller)
+                finally:
+                    self._inline_slots.release()
+            has_slot = False  # its thread frees it
+            if pool.start(caller, partial(self._guarded, caller, partial(self._finish, result))):
+                return True
         finally:
-            if work is None:
-                self._event_pool.release()
-        step = self._bind_guarded(caller, lambda _: self._finish(caller, work(caller.disconnect_signal)))
-        if inline and self._inline_slots.acquire(blocking=False):
-            try:
-                self._event_pool.run_inline(caller, step)
-            finally:
-                self._inline_slots.release()
-            return True
-        if self._event_pool.start(caller, step):
-            return True
+            if has_slot:
+                pool.release(caller)
         return self._reply(caller, self._service.busy_answer(request))
 
-    def _finish(self, caller: ClientConnection, result: Answer | PendingAnswer | None) -> bool:
-        if result is None or isinstance(result, Answer):
-            return _send(caller, result)
-        return self._add_pending(caller, result)
+    def _finish(
+        self, work: Callable[[DisconnectSignal], Answer | PendingAnswer | None], caller: ClientConnection
+    ) -> bool:
+        result = work(caller)
+        if isinstance(result, Answer):
+            caller.send_answer(result)
+            return False
+        return result is not None and self._add_pending(caller, result)
 
     def _add_pending(self, caller: ClientConnection, answer: PendingAnswer) -> bool:
         return self._pending.add(caller, answer) or _send(caller, answer.fallback())
 
     def _resume(self, caller: ClientConnection, job: AnswerJob) -> None:
         """Send a pending answer from a thread of the event pool, else from the calling thread."""
-        step = self._bind_guarded(caller, lambda _: _send(caller, job()))
-        if not (self._event_pool.reserve() and self._event_pool.start(caller, step)):
+        step = partial(self._guarded, caller, lambda _: _send(caller, job()))
+        if not (self._event_pool.reserve(caller) and self._event_pool.start(caller, step)):
             step()
             caller.close()
 
@@ -320,10 +399,7 @@ class IpcServer:
         self, pool: ConnectionPool, caller: ClientConnection, step: Callable[[ClientConnection], bool]
     ) -> bool:
         caller.acknowledge()
-        return pool.reserve() and pool.start(caller, self._bind_guarded(caller, step))
-
-    def _bind_guarded(self, caller: ClientConnection, step: Callable[[ClientConnection], bool]) -> Callable[[], bool]:
-        return partial(self._guarded, caller, step)
+        return pool.reserve(caller) and pool.start(caller, partial(self._guarded, caller, step))
 
 
 def _has_token(header: FrameHeader, token: str) -> bool:

@@ -1,4 +1,4 @@
-"""The tray's socket: an owner-only Unix socket, else a loopback port with a token; and who is at its other end."""
+"""The tray's socket: an owner-only Unix socket, else a loopback port with a token."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import struct
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from tray.errors import IpcError
 from tray.files import Identity
@@ -20,15 +19,8 @@ from tray.lazy_dataclass import dataclass
 BACKLOG = 512
 HOME_HINT = "choose a place of your own with --home DIR"
 ADDRESS_FILE = "tray.addr"  # beside the socket: port and token, where the tray listens on a loopback port
-_CREDENTIALS = struct.Struct("3i")
+CREDENTIALS = struct.Struct("3i")  # of who is at the other end, on Linux: pid, uid, gid
 _PATH_LIMIT = 107 if sys.platform == "linux" else 103  # bytes of a Unix socket's path, without its NUL
-
-
-class PeerCredentials(NamedTuple):
-    """The process at the other end, from the kernel. A loopback port has no pid (0); its token shows the owner."""
-
-    pid: int
-    uid: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +81,6 @@ def adopt(server: socket.socket, path: Path) -> ListeningSocket:
     return ListeningSocket(server, "", path, found.st_dev, found.st_ino, int(server.family), is_inherited=True)
 
 
-def accept(listener: ListeningSocket) -> socket.SocketType:
-    """Wait for a caller. The library's own accept() would first look up enum members for the numbers given here.
-
-    The plain type has no Python code around its system calls, which takes 3 % of an event.
-    """
-    fd, _ = listener.socket._accept()  # type: ignore[attr-defined]
-    return socket.SocketType(listener.family, socket.SOCK_STREAM, 0, fd)
-
-
 def connect(path: Path, timeout: float) -> tuple[socket.socket, str]:
     """A connection to the tray's socket at `path` and the token to show there; OSError when no tray listens."""
     check_folder(path.parent)
@@ -106,33 +89,6 @@ def connect(path: Path, timeout: float) -> tuple[socket.socket, str]:
             return _open_connection(socket.AF_UNIX, name, timeout), ""
     port, token = path.with_name(ADDRESS_FILE).read_text(encoding="ascii").split()
     return _open_connection(socket.AF_INET, ("127.0.0.1", int(port)), timeout), token
-
-
-def peer_credentials(connection: socket.SocketType, family: int | None = None) -> PeerCredentials:
-    """The process that connected, from the kernel."""
-    if sys.platform == "win32":
-        return PeerCredentials(0, 0)
-    if (connection.family if family is None else family) != socket.AF_UNIX:
-        return PeerCredentials(0, os.getuid())
-    if sys.platform == "linux":
-        pid, uid, _ = _CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
-        return PeerCredentials(pid, uid)
-    # SOL_LOCAL, LOCAL_PEERCRED (struct xucred: version, uid, …), LOCAL_PEERPID
-    local, credentials, peer_pid = 0, 1, 2
-    _, uid = struct.unpack_from("2I", connection.getsockopt(local, credentials, 76))
-    return PeerCredentials(connection.getsockopt(local, peer_pid), uid)
-
-
-def loopback_pid(connection: socket.SocketType) -> int:
-    """Who is at the other end of a loopback connection; 0 where the system does not show it."""
-    import psutil
-
-    here, there = connection.getsockname(), connection.getpeername()
-    with contextlib.suppress(psutil.Error, OSError):
-        for one in psutil.net_connections("tcp4"):
-            if tuple(one.laddr) == there and tuple(one.raddr) == here:
-                return one.pid or 0
-    return 0
 
 
 def owner_uid() -> int:
@@ -236,8 +192,10 @@ def _open_connection(family: int, name: str | tuple[str, int], timeout: float) -
     try:
         connection.settimeout(timeout)
         connection.connect(name)
-        if sys.platform == "linux" and peer_credentials(connection).uid != os.getuid():
-            raise PermissionError(f"another user listens at {name}")
+        if sys.platform == "linux" and family == socket.AF_UNIX:
+            _, uid, _ = CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+            if uid != os.getuid():
+                raise PermissionError(f"another user listens at {name}")
     except OSError:
         connection.close()
         raise

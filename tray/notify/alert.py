@@ -211,12 +211,6 @@ CHANNELS: Mapping[str, str] = {
 UNDOABLE = frozenset({"passphrase", "terminal (weak)"})  # what was typed there can be taken back in the menu
 
 
-def is_silent(cls: AlertClass, rules: Rules) -> bool:
-    """Whether the user wants neither to see nor to hear of this class."""
-    rule = rules.get(cls)
-    return rule is not None and rule.notify is False and rule.sound in SILENT
-
-
 def make_alert(
     cls: AlertClass,
     title: str,

@@ -16,6 +16,7 @@ from tray.notify.alert import Alert
 
 SESSIONS = 256  # that are remembered; beyond it the end of a turn may be announced twice
 WINDOW = 5.0  # seconds between two reports of one event
+TURN_KINDS = frozenset({EventKind.COMPLETION_CLAIM, EventKind.PROMPT, EventKind.SESSION_END, EventKind.TURN_END})
 EVENTS = 64  # that are remembered; beyond it one may be announced twice
 
 
@@ -24,14 +25,14 @@ class TurnDedup:
 
     Some agents report the end of a session up to three times.
 
-    It is called once per event, by one thread.
+    One thread calls it, once for each event whose kind is in TURN_KINDS or whose session is in `ended`.
     """
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._claimed: dict[tuple[str, str], None] = {}
         self._began: dict[tuple[str, str], float] = {}
-        self._ended: dict[tuple[str, str], None] = {}
+        self.ended: dict[tuple[str, str], None] = {}  # until they go on; by agent and session
 
     def is_new(self, event: Event, decision: Decision) -> bool:
         """False when the event's alert of an end must not be raised: announced already, or not an end."""
@@ -40,7 +41,7 @@ class TurnDedup:
             self._remember(session)
         if event.kind is EventKind.SESSION_END:
             return self._is_first_end(session)
-        self._ended.pop(session, None)
+        self.ended.pop(session, None)
         if event.kind not in (EventKind.COMPLETION_CLAIM, EventKind.TURN_END):
             return True
         was_claimed = session in self._claimed
@@ -56,10 +57,10 @@ class TurnDedup:
 
     def _is_first_end(self, session: tuple[str, str]) -> bool:
         self._claimed.pop(session, None)
-        is_first = session not in self._ended
-        self._ended[session] = None
-        if len(self._ended) > SESSIONS:
-            self._ended.pop(next(iter(self._ended)))
+        is_first = session not in self.ended
+        self.ended[session] = None
+        if len(self.ended) > SESSIONS:
+            self.ended.pop(next(iter(self.ended)))
         return is_first
 
     def is_short(self, event: Event, least: float) -> bool:

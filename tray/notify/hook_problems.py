@@ -63,8 +63,17 @@ class HookProblem:
 
 def find_problem(outcome: Outcome) -> HookProblem | None:
     """None when all is well. Output that was no answer is a problem, too (decision 16)."""
-    kind, cause = _kind(outcome)
-    if kind is None:
+    cause = outcome.cause or outcome.output.problem
+    if outcome.output.warning:
+        kind, cause = HookProblemKind.UNREADABLE, cause or outcome.output.warning
+    elif outcome.status is Status.TIMED_OUT:
+        kind, cause = HookProblemKind.TIMED_OUT, cause or say("timed out")
+    elif outcome.status is Status.FAILED:
+        kind, cause = HookProblemKind.FAILED, cause or say("failed")
+    elif outcome.status is Status.OK and outcome.limit and outcome.ms > SLOW * outcome.limit * 1000:
+        seconds, limit = f"{outcome.ms / 1000:.3g}", f"{outcome.limit:g}"
+        kind, cause = HookProblemKind.SLOW, say("took {seconds} of its {limit} s", seconds=seconds, limit=limit)
+    else:
         return None
     text = "" if outcome.gate is Gate.LOOP_CAP else remedy(cause, outcome.hook) or _remedy(kind)
     return HookProblem(hook=outcome.hook, kind=kind, cause=cause, remedy=text, let_through=outcome.let_through)
@@ -85,20 +94,6 @@ def without_folders(text: str) -> str:
     return PATH.sub(r"\1", text)
 
 
-def _kind(outcome: Outcome) -> tuple[HookProblemKind | None, str]:
-    cause = outcome.cause or outcome.output.problem
-    if outcome.output.warning:
-        return HookProblemKind.UNREADABLE, cause or outcome.output.warning
-    if outcome.status is Status.TIMED_OUT:
-        return HookProblemKind.TIMED_OUT, cause or say("timed out")
-    if outcome.status is Status.FAILED:
-        return HookProblemKind.FAILED, cause or say("failed")
-    if outcome.status is Status.OK and outcome.limit and outcome.ms > SLOW * outcome.limit * 1000:
-        seconds, limit = f"{outcome.ms / 1000:.3g}", f"{outcome.limit:g}"
-        return HookProblemKind.SLOW, say("took {seconds} of its {limit} s", seconds=seconds, limit=limit)
-    return None, ""
-
-
 class ProblemTracker:
     """Remembers what was announced, and which hooks had a problem when they last ran."""
 
@@ -116,8 +111,15 @@ class ProblemTracker:
         """The problems of these outcomes that are to be announced now."""
         found = []
         for outcome in outcomes:
-            one = self._observe(outcome)
-            if one is not None and self._is_new(one):
+            if outcome.status is Status.SKIPPED and not outcome.output.warning:
+                continue
+            one = find_problem(outcome)
+            if one is None:
+                self._current.pop(outcome.hook, None)
+                continue
+            self._current[outcome.hook] = one
+            _trim(self._current)
+            if self._is_new(one):
                 found.append(one)
         return found
 
@@ -126,17 +128,6 @@ class ProblemTracker:
         self._current.pop(hook, None)
         for key in [key for key in self._announced if key[0] == hook]:
             del self._announced[key]
-
-    def _observe(self, outcome: Outcome) -> HookProblem | None:
-        if outcome.status is Status.SKIPPED and not outcome.output.warning:
-            return None
-        one = find_problem(outcome)
-        if one is None:
-            self._current.pop(outcome.hook, None)
-        else:
-            self._current[outcome.hook] = one
-            _trim(self._current)
-        return one
 
     def _is_new(self, one: HookProblem) -> bool:
         """The same cause with another number in it is the same. What let a call through is always announced."""

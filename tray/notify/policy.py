@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
 
 from tray.agents.protocol import goes_on, spec
 from tray.engine.sentence import (
@@ -33,6 +32,7 @@ from tray.notify.alert import (
     FAILED_CATEGORY,
     LIMIT_CATEGORY,
     NO_RULES,
+    SILENT,
     UNDOABLE,
     Alert,
     AlertClass,
@@ -40,7 +40,6 @@ from tray.notify.alert import (
     Default,
     Rules,
     Urgency,
-    is_silent,
     make_alert,
 )
 from tray.notify.hook_problems import HookProblem, HookProblemKind, describe, find_problem, without_folders
@@ -71,7 +70,6 @@ __all__ = [
     "question_closed",
     "question_key",
     "setting_waiting",
-    "stop_denied",
     "switched",
     "unanswerable",
     "unsupported_agent",
@@ -88,6 +86,11 @@ TOPICS: Mapping[str, AlertClass] = {
 }
 IDLE = "idle_prompt"  # follows every turn that the user does not answer, so it must not stay on the screen
 
+# An alert of these does not depend on what a hook decided.
+ANNOUNCED_KINDS = frozenset({
+    EventKind.TURN_END, EventKind.COMPLETION_CLAIM, EventKind.TURN_FAILED, EventKind.SESSION_END,
+    EventKind.NOTIFICATION, EventKind.PERMISSION_REQUEST, EventKind.ELICITATION,
+})  # fmt: skip
 _ENDS = frozenset({EventKind.TURN_END, EventKind.COMPLETION_CLAIM, EventKind.TURN_FAILED})
 _WEB = re.compile(r"https?://[^\s\x00-\x20\x7f<>\"\\]+", re.IGNORECASE)
 
@@ -107,18 +110,29 @@ def alerts(
     With the event's `record` nothing is redacted once more.
     """
     made = []
-    for cls, body, urgency in chain(
-        _verdict(event, decision, rules, show_input, record), _kind(event, decision, show_input)
-    ):
-        made.append(_event_alert(event, cls, body, rules, urgency))
+    stopped = decision.stop is not None and event.kind is not EventKind.TURN_END
+    is_blocked = stopped or (decision.verdict is Verdict.DENY and decision.stop is None)
+    cls = AlertClass.BLOCKED if is_blocked else AlertClass.ASKED
+    if (is_blocked or decision.verdict is Verdict.ASK) and not is_silent(cls, rules):
+        made.append(_event_alert(event, cls, _sentence(event, decision, show_input, record), rules, None))
+    if event.kind in ANNOUNCED_KINDS or event.problem:
+        for cls, body, urgency in _kind(event, decision, show_input):
+            made.append(_event_alert(event, cls, body, rules, urgency))
     if problems is None:
         problems = [*filter(None, map(find_problem, decision.outcomes))]
-    goes_on = decision.verdict < Verdict.ASK and decision.stop is None
     for one in problems:
+        goes_on = decision.verdict < Verdict.ASK and decision.stop is None
         made.append(_let_through(event, one) if one.let_through and goes_on else _problem_alert(event, one, rules))
-    for cls, body, urgency in _changes(event, decision, show_input):
-        made.append(_event_alert(event, cls, body, rules, urgency))
-    return tuple(alert for alert in made if alert.notify or alert.sound)
+    if decision.rewrite is not None or decision.notes:
+        for cls, body, urgency in _changes(event, decision, show_input):
+            made.append(_event_alert(event, cls, body, rules, urgency))
+    return tuple([alert for alert in made if alert.notify or alert.sound]) if made else ()
+
+
+def is_silent(cls: AlertClass, rules: Rules) -> bool:
+    """Whether the user wants neither to see nor to hear of this class."""
+    rule = rules.get(cls)
+    return rule is not None and rule.notify is False and rule.sound in SILENT
 
 
 def unanswerable(event: Event, asked: Alert, rules: Rules = NO_RULES) -> Alert:
@@ -167,24 +181,9 @@ def question_closed(event: Event, id: str, reason: str, rules: Rules = NO_RULES)
     return replace(alert, key=question_key(id), buttons=())
 
 
-def stop_denied(decision: Decision) -> bool:
-    """The agent must go on: its stop was denied, and no hook stopped it altogether."""
-    return decision.verdict is Verdict.DENY and decision.stop is None
-
-
 # ---- the parts of an event's alerts: (class, body, urgency when it is not the class's own) ----
 
 AlertText = tuple[AlertClass, str, Urgency | None]
-
-
-def _verdict(
-    event: Event, decision: Decision, rules: Rules, show_input: bool, record: Record | None
-) -> Iterable[AlertText]:
-    stopped = decision.stop is not None and event.kind is not EventKind.TURN_END
-    is_blocked = stopped or stop_denied(decision)
-    cls = AlertClass.BLOCKED if is_blocked else AlertClass.ASKED
-    if (is_blocked or decision.verdict is Verdict.ASK) and not is_silent(cls, rules):
-        yield cls, _sentence(event, decision, show_input, record), None
 
 
 def _kind(event: Event, decision: Decision, show_input: bool) -> Iterable[AlertText]:

@@ -9,14 +9,15 @@ from typing import Any, Protocol
 from tray.agents.registry import display_name
 from tray.approvals.catalog import HookState
 from tray.approvals.guarded_settings import GuardedSetting
+from tray.engine.ports import FREQUENT_KINDS
 from tray.engine.user_questions import QuestionResult, Resolution, UserQuestion
 from tray.language import count, phrase
 from tray.lazy_dataclass import replace
-from tray.model.decision import Decision, Record, Verdict
+from tray.model.decision import NO_OPINION, Decision, Record, Verdict
 from tray.model.event import Event, EventKind
 from tray.model.hook import ApprovalState
 from tray.notify.alert import rules
-from tray.notify.dedup import ReportDedup, TurnDedup
+from tray.notify.dedup import TURN_KINDS, ReportDedup, TurnDedup
 from tray.notify.hook_problems import HookProblem, ProblemTracker
 from tray.notify.policy import (
     BODY_LIMIT,
@@ -43,7 +44,7 @@ from tray.notify.policy import (
     unanswerable,
     unsupported_agent,
 )
-from tray.notify.turn_work import TurnWork
+from tray.notify.turn_work import WORK_KINDS, TurnWork
 from tray.settings import Settings
 from tray.text import sanitise
 
@@ -102,6 +103,7 @@ class AlertService:
         self._work = TurnWork(clock)
         self._problems = ProblemTracker(clock)
         self._announced_early: dict[str, None] = {}
+        self._requested: dict[str, Callable[[str], None]] = {}  # what waits for the end of an event's hooks
         self._waiting_alerts: dict[tuple[str, str], tuple[str, ...]] = {}  # of each session that needs the user
         self._warned: frozenset[str] = frozenset()
         self._waiting: dict[str, str] = {}  # hooks and settings that wait -> their alert
@@ -119,26 +121,38 @@ class AlertService:
         """Whether hooks of an event that was announced already still run."""
         return id in self._announced_early
 
+    def when_ended(self, id: str, work: Callable[[str], None]) -> None:
+        """Call `work` with the event once its hooks have ended; only the last such request counts."""
+        self._requested = {id: work}
+
     def arrived(self, event: Event) -> None:
         """An event that waits for no answer is announced at once, however long its hooks will take."""
-        self._work.observe(event)
+        if event.kind in WORK_KINDS:
+            self._work.observe(event)
         _remember(self._announced_early, event.id)
         made = self._event_alerts(event, Decision(), ())
         self._announce_event(event, [alert for alert in made if alert.cls in ON_ARRIVAL], event.id)
 
     def decided(self, event: Event, decision: Decision, record: Record) -> None:
+        is_early = event.id in self._announced_early
+        if event.kind in WORK_KINDS and not is_early:
+            self._work.observe(event)
+        if decision is NO_OPINION and event.kind in FREQUENT_KINDS and not event.problem and not is_early:
+            session, place = (event.agent, event.session), (event.agent, event.session or event.cwd)
+            if not (session in self._waiting_alerts or session in self._patient or place in self._turn_ends.ended):
+                return  # a step that no hook objects to, in a session of which nothing is on the screen
         if event.skip_reason is not None:
             self._notify_once(record)
             return
-        problems = self._problems.fresh(decision.outcomes)
-        if event.id not in self._announced_early:
-            self._work.observe(event)
-        if event.id not in self._announced_early and not event.answered:
+        problems = self._problems.fresh(decision.outcomes) if decision.outcomes else ()
+        if not is_early and not event.answered:
             self._announce_event(event, self._event_alerts(event, decision, problems, record), record.id)
             return
         self._announced_early.pop(event.id, None)
         made = [alert for alert in self._alerts(event, decision, problems, record) if alert.cls not in ON_ARRIVAL]
         self._announce(self._with_place(event, self._reports.fresh(event, made)), record.id)
+        if show := self._requested.pop(event.id, None):
+            show(event.id)
 
     def question_opened(self, one: UserQuestion) -> None:
         """A question is open; it stays on the screen until it is not."""
@@ -203,14 +217,14 @@ class AlertService:
         for record in rows:
             self._notify_once(record)
         if rows:
-            denied = sum(record.verdict.word == "deny" for record in rows)
             text = count(
-                "{n} event was answered while the tray was not running, {denied} denied",
-                "{n} events were answered while the tray was not running, {denied} denied",
+                "{n} event was answered while the tray was not running",
+                "{n} events were answered while the tray was not running",
                 len(rows),
-                denied=denied,
             )
-            self.inform("", text)
+            denied = sum(record.verdict.word == "deny" for record in rows)
+            more = (count("{n} of them was denied", "{n} of them were denied", denied),) if denied else ()
+            self.inform("", " · ".join((text, *more)))
             self._announce_let_through(rows)
 
     def _announce_let_through(self, rows: Sequence[Record]) -> None:
@@ -271,7 +285,7 @@ class AlertService:
     ) -> list[Alert]:
         """Without what the user knows already: their own answer, and a prompt that is open here as a question."""
         settings = self._settings()
-        ours = rules(settings, event.project)
+        ours = rules(settings, event.project) if settings.projects else settings.alerts
         made = list(alerts(event, decision, ours, show_input=settings.show_input, problems=problems, record=record))
         if self._answered_by_user.pop(event.id, 0) is None:
             made = [alert for alert in made if alert.cls not in (AlertClass.BLOCKED, AlertClass.ASKED)]
@@ -287,7 +301,8 @@ class AlertService:
     ) -> list[Alert]:
         """The event's alerts, without an end that was announced already, and without the end of a short turn."""
         made = self._alerts(event, decision, problems, record)
-        if not self._turn_ends.is_new(event, decision):
+        counts = event.kind in TURN_KINDS or (event.agent, event.session or event.cwd) in self._turn_ends.ended
+        if counts and not self._turn_ends.is_new(event, decision):
             return [alert for alert in made if alert.cls not in (AlertClass.TURN_END, AlertClass.SESSION_END)]
         ends = made and any(alert.cls is AlertClass.TURN_END for alert in made)
         if ends and self._turn_ends.is_short(event, self._settings().min_turn_seconds):
@@ -296,11 +311,11 @@ class AlertService:
 
     def _announce_event(self, event: Event, made: Sequence[Alert], record: str) -> None:
         """Announce it; and withdraw what the session needed the user for before: it has gone on since."""
-        made = self._wanted(event, made)
-        fresh = self._reports.fresh(event, made)
-        if made and not fresh:
-            return  # another line has reported it, and its announcement counts
-        if fresh:
+        made = self._wanted(event, made) if made else made
+        if made:
+            fresh = self._reports.fresh(event, made)
+            if not fresh:
+                return  # another line has reported it, and its announcement counts
             made = self._with_place(event, self._with_work(event, fresh))
         session = (event.agent, event.session)
         stale = self._waiting_alerts.pop(session, ())
@@ -312,7 +327,7 @@ class AlertService:
         self._patient.pop(session, None)
         if event.kind is EventKind.PERMISSION_REQUEST and needs and event.session:
             self._announce_patiently(event, made, record)
-        else:
+        elif made:
             self._announce(made, record)
 
     def _announce_patiently(self, event: Event, made: Sequence[Alert], record: str) -> None:
@@ -342,7 +357,7 @@ class AlertService:
 
     def _wanted(self, event: Event, made: Sequence[Alert]) -> Sequence[Alert]:
         """Without what only interests a user who sits before the session; what guards did is always announced."""
-        if not made or self._settings().notify_headless or not self._is_headless(event.agent, event.session):
+        if self._settings().notify_headless or not self._is_headless(event.agent, event.session):
             return made
         wanted = [one for one in made if one.cls not in BEFORE_A_USER]
         ours = self._rules(event.project)

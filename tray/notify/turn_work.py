@@ -11,6 +11,7 @@ from tray.language import count, say
 from tray.lazy_dataclass import dataclass, field
 from tray.model.event import Event, EventKind
 
+WORK_KINDS = frozenset({EventKind.PROMPT, EventKind.TOOL_AFTER, EventKind.TOOL_FAILED})
 SESSIONS = 256  # that are remembered
 MAX_FILES = 1000  # of one turn that are distinguished
 WRITERS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})  # canonical names
@@ -39,7 +40,7 @@ class TurnRecord:
 
 
 class TurnWork:
-    """Takes every event of one thread; `summary` is of the session's turn so far."""
+    """Takes the events of WORK_KINDS, in one thread; `summary` is of the session's turn so far."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock

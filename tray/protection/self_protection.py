@@ -51,13 +51,20 @@ PROJECT_HINT = "allow it if these hooks are what you want"
 log = logging.getLogger(__name__)
 
 
+@dataclass(slots=True)
+class PageAddress:
+    """Where the page is: its port while it is open, else 0."""
+
+    port: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protection:
     """`exceptions` are those that a person confirmed: a command such as `hooktray pause`, or a pattern of paths."""
 
     protected_paths: ProtectedPaths
     exceptions: Callable[[], Sequence[str]] = tuple
-    port: Callable[[], int] = lambda: 0  # of the page, while it is open
+    page: PageAddress = field(default_factory=PageAddress)
     words: tuple[str, ...] = field(init=False)  # without one of these a text is none of ours
 
     def __post_init__(self) -> None:
@@ -67,7 +74,7 @@ class Protection:
 
     def _places(self, event: Event) -> ProtectedPaths:
         """With the page's port, and with the agents' homes that the agent's own environment names."""
-        port, homes = self.port(), agent_homes(event.environment) if event.environment else {}
+        port, homes = self.page.port, agent_homes(event.environment) if event.environment else {}
         if not port and not homes:
             return self.protected_paths
         return replace(self.protected_paths, port=port, agent_homes={**self.protected_paths.agent_homes, **homes})
@@ -112,7 +119,7 @@ class Protection:
         for word in self.words:
             if word in text:
                 return True
-        port = self.port()
+        port = self.page.port
         return bool(port) and str(port) in text
 
     def _findings(self, event: Event, tool: Tool) -> list[ProtectionFinding]:

@@ -66,7 +66,7 @@ class Switch:
         self._clock = clock
         self._lock = threading.Lock()
         self._start_lock = threading.Lock()  # held while a hook starts, and while a change begins to count
-        self._state = SwitchState()
+        self.current = SwitchState()  # its pauses may have ended meanwhile
         self._checkpoint = database.path.with_name(CHECKPOINT)
         self.tampered = ""  # what another program did to it; "" for nothing
         self.load()
@@ -75,19 +75,19 @@ class Switch:
         """Read it again from the disk."""
         with self._lock, self._database.connect() as connection:
             found = _read(connection)
-            self._state = found if self._matches_checkpoint(found) else _enabled(found)
-            self.tampered = "" if self._state == found else TAMPERED_TEXT
+            self.current = found if self._matches_checkpoint(found) else _enabled(found)
+            self.tampered = "" if self.current == found else TAMPERED_TEXT
         return self.state()
 
     def state(self) -> SwitchState:
-        now, state = self._clock(), self._state
+        now, state = self._clock(), self.current
         pauses = tuple(pause for pause in state.pauses if pause.until > now)
         everybody = next((pause.until for pause in pauses if pause.covers("", "")), None)
         return replace(state, paused_until=everybody, pauses=pauses)
 
     def gate(self, now: float, session: str = "", agent: str = "") -> Gate | None:
         """Why no hook may run at `now`, or None."""
-        state = self._state
+        state = self.current
         if not state.enabled:
             return Gate.SWITCH_OFF
         if state.pauses and any(pause.until > now and pause.covers(session, agent) for pause in state.pauses):
@@ -115,15 +115,12 @@ class Switch:
 
     def is_off(self, key: str) -> bool:
         """Whether the menu or its agent's own switch turned this hook off."""
-        return key in self._state.hooks_off or key in self._state.agents_off
+        return key in self.current.hooks_off or key in self.current.agents_off
 
     def is_run_by(self, agent: str, hook: Hook) -> bool:
         """Whether this agent, whose own connected file declares the hook, runs it by itself."""
-        state = self._state
+        state = self.current
         return bool(state.agent_runs) and agent == hook.source.kind and hook.key in state.agent_runs
-
-    def muted_classes(self) -> frozenset[str]:
-        return self._state.muted_classes
 
     def set_hook(self, key: str, on: bool, channel: str) -> None:
         """A single hook's switch, which outlives what is changed in files."""
@@ -168,18 +165,18 @@ class Switch:
     def save_checkpoint(self) -> None:
         """Note beside the database what we last wrote, where that note was lost. Raises StoreError."""
         with self._lock:
-            write_checkpoint(self._checkpoint, (_digest(self._state),))
+            write_checkpoint(self._checkpoint, (_digest(self.current),))
 
     def rebuild(self) -> None:
         """Write the switch and the pauses into a database that does not have them. Raises StoreError."""
         with self._lock:
-            classes = self._state.muted_classes
-            kept = [("muted", int(self._state.muted)), (SNOOZED, self._state.snoozed_until)]
+            classes = self.current.muted_classes
+            kept = [("muted", int(self.current.muted)), (SNOOZED, self.current.snoozed_until)]
             flags = [*kept, *((ALERT_OFF + alert_class, 1) for alert_class in classes)]
             with self._database.write(durable=True) as connection:
-                _write(connection, self._state)
+                _write(connection, self.current)
                 connection.executemany(SET, flags)
-                write_checkpoint(self._checkpoint, (_digest(self._state),))
+                write_checkpoint(self._checkpoint, (_digest(self.current),))
 
     def _change(self, statements: Sequence[tuple[str, tuple[object, ...]]], what: str, channel: str) -> None:
         now = self._clock()
@@ -187,7 +184,7 @@ class Switch:
             with self._database.write(durable=True) as connection:
                 if not self._matches_checkpoint(_read(connection)):
                     self.tampered = TAMPERED_TEXT
-                    _write(connection, self._state)
+                    _write(connection, self.current)
                 before = _digest(_read(connection))
                 connection.execute("DELETE FROM pause WHERE until <= ?", (now,))
                 for sql, values in statements:
@@ -196,7 +193,7 @@ class Switch:
                 state = _read(connection)
                 write_checkpoint(self._checkpoint, (before, _digest(state)))
             with self._start_lock:
-                self._state = state
+                self.current = state
             with contextlib.suppress(StoreError):  # then both are kept
                 write_checkpoint(self._checkpoint, (_digest(state),))
 

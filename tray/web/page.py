@@ -18,6 +18,7 @@ from urllib.parse import quote, urlencode
 from tray.errors import HooktrayError
 from tray.language import say
 from tray.model.decision import Record
+from tray.protection.self_protection import PageAddress
 from tray.web.refusals import RefusalCause
 from tray.web.services import PageServices
 
@@ -42,21 +43,21 @@ class WebPage:
     """Cheap until opened: neither the server nor its libraries are loaded before."""
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, services: PageServices, folder: Path, open_file: Callable[[Path], None]
+        self,
+        loop: asyncio.AbstractEventLoop,
+        services: PageServices,
+        folder: Path,
+        open_file: Callable[[Path], None],
+        address: PageAddress,
     ) -> None:
         self._loop = loop
         self._services = services
         self._folder = folder
         self._open_file = open_file
+        self.address = address
         self._lock = threading.Lock()
-        self._server: WebServer | None = None
+        self.server: WebServer | None = None  # set while the page is open
         self._remove_links()
-
-    @property
-    def port(self) -> int:
-        """Where it is, while it is open; 0 before. From any thread."""
-        server = self._server
-        return server.port if server else 0
 
     def open(self, decision: str = "", session: tuple[str, str] | None = None) -> Path:
         """The decisions, one of them, a place, or a session by its agent and id. From any thread but the loop's.
@@ -70,27 +71,27 @@ class WebPage:
                 target = decision
             if session:
                 target = f"session?{urlencode({'agent': session[0], 'session': session[1]}, quote_via=quote)}"
-            path = self._write(self._server or self._start(), target, LINK_LIFETIME)
+            path = self._write(self.server or self._start(), target, LINK_LIFETIME)
             self._show(path)
         return path
 
     def write_link(self) -> tuple[Path, int]:
         """A file that leads to the page from a browser on another machine, and the page's port here."""
         with self._lock:
-            server = self._server or self._start()
+            server = self.server or self._start()
             return self._write(server, "", REMOTE_LIFETIME), server.port
 
     def publish(self, record: Record) -> None:
         """From any thread."""
-        if server := self._server:
+        if server := self.server:
             self._loop.call_soon_threadsafe(server.publish, record)
 
     def close(self) -> None:
         with self._lock:
-            if self._server:
+            if self.server:
                 with contextlib.suppress(TimeoutError):
-                    asyncio.run_coroutine_threadsafe(self._server.close(), self._loop).result(5)
-            self._server = None
+                    asyncio.run_coroutine_threadsafe(self.server.close(), self._loop).result(5)
+            self.server, self.address.port = None, 0
             self._remove_links()
 
     def _show(self, path: Path) -> None:
@@ -115,14 +116,15 @@ class WebPage:
 
         starting = asyncio.run_coroutine_threadsafe(start(), self._loop)
         try:
-            self._server = starting.result(START_TIMEOUT)
+            self.server = starting.result(START_TIMEOUT)
+            self.address.port = self.server.port
         except (TimeoutError, OSError) as error:
             starting.cancel()
             why = str(error) or f"not within {START_TIMEOUT:g} s"
             raise HooktrayError(
                 say("the page could not be started: {why}", why=why), hint=say("try it once more")
             ) from error
-        return self._server
+        return self.server
 
     def _write(self, server: WebServer, target: str, lifetime: float) -> Path:
         number, name = tempfile.mkstemp(".html", PREFIX, self._folder)  # only for its owner

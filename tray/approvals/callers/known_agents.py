@@ -39,7 +39,7 @@ class KnownAgents:
         self._ours = {own, *(one.pid for one in ancestors(own))}
         self._own_session, self._own_group = _session(own), _group(own)
         self._lock = threading.Lock()
-        self._parents: dict[int, ProcessIdentity | None] = {}  # with the agent behind each
+        self.parents: dict[int, ProcessIdentity | None] = {}  # of relays, with the agent behind each
         self._known: dict[tuple[int, float], ProcessIdentity] = {}
         self._first = float("inf")
 
@@ -49,15 +49,15 @@ class KnownAgents:
         The relay only claims it; the kernel has the relay's own process (0 where it does not). A name that is not its
         parent's marks no process: else any program could make an agent of the panel that the user clicks on.
         """
-        if parent <= 1 or parent in self._parents:
+        if parent <= 1 or parent in self.parents:
             return
         if relay and parent != next((one.pid for one in ancestors(relay)), 0):
             return
         agent = _agent_process(parent)
         with self._lock:
-            self._parents[parent] = agent
-            if len(self._parents) > MAX_AGENTS:
-                self._parents.pop(next(iter(self._parents)))
+            self.parents[parent] = agent
+            if len(self.parents) > MAX_AGENTS:
+                self.parents.pop(next(iter(self.parents)))
         if agent is None or agent.pid in self._ours or _is_window(agent.pid):
             return
         if not self.has_agent_above(agent.pid):
@@ -65,7 +65,7 @@ class KnownAgents:
 
     def process_behind(self, parent: int) -> int:
         """The process of the agent that had this parent start a relay; 0 when it was not seen."""
-        agent = self._parents.get(parent)
+        agent = self.parents.get(parent)
         return agent.pid if agent else 0
 
     def _remember(self, agent: ProcessIdentity) -> None:
