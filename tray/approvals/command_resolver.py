@@ -104,7 +104,8 @@ class CommandResolver:
         sealed = self._sealed.get(name)
         manifest = sealed.manifest if sealed else self._intact_manifest(hook, name)
         programs = self._programs.programs(pins, hook.name) if pins else NO_PROGRAMS
-        self._check_pinned(hook, manifest, pins)
+        if manifest.pinned:
+            self._check_pinned(hook, manifest, pins)
         known = self._lines.get(name)
         is_same = known and known.manifest is manifest and known.programs == programs
         if known and is_same and not placeholders and (sealed or known.hook is hook):

@@ -261,9 +261,15 @@ def program_path(pins: Pins, path: str) -> str:
 
 def hook_path(pins: Pins, agent_path: str) -> str:
     """The PATH of a hook: the folders of programs that moved, those that were approved, and only then the agent's."""
-    moved = (os.path.dirname(one.path) for path, one in pins.approved.items() if one.path != path)  # noqa: PTH120
-    others = agent_path.split(os.pathsep) if pins.is_open else ()
-    return os.pathsep.join(dict.fromkeys(filter(None, (*moved, *pins.path.split(os.pathsep), *others))))
+    folders: dict[str, None] = {}
+    for path, one in pins.approved.items():
+        if one.path != path:
+            folders[os.path.dirname(one.path)] = None  # noqa: PTH120
+    folders |= dict.fromkeys(pins.path.split(os.pathsep))
+    if pins.is_open:
+        folders |= dict.fromkeys(agent_path.split(os.pathsep))
+    folders.pop("", None)
+    return os.pathsep.join(folders)
 
 
 def opened(pins: Pins) -> Pins:

@@ -25,8 +25,8 @@ LOST_ADJUSTMENT = "the agent cannot ask: the call went on"
 
 
 def parse_command(event: Event) -> tuple[str, ...] | None:
-    """Our word and those behind it; None when that is not what was typed."""
-    if event.kind not in TYPED_COMMAND_KINDS or event.problem:
+    """Our word and those behind it; None when that is not what was typed. The event is one of TYPED_COMMAND_KINDS."""
+    if event.problem:
         return None
     slash = event.kind in (EventKind.SLASH_COMMAND, EventKind.PROMPT_EXPANSION)
     own = f"/{event.topic.removeprefix('/')}"
@@ -38,8 +38,8 @@ def parse_command(event: Event) -> tuple[str, ...] | None:
 
 
 def answer_command(event: Event, command_answers: CommandAnswers) -> Outcome | None:
-    """A refusal whose reason is the answer; None for every other event."""
-    words = parse_command(event) if event.kind in TYPED_COMMAND_KINDS else None
+    """A refusal whose reason is the answer; None when no command of ours was typed."""
+    words = parse_command(event)
     if words is None:
         return None
     output = HookOutput(verdict=Verdict.DENY, reason=command_answers(words, event.agent))
@@ -51,29 +51,20 @@ def no_tray(words: tuple[str, ...], agent: str) -> str:
     return "the tray is not running; `hooktray run` starts it"
 
 
-class LostApprovals:
-    """Judges tool calls by the guards that `load` returns, which are none unless approvals were lost."""
+def judge_lost(event: Event, guards: Sequence[Guard]) -> Outcome | None:
+    """The outcome for this event by the guards of lost approvals; None when none of them guards it.
 
-    def __init__(self, load: Callable[[], Sequence[Guard]] = tuple) -> None:
-        self._load = load
-
-    def judge(self, event: Event) -> Outcome | None:
-        """The outcome for this event; None when no lost approval guards it.
-
-        Where the agent cannot ask, the call goes on as that of a hook that failed: it is journalled and announced.
-        """
-        guards = self._load()
-        if not guards:
-            return None
-        found = [guard for guard in guards if (guard.agent, guard.event) == (event.agent, event.name)]
-        failures = {guard.failure for guard in found if _covers(guard, event)}
-        if failures == {Failure.ALLOW}:
-            output = HookOutput(problem=LOST_CAUSE, adjustment=LOST_ADJUSTMENT)
-            return Outcome(hook=LOST_NAME, status=Status.FAILED, output=output, cause=LOST_CAUSE, let_through=True)
-        if not failures:
-            return None
-        verdict = Verdict.DENY if Failure.BLOCK in failures else Verdict.ASK
-        return Outcome(hook=LOST_NAME, status=Status.OK, output=HookOutput(verdict=verdict, reason=LOST_REASON))
+    Where the agent cannot ask, the call goes on as that of a hook that failed: it is journalled and announced.
+    """
+    found = [guard for guard in guards if (guard.agent, guard.event) == (event.agent, event.name)]
+    failures = {guard.failure for guard in found if _covers(guard, event)}
+    if failures == {Failure.ALLOW}:
+        output = HookOutput(problem=LOST_CAUSE, adjustment=LOST_ADJUSTMENT)
+        return Outcome(hook=LOST_NAME, status=Status.FAILED, output=output, cause=LOST_CAUSE, let_through=True)
+    if not failures:
+        return None
+    verdict = Verdict.DENY if Failure.BLOCK in failures else Verdict.ASK
+    return Outcome(hook=LOST_NAME, status=Status.OK, output=HookOutput(verdict=verdict, reason=LOST_REASON))
 
 
 def _covers(guard: Guard, event: Event) -> bool:
