@@ -315,7 +315,7 @@ class App:
         self._alert_controller.asked = self._sessions.asked
         self._alerts = self._alert_controller.alerts
         self._events.sessions, self._events.presence_files = self._sessions, self._presence_files
-        self._events.alerts, self._events.refresh = self._alerts, self._throttled_refresh.request
+        self._events.alerts, self._events.refresh = self._alerts, self._throttled_refresh
 
     def _alert_settings(self) -> Settings:
         """The settings in force, without the classes that the menu turned off: made anew when one of them changed."""

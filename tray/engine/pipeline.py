@@ -134,7 +134,9 @@ class Engine:
             if own is not None and own.output.verdict is Verdict.DENY:  # whatever hooks and the switch say
                 self._listener.arrived(event, answered=False)
                 return self._responder.respond(event, fit(event, merge([own])), started)
-            switch_gate = self._switch.gate(time.time(), event.session, event.agent)
+            switch, switch_gate = self._switch.current, None
+            if switch.pauses or not switch.enabled:
+                switch_gate = self._switch.gate(time.time(), event.session, event.agent)
             if switch_gate is not None and own is None and event.kind not in ANCESTRY_KINDS:
                 return self._answer_off(event, ledger, switch_gate, started, defer)
             hooks = plan(event, ledger, self._switch, self._scopes.skills, on_slow)
