@@ -21,7 +21,7 @@ def test_silence_is_the_neutral_answer_in_every_event(agent: str, name: str) -> 
         body = b"{}"
     event = parse(request_for(agent, name, body))
 
-    assert SILENCE.silent
+    assert SILENCE.is_verdict
     assert fit(event, SILENCE) is SILENCE
     if not spec(agent, event.name).observe_only:
         assert AGENTS[agent].protocol.render(event, SILENCE) == neutral(agent, event.name, event.body)

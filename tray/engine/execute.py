@@ -13,6 +13,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from tray.agents.agent import Agent
 from tray.agents.placeholders import runtime_values
 from tray.agents.protocol import spec
 from tray.agents.registry import AGENTS, hook_rules
@@ -173,10 +174,11 @@ class HookExecutor:
         start_gate = partial(self._runs.starting, partial(self._switch.starting, event.session, event.agent))
         hook = replace(hook, env=approved.env) if approved.granted else hook
         try:
-            if AGENTS.get(hook.dialect) is None:
+            known = AGENTS.find(hook.dialect)
+            if known is None:
                 raise HooktrayError(f"it is written for {hook.dialect}, an agent that is not known here any more")
             if isinstance(hook.action, Command):
-                return self._command_job(event, approved, hook, hook.action, start_gate)
+                return self._command_job(event, approved, hook, hook.action, known, start_gate)
             return _request_job(event, hook, self._llm, start_gate)
         except HooktrayError as error:
             return failed(event, hook, error.message)
@@ -185,10 +187,10 @@ class HookExecutor:
             return failed(event, hook, f"internal error: {type(error).__name__}")
 
     def _command_job(
-        self, event: Event, approved: ApprovedHook, hook: Hook, command: Command, start_gate: StartGate
+        self, event: Event, approved: ApprovedHook, hook: Hook, command: Command, known: Agent, start_gate: StartGate
     ) -> Job:
         """The process of this hook. Raises HooktrayError when it cannot be."""
-        digest, known = approved.digest, AGENTS[hook.dialect]
+        digest = approved.digest
         own = {"HOOK_SOURCE_DIR": command.folder, "PYTHONDONTWRITEBYTECODE": "1"}  # nothing joins the approved copy
         if USER_PACKAGES not in hook.env:
             own["PYTHONNOUSERSITE"] = "1"  # Python would run whatever an agent leaves in that folder
@@ -369,4 +371,5 @@ def cancelled_after_deny(
 
 def _queue_key(one: ApprovedHook) -> str:
     """The queue of a hook; "" when it does not wait."""
-    return one.hook.source.path if hook_rules(one.hook.match.format).sequential else ""
+    hook = one.hook
+    return hook.source.path if hook.match.format and hook_rules(hook.match.format).sequential else ""

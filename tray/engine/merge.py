@@ -37,14 +37,16 @@ def parse_output(event: Event, hook: Hook, result: Result) -> HookOutput:
         stderr = result.stderr.decode("utf-8", "replace").strip()
         if is_unopened_script(hook.action.line, stderr):
             return HookOutput(problem=stderr)
-    output = AGENTS[hook.dialect].protocol.read(event, result)
+    known = AGENTS.find(hook.dialect)
+    assert known is not None  # it was when the hook was started
+    output = known.protocol.read(event, result)
     if output.context and event.kind in STOP_KINDS and not hook_rules(hook.dialect).context_at_stop:
         # The format does not know context at a stop: an agent would go on because of it.
         output = replace(output, context="", adjustment=output.adjustment or "its context at a stop was dropped")
     if output.verdict is Verdict.DENY or result.cause or result.code is None:
         return output
     if last := lenient.last_object(result.stdout):
-        answer = AGENTS[hook.dialect].protocol.read(event, replace(result, stdout=last.encode()))
+        answer = known.protocol.read(event, replace(result, stdout=last.encode()))
         if answer.verdict > max(output.verdict, Verdict.ALLOW) or answer.stop is not None:
             return _refusal(answer)
     refusable = Capability.DENY in spec(event.agent, event.name).can  # else there is nothing to block

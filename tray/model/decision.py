@@ -147,11 +147,6 @@ class Decision:
         """Whether it is a verdict with its reason, and nothing else that an event might not carry."""
         return self.stop is None and not (self.rewrite or self.context or self.retry or self.extra)
 
-    @property
-    def silent(self) -> bool:
-        """Whether there is nothing to tell the agent."""
-        return self.verdict is Verdict.ABSTAIN and not self.notes and self.is_verdict
-
 
 NO_OPINION = Decision()  # no hook had an opinion
 
