@@ -92,8 +92,8 @@ from tray.language import say
 from tray.model.event import Event
 from tray.model.place import Place
 from tray.notify.alert import mute_classes
+from tray.notify.alert_gate import Attention
 from tray.notify.policy import state_folder_lost
-from tray.notify.presence_gate import Attention
 from tray.paths import Paths
 from tray.protection.self_protection import PageAddress
 from tray.settings import Settings
