@@ -127,13 +127,18 @@ def neutral(agent: str, name: str, body: bytes) -> Answer:
     return known.protocol.neutral(name, body) if known else EMPTY_ANSWER
 
 
+def is_verdict(decision: Decision) -> bool:
+    """Whether it is a verdict with its reason, and nothing else that an event might not carry."""
+    return decision.stop is None and not (decision.rewrite or decision.context or decision.retry or decision.extra)
+
+
 def fit(event: Event, decision: Decision) -> Decision:
     """What of a decision this event can carry (law 2). Fitting twice changes nothing more."""
     event_spec = spec(event.agent, event.name)
     can, extras = event_spec.can, event_spec.extras
     if event.problem:  # of an event that we could not read, nothing but a refusal or a question can be answered
         can, extras = can & (Capability.ASK | Capability.DENY), ()
-    if decision.is_verdict and (decision.verdict is Verdict.ABSTAIN or VERDICTS[decision.verdict] in can):
+    if is_verdict(decision) and (decision.verdict is Verdict.ABSTAIN or VERDICTS[decision.verdict] in can):
         return decision
     agent = AGENTS.find(event.agent)
     fit_event = Fit(
@@ -165,13 +170,14 @@ def render(event: Event, decision: Decision) -> Answer:
     Raises AgentError when the code of an agent's package fails.
     """
     agent = AGENTS.find(event.agent)
-    if agent is None or decision is NO_OPINION or spec(event.agent, event.name).observe_only:
-        return neutral(event.agent, event.name, event.body)
-    if decision.verdict is Verdict.ABSTAIN and not decision.notes and decision.is_verdict:
-        return neutral(event.agent, event.name, event.body)
+    if agent is None:
+        return EMPTY_ANSWER
+    if decision is NO_OPINION or spec(event.agent, event.name).observe_only:
+        return agent.protocol.neutral(event.name, event.body)
+    is_silent = decision.verdict is Verdict.ABSTAIN and not decision.notes and is_verdict(decision)
     fitted = fit(event, decision)
-    if event.problem and fitted.verdict < Verdict.ASK:
-        return neutral(event.agent, event.name, event.body)
+    if is_silent or (event.problem and fitted.verdict < Verdict.ASK):
+        return agent.protocol.neutral(event.name, event.body)
     return agent.protocol.render(event, fitted)
 
 

@@ -14,6 +14,7 @@ from tray.model.event import Tool
 Spellings = Mapping[str, tuple[str, ...]]  # the names of argument keys; the first counts before others
 
 NO_TOOLS: Mapping[str, NativeTool] = {}  # a tool without a row keeps its name
+COMMAND = "command"  # the canonical key of a shell's lines
 PAIRS = 512  # of agents whose translations are remembered
 
 
@@ -69,15 +70,15 @@ def canonical_call(agent: str, tool: Tool) -> tuple[str, Mapping[str, Any], Any]
 
 
 def arguments(agent: str, tool: Tool, key: str) -> list[Any]:
-    """What the call has under this canonical key and under each spelling of the agent's: a call may have several."""
+    """What the call has under this canonical key and under each spelling of the agent's: a call may have several.
+
+    Under COMMAND it is each line that runs by itself, where the agent says that.
+    """
+    if tool.lines and key == COMMAND:
+        return [*tool.lines]
     row = _rows(agent).get(tool.name)
     names = dict.fromkeys((key, *row.keys.get(key, ()))) if row else (key,)
     return [*map(tool.input.__getitem__, filter(tool.input.__contains__, names))]
-
-
-def shell_lines(agent: str, tool: Tool) -> list[Any]:
-    """The lines that a shell's tool runs, each by itself; what is not text came so from the agent."""
-    return [*tool.lines] or arguments(agent, tool, "command")
 
 
 def native_input(agent: str, title: str, input: Mapping[str, Any]) -> dict[str, Any]:

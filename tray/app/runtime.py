@@ -273,6 +273,7 @@ class App:
         self._sessions = SessionTracker(
             self._stores.session_rows,
             self._agents.process_behind,
+            on_waiting=lambda: self._presenter.show(),  # a refresh of the sources may be far off
             on_dropped=lambda event, names: self._stores.journal.append(dropped_place(event, names), commit=False),
         )
         self._session_focus = SessionFocus(
