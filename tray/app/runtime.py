@@ -339,7 +339,7 @@ class App:
             command_answers=lambda words, agent: self._hooks_command(words, agent),
             page=self._page_address,
             shutdown_state=self._shutdown_state,
-            lost_guards=lambda: self._relay_files.kept,
+            lost=self._relay_files.lost,
         )
         self._engine = build_engine(self._stores, self._events, self._workers.spawn, options)
         trials = Trials(
