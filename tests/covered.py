@@ -65,6 +65,7 @@ ELSEWHERE = {  # modules whose tests have another name, or are in another folder
     "edit/json_edit.py": EDITING,
     "edit/yaml_edit.py": EDITING,
     "engine/explain.py": "engine/test_user_questions",
+    "engine/merge.py": "engine/test_merge engine/test_output",
     "engine/plan.py": "engine/test_plan engine/test_duplicates",
     "engine/replay.py": "cli/test_history",
     "engine/record.py": "engine/test_masks engine/test_sentence",

@@ -176,7 +176,7 @@ def test_decisions_outlive_the_folder(plain: Plain, tmp_path: Path) -> None:
 
     at_once(live, delete)
 
-    assert "made anew with 1 approval and 3 decisions" in problem(live)["text"]
+    assert "restored with 1 approval and 3 decisions" in problem(live)["text"]
     assert [row["id"] for row in live.log()] == ids
 
 
@@ -339,8 +339,8 @@ def test_below_a_read_only_folder_the_tray_lives_on_and_succeeds_once_it_may_wri
     live.home.chmod(0o500)
 
     at_once(live, delete)
-    plain.wait(lambda: "cannot be made anew" in log(live), 30, "the log says why")
-    tries = log(live).count("cannot be made anew")
+    plain.wait(lambda: "cannot be restored" in log(live), 30, "the log says why")
+    tries = log(live).count("cannot be restored")
     live.home.chmod(0o700)
 
     plain.wait(lambda: problem(live)["solved"], 60, "it may be written again")
@@ -358,7 +358,7 @@ def test_on_a_full_disk_the_tray_lives_on_and_succeeds_once_there_is_room(plain:
 
     found = problem(live)
     assert found["solved"] is False
-    assert "cannot be made anew" in found["text"]
+    assert "cannot be restored" in found["text"]
     process.rlimit(resource.RLIMIT_FSIZE, before)
     plain.wait(lambda: problem(live)["solved"], 60, "there is room again")
     assert denies(live)

@@ -137,7 +137,7 @@ def test_an_agent_is_connected_and_disconnected_by_what_was_summed_up(
     agents.review("claude-code", connect=True)
     assert shown.difference in desk.opened[0].read_text()
 
-    assert agents.apply("claude-code", shown.digest).startswith("Claude Code is connected · never heard of")
+    assert agents.apply("claude-code", shown.digest).startswith("Claude Code is connected · no event yet")
 
     connected = row(agents)
     assert (connected.connected, connected.connect) == (True, None)
@@ -157,9 +157,13 @@ def test_all_agents_that_were_found_are_connected_by_one_click(agents: AgentsMen
 
     text = agents.connect_all(digests)
 
-    assert text.startswith("Connected: Claude Code, Codex · Claude Code: never heard of")
+    assert text.startswith("Connected: Claude Code, Codex · Claude Code: no event yet")
     assert [one.agent for one in agents.rows() if one.connected] == ["claude-code", "codex"]
     assert agents.connect_all(digests) == "Nothing is left to connect"
+
+
+def test_the_answer_to_one_connected_agent_names_it_once(agents: AgentsMenu, file: Path) -> None:
+    assert agents.connect_all([digest(agents)]).startswith("Connected: Claude Code · no event yet")
 
 
 def test_one_agent_whose_file_changed_keeps_no_other_from_being_connected(

@@ -418,9 +418,9 @@ def test_a_connected_agents_own_line_is_tried_and_children_are_listed(running: L
 
     assert done.returncode == 0, done.stdout
     assert found["agent"]["name"] == "claude-code"
-    assert ", firing, last heard of: 2" in found["agent"]["message"]
+    assert ", firing, last event: 2" in found["agent"]["message"]
     ours = [row for row in running.log() if row["session"].startswith(PROBE_PREFIX)]
-    assert [row["test"] for row in ours] == [True]  # it counts for nothing: statistics, matchers, "last heard of"
+    assert [row["test"] for row in ours] == [True]  # it counts for nothing: statistics, matchers, "last event"
     assert found["background"]["remedy"].startswith("kill -- -")
     assert found["tray"]["message"].startswith("running")
     assert found["icon"]["health"] == "attention"

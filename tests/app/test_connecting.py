@@ -72,9 +72,9 @@ def test_all_agents_are_shown_with_what_connecting_them_would_write(
 ) -> None:
     service.show()
     text = opened[0].read_text()
-    assert "claude-code: installed, not connected, last heard of " in text
+    assert "claude-code: installed, not connected, last event " in text
     assert f"`hooktray connect claude-code` would write this:\n--- {file}\n" in text
-    assert "x-code: not found here, not connected, never heard of\n" in text
+    assert "x-code: not found here, not connected, no event yet\n" in text
 
     service.apply(service.preview("claude-code", connect=True))
     service.show()

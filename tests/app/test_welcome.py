@@ -166,7 +166,7 @@ def test_the_first_alert_is_shown_and_heard_once(tmp_path: Path) -> None:
     shelley = MenuAgent(agent="shelley", name="Shelley", installed=True, connect=preview)
     shown = welcome.alert([shelley])
     assert (shown.sound, shown.notify) == ("chime", True)
-    assert f"Shelley: {preview.summary}" in shown.title + shown.body
+    assert shown.body == f"Hooktray is running · “Connect”, or the menu's first row: Shelley: {preview.summary}"
     assert (shown.buttons, shown.digest) == ((Button.CONNECT,), "1a2b")
     assert welcome.alert([]).buttons == ()
 

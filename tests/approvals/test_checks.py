@@ -129,6 +129,14 @@ def test_review_lists_what_is_covered_and_why_and_what_is_data(house: House) -> 
     ]
 
 
+def test_review_of_a_rule_has_no_path_because_it_starts_no_program(house: House) -> None:
+    house.hook("no-push", on="tool_before", type="rule", matcher="git push", decision="ask", approved=False)
+
+    kinds = [part.kind for part in sections(house.state("no-push"), house.stores.copies, {})]
+
+    assert SectionKind.DETAILS not in kinds
+
+
 def test_a_hook_that_waits_says_in_the_list_what_its_script_lacks_until_it_is_there(house: House) -> None:
     text = '. "$(dirname "$0")/words.sh"\n'
     house.hook("guard", on="tool_before", script=text, approved=False)

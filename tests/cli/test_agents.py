@@ -183,14 +183,14 @@ def test_a_tried_connection_of_each_agent_reaches_the_journal(running: Live, set
     waits = {"codex": (True, False, None)}  # until its user trusts the entries there
     assert stand == dict.fromkeys(connectors(), (True, True, None)) | waits
     assert [row["missing"] for row in rows.values()] == [[]] * len(rows)
-    assert all("never heard of" in row["advice"][-1] for agent, row in rows.items() if agent not in waits)
+    assert all("no event yet" in row["advice"][-1] for agent, row in rows.items() if agent not in waits)
     # Each entry of these two is for one event, so its probe is that event.
     kinds = {row["kind"] for row in running.log() if row["agent"] not in {"cline", "shelley"}}
     assert kinds <= {"other", "model_before"}
     results = doctor(running)
     assert {name: one["health"] for name, one in results.items()} == dict.fromkeys(connectors(), "attention")
     firing = [one["message"] for agent, one in results.items() if agent not in waits]
-    assert all(", firing, last heard of: never" in message for message in firing)
+    assert all(", firing, last event: never" in message for message in firing)
 
 
 SWITCHES = {
@@ -216,7 +216,7 @@ def test_lines_that_the_agent_does_not_run_are_not_firing_though_they_work(runni
     for agent, (_, _, advice) in SWITCHES.items():
         assert (rows[agent]["firing"], rows[agent]["problem"]) == (False, "")
         assert advice in rows[agent]["advice"][0]
-        assert "never heard of" not in str(rows[agent]["advice"])
+        assert "no event yet" not in str(rows[agent]["advice"])
         assert "not trusted, not firing" in results[agent]["message"]
         assert (results[agent]["health"], advice in results[agent]["remedy"]) == ("attention", True)
     assert rows["shelley"]["firing"] is True
@@ -251,7 +251,7 @@ def test_the_doctor_says_what_keeps_an_event_from_arriving(live: Live, settings:
     assert (stopped["health"], elsewhere["health"]) == ("attention", "broken"), (
         "the one-shot engine answers meanwhile"
     )
-    assert "never heard of" in stopped["remedy"]
+    assert "no event yet" in stopped["remedy"]
     assert "`hooktray connect claude-code` puts them back" in elsewhere["remedy"]
 
 

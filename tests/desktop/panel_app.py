@@ -99,7 +99,7 @@ class Tray:
         self.show()
 
     def show(self) -> None:
-        self.icon.show(self.look, f"Hooktray: {self.look}", menu(self.state))
+        self.icon.show(self.look, f"Hooktray · {self.look}", menu(self.state))
 
     def say(self, text: str) -> None:
         print(text, flush=True)

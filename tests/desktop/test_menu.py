@@ -127,6 +127,7 @@ def test_the_first_row_says_how_many_agents_there_are_and_what_came_last(record:
     state = MenuState(now=NOON, active_agents=3, recent=(record,))
 
     assert find(state, "status").label == shown
+    assert find(replace(state, recent=(replace(RECORD, event="probe", test=True), record)), "status").label == shown
     assert find(replace(state, active_agents=1, failing_hooks=2), "status").label.startswith("2 hooks in trouble")
     assert "1 decision not written down" in find(replace(state, dropped_rows=1), "status").label
 
@@ -390,6 +391,16 @@ def test_the_first_row_opens_the_cause_of_what_the_icon_shows(state: MenuState, 
 
     assert row.label.startswith(text)
     assert row.action == action
+
+
+def test_the_first_row_opens_what_was_done_at_a_terminal() -> None:
+    done = MenuRequest(id="q1", summary="guard is approved", requester="a terminal", is_undo=True)
+
+    row = find(MenuState(now=NOON, requests=(done,)), "done")
+
+    assert row.label == "1 change made at a terminal"
+    assert [child.label for child in row.children] == ["guard is approved · done at a terminal"]
+    assert [one.action for one in row.children[0].children] == [GrantRequest("q1"), DismissRequest("q1")]
 
 
 def test_the_page_is_opened_from_the_first_level() -> None:

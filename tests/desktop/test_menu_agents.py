@@ -33,13 +33,13 @@ from tray.model.hook import ApprovalState
         (replace(CLAUDE, connected=False), "Claude Code · not connected"),
         (
             replace(CLAUDE, name="Pine", package="hooktray-pine 1.0\x1b[2J"),
-            "Pine · third-party: hooktray-pine 1.0 · connected · never heard of",
+            "Pine · third-party: hooktray-pine 1.0 · connected · no event yet",
         ),
-        (CLAUDE, "Claude Code · connected · never heard of"),
-        (replace(CLAUDE, trusted=True, firing=True), "Claude Code · connected · trusted · firing · never heard of"),
+        (CLAUDE, "Claude Code · connected · no event yet"),
+        (replace(CLAUDE, trusted=True, firing=True), "Claude Code · connected · trusted · firing · no event yet"),
         (
             replace(CLAUDE, trusted=False, firing=False, last_event=NOON - 120),
-            "Claude Code · connected · not trusted · not firing · last heard of 2 min ago",
+            "Claude Code · connected · not trusted · not firing · last event 2 min ago",
         ),
     ],
 )

@@ -13,7 +13,7 @@ from house import House
 from desktop.menu_parts import PENDING
 from tray.desktop.artwork import IconState
 from tray.desktop.headless import HeadlessIcon
-from tray.desktop.menu import Item, MenuState, menu
+from tray.desktop.menu import Item, MenuRequest, MenuState, menu
 from tray.desktop.menu_controller import MenuController
 from tray.desktop.menu_services import MenuServices
 from tray.desktop.presenter import Presenter, look
@@ -172,9 +172,9 @@ def test_what_a_hook_wants_shown_stands_in_the_menu_and_the_tooltip_until_it_end
 
     hall.presenter.status_shown("a", "Linting\u202e\n now")
     hall.presenter.status_shown("b", "Testing")
-    assert (hall.icon.shown[0].items[0].label, hall.icon.shown[0].tooltip) == ("Testing", "Hooktray: Testing")
+    assert (hall.icon.shown[0].items[0].label, hall.icon.shown[0].tooltip) == ("Testing", "Hooktray · Testing")
     hall.presenter.status_hidden("b")
-    assert hall.icon.shown[0].tooltip == "Hooktray: Linting now"
+    assert hall.icon.shown[0].tooltip == "Hooktray · Linting now"
     hall.presenter.status_hidden("a")
 
     assert (hall.icon.shown[0].items[0].label, hall.icon.shown[0].tooltip) == ("No event yet", before)
@@ -186,36 +186,38 @@ def test_that_hooks_are_off_is_said_before_what_still_runs(hall: Hall) -> None:
     hall.presenter.status_shown("a", "Linting")
 
     assert (hall.icon.shown[0].items[0].label, hall.icon.shown[0].tooltip) == (
-        "Hooks are off", "Hooktray: hooks are off",
+        "Hooks are off", "Hooktray · Hooks are off",
     )  # fmt: skip
 
 
+DONE = MenuRequest(id="1", summary="guard is approved", requester="a terminal", is_undo=True)
 WAITING = Session(agent="codex", session="s1", project="shop", state=SessionState.WAITING)
 
 
 @pytest.mark.parametrize(
     ("more", "state", "tooltip"),
     [
-        ({}, IconState.ON, "Hooktray: hooks are on"),
-        ({"enabled": False, "failing_hooks": 1}, IconState.OFF, "Hooktray: hooks are off"),
-        ({"failing_hooks": 4}, IconState.TROUBLE, "Hooktray: 4 hooks in trouble"),
-        ({"approvals": (PENDING,), "failing_hooks": 4}, IconState.ATTENTION, "Hooktray: something waits for you"),
+        ({}, IconState.ON, "Hooktray · Hooks are on"),
+        ({"enabled": False, "failing_hooks": 1}, IconState.OFF, "Hooktray · Hooks are off"),
+        ({"failing_hooks": 4}, IconState.TROUBLE, "Hooktray · 4 hooks in trouble"),
+        ({"approvals": (PENDING,), "failing_hooks": 4}, IconState.ATTENTION, "Hooktray · 1 approval waits for you"),
         (
             {"sessions": (WAITING, WAITING), "approvals": (PENDING,)},
             IconState.WAITING,
-            "Hooktray: 2 agents wait for you",
+            "Hooktray · 2 agents wait for you",
         ),
         (
             {"sessions": (WAITING,), "enabled": False},
             IconState.OFF,
-            "Hooktray: hooks are off · 1 agent waits for you",
+            "Hooktray · Hooks are off · 1 agent waits for you",
         ),
         (
             {"problem": "bad", "sessions": (WAITING,)},
             IconState.BROKEN,
-            "Hooktray: the configuration is broken · 1 agent waits for you",
+            "Hooktray · The configuration is broken · 1 agent waits for you",
         ),
-        ({"damage": "gone", "problem": "bad"}, IconState.CUT_OFF, "Hooktray: gone"),
+        ({"requests": (DONE,), "failing_hooks": 4}, IconState.ATTENTION, "Hooktray · 1 change made at a terminal"),
+        ({"damage": "gone", "problem": "bad"}, IconState.CUT_OFF, "Hooktray · gone"),
     ],
 )
 def test_the_icon_and_its_tooltip_say_what_is_the_gravest(

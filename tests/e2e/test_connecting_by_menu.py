@@ -49,7 +49,7 @@ def test_an_agent_is_connected_and_disconnected_in_the_menu(
     line = json.loads(settings.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
     desk.run(["/bin/sh", "-c", line], input=recorded("claude-code", "Stop"))
     live.wait_log(1)
-    desk.wait(lambda: "last heard of" in row(live), what="the row knows of the event")
+    desk.wait(lambda: "last event" in row(live), what="the row knows of the event")
 
     live.click("Settings", "Agents", "Claude Code", "Disconnect Claude Code", "Disconnect Claude Code")
     desk.wait(lambda: settings.read_text() == TEXT, what="the old bytes are back")

@@ -102,11 +102,11 @@ def test_one_login_approves_and_switches_off_with_the_passphrase(live: Live, log
     login.wait(WANTED)
     assert "./guard.sh" in login.text
     login.types(SECRET)
-    login.wait("done, and written down as `passphrase`")
+    login.wait("done, recorded as `passphrase`")
     login.runs("off")
     login.wait(WANTED, count=2)
     login.types(SECRET)
-    login.wait("done, and written down as `passphrase`", count=2)
+    login.wait("done, recorded as `passphrase`", count=2)
 
     assert live.states() == {"guard": "approved"}
     assert not live.switch().enabled

@@ -91,7 +91,7 @@ def test_of_many_hooks_those_are_looked_at_that_the_event_may_ask(house: House) 
     for asking, name in product(("claude-code", "x-code", "shelley"), ("PreToolUse", "Stop", "end-of-turn", "other")):
         arrived = parse(request(asking, name))
         each = tuple(one for one in ledger.in_order() if matches(one.hook.match, arrived, EventSearch(arrived)))
-        assert plan(arrived, ledger.state, no_skills, lambda: None) == each
+        assert plan(arrived, ledger.state, house.stores.switch, no_skills) == each
     asked = ledger.state.candidates("claude-code", "tool_before", "PreToolUse")
     assert [place for _, places in asked for place in places] == [0, 1, 2, 5]
 

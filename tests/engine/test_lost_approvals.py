@@ -11,7 +11,7 @@ from tray.model.hook import Failure, Guard
 def judged(tool: str, *failures: Failure, names: tuple[str, ...] = ("Bash",)) -> Outcome | None:
     guards = [Guard(agent="claude-code", event="PreToolUse", failure=one, names=names) for one in failures]
     event = Event(id="e", agent="claude-code", name="PreToolUse", kind=EventKind.TOOL_BEFORE, tool=Tool(name=tool))
-    return LostApprovals(lambda: guards).judge(event)
+    return LostApprovals(guards).judge(event)
 
 
 def verdict(tool: str, *failures: Failure) -> Verdict | None:

@@ -10,7 +10,7 @@ from agents.hook_outputs import EVENTS, inner, ran
 from every import every
 from house import House
 
-from tray.engine.jobs import IGNORED, parse_output
+from tray.engine.merge import IGNORED, parse_output
 from tray.execution import process
 from tray.model.decision import HookOutput, Result, Verdict
 from tray.model.event import Event

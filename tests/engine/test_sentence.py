@@ -155,7 +155,7 @@ def test_a_reason_in_a_notification_loses_its_secrets_and_a_hook_keeps_its_name(
 
     said = event_sentence(call(command="ls"), decision_ending(decision))
 
-    assert said.startswith("Bash · ls · blocked by no-secrets: stay in .env, not [masked ")
+    assert said == "Bash · ls · blocked by no-secrets: stay in .env, not [masked github]"
 
 
 def test_every_verdict_that_says_something_has_an_ending() -> None:

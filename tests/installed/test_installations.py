@@ -135,7 +135,7 @@ def approve_guard(way: Way) -> None:
     way.says("hooktray", "connect", "claude-code", "--yes")
     types(
         way, "hooktray", "approve", "guard",
-        answers=[("Your Hooktray passphrase", SECRET)], done="done, and written down as `passphrase`",
+        answers=[("Your Hooktray passphrase", SECRET)], done="done, recorded as `passphrase`",
     )  # fmt: skip
 
 

@@ -77,7 +77,7 @@ def test_before_any_agent_a_person_in_tmux_sets_a_passphrase_and_then_switches_o
     multiplexer.type("hooktray off")
     multiplexer.wait(WANTED)
     multiplexer.type(SECRET)
-    multiplexer.wait("done, and written down as `passphrase`")
+    multiplexer.wait("done, recorded as `passphrase`")
 
     assert live.switch().enabled is False
     assert made[1] not in multiplexer.screen(), "the screen on which it was shown leaves nothing behind"
@@ -93,7 +93,7 @@ def test_a_person_in_tmux_approves_with_one_command_and_one_passphrase(live: Liv
     multiplexer.wait(WANTED)
     assert "./guard.sh" in multiplexer.screen()
     multiplexer.type(SECRET)
-    multiplexer.wait("done, and written down")
+    multiplexer.wait("done, recorded")
 
     assert live.states() == {"guard": "approved"}
     (approved,) = open_stores(locate(str(live.home)), migrate=False).ledger.in_order()
@@ -108,7 +108,7 @@ def test_a_person_in_tmux_pauses_and_revokes_with_the_passphrase(live: Live, mul
         multiplexer.type(f"hooktray {words}")
         multiplexer.wait(WANTED, count=number)
         multiplexer.type(SECRET)
-        multiplexer.wait("done, and written down as `passphrase`", count=number)
+        multiplexer.wait("done, recorded as `passphrase`", count=number)
 
     assert live.switch().paused_until
     assert live.states() == {"guard": "revoked"}
@@ -192,7 +192,7 @@ def test_the_code_is_enough_to_deny(live: Live, multiplexer: Multiplexer) -> Non
     assert code
     multiplexer.type(code[1])
 
-    multiplexer.wait("done, and written down")
+    multiplexer.wait("done, recorded")
     assert live.states() == {"guard": "denied"}
 
 
@@ -219,7 +219,7 @@ def switches_off(live: Live, shell: Shell) -> None:
     shell.runs("off")
     shell.wait(WANTED)
     shell.types(SECRET)
-    shell.wait("done, and written down as `passphrase`")
+    shell.wait("done, recorded as `passphrase`")
     assert live.switch().enabled is False
     assert SECRET not in shell.text
 

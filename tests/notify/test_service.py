@@ -116,7 +116,7 @@ def test_events_of_the_time_without_a_tray_are_summed_up(service: AlertService, 
     service.summarize_offline([])
 
     assert [alert.body for alert in announced.alerts] == [
-        "2 events were answered while the tray was not running, 1 denied"
+        "2 events were answered while the tray was not running · 1 of them was denied"
     ]
 
 
@@ -184,7 +184,7 @@ def test_an_agent_without_support_that_came_while_no_tray_ran_is_notified_of_lat
 
     assert [alert.body.partition(" · ")[0] for alert in announced.alerts] == [
         "Windsurf runs Hooktray's Claude Code hooks",
-        "2 events were answered while the tray was not running, 0 denied",
+        "2 events were answered while the tray was not running",
     ]
 
 
@@ -459,3 +459,17 @@ def test_a_session_without_a_name_is_not_called_by_one() -> None:
     AlertService(unnamed, Settings).decided(ended, Decision(), record(ended))
 
     assert unnamed.alerts[0].body.startswith("Turn ended")
+
+
+def test_the_desktop_gets_an_alert_before_push_services_do() -> None:
+    got: list[str] = []
+
+    class Desktop(Announced):
+        def announce(self, alerts: tuple[Alert, ...], record: str = "") -> None:
+            got.append(f"desktop {record}")
+
+    ended = event(EventKind.TURN_END)
+    service = AlertService(Desktop(), Settings, push=lambda alerts, record: got.append(f"push {record}"))
+    service.decided(ended, Decision(), record(ended))
+
+    assert got == ["desktop 1", "push 1"]

@@ -213,6 +213,7 @@ def test_a_page_without_its_tray_says_so_and_shows_no_green_dot(site: Site, page
 
     page.wait("!!document.querySelector('[data-state=lost]')", "it is noticed")
     assert "does not answer" in page.run("document.querySelector('.live [role=status]').textContent")
+    assert page.run("document.querySelector('.live button').innerText") == "The tray does not answer"
     assert page.run("getComputedStyle(document.querySelector('.pulse')).fill") == "none"
 
 

@@ -94,7 +94,11 @@ class AgentsMenu:
             left = "; ".join(error.message for error in errors)
             hint = say("connected: {names}", names=names) if names else errors[0].hint
             raise HooktrayError(left, hint=hint)
-        advice = (f"{AGENTS[agent].name}: {text}" for agent in done for text in self._advice(agent))
+        advice = [
+            f"{AGENTS[agent].name}: {text}" if len(done) > 1 else text
+            for agent in done
+            for text in self._advice(agent)
+        ]
         return " · ".join((say("Connected: {names}", names=names), *advice))
 
     def connect_found(self) -> str:

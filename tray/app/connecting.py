@@ -94,9 +94,9 @@ class ConnectService:
         self._open("agents", "\n".join(map(self._describe, self.states())))
 
     def _describe(self, one: AgentStatus) -> str:
-        last = "never heard of"
+        last = "no event yet"
         if one.last_event:
-            last = time.strftime("last heard of %Y-%m-%d %H:%M", time.localtime(one.last_event))
+            last = time.strftime("last event %Y-%m-%d %H:%M", time.localtime(one.last_event))
         state = ", ".join(
             [
                 "installed" if one.installed else "not found here",

@@ -24,7 +24,7 @@ from tray.lazy_dataclass import replace
 from tray.model.decision import Answer, Decision, Record
 from tray.model.event import Event, EventKind, RelayRequest
 from tray.model.hook import GATING_KINDS
-from tray.threads import FullCollectionPause
+from tray.threads import FullCollectionPause, ThrottledCall
 
 MEMORY_LIMIT = 1000  # alerts that were sent before their events have rows
 LARGE_RECORD = 4096  # characters of payload and answer; the menu has up to 200 records
@@ -141,7 +141,7 @@ class EventBus:
     presence_files: EventListener
     page: RecordListener
     alerts: AlertListener
-    refresh: Callable[[], None]  # the sources may be others now
+    refresh: ThrottledCall  # the sources may be others now
 
     def __init__(self, post: Callable[[Callable[[], None]], None], rows: AlertLog, turns: TurnEndDetector) -> None:
         self._post = post
@@ -187,11 +187,13 @@ class EventBus:
         if len(record.payload) + len(record.answer.get("stdout", "")) > LARGE_RECORD:  # no row of the menu shows them
             shown = replace(record, payload="", answer={}, masks=())
         self.view.recent.appendleft(shown)
-        self.view.last_events[record.agent] = record.at
+        if not record.test:
+            self.view.last_events[record.agent] = record.at
         self.sessions.decided(event, decision)
         if event.kind is EventKind.SESSION_END or not self._presence_variables.isdisjoint(event.environment):
             self.presence_files.observe(event)
         if self.page.server is not None:
             self.page.publish(record)
         self.alerts.decided(event, decision, record)
-        self.refresh()
+        if not self.refresh.waiting:
+            self.refresh.request()

@@ -92,15 +92,15 @@ class Incident:
     @property
     def outcome(self) -> str:
         if self.failure:
-            return say("it cannot be made anew: {why}", why=self.failure)
+            return say("it cannot be restored: {why}", why=self.failure)
         approvals = count("{n} approval", "{n} approvals", self.approvals)
         if self.cause in (IncidentCause.SOCKET, IncidentCause.LOCK):
-            result = say("made anew")
+            result = say("restored")
         elif self.decisions is None:
-            result = say("made anew with {approvals}", approvals=approvals)
+            result = say("restored with {approvals}", approvals=approvals)
         else:
             decisions = count("{n} decision", "{n} decisions", self.decisions)
-            result = say("made anew with {approvals} and {decisions}", approvals=approvals, decisions=decisions)
+            result = say("restored with {approvals} and {decisions}", approvals=approvals, decisions=decisions)
         return f"{result} · {say('lost: {what}', what=', '.join(self.lost))}" if self.lost else result
 
     @property

@@ -28,7 +28,7 @@ def create_config(paths: Paths) -> bool:
 
 def alert(found: Sequence[MenuAgent]) -> Alert:
     """The first notification, with a sound, if alerts work here; its button connects all agents that were found."""
-    message = " · ".join((say("Hooktray is here"), _next(found), say("this is what an alert looks and sounds like")))
+    message = " · ".join((say("Hooktray is running"), _next(found)))
     digests = [one.connect.digest for one in found if one.connect]
     shown = replace(information(message, {}), sound=SOUND, notify=True)
     return replace(shown, about=ALL_AGENTS, digest=" ".join(digests), buttons=(Button.CONNECT,)) if digests else shown

@@ -50,7 +50,7 @@ ABILITIES: Mapping[Capability, str] = {
 }
 VERDICTS: Mapping[Verdict, str] = {
     Verdict.ALLOW: phrase("allows it without a question; starts no program"),
-    Verdict.ASK: phrase("has you asked; starts no program"),
+    Verdict.ASK: phrase("asks you; starts no program"),
     Verdict.DENY: phrase("refuses it; starts no program"),
 }
 FAILURES: Mapping[str, str] = {

@@ -94,7 +94,7 @@ COMMANDS = (
     UserCommand(
         "agents",
         "agents:list_agents",
-        "How each agent stands: installed, connected, trusted, firing, last heard of, and what to do.",
+        "The state of each agent: installed, connected, trusted, firing, last event, and what to do.",
     ),
     UserCommand(
         "disconnect",

@@ -37,5 +37,5 @@ def overview(paths: Paths) -> int:
     from tray.cli.status import status
 
     status(paths)
-    print("\n`hooktray help` lists the commands; `hooktray run` starts the tray, `hooktray open` shows its page.")
+    print("\n`hooktray help` lists the commands, `hooktray open` shows the page.")
     return 0

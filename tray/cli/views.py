@@ -60,12 +60,12 @@ def print_status(report: Mapping[str, Any]) -> None:
         print(f"Hooks in trouble: {row['trouble']}; `hooktray doctor` says why and what to do.")
     for one in row["agents"]:
         word = "connected" if one["connected"] else f"not connected; `hooktray connect {one['agent']}` connects it"
-        last = f"last heard of {clock(one['last_event'])}" if one["last_event"] else "never heard of"
+        last = f"last event {clock(one['last_event'])}" if one["last_event"] else "no event yet"
         remedy = f"; {printable(one['remedy'])}" if one["remedy"] else ""
         print(f"{one['agent']}: {word}; {last}{remedy}.")
     for one in row["unsupported"]:
         last = clock(one["last_event"])
-        print(f"{one['agent']}: not supported yet, its tool calls are not guarded; last heard of {last}.")
+        print(f"{one['agent']}: not supported yet, its tool calls are not guarded; last event {last}.")
     if report["problem"]:
         print(f"The configuration is broken, the last good one is in force:\n{printable(report['problem'])}")
     _print_warnings(report)
@@ -135,7 +135,7 @@ def print_agents(report: Mapping[str, Any]) -> None:
         )
         for row, one in zip(rows, report["agents"], strict=True)
     ]
-    table(("agent", "installed", "connected", "trusted", "firing", "last heard of"), cells)
+    table(("agent", "installed", "connected", "trusted", "firing", "last event"), cells)
     for row in rows:
         for text in filter(None, (row["problem"], *row["advice"])):
             print(f"{row['agent']}: {printable(text)}")

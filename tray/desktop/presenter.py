@@ -42,7 +42,7 @@ class Presenter:
         self._controls = controls
         self._catalog = catalog
         self.recent = deque(recent, maxlen=menu.SHOWN_RECORDS)
-        self.last_events = {record.agent: record.at for record in reversed(self.recent)}
+        self.last_events = {one.agent: one.at for one in reversed(self.recent) if not one.test}
         self._running: dict[str, str] = {}
         self._post = post
         self._services = services
@@ -202,24 +202,24 @@ def _tooltip(icon_state: IconState, state: menu.MenuState) -> str:
     number = menu.waiting_number(state)
     if number:
         parts.append(count("{n} agent waits for you", "{n} agents wait for you", number))
-    return f"Hooktray: {' · '.join(part for part in parts if part)}"
+    return " · ".join(("Hooktray", *filter(None, parts)))
 
 
 def _state_text(icon_state: IconState, state: menu.MenuState) -> str:
     """Why the icon is as it is."""
     match icon_state:
         case IconState.OFF:
-            return say("hooks are off")
+            return say("Hooks are off")
         case IconState.PAUSED:
-            return say("hooks are paused until {time}", time=clock(state.paused_until or 0, state.now))
+            return say("Hooks are paused until {time}", time=clock(state.paused_until or 0, state.now))
         case IconState.CUT_OFF:
             return sanitise(state.incident or state.damage or menu.tampered(state), menu.STATUS_LIMIT)
         case IconState.BROKEN:
-            return say("the configuration is broken")
+            return say("The configuration is broken")
         case IconState.WAITING:
             return sanitise(state.running, menu.STATUS_LIMIT)
     if running := sanitise(state.running, menu.STATUS_LIMIT):
         return running
     if icon_state is IconState.TROUBLE:
         return count("{n} hook in trouble", "{n} hooks in trouble", state.failing_hooks)
-    return say("something waits for you") if icon_state is IconState.ATTENTION else say("hooks are on")
+    return menu.status(state).label if icon_state is IconState.ATTENTION else say("Hooks are on")

@@ -125,7 +125,7 @@ class StatusItem(ServiceInterface):
 
     @dbus_property(READ)
     def ToolTip(self) -> DBusToolTip:  # noqa: N802
-        return "", [], "Hooktray", self.tooltip.removeprefix("Hooktray: ")
+        return "", [], "Hooktray", self.tooltip.removeprefix("Hooktray · ")
 
     @dbus_property(READ)
     def ItemIsMenu(self) -> DBusBool:  # noqa: N802

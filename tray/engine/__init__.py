@@ -1,1 +1,1 @@
-"""From event to decision: plan, gates, execution, merge. Begin with pipeline.py."""
+"""From request to answer: receive, plan, gates, execute, merge, respond, record. Begin with pipeline.py."""

@@ -3,55 +3,66 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property, partial
 from operator import attrgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from tray.agents.agent import Agent
+from tray.agents.placeholders import runtime_values
 from tray.agents.protocol import spec
-from tray.agents.registry import hook_rules
+from tray.agents.registry import AGENTS, hook_rules
+from tray.engine.async_output import AsyncOutput
 from tray.engine.gates import TurnLimits, gate
-from tray.engine.jobs import JobBuilder, parse_result
-from tray.engine.merge import failed, make_outcome, skipped
+from tray.engine.merge import failed, make_outcome, parse_output, skipped
 from tray.engine.plan import duplicates
 from tray.engine.ports import EngineListener
-from tray.errors import HooktrayError, StoreError
-from tray.execution.environment import add_withheld, clean
-from tray.execution.hook_runs import HookRuns
-from tray.execution.process import CANCELLED, CLOSED
+from tray.errors import HooktrayError
+from tray.execution.environment import USER_PACKAGES, add_withheld, clean
+from tray.execution.hook_runs import HookPlace, HookRuns
+from tray.execution.process import CANCELLED, CLOSED, Job, StartGate
+from tray.execution.request_deadline import Deadline
 from tray.lazy_dataclass import replace
 from tray.model.decision import Gate, HookOutput, Outcome, Result, Status, Verdict
-from tray.model.event import STOP_KINDS, Capability, Event, EventKind
-from tray.model.hook import AsyncMode, Hook, Rule
+from tray.model.event import TEST_VARIABLE, Event
+from tray.model.hook import AsyncMode, Command, Hook, Http, Prompt, Rule
 from tray.store.ledger import ApprovedHook
-from tray.store.sessions import SessionNote, Sessions
 from tray.store.switch import Switch
 from tray.threads import ShutdownState
 
-if TYPE_CHECKING:  # most events ask no hook, and need nothing that starts processes
+if TYPE_CHECKING:  # most events ask no hook, and need nothing that starts processes; `once` reads no YAML
+    from tray.approvals.command_resolver import CommandResolver
     from tray.execution.command import BackgroundProcesses, Hangup
-    from tray.execution.request_job import AnyJob
+    from tray.execution.request_job import AnyJob, RequestJob
+    from tray.settings import Llm
+    from tray.store.copies import Copies
 
 ONCE_CAUSE = "it had its turn in this session"
 # A session manager may end a hook together with the tray. A failure then must not count before the tray's own signal.
 SESSION_ENDS = frozenset(getattr(signal, name, 0) for name in ("SIGHUP", "SIGINT", "SIGTERM")) - {0}
 SIGNAL_GRACE = 0.25  # seconds that the tray's own signal may come later than the hook's
-REWAKE_CODE = 2  # the exit code with which a hook wants the agent to go on
+AGENT_TIMEOUT = 60.0  # seconds that an agent hook has at most
 
 log = logging.getLogger(__name__)
 
 
 class HookExecutor:
-    """Runs approved hooks and nothing else; which hooks an event asks has been planned before."""
+    """Runs approved hooks and nothing else; which hooks an event asks has been planned before.
+
+    `llm` is the model that a person confirmed, if any.
+    """
 
     def __init__(
         self,
         *,
         switch: Switch,
-        builder: JobBuilder,
+        copies: Copies,
+        llm: Callable[[], Llm | None],
         limits: TurnLimits,
         async_output: AsyncOutput,
         listener: EngineListener,
@@ -61,12 +72,20 @@ class HookExecutor:
     ) -> None:
         self._runs = runs
         self._switch = switch
-        self._builder = builder
+        self._copies = copies
+        self._llm = llm
         self._limits = limits
         self._async_output = async_output
         self._listener = listener
         self._background = background
         self._shutdown_state = shutdown_state
+
+    @cached_property
+    def _resolver(self) -> CommandResolver:
+        """The one-shot engine imports it for a command hook only: that takes as long as a rule does in all."""
+        from tray.approvals.command_resolver import CommandResolver
+
+        return CommandResolver(self._copies)
 
     def run(
         self,
@@ -90,13 +109,15 @@ class HookExecutor:
                 waiting[index] = turn
         serial = not (event.answered or spec(event.agent, event.name).observe_only)
         while waiting:
-            running = ready(waiting, hooks) if serial else dict(waiting)
+            running = ready(waiting, hooks) if serial and len(waiting) > 1 else dict(waiting)
             for index in list(running):
                 del waiting[index]
-                if not self._limits.claim_once(event, hooks[index].hook):
+                hook = hooks[index].hook
+                if hook.once and not self._limits.claim_once(event, hook):
                     del running[index]
-                    outcomes[index] = skipped(hooks[index].hook, Gate.ONCE, ONCE_CAUSE)
-            outcomes |= zip(running, self._run_jobs(event, hooks, running, deadline, hangup), strict=True)
+                    outcomes[index] = skipped(hook, Gate.ONCE, ONCE_CAUSE)
+            if running:
+                outcomes |= self._run_jobs(event, hooks, running, deadline, hangup)
             if waiting:
                 cancelled = cancelled_after_deny(waiting, hooks, outcomes)
                 outcomes |= cancelled
@@ -106,65 +127,104 @@ class HookExecutor:
     def undo(self, event: Event, hooks: Sequence[ApprovedHook], outcomes: Sequence[Outcome]) -> None:
         """These turns do not count, because the one-shot engine runs the hooks of this event again."""
         for one, outcome in zip(hooks, outcomes, strict=True):
-            if outcome.gate is None:
+            if one.hook.once and outcome.gate is None:
                 self._limits.release_once(event, one.hook)
 
     def fail_busy(self, event: Event, hooks: Sequence[ApprovedHook]) -> list[Outcome]:
         """The same without a process: rules still count, a hook that would have to run has failed."""
-        pairs = zip(hooks, self._prepare(event, hooks, self.gate(event)), strict=True)
+        switch_gate = self._switch.gate(time.time(), event.session, event.agent)
+        pairs = zip(hooks, self._prepare(event, hooks, switch_gate), strict=True)
         return [
             turn if isinstance(turn, Outcome) else failed(event, one.hook, Gate.BUSY.value) for one, turn in pairs
         ]
 
-    def skip_all(self, hooks: Sequence[ApprovedHook], switch_gate: Gate) -> list[Outcome]:
-        """What comes out while the switch or a pause keeps all of them from running."""
-        return [skipped(one.hook, switch_gate) for one in hooks]
-
     def run_one(self, event: Event, approved: ApprovedHook, deadline: float, hangup: Hangup | None) -> Outcome:
         """One hook's turn, without the event's other hooks; a pause of the event's own session does not count."""
-        switch_gate = self._switch.gate(time.time(), session="", agent=event.agent)
-        turn = self._prepare_one(event, approved, gate(approved.hook, event, switch_gate=switch_gate))
+        turn = self._turn(event, approved, self._switch.gate(time.time(), agent=event.agent))
         if isinstance(turn, Outcome):
             return turn
         return self._run_jobs(event, [approved], {0: turn}, deadline, hangup)[0]
-
-    def gate(self, event: Event) -> Gate | None:
-        """Whether the switch or a pause keeps this event's hooks from running, at this moment."""
-        return self._switch.gate(time.time(), session=event.session, agent=event.agent)
 
     def _prepare(
         self, event: Event, hooks: Sequence[ApprovedHook], switch_gate: Gate | None
     ) -> list[AnyJob | Outcome]:
         """Each hook after the gates: the job that it has to run, or its outcome when there is none."""
-        same_as = duplicates(hooks)
+        same_as = duplicates(hooks) if len(hooks) > 1 else {}
         turns: list[AnyJob | Outcome] = []
         for index, one in enumerate(hooks):
             if index in same_as:
                 cause = f"the same as {hooks[same_as[index]].hook.name}, which is asked"
                 turns.append(skipped(one.hook, Gate.DUPLICATE, cause))
             else:
-                turns.append(self._prepare_one(event, one, gate(one.hook, event, switch_gate=switch_gate)))
+                turns.append(self._turn(event, one, switch_gate))
         return turns
 
-    def _prepare_one(self, event: Event, approved: ApprovedHook, reason: Gate | None) -> AnyJob | Outcome:
+    def _turn(self, event: Event, approved: ApprovedHook, switch_gate: Gate | None) -> AnyJob | Outcome:
         hook = approved.hook
+        reason = gate(hook, event, switch_gate=switch_gate)
         if reason is not None:
             return skipped(hook, reason)
         if event.problem and (hook.match.tool or hook.match.pattern or not isinstance(hook.action, Rule)):
             return failed(event, hook, event.problem)
         if isinstance(hook.action, Rule):
-            if not self._limits.claim_once(event, hook):
+            if hook.once and not self._limits.claim_once(event, hook):
                 return skipped(hook, Gate.ONCE, ONCE_CAUSE)
             output = HookOutput(verdict=hook.action.verdict, reason=hook.action.reason)
             return Outcome(hook=hook.name, status=Status.OK, output=output)
+        start_gate = partial(self._runs.starting, partial(self._switch.starting, event.session, event.agent))
+        hook = replace(hook, env=approved.env) if approved.granted else hook
         try:
-            start_gate = partial(self._runs.starting, partial(self._switch.starting, event.session, event.agent))
-            return self._builder.build(event, approved, start_gate)
+            known = AGENTS.find(hook.dialect)
+            if known is None:
+                raise HooktrayError(f"it is written for {hook.dialect}, an agent that is not known here any more")
+            if isinstance(hook.action, Command):
+                return self._command_job(event, approved, hook, hook.action, known, start_gate)
+            return _request_job(event, hook, self._llm, start_gate)
         except HooktrayError as error:
             return failed(event, hook, error.message)
         except Exception as error:  # the hook's turn: one hook's trouble never takes the others' verdicts away
             log.exception("%s could not have its turn", hook.name)
             return failed(event, hook, f"internal error: {type(error).__name__}")
+
+    def _command_job(
+        self, event: Event, approved: ApprovedHook, hook: Hook, command: Command, known: Agent, start_gate: StartGate
+    ) -> Job:
+        """The process of this hook. Raises HooktrayError when it cannot be."""
+        digest = approved.digest
+        own = {"HOOK_SOURCE_DIR": command.folder, "PYTHONDONTWRITEBYTECODE": "1"}  # nothing joins the approved copy
+        if USER_PACKAGES not in hook.env:
+            own["PYTHONNOUSERSITE"] = "1"  # Python would run whatever an agent leaves in that folder
+        values: Mapping[str, str] = {}
+        if command.format:
+            values = runtime_values(command, self._resolver.copy(digest, command.plugin), event.cwd)
+        if event.test:
+            own[TEST_VARIABLE] = "1"
+        if command.storage:
+            Path(command.storage).mkdir(parents=True, exist_ok=True)
+        variables = known.protocol.environment(event)
+        extra = {**variables, **(values if command.shell or command.plugin else {}), **own}
+        stdin = known.protocol.stdin(event)
+        if command.owner and known.rules.plugin_input:
+            folder = values.get(known.rules.placeholders.plugin) or command.root
+            stdin = known.rules.plugin_input(stdin, command.owner, folder)
+        named = {**variables, **values} if command.format else {}
+        line = self._resolver.command_line(hook, digest, named, approved.pins, event.environment.get("PATH", ""))
+        if line.search_path:
+            extra["PATH"] = line.search_path
+        # An agent's own hooks start where it would start them, as their relative paths mean that; others in `cwd`.
+        folders = (event.hook_folder, event.cwd) if hook.match.format == event.agent else (event.cwd,)
+        return Job(
+            argv=line.argv,
+            script=line.script,
+            cwd=next(filter(os.path.isdir, folders), None) or str(Path.home()),
+            environment=clean(event.environment, wanted=hook.env, extra=extra).environment,
+            stdin=stdin,
+            timeout=hook.timeout,
+            background=hook.background_seconds,
+            on_start=partial(self._runs.add, hook.key, HookPlace(event.above, event.depth)),
+            on_exit=self._runs.end,
+            start_gate=start_gate,
+        )
 
     def _run_jobs(
         self,
@@ -173,47 +233,76 @@ class HookExecutor:
         jobs: Mapping[int, AnyJob],
         deadline: float,
         hangup: Hangup | None,
-    ) -> list[Outcome]:
-        if not jobs:
-            return []
-        from tray.execution.request_job import run_jobs
+    ) -> dict[int, Outcome]:
+        run: Callable[..., tuple[Result, ...]]
+        if {*map(type, jobs.values())} == {Job}:
+            from tray.execution.command import run
+        else:
+            from tray.execution.request_job import run_jobs as run
 
-        texts = {index: hooks[index].hook.status for index in jobs}
-        with show_status(self._listener, event, texts) as hide:
-            reporting = [replace(job, on_end=hide(index)) if texts[index] else job for index, job in jobs.items()]
-            results = run_jobs(reporting, deadline, hangup, background=self._background)
+        texts: dict[int, str] = {}
+        for index in jobs:
+            if hooks[index].hook.status:
+                texts[index] = hooks[index].hook.status
+        if texts:
+            with show_status(self._listener, event, texts) as hide:
+                shown = [replace(job, on_end=hide(index)) if index in texts else job for index, job in jobs.items()]
+                results = run(shown, deadline, hangup, background=self._background)
+        else:
+            results = run([*jobs.values()], deadline, hangup, background=self._background)
         if not SESSION_ENDS.isdisjoint(map(attrgetter("signal"), results)):
             self._shutdown_state.wait(SIGNAL_GRACE)
-        outcomes = []
+        outcomes: dict[int, Outcome] = {}
         for index, result in zip(jobs, results, strict=True):
-            hook = hooks[index].hook
-            if result.cause:
-                result = replace(result, cause=self._builder.with_originals(hooks[index], result.cause))
-            if hook.once and not result.started:
-                self._limits.release_once(event, hook)
-            if result.cause == CLOSED:
-                outcomes.append(skipped(hook, self.gate(event) or Gate.SWITCH_OFF))
-                continue
-            if result.cause == CANCELLED:
-                outcomes.append(Outcome(hook=hook.name, status=Status.SKIPPED, cause=CANCELLED, ms=result.ms))
-                continue
-            outcome = self._parse(event, hook, result)
-            if outcome.status is Status.FAILED and result.stderr:
-                withheld = clean(event.environment, wanted=hooks[index].env, extra={}).withheld
-                outcome = replace(outcome, cause=add_withheld(outcome.cause, result.stderr, withheld))
-            outcomes.append(outcome)
+            outcomes[index] = self._outcome(event, hooks[index], result)
         return outcomes
 
-    def _parse(self, event: Event, hook: Hook, result: Result) -> Outcome:
+    def _outcome(self, event: Event, approved: ApprovedHook, result: Result) -> Outcome:
+        """What came of a job."""
+        hook = approved.hook
+        if result.cause:  # agents and users know their own files, and nothing of our copies
+            result = replace(result, cause=self._copies.with_originals(approved.digest, result.cause))
+        if hook.once and not result.started:
+            self._limits.release_once(event, hook)
+        if result.cause == CLOSED:
+            switch_gate = self._switch.gate(time.time(), event.session, event.agent)
+            return skipped(hook, switch_gate or Gate.SWITCH_OFF)
+        if result.cause == CANCELLED:
+            return Outcome(hook=hook.name, status=Status.SKIPPED, cause=CANCELLED, ms=result.ms)
         try:
-            output = parse_result(event, hook, result)
+            output = parse_output(event, hook, result)
             if hook.async_mode is not AsyncMode.NO:
                 output = self._async_output.save(event, hook, result, output)
         except Exception as error:  # the hook's turn
             log.exception("the output of %s cannot be read", hook.name)
             output = HookOutput(problem=f"internal error: {type(error).__name__}")
         stderr = result.stderr.decode("utf-8", "replace")
-        return make_outcome(event, hook, output, timed_out=result.timed_out, ms=result.ms, stderr=stderr)
+        outcome = make_outcome(event, hook, output, timed_out=result.timed_out, ms=result.ms, stderr=stderr)
+        if outcome.status is Status.FAILED and result.stderr:
+            withheld = clean(event.environment, wanted=approved.env, extra={}).withheld
+            outcome = replace(outcome, cause=add_withheld(outcome.cause, result.stderr, withheld))
+        return outcome
+
+
+def _request_job(event: Event, hook: Hook, llm: Callable[[], Llm | None], start_gate: StartGate) -> RequestJob:
+    """The request or question of this hook."""
+    from tray.execution.request_job import RequestJob
+
+    action, timeout = hook.action, hook.timeout
+    if isinstance(action, Prompt):
+        model, timeout = llm(), min(timeout, AGENT_TIMEOUT) if action.agent else timeout
+
+    def ask(deadline: Deadline) -> Result:
+        if isinstance(action, Prompt):
+            from tray.engine.prompt_hook import ask_model  # imported when a hook first asks a model
+
+            return ask_model(event, hook, action, model, deadline)
+        from tray.engine.http_hook import post  # urllib3 is none of a command hook's business
+
+        assert isinstance(action, Http)
+        return post(event, hook, action, deadline)
+
+    return RequestJob(ask=ask, timeout=timeout, start_gate=start_gate)
 
 
 class StatusDisplay(Protocol):
@@ -282,70 +371,5 @@ def cancelled_after_deny(
 
 def _queue_key(one: ApprovedHook) -> str:
     """The queue of a hook; "" when it does not wait."""
-    return one.hook.source.path if hook_rules(one.hook.match.format).sequential else ""
-
-
-class AsyncOutput:
-    """Output of hooks that run beside the answer: too late for its own event, it waits for the session's next one.
-
-    No relay can wake an agent. What a hook wants to tell it goes along as context with the next event that can carry
-    some; what shall make the agent go on also refuses the end of its turn, if that comes first.
-
-    `save` keeps what such a hook printed, `take` returns it for an event that can carry it.
-    """
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
-
-    def save(self, event: Event, hook: Hook, result: Result, output: HookOutput) -> HookOutput:
-        """Keep what the agent must still get of it; returns what counts beside the answer."""
-        if hook.async_mode is AsyncMode.REWAKE and result.code == REWAKE_CODE:
-            note = SessionNote(hook=hook.name, text=_text(result.stderr) or _text(result.stdout), wake=True)
-            output = replace(output, verdict=Verdict.ABSTAIN, reason="wants the agent to go on", problem="")
-        else:
-            note = SessionNote(hook=hook.name, text=output.context)
-        if note.text and event.kind is not EventKind.SESSION_END and not event.test:
-            try:
-                self._sessions.add_note(event.agent, event.session, note)
-            except StoreError as error:
-                return HookOutput(problem=f"what it said could not be kept: {error.message}")
-        return _without_verdict(output)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing at all is remembered of any session: then nothing waits."""
-        return self._sessions.empty
-
-    def take(self, event: Event) -> list[Outcome]:
-        """What waits for this session, as outcomes of the hooks that printed it. It is never for a subagent."""
-        if self.is_empty:
-            return []
-        can = spec(event.agent, event.name).can
-        ending = event.kind is EventKind.TURN_END and Capability.DENY in can
-        informs = Capability.CONTEXT in can and event.kind not in STOP_KINDS  # there it would make the agent go on
-        if event.subagent or event.problem or event.test or not (ending or informs):
-            return []
-        try:
-            notes = self._sessions.take_notes(event.agent, event.session, wake=not informs)
-        except StoreError as error:
-            log.warning("the saved output of hooks could not be taken: %s", error.message)
-            return []
-        return [_outcome(note, ending=ending and not informs) for note in notes]
-
-
-def _outcome(note: SessionNote, *, ending: bool) -> Outcome:
-    output = HookOutput(verdict=Verdict.DENY, reason=note.text) if ending else HookOutput(context=note.text)
-    return Outcome(hook=note.hook, status=Status.OK, output=output, cause="said beside an earlier event's answer")
-
-
-def _without_verdict(output: HookOutput) -> HookOutput:
-    """A verdict and a rewrite came too late; notes for the user, and what went wrong, still count."""
-    reason = output.reason
-    if output.verdict is not Verdict.ABSTAIN or output.rewrite or output.stop is not None:
-        word = "a rewrite" if output.verdict is Verdict.ABSTAIN else output.verdict.word
-        reason = f"{word} came after the answer" + (f": {reason}" if reason else "")
-    return HookOutput(reason=reason, notes=output.notes, warning=output.warning, problem=output.problem)
-
-
-def _text(output: bytes) -> str:
-    return output.decode("utf-8", "replace").strip()
+    hook = one.hook
+    return hook.source.path if hook.match.format and hook_rules(hook.match.format).sequential else ""

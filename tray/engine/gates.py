@@ -63,15 +63,11 @@ def gate(hook: Hook, event: Event, *, switch_gate: Gate | None) -> Gate | None:
     return Gate.NESTED if hook.key in event.above else None
 
 
-def may_block(hook: Hook, switch_gate: Gate | None) -> bool:
-    """Whether running this hook can block; a thread that accepts connections must not."""
-    return switch_gate is None and hook.enabled and not isinstance(hook.action, Rule)
-
-
 class TurnLimits:
     """What the engine remembers of turns: who had its one turn, and how often an end was refused.
 
-    A disk that cannot be written never stops a hook: then it has its turn, and its refusal counts.
+    A disk that cannot be written never stops a hook: then it has its turn, and its refusal counts. The caller knows
+    whom it concerns: events of BOUNDARIES, CAPPED_KINDS and ENDS_TURN, and hooks with `once`.
 
     What `hooktray test` sends did not happen: it is neither counted nor remembered.
     """
@@ -81,7 +77,7 @@ class TurnLimits:
 
     def begin(self, event: Event) -> None:
         """Before any hook is asked: a prompt begins a turn; a session's end is the end of all that we know of it."""
-        if event.kind not in BOUNDARIES or event.test or self._is_continued(event):
+        if event.test or self._is_continued(event):
             return
         starts = event.kind is EventKind.SESSION_START and event.topic != COMPACTED
         if event.kind is EventKind.PROMPT or starts:
@@ -98,23 +94,23 @@ class TurnLimits:
 
     def end(self, event: Event, decision: Decision) -> None:
         """After its decision: an end of turn that was not refused is one."""
-        if event.kind in ENDS_TURN and not (event.answered or event.test) and not goes_on(event, decision):
+        if not (event.answered or event.test) and not goes_on(event, decision):
             _or_default(lambda: self._sessions.clear(event.agent, event.session, turn=True), None)
 
     def claim_once(self, event: Event, hook: Hook) -> bool:
-        """Whether this hook may have its turn; one that has a single turn in a session has it with this call."""
-        if event.test or not hook.once:
+        """Whether this hook, which has a single turn in a session, may have it; it has it with this call."""
+        if event.test:
             return True
         return _or_default(lambda: self._sessions.mark(event.agent, event.session, _once_key(hook)), True)
 
     def release_once(self, event: Event, hook: Hook) -> None:
         """Its turn did not come to a start."""
-        if hook.once and not event.test:
+        if not event.test:
             _or_default(lambda: self._sessions.unmark(event.agent, event.session, _once_key(hook)), None)
 
     def apply_cap(self, event: Event, decision: Decision) -> Decision:
         """The decision, unless it is one refusal to end too many: then nobody refused."""
-        if event.test or event.kind not in CAPPED_KINDS:
+        if event.test:
             return decision
         agent, session, name = event.agent, event.session, _refusals_key(event)
         if not goes_on(event, decision):

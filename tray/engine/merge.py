@@ -1,17 +1,79 @@
-"""Many outcomes, one decision: the strictest verdict wins, by declared order and never by who finished first."""
+"""A hook's output becomes its outcome, and many outcomes one decision: the strictest verdict wins.
+
+What counts is the declared order, never who finished first.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tray.agents import lenient
 from tray.agents.protocol import spec
-from tray.agents.registry import hook_rules
+from tray.agents.registry import AGENTS, hook_rules
 from tray.engine.own_answers import OWN_NAME
-from tray.model.decision import NO_OUTPUT, Decision, Gate, HookOutput, Outcome, Status, Verdict
-from tray.model.event import Capability, Event
-from tray.model.hook import GATING_KINDS, Failure, Hook
+from tray.engine.prompt_text import parse_reply
+from tray.execution.script import UNOPENED, is_unopened_script
+from tray.lazy_dataclass import replace
+from tray.model.decision import NO_OUTPUT, Decision, Gate, HookOutput, Outcome, Result, Status, Verdict
+from tray.model.event import STOP_KINDS, Capability, Event
+from tray.model.hook import GATING_KINDS, OWN_SOURCE, Command, Failure, Hook, Prompt
+from tray.text import redact, sanitise
 
 REASON_LIMIT = 2000  # characters of what a hook wrote to stderr, taken from its end
+QUOTED = 60  # characters of the output that a reason quotes
+REDACTED_LENGTH = 2000  # characters from which they are taken: a secret at their end is known by what follows
+IGNORED = "its answer is the last line of its output; the lines before it were ignored"
+
+
+def parse_output(event: Event, hook: Hook, result: Result) -> HookOutput:
+    """The hook's answer in its dialect; a refusal or question on the last line counts after any other text.
+
+    An allow or a rewrite there does not count: some other program may have printed it. CPython that has not found its
+    script has no verdict, though it ends with 2.
+    """
+    if isinstance(hook.action, Prompt):
+        return parse_reply(event, hook, hook.action, result)
+    if result.code == 2 and UNOPENED in result.stderr and not result.stdout and isinstance(hook.action, Command):
+        stderr = result.stderr.decode("utf-8", "replace").strip()
+        if is_unopened_script(hook.action.line, stderr):
+            return HookOutput(problem=stderr)
+    known = AGENTS.find(hook.dialect)
+    assert known is not None  # it was when the hook was started
+    output = known.protocol.read(event, result)
+    if output.context and event.kind in STOP_KINDS and not hook_rules(hook.dialect).context_at_stop:
+        # The format does not know context at a stop: an agent would go on because of it.
+        output = replace(output, context="", adjustment=output.adjustment or "its context at a stop was dropped")
+    if output.verdict is Verdict.DENY or result.cause or result.code is None:
+        return output
+    if last := lenient.last_object(result.stdout):
+        answer = known.protocol.read(event, replace(result, stdout=last.encode()))
+        if answer.verdict > max(output.verdict, Verdict.ALLOW) or answer.stop is not None:
+            return _refusal(answer)
+    refusable = Capability.DENY in spec(event.agent, event.name).can  # else there is nothing to block
+    if refusable and hook.failure is Failure.BLOCK and result.code == 0 and not output.problem:
+        return _require_answer(hook, result, output)
+    return output
+
+
+def _refusal(answer: HookOutput) -> HookOutput:
+    """Only what is strict in it."""
+    verdict = answer.verdict if answer.verdict > Verdict.ALLOW else Verdict.ABSTAIN
+    return HookOutput(verdict=verdict, reason=answer.reason, stop=answer.stop, notes=answer.notes, adjustment=IGNORED)
+
+
+def _require_answer(hook: Hook, result: Result, output: HookOutput) -> HookOutput:
+    """With `failure: block` text is a failure, unless it is what the event or the hook's own format asks for."""
+    text = lenient.text(result.stdout, lenient.PYTHON)
+    is_ours, is_object = hook.source.kind == OWN_SOURCE, lenient.is_object(text)
+    if not text or output.plain or (is_object and not (is_ours and output.warning)):
+        return output
+    if not is_ours and (hook_rules(hook.dialect).text_counts or not output.warning):
+        return output
+    quoted = sanitise(redact(sanitise(text[:REDACTED_LENGTH], REDACTED_LENGTH)).text, QUOTED)
+    return HookOutput(
+        problem=f'it printed "{quoted}" and no answer: have it print one JSON object, or nothing for no opinion,'
+        " and everything else to stderr"
+    )
 
 
 def make_outcome(
@@ -86,14 +148,16 @@ def merge(outcomes: Sequence[Outcome], hook_times: tuple[float, float] | None = 
             continue
         if output.verdict > verdict:
             verdict, reasons = output.verdict, []
+        # As the agent's user reads it: who says it, and through which program.
+        signature = "" if outcome.hook == OWN_NAME else f"{outcome.hook} (Hooktray): "
         if output.verdict is verdict and output.reason:
-            reasons.append(_signed(outcome, output.reason))
+            reasons.append(signature + output.reason)
         if output.rewrite is not None:
             rewriting.append(outcome)
         if output.context:
             contexts.append(output.context)
         if output.stop is not None:
-            stops.append(_signed(outcome, output.stop) if output.stop else "")
+            stops.append(signature + output.stop if output.stop else "")
         if output.adjustment:
             adjustments.append(f"{outcome.hook}: {output.adjustment}")
         notes += output.notes
@@ -112,11 +176,6 @@ def merge(outcomes: Sequence[Outcome], hook_times: tuple[float, float] | None = 
         adjustments=(*_conflict(rewriting), *adjustments) if rewriting else tuple(adjustments),
         hook_times=hook_times,
     )
-
-
-def _signed(outcome: Outcome, text: str) -> str:
-    """A reason as the agent's user reads it: who says it, and through which program."""
-    return text if outcome.hook == OWN_NAME else f"{outcome.hook} (Hooktray): {text}"
 
 
 def _conflict(rewriting: Sequence[Outcome]) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from tray.lazy_dataclass import dataclass
 from tray.model.decision import HookOutput, Outcome, Status, Verdict
 from tray.model.event import Event, EventKind
 from tray.model.hook import Failure, Guard
@@ -25,8 +26,8 @@ LOST_ADJUSTMENT = "the agent cannot ask: the call went on"
 
 
 def parse_command(event: Event) -> tuple[str, ...] | None:
-    """Our word and those behind it; None when that is not what was typed."""
-    if event.kind not in TYPED_COMMAND_KINDS or event.problem:
+    """Our word and those behind it; None when that is not what was typed. The event is one of TYPED_COMMAND_KINDS."""
+    if event.problem:
         return None
     slash = event.kind in (EventKind.SLASH_COMMAND, EventKind.PROMPT_EXPANSION)
     own = f"/{event.topic.removeprefix('/')}"
@@ -38,8 +39,8 @@ def parse_command(event: Event) -> tuple[str, ...] | None:
 
 
 def answer_command(event: Event, command_answers: CommandAnswers) -> Outcome | None:
-    """A refusal whose reason is the answer; None for every other event."""
-    words = parse_command(event) if event.kind in TYPED_COMMAND_KINDS else None
+    """A refusal whose reason is the answer; None when no command of ours was typed."""
+    words = parse_command(event)
     if words is None:
         return None
     output = HookOutput(verdict=Verdict.DENY, reason=command_answers(words, event.agent))
@@ -51,21 +52,18 @@ def no_tray(words: tuple[str, ...], agent: str) -> str:
     return "the tray is not running; `hooktray run` starts it"
 
 
+@dataclass(slots=True)
 class LostApprovals:
-    """Judges tool calls by the guards that `load` returns, which are none unless approvals were lost."""
+    """What lost approvals go on guarding; nothing as long as none were lost."""
 
-    def __init__(self, load: Callable[[], Sequence[Guard]] = tuple) -> None:
-        self._load = load
+    guards: Sequence[Guard] = ()
 
     def judge(self, event: Event) -> Outcome | None:
-        """The outcome for this event; None when no lost approval guards it.
+        """The outcome for this event; None when none of the guards is about it.
 
         Where the agent cannot ask, the call goes on as that of a hook that failed: it is journalled and announced.
         """
-        guards = self._load()
-        if not guards:
-            return None
-        found = [guard for guard in guards if (guard.agent, guard.event) == (event.agent, event.name)]
+        found = [guard for guard in self.guards if (guard.agent, guard.event) == (event.agent, event.name)]
         failures = {guard.failure for guard in found if _covers(guard, event)}
         if failures == {Failure.ALLOW}:
             output = HookOutput(problem=LOST_CAUSE, adjustment=LOST_ADJUSTMENT)

@@ -1,4 +1,4 @@
-"""From event to answer: plan, gates, execution, merge, fit. Read `decide` first."""
+"""From request to answer: receive, plan, gates, execute, merge, fit, respond. Read `begin` and `_judge` first."""
 
 from __future__ import annotations
 
@@ -6,35 +6,28 @@ import logging
 import os
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
-from tray.agents.agent import Payload
-from tray.agents.protocol import fit, neutral, parse_payload, spec
-from tray.agents.recognition import RecognisedCaller, recognise
+from tray.agents.protocol import fit, neutral, spec
 from tray.approvals.callers.ancestry import HookAncestry
-from tray.engine.execute import AsyncOutput, HookExecutor
-from tray.engine.gates import MAX_DEPTH, TurnLimits, apply_switch, may_block
-from tray.engine.jobs import JobBuilder
-from tray.engine.merge import merge
-from tray.engine.own_answers import LostApprovals, answer_command
-from tray.engine.parse_event import parse_event
+from tray.engine.async_output import AsyncOutput
+from tray.engine.execute import HookExecutor
+from tray.engine.gates import BOUNDARIES, CAPPED_KINDS, MAX_DEPTH, TurnLimits, apply_switch
+from tray.engine.merge import merge, skipped
+from tray.engine.own_answers import TYPED_COMMAND_KINDS, answer_command
 from tray.engine.plan import plan, split_async
 from tray.engine.ports import FREQUENT_KINDS, Defer, EngineListener, EngineOptions, EngineState, Spawn, run_now
-from tray.engine.reports import CallReport, CallReports
+from tray.engine.receive import CallReport, CallReports, receive
 from tray.engine.respond import Responder
 from tray.engine.scopes import SkillScopes
-from tray.engine.user_questions import (
-    ASKING_KINDS,
-    EngineResponse,
-    QuestionResult,
-    Resolution,
-    apply_result,
-)
+from tray.engine.user_questions import ASKING_KINDS, EngineResponse, QuestionResult, Resolution, apply_result
 from tray.execution.process import CANCELLED
 from tray.lazy_dataclass import replace
 from tray.model.decision import NO_OPINION, Answer, Decision, Gate, Outcome, Status, Verdict
 from tray.model.event import Event, EventKind, RelayRequest
-from tray.model.hook import Hook
+from tray.model.hook import Hook, Rule
+from tray.protection.self_protection import KINDS as PROTECTED_KINDS
 from tray.protection.self_protection import Protection
 from tray.store.ledger import ApprovedHook, LedgerState
 
@@ -50,7 +43,7 @@ class Engine:
     """Judges events by the approved hooks. `spawn` runs work whose answer has left; False when it takes no more."""
 
     def __init__(self, state: EngineState, listener: EngineListener, spawn: Spawn, options: EngineOptions) -> None:
-        self._lost = LostApprovals(options.lost_guards)
+        self._lost = options.lost
         self._protection = Protection(
             protected_paths=state.protected_paths, exceptions=options.exceptions, page=options.page
         )
@@ -62,13 +55,15 @@ class Engine:
         self._ledger = state.ledger
         self._switch = state.switch
         self._runs = state.runs
+        self._sessions = state.sessions
         self._limits = TurnLimits(state.sessions)
         self._async_output = AsyncOutput(state.sessions)
         self._scopes = SkillScopes(state.sessions)
         self._reports = CallReports()
         self._executor = HookExecutor(
             switch=state.switch,
-            builder=JobBuilder(state.copies, options.llm, state.runs),
+            copies=state.copies,
+            llm=options.llm,
             limits=self._limits,
             async_output=self._async_output,
             listener=listener,
@@ -104,14 +99,14 @@ class Engine:
         """
         started = time.monotonic() - elapsed
         ledger = self._ledger.state  # one for the whole event: the row names the version that it was judged by
-        request, payload, caller = _recognise(request)
-        if caller is not None:
-            return self._responder.respond_unsupported(request, caller, payload, ledger.version, started, defer)
-        event = parse_event(request, ledger.version, payload)
+        event, foreign = receive(request, ledger.version)
+        if foreign is not None:
+            return self._responder.respond_unsupported(event, foreign, started, defer)
         first = self._reports.earlier(event)
         if first is not None:
             return self._repeat(event, first, ledger, started)
-        self._limits.begin(event)
+        if event.kind in BOUNDARIES:
+            self._limits.begin(event)
         return self._judge(event, ledger, started, defer, on_slow)
 
     def _repeat(
@@ -123,7 +118,7 @@ class Engine:
             return neutral(event.agent, event.name, event.body)
 
         def answer(hangup: Hangup | None) -> EngineResponse:
-            decision = first.wait(started + event_spec.deadline - time.monotonic())
+            decision = self._reports.wait(first, started + event_spec.deadline - time.monotonic())
             if decision is not None:
                 return self._responder.render_again(event, decision)
             judged = self._judge(event, ledger, started, run_now, lambda: None)
@@ -135,58 +130,70 @@ class Engine:
         self, event: Event, ledger: LedgerState, started: float, defer: Defer, on_slow: Callable[[], object]
     ) -> EngineResponse | Callable[[Hangup | None], EngineResponse]:
         try:
-            return self._dispatch(event, ledger, started, defer, on_slow)
+            own = self._own_outcome(event)
+            if own is not None and own.output.verdict is Verdict.DENY:  # whatever hooks and the switch say
+                self._listener.arrived(event, answered=False)
+                return self._responder.respond(event, fit(event, merge([own])), started)
+            switch, switch_gate = self._switch.current, None
+            if switch.pauses or not switch.enabled:
+                switch_gate = self._switch.gate(time.time(), event.session, event.agent)
+            if switch_gate is not None and own is None and event.kind not in ANCESTRY_KINDS:
+                return self._answer_off(event, ledger, switch_gate, started, defer)
+            hooks = plan(event, ledger, self._switch, self._scopes.skills, on_slow)
+            if (hooks and switch_gate is None) or event.kind in ANCESTRY_KINDS:
+                event = self._with_place(event)  # now, while the relay still lives
+            observed = bool(hooks) and spec(event.agent, event.name).observe_only
+            if self._questions.pending:
+                self._questions.observe(event)
+            self._listener.arrived(event, answered=observed)
+            if not hooks or switch_gate is not None:
+                outcomes = [skipped(one.hook, switch_gate) for one in hooks] if switch_gate is not None else []
+                decision = self._decision(event, [own, *outcomes] if own else outcomes)
+                if decision.ask_user:
+                    return self._ask(event, decision, started, (), ())
+                return self._responder.respond(event, decision, started, defer)
+            if observed:
+                defer(lambda: self._start_observers(event, hooks, started), soon=True)
+                return neutral(event.agent, event.name, event.body)
+            awaited, beside = split_async(hooks)
+            run = partial(self._run_hooks, event, ledger, own, awaited, beside, started, defer)
+            for one in awaited:
+                if one.hook.enabled and not isinstance(one.hook.action, Rule):
+                    return run  # it may block, which a thread that accepts connections must not
+            return run(None)
         except Exception as error:  # noqa: BLE001 - ours: an event that we fail on has not got past its guards
             return self._fail(event, ledger, started, error)
 
-    def _dispatch(
-        self, event: Event, ledger: LedgerState, started: float, defer: Defer, on_slow: Callable[[], object]
-    ) -> EngineResponse | Callable[[Hangup | None], EngineResponse]:
-        own = self._own_outcome(event)
-        if own is not None and own.output.verdict is Verdict.DENY:  # whatever hooks and the switch say
-            self._listener.arrived(event, answered=False)
-            return self._responder.respond(event, fit(event, merge([own])), started)
-        switch_gate = self._executor.gate(event)
-        if switch_gate is not None and own is None and event.kind not in ANCESTRY_KINDS:
-            return self._answer_off(event, ledger, switch_gate, started, defer)
-        hooks = self._plan(event, ledger, on_slow)
-        asked = (hooks and switch_gate is None) or event.kind in ANCESTRY_KINDS
-        if asked:
-            event = self._with_place(event)  # now, while the relay still lives
-        observed = bool(hooks) and spec(event.agent, event.name).observe_only
-        self._questions.observe(event)
-        self._listener.arrived(event, answered=observed)
-        if not hooks or switch_gate is not None:
-            skipped = self._executor.skip_all(hooks, switch_gate) if switch_gate is not None else []
-            decision = self._decision(event, [own, *skipped] if own else skipped)
-            return self._ask(event, decision, started, defer, lambda: self._hand_back(event, (), (), started))
-        if observed:
-            defer(lambda: self._start_observers(event, hooks, started), soon=True)
-            return neutral(event.agent, event.name, event.body)
-        awaited, beside = split_async(hooks)
-        deadline = started + spec(event.agent, event.name).deadline
-
-        def answer(hangup: Hangup | None) -> EngineResponse:
-            began = time.monotonic()
-            try:
-                outcomes = self._executor.run(event, awaited, deadline, hangup, switch_gate)
-
-                def hand_back() -> None:
-                    self._hand_back(event, awaited, outcomes, started)
-
-                if self._is_interrupted(outcomes):
-                    hand_back()
-                    return None
-                times = (began, time.monotonic())
-                decision = self._decision(event, [own, *outcomes] if own else outcomes, times)
-                response = self._ask(event, decision, started, defer, hand_back)
-            except Exception as error:  # noqa: BLE001 - the same
-                return self._fail(event, ledger, started, error)
-            if beside:
-                self._start_async(event, beside)
-            return response
-
-        return answer if any(may_block(one.hook, switch_gate) for one in awaited) else answer(None)
+    def _run_hooks(
+        self,
+        event: Event,
+        ledger: LedgerState,
+        own: Outcome | None,
+        awaited: Sequence[ApprovedHook],
+        beside: Sequence[ApprovedHook],
+        started: float,
+        defer: Defer,
+        hangup: Hangup | None,
+    ) -> EngineResponse:
+        """The answer by the hooks that it waits for; those that run `beside` it begin once it is there."""
+        began = time.monotonic()
+        try:
+            deadline = started + spec(event.agent, event.name).deadline
+            outcomes = self._executor.run(event, awaited, deadline, hangup, None)
+            if self._shutdown_state.begun and _is_interrupted(outcomes):
+                self._hand_back(event, awaited, outcomes, started)
+                return None
+            times = (began, time.monotonic())
+            decision = self._decision(event, [own, *outcomes] if own else outcomes, times)
+            if decision.ask_user:
+                response = self._ask(event, decision, started, awaited, outcomes)
+            else:
+                response = self._responder.respond(event, decision, started, defer)
+        except Exception as error:  # noqa: BLE001 - the same
+            return self._fail(event, ledger, started, error)
+        if beside:
+            self._start_async(event, beside)
+        return response
 
     def _with_place(self, event: Event) -> Event:
         """The event with the hooks from which its relay descends."""
@@ -202,21 +209,24 @@ class Engine:
         """As with an event that cannot be read: its hooks have failed, and `failure: block` blocks."""
         log.exception("%s of %s could not be judged", event.name, event.agent)
         event = replace(event, problem=event.problem or f"internal error: {type(error).__name__}")
-        decision = merge(self._executor.fail_busy(event, self._plan(event, ledger)))
+        hooks = plan(event, ledger, self._switch, self._scopes.skills)
+        decision = merge(self._executor.fail_busy(event, hooks))
         return self._responder.respond(event, fit(event, decision), started)
 
     def _answer_off(
         self, event: Event, ledger: LedgerState, switch_gate: Gate, started: float, defer: Defer
     ) -> Answer:
         """Hooks are off: answer neutrally; matching hooks are looked up only for the journal."""
-        self._questions.observe(event)
+        if self._questions.pending:
+            self._questions.observe(event)
         self._listener.arrived(event, answered=False)
-        decision = self._limits.apply_cap(event, NO_OPINION)
-        return self._responder.respond(event, decision, started, defer, self._gated(ledger, switch_gate))
+        decision = self._limits.apply_cap(event, NO_OPINION) if event.kind in CAPPED_KINDS else NO_OPINION
 
-    def _gated(self, ledger: LedgerState, gate: Gate) -> Callable[[Event], Decision]:
-        """The decision on an event whose hooks a gate keeps from running: looked up once it is answered."""
-        return lambda event: merge(self._executor.skip_all(self._plan(event, ledger), gate))
+        def journalled(event: Event) -> Decision:
+            hooks = plan(event, ledger, self._switch, self._scopes.skills)
+            return merge([skipped(one.hook, switch_gate) for one in hooks])
+
+        return self._responder.respond(event, decision, started, defer, journalled)
 
     def _start_observers(self, event: Event, hooks: Sequence[ApprovedHook], started: float) -> None:
         """It is answered already; the hooks have their turn, unless there are too many of them at it."""
@@ -233,7 +243,8 @@ class Engine:
         """An event that no relay brought: nobody waits for it, and its hooks have their turn."""
         ledger = self._ledger.state
         event = replace(event, ledger=ledger.version)
-        self._start_observers(event, self._plan(event, ledger), time.monotonic())
+        hooks = plan(event, ledger, self._switch, self._scopes.skills)
+        self._start_observers(event, hooks, time.monotonic())
 
     def _observe(self, event: Event, hooks: Sequence[ApprovedHook]) -> None:
         """Hooks run under their own time-outs, nothing is answered."""
@@ -250,17 +261,9 @@ class Engine:
     ) -> Decision:
         """The one merged decision, made such that this event can carry it back to its agent; `own` speaks first."""
         began = time.monotonic()
-        outcomes = self._executor.run(event, hooks, deadline, hangup, self._executor.gate(event))
+        switch_gate = self._switch.gate(time.time(), event.session, event.agent)
+        outcomes = self._executor.run(event, hooks, deadline, hangup, switch_gate)
         return self._decision(event, [own, *outcomes] if own else outcomes, (began, time.monotonic()))
-
-    def _is_interrupted(self, outcomes: Sequence[Outcome]) -> bool:
-        """Whether the end of the tray kept a hook from its verdict: its failure policy must not decide then.
-
-        A session that ends may end hooks by itself, so a hook that fails while the tray quits proves nothing.
-        """
-        if not self._shutdown_state.begun:
-            return False
-        return any(outcome.cause == CANCELLED or outcome.status is Status.FAILED for outcome in outcomes)
 
     def _hand_back(
         self, event: Event, hooks: Sequence[ApprovedHook], outcomes: Sequence[Outcome], started: float
@@ -278,34 +281,46 @@ class Engine:
             decision = merge(outcomes, hook_times)
             adjustments = (*decision.adjustments, "ran beside the answer, which was given without waiting")
             return replace(decision, verdict=Verdict.ABSTAIN, reason="", adjustments=adjustments)
-        if not (outcomes or hook_times) and event.kind in FREQUENT_KINDS and self._async_output.is_empty:
+        is_clear = self._sessions.empty  # of any session nothing is remembered, so nothing waits
+        if is_clear and not (outcomes or hook_times) and event.kind in FREQUENT_KINDS:
             return NO_OPINION  # by far the most: none of these is a question or an end
-        waits = not self._async_output.is_empty and all(outcome.cause != CANCELLED for outcome in outcomes)
-        if waits and self._executor.gate(event) is None:
+        if not is_clear and all(outcome.cause != CANCELLED for outcome in outcomes) and self._is_on(event):
             outcomes = [*outcomes, *self._async_output.take(event)]
         decision = merge(outcomes, hook_times) if outcomes or hook_times else NO_OPINION
         if event.depth > MAX_DEPTH and outcomes:
             note = f"the event comes from below {event.depth} hooks: only rules are asked there"
             decision = replace(decision, adjustments=(*decision.adjustments, note))
-        if self._questions.should_ask(event, decision) and self._executor.gate(event) is None:
+        may_ask = decision.verdict is Verdict.ASK or event.kind in ASKING_KINDS
+        if may_ask and self._questions.should_ask(event, decision) and self._is_on(event):
             return replace(decision, verdict=Verdict.ASK, ask_user=True)
-        return self._limits.apply_cap(event, fit(event, decision) if outcomes else decision)
+        if outcomes:
+            decision = fit(event, decision)
+        return self._limits.apply_cap(event, decision) if event.kind in CAPPED_KINDS else decision
+
+    def _is_on(self, event: Event) -> bool:
+        """Whether neither the switch nor a pause keeps this event's hooks from running, at this moment."""
+        return self._switch.gate(time.time(), event.session, event.agent) is None
 
     def _ask(
-        self, event: Event, decision: Decision, started: float, defer: Defer, hand_back: Callable[[], None]
+        self,
+        event: Event,
+        decision: Decision,
+        started: float,
+        hooks: Sequence[ApprovedHook],
+        outcomes: Sequence[Outcome],
     ) -> EngineResponse:
-        """The answer, or the pending question to the user. Once the tray quits, nobody is asked."""
-        if not decision.ask_user:
-            return self._responder.respond(event, decision, started, defer)
+        """The pending question to the user. Once the tray quits, nobody is asked."""
         if self._shutdown_state.begun:
-            hand_back()
+            self._hand_back(event, hooks, outcomes, started)
             return None
 
         def finish(result: QuestionResult) -> Answer | None:
             if result.resolution is Resolution.QUIT:
-                hand_back()
+                self._hand_back(event, hooks, outcomes, started)
                 return None
-            decided = self._limits.apply_cap(event, fit(event, apply_result(event, decision, result)))
+            decided = fit(event, apply_result(event, decision, result))
+            if event.kind in CAPPED_KINDS:
+                decided = self._limits.apply_cap(event, decided)
             return self._responder.respond(event, decided, started)
 
         left = started + spec(event.agent, event.name).deadline - time.monotonic()
@@ -323,7 +338,8 @@ class Engine:
 
     def rehearse(self, event: Event, wanted: Callable[[Hook], bool]) -> Decision:
         """The decision of the hooks in force that are `wanted`; nothing is announced, nothing is recorded."""
-        hooks = [one for one in self._plan(event, self._ledger.state) if wanted(one.hook)]
+        planned = plan(event, self._ledger.state, self._switch, self._scopes.skills)
+        hooks = [one for one in planned if wanted(one.hook)]
         deadline = time.monotonic() + spec(event.agent, event.name).deadline
         return self.decide(event, hooks, deadline, self._stop_signal, self._own_outcome(event))
 
@@ -331,50 +347,34 @@ class Engine:
         """Too many events at once: rules still count, a hook that needs a process has failed."""
         started = time.monotonic()
         ledger = self._ledger.state
-        request, payload, caller = _recognise(request)
-        if caller is not None:
-            return self._responder.respond_unsupported(request, caller, payload, ledger.version, started, run_now)
-        event = parse_event(request, ledger.version, payload)
-        self._limits.begin(event)
-        own = self._own_outcome(event)
-        decision = self._fail_busy(event, self._plan(event, ledger), own)
+        event, foreign = receive(request, ledger.version)
+        if foreign is not None:
+            return self._responder.respond_unsupported(event, foreign, started, run_now)
+        if event.kind in BOUNDARIES:
+            self._limits.begin(event)
+        hooks = plan(event, ledger, self._switch, self._scopes.skills)
+        decision = self._fail_busy(event, hooks, self._own_outcome(event))
         return self._responder.respond(event, fit(event, decision), started)
 
     def _own_outcome(self, event: Event) -> Outcome | None:
-        """Our own answer, before any hook is asked."""
-        own = answer_command(event, self._command_answers)
-        found = [own] if own else [self._protection.judge(event), self._lost.judge(event)]
-        return max(filter(None, found), key=lambda one: one.output.verdict, default=None)
+        """Our own answer, before any hook is asked: the stricter one of the protection's and lost approvals'."""
+        typed = answer_command(event, self._command_answers) if event.kind in TYPED_COMMAND_KINDS else None
+        if typed is not None:
+            return typed
+        own = self._protection.judge(event) if event.tool is not None and event.kind in PROTECTED_KINDS else None
+        lost = self._lost.judge(event) if self._lost.guards else None
+        if own is None or lost is None:
+            return own or lost
+        return lost if lost.output.verdict > own.output.verdict else own
 
     def _fail_busy(self, event: Event, hooks: Sequence[ApprovedHook], own: Outcome | None = None) -> Decision:
         busy = self._executor.fail_busy(event, hooks)
         return self._decision(event, [own, *busy] if own else busy)
 
-    def _plan(
-        self, event: Event, ledger: LedgerState, on_slow: Callable[[], object] = lambda: None
-    ) -> tuple[ApprovedHook, ...]:
-        """The hooks that are asked; `on_slow` is called when to find them takes long."""
-        hooks = plan(event, ledger, self._scopes.skills, on_slow)
-        if not hooks:
-            return ()
-        agent, switch = event.agent, self._switch
-        return tuple(apply_switch(one, switch) for one in hooks if not switch.is_run_by(agent, one.hook))
 
+def _is_interrupted(outcomes: Sequence[Outcome]) -> bool:
+    """Whether the end of the tray, which has begun, kept a hook from its verdict: its policy must not decide then.
 
-def _recognise(request: RelayRequest) -> tuple[RelayRequest, Payload | None, RecognisedCaller | None]:
-    """The request under its sender's own name, the payload if readable, the sender if no hook is asked about it.
-
-    A plain event's text is a person's or a model's own: nothing in it counts as a mark.
+    A session that ends may end hooks by itself, so a hook that fails while the tray quits proves nothing.
     """
-    if request.problem:
-        return request, None, None
-    try:
-        payload = parse_payload(request)
-    except ValueError:
-        return request, None, None
-    if spec(request.agent, request.event).plain:
-        return request, payload, None
-    caller = recognise(request.agent, request.event, payload, request.environment)
-    if caller is not None and caller.skip_reason is None:
-        return replace(request, agent=caller.agent, event=caller.event, via_agent=request.agent), payload, None
-    return request, payload, caller
+    return any(outcome.cause == CANCELLED or outcome.status is Status.FAILED for outcome in outcomes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, lru_cache, partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
@@ -17,11 +17,13 @@ from tray.agents.registry import AGENTS, hook_rules
 from tray.agents.tools import canonical, spellings
 from tray.agents.tools import native as native_tool
 from tray.engine import scopes
-from tray.lazy_dataclass import replace
+from tray.engine.gates import apply_switch
+from tray.lazy_dataclass import dataclass, field, replace
 from tray.model.event import TYPED_KINDS, Capability, Event, EventKind
 from tray.model.hook import Action, AsyncMode, Command, Failure, Hook, Match, plain_texts
 from tray.paths import real_path
 from tray.store.ledger import ApprovedHook, LedgerState
+from tray.store.switch import Switch
 
 if TYPE_CHECKING:
     import regex
@@ -36,19 +38,40 @@ log = logging.getLogger(__name__)
 
 
 def plan(
-    event: Event, ledger: LedgerState, skills: Callable[[Event], frozenset[str] | None], on_slow: Callable[[], object]
+    event: Event,
+    ledger: LedgerState,
+    switch: Switch,
+    skills: Callable[[Event], frozenset[str] | None],
+    on_slow: Callable[[], object] = lambda: None,
 ) -> tuple[ApprovedHook, ...]:
     """The hooks in force that this event asks, in their order. One we could not read asks by agent and event alone.
 
     `skills` says which skills are in force in the event's session; `on_slow` is called when patterns take long.
+    A hook whose matcher fails is asked: no event gets past a guard by what it says.
     """
-    candidates = ledger.candidates(event.agent, event.kind, event.name)
+    names = (event.agent, event.kind, event.name)
+    candidates = ledger.known_candidates.get(names)
+    if candidates is None:
+        candidates = ledger.candidates(*names)
     if not candidates:
         return ()
     search = EventSearch(event, skills, on_slow)
-    indexes = [index for match, group in candidates if _may_match(match, event, search) for index in group]
-    hooks = tuple(ledger.ordered[index] for index in sorted(indexes))
-    return tuple(one for one in hooks if _is_heard(one.hook, event)) if event.kind in TYPED_KINDS else hooks
+    indexes: list[int] = []
+    for match, group in candidates:
+        try:
+            is_asked = matches(match, event, search)
+        except Exception:
+            log.exception("whether %s of %s is meant by %r", event.name, event.agent, match)
+            is_asked = True
+        if is_asked:
+            indexes += group
+    hooks = [*map(ledger.ordered.__getitem__, sorted(indexes))]
+    if hooks and event.kind in TYPED_KINDS:
+        hooks = [one for one in hooks if _is_heard(one.hook, event)]
+    switched = switch.current
+    if hooks and (switched.hooks_off or switched.agents_off or switched.agent_runs):
+        hooks = [apply_switch(one, switch) for one in hooks if not switch.is_run_by(event.agent, one.hook)]
+    return tuple(hooks)
 
 
 def _is_heard(hook: Hook, event: Event) -> bool:
@@ -57,59 +80,46 @@ def _is_heard(hook: Hook, event: Event) -> bool:
     return Capability.REWRITE_PROMPT in can or not hook_rules(hook.dialect).only_rewrites_prompts
 
 
-def _may_match(match: Match, event: Event, search: EventSearch) -> bool:
-    """A hook whose matcher fails is asked: no event gets past a guard by what it says."""
-    try:
-        return matches(match, event, search)
-    except Exception:
-        log.exception("whether %s of %s is meant by %r", event.name, event.agent, match)
-        return True
-
-
+@dataclass(eq=False)
 class EventSearch:
     """The patterns of one event: its text is put together once, and all of them share one budget of time."""
 
-    def __init__(
-        self,
-        event: Event,
-        skills: Callable[[Event], frozenset[str] | None] = scopes.no_skills,
-        on_slow: Callable[[], object] = lambda: None,
-    ) -> None:
-        self._event = event
-        self._skills = skills
-        self._on_slow = on_slow
-        self._left = BUDGET
-        self._known: dict[str, bool] = {}
-
-    @cached_property
-    def texts(self) -> tuple[str, ...]:
-        return texts_of(self._event)
+    event: Event
+    skills_of: Callable[[Event], frozenset[str] | None] = scopes.no_skills
+    on_slow: Callable[[], object] = lambda: None
+    left: float = BUDGET  # seconds
+    texts: tuple[str, ...] = ()  # of the event, once a pattern is looked for
+    known: dict[str, bool] = field(default_factory=dict)  # whether a pattern is in the event
 
     @cached_property
     def skills(self) -> frozenset[str] | None:
-        return self._skills(self._event)
+        return self.skills_of(self.event)
 
     def in_event(self, pattern: str) -> bool:
         """Whether the event's text has it; what many hooks look for is looked for once."""
-        known = self._known.get(pattern)
-        if known is None:
-            known = self._known[pattern] = any(self.in_text(pattern, text) for text in self.texts)
-        return known
+        if pattern not in self.known:
+            self.texts = self.texts or texts_of(self.event)
+            self.known[pattern] = False
+            for text in self.texts:
+                if self.in_text(pattern, text):
+                    self.known[pattern] = True
+                    break
+        return self.known[pattern]
 
     def in_text(self, pattern: str, text: str) -> bool:
         """Whether the pattern is in the text; one that runs out of time counts as found."""
-        if self._left < BUDGET - SLOW_AFTER:
-            self._on_slow()
+        if self.left < BUDGET - SLOW_AFTER:
+            self.on_slow()
         started = time.perf_counter()
         try:
             plain = plain_texts(pattern)
             if plain is not None:
                 return any(map(text.__contains__, plain))
-            return _compiled(pattern).search(text, timeout=min(PATTERN_LIMIT, max(self._left, 0.001))) is not None
+            return _compiled(pattern).search(text, timeout=min(PATTERN_LIMIT, max(self.left, 0.001))) is not None
         except TimeoutError:
             return True
         finally:
-            self._left -= time.perf_counter() - started
+            self.left -= time.perf_counter() - started
 
 
 def matches(match: Match, event: Event, search: EventSearch) -> bool:
@@ -173,7 +183,7 @@ def texts_of(event: Event) -> tuple[str, ...]:
     """
     own = [event.prompt, event.message]
     if event.tool:
-        own += [*_texts(event.tool.input), *_texts(event.tool.output)]
+        own += _texts([event.tool.input, event.tool.output])
     first = "\n".join(filter(None, own))
     rest = "" if event.tool else "\n".join(text for text in _other_texts(event) if text and text not in own)
     if first and rest:
@@ -188,16 +198,22 @@ def _other_texts(event: Event) -> list[str]:
     return _texts([value for key, value in event.payload.items() if key not in envelope and value not in names])
 
 
-def _texts(value: Any) -> list[str]:
-    """Every text in it, in order. Numbers are passed over where they stand: a payload may hold millions."""
-    found, waiting = [], [value]
+def _texts(value: object) -> list[str]:
+    """Every text in it, in order. What else it holds is passed over in place: a payload may have millions of numbers.
+
+    A plain loop over iterators: depth comes from outside.
+    """
+    found: list[str] = []
+    waiting: list[Iterator[object]] = [iter((value,))]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            found.append(one)
-        elif isinstance(one, (dict, list, tuple)):
-            inner = [*one.values()] if isinstance(one, dict) else one
-            waiting += [each for each in reversed(inner) if isinstance(each, (str, dict, list, tuple))]
+        for one in waiting[-1]:
+            if isinstance(one, str):
+                found.append(one)
+            elif isinstance(one, (dict, list, tuple)):
+                waiting.append(iter(one.values() if isinstance(one, dict) else one))
+                break
+        else:
+            waiting.pop()
     return found
 
 
@@ -263,8 +279,6 @@ def _below(folder: str, project: str) -> bool:
 
 def duplicates(hooks: Sequence[ApprovedHook]) -> dict[int, int]:
     """The indexes of the hooks that are not asked, each with the index of the same hook that is."""
-    if len(hooks) < 2:
-        return {}
     imported = any(one.hook.is_imported for one in hooks)
     left = [index for index, one in enumerate(hooks) if imported or _is_deduplicated(one.hook)]
     same_as: dict[int, int] = {}
@@ -279,7 +293,7 @@ def duplicates(hooks: Sequence[ApprovedHook]) -> dict[int, int]:
 
 def split_async(hooks: Sequence[ApprovedHook]) -> tuple[tuple[ApprovedHook, ...], tuple[ApprovedHook, ...]]:
     """The hooks that the answer waits for, and those that run beside it; a duplicate goes with the one asked."""
-    same_as = duplicates(hooks)
+    same_as = duplicates(hooks) if len(hooks) > 1 else {}
     awaited: list[ApprovedHook] = []
     beside: list[ApprovedHook] = []
     for index, one in enumerate(hooks):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from operator import attrgetter, itemgetter
 from pathlib import PurePath
 from typing import Any
 
 from tray.agents.tools import canonical_input
-from tray.model.decision import Answer, Decision, Outcome, Record, SkipReason
+from tray.lazy_dataclass import dataclass, field
+from tray.model.decision import Answer, Decision, Record, SkipReason
 from tray.model.event import STOP_KINDS, Event
 from tray.text import Redacted, mask_text, printable, redact, redact_value, sanitise
 
@@ -28,6 +29,7 @@ MASK = re.compile(r"\[masked [^\[\]]{1,40} [0-9a-f]{12}\]")
 KEY_STEP = " (a key)"
 BORDER = "\n "  # between texts that are looked at together: no secret ends or begins otherwise because of it
 
+Fields = Mapping[str, Any]  # of a row
 Steps = tuple["Steps", str | int] | None  # the last one first, so that a step down copies nothing
 
 SUBJECT_LIMIT = 300  # characters of what the event is about
@@ -54,53 +56,49 @@ def make_record(
 
     With `started`, on the monotonic clock, also where its time went: until its hooks started, and while they ran.
     """
-    masks = Masks(map(attrgetter("hook"), decision.outcomes))
+    masks = Masks(frozenset(map(attrgetter("hook"), decision.outcomes)))
     payload = _payload(event.body, masks, EXCERPT if event.skip_reason is SkipReason.NOT_UNDERSTOOD else PAYLOAD)
     masked = len(masks.found)
     is_clean = not masked and len(event.body) <= PAYLOAD  # then no part of it need be looked at again
-    texts = masks.redact_all(_texts(event, decision, answer))
-    added = (REMINDER if event.kind in STOP_KINDS else CONTEXT) if decision.context else ""
+    texts = _texts(event, decision, answer, masks)
     began, ended = decision.hook_times if decision.hook_times and started is not None else (0.0, 0.0)
     return Record(
         id=event.id,
         at=at,
-        agent=sanitise(texts["agent"], NAME),
-        session=sanitise(texts["session"], NAME),
-        project=sanitise(texts["project"], NAME),
-        event=sanitise(texts["event"], NAME),
+        agent=texts["agent"],
+        session=texts["session"],
+        project=texts["project"],
+        event=texts["event"],
         kind=event.kind.value,
         verdict=decision.verdict,
-        reason=_shown(texts["reason"]),
+        reason=texts["reason"],
         ms=round(ms, 3),
-        hooks=tuple(_hook(outcome, f"hooks[{n}]", texts, added) for n, outcome in enumerate(decision.outcomes)),
+        hooks=_hooks(event, decision, texts) if decision.outcomes else (),
         rewrites=(decision.rewrite.target.value,) if decision.rewrite else (),
-        notes=_listed(texts, "notes", len(decision.notes)),
-        adjustments=_listed(texts, "adjustments", len(decision.adjustments)),
-        problem=_shown(texts["problem"]),
+        notes=_listed(texts, "notes", len(decision.notes)) if decision.notes else (),
+        adjustments=_listed(texts, "adjustments", len(decision.adjustments)) if decision.adjustments else (),
+        problem=texts["problem"],
         payload=payload,
         digest=hashlib.sha256(event.body).hexdigest(),
         masked=masked,
-        answer={**_answer(answer, texts), **({"line": event.via_agent} if event.via_agent else {})},
+        answer=_answer(answer, texts, event.via_agent),
         offline=offline,
         test=event.test,
-        cwd=sanitise(texts["cwd"], PATH),
+        cwd=texts["cwd"],
         ledger=event.ledger,
-        wait_ms=_ms(began - (started or 0.0)) if began else 0.0,
-        hooks_ms=_ms(ended - began),
+        wait_ms=round(max(began - (started or 0.0), 0.0) * 1000, 3) if began else 0.0,
+        hooks_ms=round(max(ended - began, 0.0) * 1000, 3),
         masks=tuple(masks.found[:MASK_LIMIT]),
-        tool=sanitise(texts["tool"], NAME),
+        tool=texts["tool"],
         subject=subject(event, is_clean=is_clean),
     )
 
 
-def _texts(event: Event, decision: Decision, answer: Answer) -> dict[str, tuple[str, int]]:
-    """Every text of the row but the payload's: as much of it as is looked at, and how much of that is kept."""
-    tool = event.tool.name if event.tool else ""
-    names = (
-        ("agent", event.agent), ("session", event.session), ("project", event.project), ("event", event.name),
-        ("tool", tool),
-    )  # fmt: skip
-    long = {"reason": reasons(decision), "problem": event.problem}
+def _texts(event: Event, decision: Decision, answer: Answer, masks: Masks) -> Mapping[str, str]:
+    """Every text of the row but the payload's, without secrets; all but the answer's as they are shown."""
+    names = {"agent": event.agent, "session": event.session, "project": event.project, "event": event.name}
+    names["tool"] = event.tool.name if event.tool else ""
+    long = {"reason": reasons(decision) if decision.outcomes else decision.reason, "problem": event.problem}
     for n, outcome in enumerate(decision.outcomes):
         output, place = outcome.output, f"hooks[{n}]"
         long |= {
@@ -109,21 +107,24 @@ def _texts(event: Event, decision: Decision, answer: Answer) -> dict[str, tuple[
             f"{place}.stderr": outcome.stderr,
             f"{place}.context": output.context,
         }
-    for kind, texts in (("notes", decision.notes), ("adjustments", decision.adjustments)):
-        for n, text in enumerate(texts):
+    for kind, listed in (("notes", decision.notes), ("adjustments", decision.adjustments)):
+        for n, text in enumerate(listed):
             long[f"{kind}[{n}]"] = text
-    found = {}
-    for place, text in names:
-        found[place] = text[: 4 * NAME], 2 * NAME
+    # As much of each as is looked at, and how much of that is kept.
+    parts = {"cwd": (event.cwd[:PATH], PATH)}
+    for place, text in names.items():
+        parts[place] = text[: 4 * NAME], 2 * NAME
     for place, text in long.items():
-        found[place] = text[: TEXT + OVERLAP], TEXT
-    for place, part in (("answer.stdout", answer.stdout), ("answer.stderr", answer.stderr)):
-        found[place] = part[: PAYLOAD + OVERLAP].decode("utf-8", "replace"), PAYLOAD
-    return found | {"cwd": (event.cwd[:PATH], PATH)}
-
-
-def _ms(seconds: float) -> float:
-    return round(max(seconds, 0.0) * 1000, 3)
+        parts[place] = text[: TEXT + OVERLAP], TEXT
+    for place, given in (("answer.stdout", answer.stdout), ("answer.stderr", answer.stderr)):
+        parts[place] = given[: PAYLOAD + OVERLAP].decode("utf-8", "replace"), PAYLOAD
+    texts = masks.redact_all(parts)
+    texts["cwd"] = sanitise(texts["cwd"], PATH)
+    for place in names:
+        texts[place] = sanitise(texts[place], NAME)
+    for place in long:
+        texts[place] = printable(texts[place])[:TEXT] if texts[place] else ""
+    return texts
 
 
 def _payload(body: bytes, masks: Masks, limit: int) -> str:
@@ -135,72 +136,73 @@ def _payload(body: bytes, masks: Masks, limit: int) -> str:
 
 def reasons(decision: Decision) -> str:
     """The reasons behind the verdict, each with its hook's name."""
-    lines = [
-        f"{outcome.hook}: {outcome.output.reason}"
-        for outcome in decision.outcomes
-        if outcome.output.reason and outcome.output.verdict is decision.verdict
-    ]
+    lines = []
+    for outcome in decision.outcomes:
+        if outcome.output.reason and outcome.output.verdict is decision.verdict:
+            lines.append(f"{outcome.hook}: {outcome.output.reason}")
     return "\n".join(lines) or decision.reason
 
 
-def _hook(outcome: Outcome, place: str, texts: Mapping[str, str], added: str) -> Mapping[str, Any]:
-    output = outcome.output
-    return {
-        "name": sanitise(outcome.hook, NAME),  # never a secret, whatever it looks like
-        "status": outcome.status.value,
-        "verdict": output.verdict.word,
-        "reason": _shown(texts[f"{place}.reason"]),
-        "cause": _shown(texts[f"{place}.cause"]),
-        "gate": outcome.gate.value if outcome.gate else "",
-        "ms": round(outcome.ms, 3),
-        "stderr": _shown(texts[f"{place}.stderr"]),
-        "context": _shown(texts[f"{place}.context"]),
-        "rewrites": output.rewrite.target.value if output.rewrite else "",
-        **({"added": added} if added and output.context else {}),
-        **({"let_through": True} if outcome.let_through else {}),
-    }
+def _hooks(event: Event, decision: Decision, texts: Mapping[str, str]) -> tuple[Fields, ...]:
+    added = (REMINDER if event.kind in STOP_KINDS else CONTEXT) if decision.context else ""
+    rows: list[Fields] = []
+    for n, outcome in enumerate(decision.outcomes):
+        output, place = outcome.output, f"hooks[{n}]"
+        rows.append(
+            {
+                "name": sanitise(outcome.hook, NAME),  # never a secret, whatever it looks like
+                "status": outcome.status.value,
+                "verdict": output.verdict.word,
+                "reason": texts[f"{place}.reason"],
+                "cause": texts[f"{place}.cause"],
+                "gate": outcome.gate.value if outcome.gate else "",
+                "ms": round(outcome.ms, 3),
+                "stderr": texts[f"{place}.stderr"],
+                "context": texts[f"{place}.context"],
+                "rewrites": output.rewrite.target.value if output.rewrite else "",
+                **({"added": added} if added and output.context else {}),
+                **({"let_through": True} if outcome.let_through else {}),
+            }
+        )
+    return tuple(rows)
 
 
-def _answer(answer: Answer, texts: Mapping[str, str]) -> Mapping[str, Any]:
+def _answer(answer: Answer, texts: Mapping[str, str], via_agent: str) -> Fields:
     """The agent's answer; `exact` is whether these are the very bytes (nothing masked, plain UTF-8)."""
     stdout, stderr = texts["answer.stdout"][:PAYLOAD], texts["answer.stderr"][:PAYLOAD]
     exact = stdout.encode() == answer.stdout and stderr.encode() == answer.stderr
-    return {"stdout": stdout, "stderr": stderr, "code": answer.code, "exact": exact}
-
-
-def _shown(text: str) -> str:
-    return printable(text)[:TEXT] if text else ""
+    row = {"stdout": stdout, "stderr": stderr, "code": answer.code, "exact": exact}
+    return row | {"line": via_agent} if via_agent else row
 
 
 def _listed(texts: Mapping[str, str], kind: str, number: int) -> tuple[str, ...]:
     """So many texts of this kind, in order."""
-    found = []
-    for n in range(number):
-        found.append(_shown(texts[f"{kind}[{n}]"]))
-    return tuple(found)
+    return tuple(texts[f"{kind}[{n}]"] for n in range(number))
 
 
+@dataclass(eq=False)
 class Masks:
     """Redacts one text after the other, and keeps the list. `hooks` are the names of the hooks that were asked."""
 
-    def __init__(self, hooks: Iterable[str] = ()) -> None:
-        self._hooks = frozenset(hooks)
-        self.found: list[Mapping[str, Any]] = []
+    hooks: frozenset[str] = frozenset()
+    found: list[Fields] = field(default_factory=list)
 
-    def redact_all(self, texts: Mapping[str, tuple[str, int]]) -> Mapping[str, str]:
+    def redact_all(self, texts: Mapping[str, tuple[str, int]]) -> dict[str, str]:
         """So many characters of each text, by its place, without its secrets.
 
         Of most events one look at all of them shows that none has any.
         """
-        if not redact(BORDER.join(map(itemgetter(0), texts.values()))).masks:
-            return {place: text[:keep] for place, (text, keep) in texts.items()}
-        return {place: self.redact(text, place, keep=keep) for place, (text, keep) in texts.items()}
+        is_clean = not redact(BORDER.join(map(itemgetter(0), texts.values()))).masks
+        found = {}
+        for place, (text, keep) in texts.items():
+            found[place] = text[:keep] if is_clean else self.redact(text, place, keep=keep)
+        return found
 
     def redact(self, text: str, place: str, *, keep: int | None = None, is_json: bool = False) -> str:
         """The text without its secrets. With `is_json` it may be JSON, and its keys then say where they were."""
         if not text:
             return ""
-        redacted = redact(text, keep, () if is_json else self._hooks)
+        redacted = redact(text, keep, () if is_json else self.hooks)
         if redacted.masks:
             places = _places(redacted, place) if is_json else {}
             for kind, fingerprint in zip(redacted.masks, redacted.fingerprints, strict=True):
@@ -266,10 +268,13 @@ def subject(event: Event, *, is_clean: bool = False) -> str:
         return ""
     name = telling = ""
     for word in TELLING_ARGUMENTS:  # a plain loop: every call of a tool comes by here
-        if _is_text(arguments.get(word)):
+        value = arguments.get(word)
+        if isinstance(value, str) and value.strip():
             name = telling = word
             break
-    name = name or next((word for word, value in arguments.items() if _is_text(value)), "")
+    if not name:
+        texts = (word for word, value in arguments.items() if isinstance(value, str) and value.strip())
+        name = next(texts, "")
     if not name:
         return ""
     text = _near(arguments[name], event.cwd) if name in PATH_ARGUMENTS else arguments[name]
@@ -289,10 +294,6 @@ def _redacted(text: str, name: str) -> str:
     masked = redact_value({name: text[:READ_LIMIT]})[0]
     shown = str(next(iter(masked.values()), "")) if isinstance(masked, dict) else ""
     return shown if len(text) <= READ_LIMIT or len(shown) > SUBJECT_LIMIT else ""
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())
 
 
 def _near(path: str, folder: str) -> str:

@@ -8,19 +8,18 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from tray.agents.agent import Payload
 from tray.agents.protocol import neutral, render, spec, unanswered
 from tray.agents.recognition import RecognisedCaller
-from tray.engine.gates import TurnLimits
-from tray.engine.parse_event import foreign_event
+from tray.agents.tools import canonical
+from tray.engine.gates import ENDS_TURN, TurnLimits
 from tray.engine.ports import FREQUENT_KINDS, Defer, EngineListener, RecordSink, run_now
+from tray.engine.receive import CallReports
 from tray.engine.record import make_record
-from tray.engine.reports import CallReports
-from tray.engine.scopes import SkillScopes
+from tray.engine.scopes import SCOPE_KINDS, SKILL_TOOL, SkillScopes
 from tray.errors import AgentError
 from tray.lazy_dataclass import replace
 from tray.model.decision import EMPTY_ANSWER, Answer, Decision, Outcome, Verdict
-from tray.model.event import Capability, Event, RelayRequest
+from tray.model.event import Capability, Event
 
 HANDED_BACK = "the tray quit before the hooks had ended and gave no answer: the relay asks the one-shot engine"
 GIVEN_UP = "the agent stopped waiting while the tray quit, and got no answer"
@@ -65,17 +64,23 @@ class Responder:
         if self._offline and Capability.NOTE in spec(event.agent, event.name).can:
             decision = _with_note(decision, self._note(event))
         answer, decision = self._render(event, decision)
-        self._reports.decided(event, decision)
+        is_skill = False
+        if event.tool is not None:
+            self._reports.decided(event, decision)
+            is_skill = canonical(event.agent, event.tool.name) == SKILL_TOOL
         commit = decision.verdict > Verdict.ALLOW or decision.stop is not None or decision.rewrite is not None
-        record_event = self._recorder(event, journalled or (lambda _: decision), answer, started, commit=commit)
-        self._limits.end(event, decision)
-        self._scopes.update(event, decision)
+        took = time.monotonic() - started
+        record = partial(self._record, event, decision, answer, started, time.time() - took, took, commit, journalled)
+        if event.kind in ENDS_TURN:
+            self._limits.end(event, decision)
+        if is_skill or event.kind in SCOPE_KINDS:
+            self._scopes.update(event, decision)
         if commit:
-            record_event()
+            record()
         elif event.kind in FREQUENT_KINDS:
-            defer(record_event)
+            defer(record)
         else:
-            defer(record_event, soon=True)
+            defer(record, soon=True)
         return answer
 
     def render_again(self, event: Event, decision: Decision) -> Answer:
@@ -96,65 +101,49 @@ class Responder:
 
         The one-shot engine writes its answer under the event's own id.
         """
-        self._reports.dropped(event)
+        self._reports.decided(event, None)
         reason = GIVEN_UP if is_gone else HANDED_BACK
         row = replace(event, id=os.urandom(16).hex())
         adjustment = f"the row of its answer, if there is one, begins with {event.id[:8]}"
         decision = Decision(reason=reason, outcomes=tuple(outcomes), adjustments=(adjustment,))
-        seconds = time.monotonic() - started
+        took = time.monotonic() - started
+        self._record(row, decision, None, started, time.time() - took, took)
 
-        def record_event() -> None:
-            record = make_record(
-                row, decision, EMPTY_ANSWER, at=time.time() - seconds, ms=seconds * 1000, offline=self._offline
-            )
-            self._records.append(replace(record, reason=reason, answer={}), commit=False)
-
-        _write_down(event, record_event)
-
-    def respond_unsupported(
-        self,
-        request: RelayRequest,
-        caller: RecognisedCaller,
-        payload: Payload | None,
-        ledger: int,
-        started: float,
-        defer: Defer,
-    ) -> Answer:
+    def respond_unsupported(self, event: Event, caller: RecognisedCaller, started: float, defer: Defer) -> Answer:
         """Give an agent whose protocol is not here its own neutral answer, and write the reason into the row."""
-        event = foreign_event(request, caller, ledger, payload or {})
         decision = Decision(reason=caller.skip_reason or "")
-        defer(self._recorder(event, lambda _: decision, caller.answer, started, commit=False), soon=True)
+        took = time.monotonic() - started
+        defer(partial(self._record, event, decision, caller.answer, started, time.time() - took, took), soon=True)
         return caller.answer
 
-    def _recorder(
+    def _record(
         self,
         event: Event,
-        journalled: Callable[[Event], Decision],
-        answer: Answer,
+        decision: Decision,
+        answer: Answer | None,
         started: float,
-        *,
-        commit: bool,
-    ) -> Callable[[], None]:
-        """What records and announces the event, whenever it is called; the recorded times are those of now."""
-        seconds = time.monotonic() - started
-        at, ms = time.time() - seconds, seconds * 1000
+        at: float,
+        took: float,
+        commit: bool = False,
+        journalled: Callable[[Event], Decision] | None = None,
+    ) -> None:
+        """Record and announce the event, whenever that is: it came in at `at`, and its answer took so many seconds.
 
-        def record_event() -> None:
-            decision = journalled(event)
-            record = make_record(event, decision, answer, at=at, ms=ms, offline=self._offline, started=started)
+        One without an answer is only recorded. Our bookkeeping's failure changes no answer: that counts, or its relay
+        has another way to one.
+        """
+        try:
+            decision = journalled(event) if journalled else decision
+            ms, offline, sent = took * 1000, self._offline, answer or EMPTY_ANSWER
+            record = make_record(event, decision, sent, at=at, ms=ms, offline=offline, started=started)
+            if answer is None:
+                record = replace(record, reason=decision.reason, answer={})
             self._records.append(record, commit=commit)
-            self._listener.decided(event, decision, record)
-
-        return partial(_write_down, event, record_event)
+            if answer is not None:
+                self._listener.decided(event, decision, record)
+        except Exception:  # of the journal and the listener
+            log.exception("%s of %s could not be written down", event.name, event.agent)
 
 
 def _with_note(decision: Decision, note: str) -> Decision:
     return replace(decision, notes=(*decision.notes, note)) if note else decision
-
-
-def _write_down(event: Event, record_event: Callable[[], None]) -> None:
-    """Our bookkeeping, whose failure changes no answer: that stands, or its relay has another way to one."""
-    try:
-        record_event()
-    except Exception:  # of the journal and the listener
-        log.exception("%s of %s could not be written down", event.name, event.agent)

@@ -19,12 +19,13 @@ from tray.model.event import Event, EventKind
 from tray.store.sessions import Sessions
 
 MARK = "skill:"
-TOOL = "Skill"
+SKILL_TOOL = "Skill"
 KEYS = ("skill", "command")  # of the tool's input; the older name comes second
 SLASH = re.compile(r"/([^\s/]{1,128})(?:\s|\Z)")
 COMMAND_KINDS = (EventKind.PROMPT_EXPANSION, EventKind.SLASH_COMMAND)
 PROMPT_KINDS = (EventKind.PROMPT, EventKind.CONVERSATION_NEW)
 END_KINDS = (EventKind.SESSION_END, EventKind.TURN_END, EventKind.TURN_FAILED, EventKind.TURN_INTERRUPTED)
+SCOPE_KINDS = frozenset({*COMMAND_KINDS, *PROMPT_KINDS, *END_KINDS})  # and a call of SKILL_TOOL
 
 log = logging.getLogger(__name__)
 
@@ -45,11 +46,9 @@ class SkillScopes:
         return frozenset(mark.removeprefix(MARK) for mark in marks if mark.startswith(MARK))
 
     def update(self, event: Event, decision: Decision) -> None:
-        """What a decided event changes for those that follow it."""
+        """What a decided event of SCOPE_KINDS, or a call of SKILL_TOOL, changes for those that follow it."""
         if event.answered or event.test:  # counted when it was answered; a test did not happen
             return
-        if event.kind is EventKind.TOOL_BEFORE and not _is_skill(event):
-            return  # most events by far
         try:
             self._update(event, decision)
         except StoreError:
@@ -84,7 +83,7 @@ def invoked_skill(event: Event) -> str:
 
 
 def _is_skill(event: Event) -> bool:
-    return event.tool is not None and tools.canonical(event.agent, event.tool.name) == TOOL
+    return event.tool is not None and tools.canonical(event.agent, event.tool.name) == SKILL_TOOL
 
 
 def is_active(names: Iterable[str], skills: Collection[str] | None) -> bool:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from tray.engine.record import subject
 from tray.language import count, phrase, say
+from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Decision, Record, SkipReason, Status, Verdict
 from tray.model.event import Event, EventKind
 from tray.text import redact, sanitise
@@ -22,6 +23,7 @@ WHO_LIMIT = 60
 MIN_SUBJECT = 24  # characters that a long reason leaves to the subject
 REASON_LIMIT = 64 * 1024  # characters of a reason that may still be read as JSON
 SEPARATOR = " · "
+FINGERPRINT = lazy_pattern(r"(\[masked [^\[\]]{1,40}) [0-9a-f]{12}(?=\])")
 
 EVENT_NAMES: Mapping[str, str] = {
     EventKind.SESSION_START: phrase("Session started"),
@@ -243,12 +245,16 @@ def _joined(reasons: Sequence[str]) -> str:
 # ---- one line ----
 
 
+def _brief(text: str) -> str:
+    """The text with masks as people read them: which two secrets are equal is for `hooktray why` and the page."""
+    return FINGERPRINT.sub(r"\1", text) if "[masked " in text else text
+
+
 def _fit(what: str, subject: str, ending: Ending, limit: int) -> str:
     """All parts in `limit` characters: what is too long is cut in the subject and the reason, never in the ending."""
     what, text = sanitise(what, min(WHAT_LIMIT, limit)), sanitise(ending.text, limit)
     room = limit - len(what) - len(text) - len(SEPARATOR)
-    reason = sanitise(ending.reason, limit)
-    about = sanitise(subject, limit)
+    reason, about = (sanitise(_brief(part), limit) for part in (ending.reason, subject))
     if about:
         space = room - len(SEPARATOR) - (len(reason) + 2 if reason else 0)
         about = sanitise(about, max(space, min(MIN_SUBJECT, room - len(SEPARATOR))))

@@ -74,16 +74,13 @@ class TurnEndDetector:
         self._quiet_seconds = quiet_seconds
         self._on_turn_end = on_turn_end
         self._lock = threading.Lock()
-        self._waiting: dict[tuple[str, str], tuple[Event, threading.Timer]] = {}
-
-    @property
-    def waiting(self) -> bool:
-        return bool(self._waiting)
+        self.waiting: dict[tuple[str, str], tuple[Event, threading.Timer]] = {}  # the last rounds, by session
 
     def observe(self, event: Event) -> None:
-        """Takes every event: a round's end starts the wait, more work cancels it, a session's end cuts it short."""
-        if not self._waiting and event.kind is not EventKind.ROUND_END:
-            return
+        """A round's end starts the wait, more work cancels it, a session's end cuts it short.
+
+        Takes every event while a round is waiting, else the ends of rounds.
+        """
         session = (event.agent, event.session)
         if event.kind is EventKind.ROUND_END:
             self._wait(session, event)
@@ -96,7 +93,7 @@ class TurnEndDetector:
 
     def close(self) -> None:
         with self._lock:
-            waiting, self._waiting = self._waiting, {}
+            waiting, self.waiting = self.waiting, {}
         for _, timer in waiting.values():
             timer.cancel()
             timer.join()
@@ -107,20 +104,20 @@ class TurnEndDetector:
         timer.name = "turn-end"
         timer.daemon = True
         with self._lock:
-            self._waiting[session] = (event, timer)
+            self.waiting[session] = (event, timer)
         timer.start()
 
     def _on_quiet(self, session: tuple[str, str], event: Event) -> None:
         with self._lock:
-            waiting = self._waiting.get(session)
+            waiting = self.waiting.get(session)
             if waiting is None or waiting[0] is not event:
                 return
-            del self._waiting[session]
+            del self.waiting[session]
         self._on_turn_end(_turn(event))
 
     def _cancel(self, session: tuple[str, str]) -> Event | None:
         with self._lock:
-            waiting = self._waiting.pop(session, None)
+            waiting = self.waiting.pop(session, None)
         if waiting is None:
             return None
         waiting[1].cancel()

@@ -125,18 +125,16 @@ class UserQuestions:
         self._on_asked = on_asked
         self._on_ended = on_ended
         self._lock = threading.Lock()
-        self._open: dict[str, tuple[UserQuestion, Callable[[QuestionResult], None]]] = {}
+        self.pending: dict[str, tuple[UserQuestion, Callable[[QuestionResult], None]]] = {}  # the open ones, by id
 
     @property
     def open(self) -> tuple[UserQuestion, ...]:
         """Oldest first."""
         with self._lock:
-            return tuple(question for question, _ in self._open.values())
+            return tuple(question for question, _ in self.pending.values())
 
     def should_ask(self, event: Event, decision: Decision) -> bool:
-        """Whether this decision is one for the user at the desktop, unless hooks are switched off."""
-        if decision.verdict is not Verdict.ASK and event.kind not in ASKING_KINDS:
-            return False  # nearly all: asked first, since the rest takes longer
+        """Whether this ask, or this event of ASKING_KINDS, is one for the user at the desktop."""
         if event.test or event.answered or event.depth or event.problem:
             return False
         if event.agent not in self._agents():
@@ -162,9 +160,9 @@ class UserQuestions:
 
     def open_question(self, question: UserQuestion, resume: Callable[[QuestionResult], None]) -> bool:
         with self._lock:
-            if len(self._open) >= LIMIT:
+            if len(self.pending) >= LIMIT:
                 return False
-            self._open[question.id] = (question, resume)
+            self.pending[question.id] = (question, resume)
         self._notify(lambda: self._on_asked(question))
         return True
 
@@ -189,8 +187,8 @@ class UserQuestions:
         return self.resolve(id, QuestionResult(resolution=Resolution.ANSWERED, channel=channel, answers=answers))
 
     def observe(self, event: Event) -> None:
-        """Takes every event: an agent that goes on has been answered elsewhere."""
-        if not self._open or event.answered or event.test:
+        """Takes every event while a question is pending: an agent that goes on has been answered elsewhere."""
+        if event.answered or event.test:
             return
         for question in self.open:
             if _resolves(event, question):
@@ -199,7 +197,7 @@ class UserQuestions:
     def resolve(self, id: str, result: QuestionResult) -> bool:
         """The first result counts."""
         with self._lock:
-            question, resume = self._open.pop(id, (None, None))
+            question, resume = self.pending.pop(id, (None, None))
         if question is None or resume is None:
             return False
         self._notify(lambda: self._on_ended(question, result))

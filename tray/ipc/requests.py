@@ -238,7 +238,7 @@ class UserRequests:
 
 def _done(request: UserRequest, channel: str) -> Mapping[str, Any]:
     more = request.run(channel)
-    done = say("{what}: done, and written down as `{way}`", what=request.summary, way=channel)
+    done = say("{what}: done, recorded as `{way}`", what=request.summary, way=channel)
     return {"done": done, **({"hint": more} if more else {})}
 
 

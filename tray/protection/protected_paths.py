@@ -82,7 +82,7 @@ def hook_words() -> tuple[str, ...]:
 
 def agent_homes(environment: Mapping[str, str]) -> dict[str, str]:
     """The folders of agents that the environment names, by agent, as far as something in them is protected."""
-    named, homes = _home_variables(), {}
+    named, homes = home_variables(), {}
     for variable in environment.keys() & named.keys():
         if folder := environment[variable]:
             homes[named[variable]] = os.path.normpath(os.path.expanduser(folder))  # noqa: PTH111
@@ -90,8 +90,8 @@ def agent_homes(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 @cache
-def _home_variables() -> Mapping[str, str]:
-    """The agents by these variables of theirs."""
+def home_variables() -> Mapping[str, str]:
+    """The agents by the variables that name their homes."""
     return {
         agent.home_variable: agent.id for agent in known_agents() if agent.protected_in_home and agent.home_variable
     }
@@ -145,10 +145,6 @@ class Environments:
             if place == path or _below(place, path) or _finds(path, place):
                 return EnvironmentFinding(Verdict.ASK, f"{PurePath(path).name} {REMOVED_TEXT}", path)
         return self.judge_write(path)
-
-    def hold(self, cwd: str) -> bool:
-        """Whether a relative path of this folder may be in one of them; asked of each event."""
-        return cwd.startswith((*self.shared, *self.packages))
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -13,13 +13,20 @@ from fnmatch import fnmatch
 from pathlib import PurePath
 from typing import Any
 
-from tray.agents.tools import arguments, canonical, canonical_input, shell_lines
+from tray.agents.tools import COMMAND, arguments, canonical, canonical_input
 from tray.lazy_dataclass import dataclass, field, replace
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import HookOutput, Outcome, Status, Verdict
 from tray.model.event import Event, EventKind, Tool
 from tray.protection.file_effects import ProtectionFinding, patched_files
-from tray.protection.protected_paths import OWN_KIND, ProtectedPaths, agent_homes, hook_words, path_words
+from tray.protection.protected_paths import (
+    OWN_KIND,
+    ProtectedPaths,
+    agent_homes,
+    home_variables,
+    hook_words,
+    path_words,
+)
 from tray.protection.settings_edit import judge_edit
 from tray.protection.shell_calls import check_shell_line, controls_hooktray
 from tray.text.words import word_set
@@ -66,15 +73,17 @@ class Protection:
     exceptions: Callable[[], Sequence[str]] = tuple
     page: PageAddress = field(default_factory=PageAddress)
     words: tuple[str, ...] = field(init=False)  # without one of these a text is none of ours
+    home_variables: frozenset[str] = field(init=False)  # without one of these an environment names no agent's home
 
     def __post_init__(self) -> None:
         words = {*HINTS, *hook_words(), *path_words(self.protected_paths)}
         least = sorted(one for one in words if not any(other in one and other != one for other in words))
         object.__setattr__(self, "words", tuple(least))
+        object.__setattr__(self, "home_variables", frozenset(home_variables()))
 
     def _places(self, event: Event) -> ProtectedPaths:
         """With the page's port, and with the agents' homes that the agent's own environment names."""
-        port, homes = self.page.port, agent_homes(event.environment) if event.environment else {}
+        port, homes = self.page.port, agent_homes(event.environment)
         if not port and not homes:
             return self.protected_paths
         return replace(self.protected_paths, port=port, agent_homes={**self.protected_paths.agent_homes, **homes})
@@ -96,31 +105,32 @@ class Protection:
         return Outcome(hook=NAME, status=Status.OK, output=reading)
 
     def applies(self, agent: str, tool: Tool, cwd: str = "", environment: Mapping[str, str] = NO_VARIABLES) -> bool:
-        """Whether this call has to be judged at all: it speaks of us, or it writes (a link may have any name)."""
+        """Whether this call has to be judged at all: it speaks of us, or it writes (a link may have any name).
+
+        What decides is each text of the call, and of a shell's its commands, whatever large arguments it has beside
+        them. This is asked of every call of a tool: plain loops with as few steps as can be.
+        """
         name = canonical(agent, tool.name)
         if name in WRITE_TOOLS:
             return True
         if name in READ_TOOLS:
             return False
-        text = _judged_text(agent, name, tool)
-        if self._has_hint(text):
-            return True
-        if cwd and self.protected_paths.environments.hold(cwd):
-            return True
-        homes = agent_homes(environment) if environment else {}
-        return bool(homes) and any(PurePath(home).name in text for home in homes.values())
-
-    def _has_hint(self, text: str) -> bool:
-        """Asked of every call of a tool: one plain loop over the words, with as few steps as can be."""
-        text = text.lower()
+        text = "\n".join(map(str, arguments(agent, tool, COMMAND))) if name in SHELL_TOOLS else _text(tool.input)
+        bare = text.lower()
         for quote in QUOTES:
-            if quote in text:
-                text = text.replace(quote, "")
+            if quote in bare:
+                bare = bare.replace(quote, "")
         for word in self.words:
-            if word in text:
+            if word in bare:
                 return True
-        port = self.page.port
-        return bool(port) and str(port) in text
+        if self.page.port and str(self.page.port) in bare:
+            return True
+        environments = self.protected_paths.environments
+        if cwd and cwd.startswith((*environments.shared, *environments.packages)):
+            return True  # a relative path may be in one of them
+        if self.home_variables.isdisjoint(environment):
+            return False
+        return any(PurePath(home).name in text for home in agent_homes(environment).values())
 
     def _findings(self, event: Event, tool: Tool) -> list[ProtectionFinding]:
         name = canonical(event.agent, tool.name)
@@ -133,7 +143,7 @@ class Protection:
         if name in READ_TOOLS:
             return
         if name in SHELL_TOOLS:
-            for line in shell_lines(event.agent, tool):
+            for line in arguments(event.agent, tool, COMMAND):
                 yield from check_shell_line(str(line), event.cwd, places)
             return
         input = canonical_input(event.agent, tool.name, tool.input)
@@ -211,13 +221,6 @@ def _reads(name: str) -> bool:
     words = [word.lower() for word in WORD.findall(name.rpartition("__")[2])]
     changes = any(word in CHANGES or CHANGING.match(word) for word in words)
     return bool(words) and words[0].startswith(READING) and not changes
-
-
-def _judged_text(agent: str, name: str, tool: Tool) -> str:
-    """What decides about a call: of a shell's its commands, whatever large arguments it has beside them."""
-    if name in SHELL_TOOLS:
-        return "\n".join(map(str, shell_lines(agent, tool)))
-    return _text(tool.input)
 
 
 def _text(input: Mapping[str, Any]) -> str:

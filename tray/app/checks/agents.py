@@ -52,4 +52,4 @@ def _message(one: AgentStatus) -> str:
     words += {True: ["trusted"], False: ["not trusted"], None: []}[one.trusted]
     words += [{True: "firing", False: "not firing"}[one.firing]] if one.firing is not None else []
     last = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.last_event)) if one.last_event else "never"
-    return ", ".join([*words, f"last heard of: {last}"])
+    return ", ".join([*words, f"last event: {last}"])

@@ -130,7 +130,7 @@ EXPLANATIONS: Mapping[Cause, Explanation] = {
     Cause.AGENT_RELAY_GONE: Explanation(
         "agent", ATTENTION, "", "{file} is not there any more, so its lines do nothing; {reconnect} mends them"
     ),
-    Cause.AGENT_SILENT: Explanation("agent", ATTENTION, "", "never heard of: begin a session{more}"),
+    Cause.AGENT_SILENT: Explanation("agent", ATTENTION, "", "no event yet: start a session{more}"),
     Cause.AGENT_UNREADABLE: Explanation("agent", BROKEN, "{problem}", "{remedy}"),
     Cause.AGENT_UNSUPPORTED: Explanation(
         "agent", ATTENTION, "{text}",

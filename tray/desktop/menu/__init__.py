@@ -125,6 +125,7 @@ __all__ = [
     "ToggleSwitch",
     "menu",
     "paused_until",
+    "status",
     "tampered",
     "waiting_number",
 ]

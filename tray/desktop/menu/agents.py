@@ -99,9 +99,9 @@ def _state_text(one: MenuAgent, now: float) -> Iterator[str]:
     if one.firing is not None:
         yield say("firing") if one.firing else say("not firing")
     if one.last_event is not None:
-        yield say("last heard of {when}", when=age(one.last_event, now))
+        yield say("last event {when}", when=age(one.last_event, now))
     else:
-        yield say("never heard of")
+        yield say("no event yet")
 
 
 def _choices(one: MenuAgent, key: str) -> Iterator[Item]:

@@ -132,14 +132,14 @@ def _choices(one: Approval, key: str) -> Items:
     )
 
 
-def request_rows(state: MenuState) -> Items:
-    """What a program requested that only a person may do, below the menu's first row."""
-    rows = deduplicate(_request(each, "requests") for each in state.requests if not each.is_undo)
+def request_rows(state: MenuState, *, is_undo: bool = False) -> Items:
+    """What a program requested that only a person may do, or what was done at a terminal, below the first row."""
+    rows = deduplicate(_request(each, "requests") for each in state.requests if each.is_undo is is_undo)
     return tuple(rows[-REQUEST_LIMIT:])
 
 
 def _request(one: MenuRequest, parent: str = "approvals") -> Item:
-    key = child_id("approvals/done" if one.is_undo else f"{parent}/request", one.id)
+    key = child_id(f"{parent}/done" if one.is_undo else f"{parent}/request", one.id)
     what = clean(one.summary, 44)
     who = clean(one.requester, 24, say("somebody"))
     if one.is_undo:

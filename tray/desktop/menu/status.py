@@ -74,6 +74,9 @@ def _cause(state: MenuState) -> Item | None:
     if rows := request_rows(state):
         text = count("{n} request waits for you", "{n} requests wait for you", len(rows))
         return submenu("requests", text, rows)
+    if rows := request_rows(state, is_undo=True):
+        text = count("{n} change made at a terminal", "{n} changes made at a terminal", len(rows))
+        return submenu("done", text, rows)
     if state.failing_hooks:
         text = count("{n} hook in trouble", "{n} hooks in trouble", state.failing_hooks)
         return click("status", text, RunDoctor()) if state.options.doctor else label("status", text)
@@ -99,8 +102,8 @@ def _default_text(state: MenuState) -> str:
         parts.append(say("{agent} is not firing", agent=clean(", ".join(silent), 30)))
     if state.dropped_rows:
         parts.append(count("{n} decision not written down", "{n} decisions not written down", state.dropped_rows))
-    if state.recent:
-        parts.append(say("last: {what}", what=last_event(state.recent[0], state.now)))
+    if last := next((one for one in state.recent if not one.test), None):
+        parts.append(say("last: {what}", what=last_event(last, state.now)))
     while len(parts) > 1 and len(" · ".join(parts)) > STATUS_LIMIT:
         parts.pop()  # the last event is among the recent decisions, too
     return " · ".join(parts) or say("No event yet")

@@ -29,6 +29,8 @@ function follow(box) {
   const rows = document.querySelector(".rows");
   const button = box.querySelector("button");
   const status = box.querySelector("[role=status]");
+  const label = button.querySelector("span");
+  const live = label.textContent;
   const template = document.createElement("template");
   let source = null;
   let fresh = 0;
@@ -55,15 +57,20 @@ function follow(box) {
   function set(on) {
     source?.close();
     source = null;
+    label.textContent = on ? live : box.dataset.paused;
     if (on) {
       const address = new URL(box.dataset.live, location.href);
       if (rows.firstElementChild) address.searchParams.set("after", rows.firstElementChild.dataset.id);
       source = new EventSource(address);
       source.onmessage = add;
-      source.onopen = () => { box.dataset.state = "live"; };
+      source.onopen = () => {
+        box.dataset.state = "live";
+        label.textContent = live;
+      };
       source.onerror = () => {
         if (box.dataset.state !== "lost") status.textContent = document.body.dataset.lost; // it is tried again and again
         box.dataset.state = "lost";
+        label.textContent = box.dataset.gone;
       };
     }
     button.setAttribute("aria-pressed", String(on));

@@ -1,9 +1,10 @@
-"""One call that an agent reports by two lines of ours: one decision, and each line gets it."""
+"""The project of an event; and a call that two lines report: one decision, and each line gets it."""
 
 from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,12 @@ import pytest
 from desk import wait
 from house import House
 
-from tray.engine.parse_event import parse_event
-from tray.engine.reports import LARGEST, MEMORY, CallReports
+from tray.engine.plan import EventSearch, matches
+from tray.engine.receive import LARGEST, MEMORY, CallReports, parse_event
 from tray.execution.process import CANCELLED
 from tray.model.decision import Answer, Decision, Outcome, Status, Verdict
 from tray.model.event import Event, RelayRequest
+from tray.model.hook import Match
 
 SESSION = "3b137d64-23a4-48a0-95a7-745a777a6328"
 CALL = {
@@ -144,11 +146,11 @@ def test_a_first_report_without_a_decision_leaves_the_second_to_be_judged(cut: D
     assert found is not None
 
     if cut is None:
-        reports.dropped(first)
+        reports.decided(first, None)
     else:
         reports.decided(first, cut)
 
-    assert found.wait(20) is None
+    assert reports.wait(found, 20) is None
     assert reports.earlier(event_of("claude-code", "3")) is None
 
 
@@ -161,7 +163,7 @@ def test_a_decision_counts_for_ten_seconds() -> None:
     now[0] = 9.9
     found = reports.earlier(event_of("claude-code", "2"))
     assert found is not None
-    assert found.wait(0) == Decision(verdict=Verdict.DENY)
+    assert reports.wait(found, 0) == Decision(verdict=Verdict.DENY)
     now[0] = 10.1
     assert reports.earlier(event_of("claude-code", "3")) is None
 
@@ -180,3 +182,51 @@ def test_large_calls_are_kept_in_a_bounded_memory_the_last_ones_first() -> None:
     assert len(reports._reports) == MEMORY // LARGEST
     assert reports.earlier(call("claude-code", 19)) is not None
     assert reports.earlier(call("claude-code", 0)) is None, "it is judged twice"
+
+
+def sent(agent: str, cwd: Path | str, environment: Mapping[str, str] | None = None, **more: object) -> Event:
+    body = {"session_id": "s", "cwd": str(cwd), "tool_name": "Bash", "tool_input": {"command": "ls"}, **more}
+    request = RelayRequest(
+        agent=agent, event="PreToolUse", id="1", body=json.dumps(body).encode(), environment=environment or {}
+    )
+    return parse_event(request, 0)
+
+
+def test_a_session_keeps_its_project_after_cd(tmp_path: Path) -> None:
+    shop = {"CLAUDE_PROJECT_DIR": "/work/shop"}
+
+    assert sent("claude-code", "/work/shop", shop).project == "shop"
+    assert sent("claude-code", "/work/shop/sub", shop).project == "shop"
+    assert sent("claude-code", tmp_path, shop).project == "shop"
+
+
+@pytest.mark.parametrize("below", ["", "src", "src/deep"])
+def test_an_agent_that_does_not_say_so_works_on_the_repository(tmp_path: Path, below: str) -> None:
+    (tmp_path / "shop" / ".git").mkdir(parents=True)
+    cwd = tmp_path / "shop" / below
+    cwd.mkdir(parents=True, exist_ok=True)
+
+    assert sent("codex", cwd).project == "shop"
+
+
+def test_without_a_repository_it_is_the_folder_and_the_home_is_no_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "notes").mkdir()
+
+    assert sent("codex", tmp_path / "notes").project == "notes"
+
+
+def test_the_hooks_of_a_project_are_asked_after_its_session_has_left_it() -> None:
+    match = Match(event="tool_before", format="claude-code", native="PreToolUse", project="/work/shop")
+    shop, other = {"CLAUDE_PROJECT_DIR": "/work/shop"}, {"CLAUDE_PROJECT_DIR": "/work/other"}
+
+    def asked(cwd: str, environment: Mapping[str, str]) -> bool:
+        event = sent("claude-code", cwd, environment, hook_event_name="PreToolUse")
+        return matches(match, event, EventSearch(event))
+
+    assert asked("/tmp", shop)
+    assert asked("/work/shop/sub", other)
+    assert not asked("/work/other", other)

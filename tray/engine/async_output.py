@@ -1,0 +1,76 @@
+"""What hooks that run beside the answer print: it is kept, and goes along with a later event of the session."""
+
+from __future__ import annotations
+
+import logging
+
+from tray.agents.protocol import spec
+from tray.errors import StoreError
+from tray.lazy_dataclass import replace
+from tray.model.decision import HookOutput, Outcome, Result, Status, Verdict
+from tray.model.event import STOP_KINDS, Capability, Event, EventKind
+from tray.model.hook import AsyncMode, Hook
+from tray.store.sessions import SessionNote, Sessions
+
+REWAKE_CODE = 2  # the exit code with which a hook wants the agent to go on
+
+log = logging.getLogger(__name__)
+
+
+class AsyncOutput:
+    """Output of hooks that run beside the answer: too late for its own event, it waits for the session's next one.
+
+    No relay can wake an agent. What a hook wants to tell it goes along as context with the next event that can carry
+    some; what shall make the agent go on also refuses the end of its turn, if that comes first.
+
+    `save` keeps what such a hook printed, `take` returns it for an event that can carry it.
+    """
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def save(self, event: Event, hook: Hook, result: Result, output: HookOutput) -> HookOutput:
+        """Keep what the agent must still get of it; returns what counts beside the answer."""
+        if hook.async_mode is AsyncMode.REWAKE and result.code == REWAKE_CODE:
+            note = SessionNote(hook=hook.name, text=_text(result.stderr) or _text(result.stdout), wake=True)
+            output = replace(output, verdict=Verdict.ABSTAIN, reason="wants the agent to go on", problem="")
+        else:
+            note = SessionNote(hook=hook.name, text=output.context)
+        if note.text and event.kind is not EventKind.SESSION_END and not event.test:
+            try:
+                self._sessions.add_note(event.agent, event.session, note)
+            except StoreError as error:
+                return HookOutput(problem=f"what it said could not be kept: {error.message}")
+        return _without_verdict(output)
+
+    def take(self, event: Event) -> list[Outcome]:
+        """What waits for this session, as outcomes of the hooks that printed it. It is never for a subagent."""
+        can = spec(event.agent, event.name).can
+        ending = event.kind is EventKind.TURN_END and Capability.DENY in can
+        informs = Capability.CONTEXT in can and event.kind not in STOP_KINDS  # there it would make the agent go on
+        if event.subagent or event.problem or event.test or not (ending or informs):
+            return []
+        try:
+            notes = self._sessions.take_notes(event.agent, event.session, wake=not informs)
+        except StoreError as error:
+            log.warning("the saved output of hooks could not be taken: %s", error.message)
+            return []
+        return [_outcome(note, ending=ending and not informs) for note in notes]
+
+
+def _outcome(note: SessionNote, *, ending: bool) -> Outcome:
+    output = HookOutput(verdict=Verdict.DENY, reason=note.text) if ending else HookOutput(context=note.text)
+    return Outcome(hook=note.hook, status=Status.OK, output=output, cause="said beside an earlier event's answer")
+
+
+def _without_verdict(output: HookOutput) -> HookOutput:
+    """A verdict and a rewrite came too late; notes for the user, and what went wrong, still count."""
+    reason = output.reason
+    if output.verdict is not Verdict.ABSTAIN or output.rewrite or output.stop is not None:
+        word = "a rewrite" if output.verdict is Verdict.ABSTAIN else output.verdict.word
+        reason = f"{word} came after the answer" + (f": {reason}" if reason else "")
+    return HookOutput(reason=reason, notes=output.notes, warning=output.warning, problem=output.problem)
+
+
+def _text(output: bytes) -> str:
+    return output.decode("utf-8", "replace").strip()
