@@ -92,8 +92,8 @@ from tray.language import say
 from tray.model.event import Event
 from tray.model.place import Place
 from tray.notify.alert import mute_classes
+from tray.notify.alert_gate import Attention
 from tray.notify.policy import state_folder_lost
-from tray.notify.presence_gate import Attention
 from tray.paths import Paths
 from tray.protection.self_protection import PageAddress
 from tray.settings import Settings
@@ -273,6 +273,7 @@ class App:
         self._sessions = SessionTracker(
             self._stores.session_rows,
             self._agents.process_behind,
+            on_waiting=lambda: self._presenter.show(),  # a refresh of the sources may be far off
             on_dropped=lambda event, names: self._stores.journal.append(dropped_place(event, names), commit=False),
         )
         self._session_focus = SessionFocus(

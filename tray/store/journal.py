@@ -64,23 +64,35 @@ class Journal:
 
     def append(self, record: Record, *, commit: bool) -> Committed:
         """Take a row. With `commit`, it is on disk when this returns DONE; LATE means: go on, it will be."""
-        job = self._write_job(record)
-        if job is None:
+        if self._offline:
+            record = replace(record, offline=True)
+        try:
+            values = rows.values(record)
+        except (TypeError, ValueError, RecursionError) as e:
+            self._warn(f"a row of the journal cannot be stored: {e}")
             self._writer.count_dropped()
             return Committed.DROPPED
-        return self._writer.submit(job, commit=commit)
+        size = 0
+        for value in values:
+            if isinstance(value, str):
+                size += len(value)
+        return self._writer.submit(WriteJob(values, size), commit=commit)
 
     def append_now(self, record: Record, *, wait: float = 5.0) -> Committed:
         """Write a row on this thread, without the writer; trying once more after LATE is harmless.
 
         A caller that does not try again calls `count_dropped`.
         """
-        job = self._write_job(record)
-        if job is None:
+        if self._offline:
+            record = replace(record, offline=True)
+        try:
+            values = rows.values(record)
+        except (TypeError, ValueError, RecursionError) as e:
+            self._warn(f"a row of the journal cannot be stored: {e}")
             return Committed.DROPPED
         try:
             with self._database.write(busy=wait) as connection:
-                connection.execute(rows.insert(1), job.values)
+                connection.execute(rows.insert(1), values)
         except StoreError as e:
             self._warn(e.message)
             return Committed.LATE
@@ -92,7 +104,8 @@ class Journal:
 
     def set_alerted(self, ids: Sequence[str], word: str) -> None:
         """Note what became of the alert for these events."""
-        self._writer.submit(WriteJob((word, json.dumps(ids)), SET_ALERTED))
+        text = json.dumps(ids)
+        self._writer.submit(WriteJob((word, text), len(text), SET_ALERTED))
 
     def swap(self, work: Callable[[], T]) -> T:
         """Do this while no row is written; afterwards rows go into the file that is at the path then."""
@@ -166,11 +179,3 @@ class Journal:
         """Begin to delete what is too old or too much; it is also done after every so many rows."""
         dropped_rows.merge_file(self._database)
         self._writer.prune()
-
-    def _write_job(self, record: Record) -> WriteJob | None:
-        try:
-            is_marked = record.offline or not self._offline
-            return WriteJob(rows.values(record if is_marked else replace(record, offline=True)))
-        except (TypeError, ValueError, RecursionError) as e:
-            self._warn(f"a row of the journal cannot be stored: {e}")
-            return None

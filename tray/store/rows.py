@@ -15,6 +15,7 @@ from tray.model.event import EventKind
 PAYLOAD_LIMIT = 64 * 1024  # bytes of a payload that are kept; its digest is of the whole
 LISTS = ("hooks", "rewrites", "notes", "adjustments", "masks")
 OBJECTS = frozenset({*LISTS, "answer"})  # kept as JSON
+EMPTY = {**dict.fromkeys(LISTS, "[]"), "answer": "{}"}
 COLUMNS = (
     *("id", "at", "agent", "session", "project", "event", "kind", "verdict", "reason", "ms", *LISTS),
     *("problem", "payload", "digest", "masked", "answer", "offline", "alerted", "test"),
@@ -84,8 +85,8 @@ def values(record: Record) -> tuple[object, ...]:
     for name in COLUMNS:
         value = getattr(record, name)
         if name in OBJECTS:
-            value = _encode(value)
-        elif name == "payload":
+            value = _encode(value) if value else EMPTY[name]
+        elif name == "payload" and len(value) > PAYLOAD_LIMIT // 4:  # four bytes a character, at most
             value = truncate(value)
         elif name == "verdict":
             value = int(value)
