@@ -131,7 +131,7 @@ def _interpreted_init(cls: type, fields: Mapping[str, LazyField]) -> Callable[..
     """An `__init__` that is slow and needs no compiling; arguments that do not fit are left to the compiled one."""
     compiled, calls = _first(cls, "__init__", lambda: _compile_init(cls, fields)), 0
 
-    def init(self: Any, /, *given: Any, **named: Any) -> None:
+    def init(self: Any, /, *given: object, **named: object) -> None:
         nonlocal calls
         calls += 1
         values = _values(fields, given, named) if calls <= _INTERPRETED else None
@@ -146,9 +146,11 @@ def _interpreted_init(cls: type, fields: Mapping[str, LazyField]) -> Callable[..
     return init
 
 
-def _values(fields: Mapping[str, LazyField], given: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any] | None:
+def _values(
+    fields: Mapping[str, LazyField], given: tuple[object, ...], named: Mapping[str, object]
+) -> dict[str, object] | None:
     """The value of each field; None for arguments that are missing, too many or unknown."""
-    values: dict[str, Any] = {}
+    values: dict[str, object] = {}
     place = used = 0
     for name, one in fields.items():
         options, taken = one.options, one.options.get("init", True)
