@@ -218,6 +218,7 @@ def _paths(options: Mapping[str, str]) -> Paths:
 
 def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str], listener: OneShotListener) -> Answer:
     from tray.app import build_engine, open_stores
+    from tray.engine.own_answers import LostApprovals
     from tray.engine.ports import EngineOptions
 
     started = time.monotonic()
@@ -231,10 +232,8 @@ def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str],
         return committed  # the tray decided, wrote it down, and died before it could answer
     listener.journal = stores.journal
     model = functools.partial(_model, paths, stores, environment)
-    lost = _lost_guards(paths, stores)
-    options = EngineOptions(
-        llm=model, offline=True, lost_guards=lambda: lost, note=functools.partial(_note, call, stores)
-    )
+    lost = LostApprovals(_lost_guards(paths, stores))
+    options = EngineOptions(llm=model, offline=True, lost=lost, note=functools.partial(_note, call, stores))
     engine = build_engine(stores, listener, listener.defer, options, records=listener)
     begun = engine.begin(_relay_request(call, body, environment), elapsed=call.elapsed + time.monotonic() - started)
     answer = begun(_relay_pipe(call)) if callable(begun) else begun

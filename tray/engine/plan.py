@@ -50,7 +50,10 @@ def plan(
     `skills` says which skills are in force in the event's session; `on_slow` is called when patterns take long.
     A hook whose matcher fails is asked: no event gets past a guard by what it says.
     """
-    candidates = ledger.candidates(event.agent, event.kind, event.name)
+    names = (event.agent, event.kind, event.name)
+    candidates = ledger.known_candidates.get(names)
+    if candidates is None:
+        candidates = ledger.candidates(*names)
     if not candidates:
         return ()
     search = EventSearch(event, skills, on_slow)
@@ -63,7 +66,7 @@ def plan(
             is_asked = True
         if is_asked:
             indexes += group
-    hooks = [ledger.ordered[index] for index in sorted(indexes)] if indexes else []
+    hooks = [*map(ledger.ordered.__getitem__, sorted(indexes))]
     if hooks and event.kind in TYPED_KINDS:
         hooks = [one for one in hooks if _is_heard(one.hook, event)]
     switched = switch.current
