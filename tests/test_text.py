@@ -124,3 +124,10 @@ def _seconds(text: str) -> float:
         return time.process_time() - start
 
     return min(once() for _ in range(3))
+
+
+def test_text_of_several_plain_lines_comes_out_as_any_other() -> None:
+    lines = ["", "no\n", "one\ntwo", "\n one\n\n  two \n \n", " x", "a  b\n\n", "tab\tx\n", "x" * 30 + "\n"]
+
+    for text in lines:
+        assert printable(text, 20) == printable(f"\x1b[0m{text}", 20)  # which is not plain

@@ -43,8 +43,10 @@ def known(file: SettingsFile, **values: Any) -> Iterator[Agent]:
     agent = claude_shaped(name="Larch", shape=shape(**values), file=file)
     registry.AGENTS._loaded["larch"] = agent
     registry.AGENTS._modules = {**registry.BUILT_IN, "larch": ""}
+    registry.AGENTS.find.cache_clear()
     try:
         yield agent
     finally:
+        registry.AGENTS.find.cache_clear()
         registry.AGENTS._modules = registry.BUILT_IN
         del registry.AGENTS._loaded["larch"]

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tray.agents.registry import AGENTS
-from tray.agents.tools import canonical, native, spellings, translate_back, translate_input
+from tray.agents.tools import canonical, hook_call, native, spellings, translate_back, translate_input
+from tray.model.event import Tool
 
 NAMES = [
     ("claude-code", "Bash", "Bash"),
@@ -118,6 +119,16 @@ def test_a_rewrite_comes_back_as_the_agent_spelled_it() -> None:
     answer = translate_back("x-code", "starchild", "writeFile", original, {"path": "c", "content": "d"})
 
     assert answer == {"path": "c", "content": "d"}
+
+
+@every("changed", ["path", "file_path", "filename"])
+def test_of_a_value_under_several_keys_the_one_that_a_hook_changed_comes_back(changed: str) -> None:
+    original = {"file_path": ["a"], "content": "x"}
+    _, given = hook_call("claude-code", "starchild", Tool(name="Write", input=original))
+
+    answer = translate_back("claude-code", "starchild", "Write", original, given | {changed: ["b"]})
+
+    assert answer == {"file_path": ["b"], "content": "x"}
 
 
 def test_an_argument_that_a_hook_adds_comes_back_in_the_agents_first_spelling() -> None:

@@ -14,7 +14,7 @@ from desktop.focus.terminals import LONG, Pane, child_pane, front, tmux
 from desktop.logind import logind
 from tray.desktop import presence
 from tray.model.place import Place
-from tray.notify.presence_gate import Attention
+from tray.notify.alert_gate import Attention
 
 LOOKING, ELSEWHERE, AWAY = Attention(is_looking=True), Attention(), Attention(is_away=True)
 

@@ -11,7 +11,7 @@ import pytest
 
 from tray.execution.background import BackgroundProcesses
 from tray.execution.process import RUN_VARIABLE
-from tray.execution.process_tree import PosixTree
+from tray.execution.process_posix import PosixTree
 
 PATIENCE = 20.0
 FAR = 1000.0

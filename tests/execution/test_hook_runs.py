@@ -20,7 +20,7 @@ from tray.execution.background import BackgroundProcesses
 from tray.execution.command import Job, run
 from tray.execution.hook_runs import HookPlace, HookRuns
 from tray.execution.orphans import become_subreaper
-from tray.execution.process_tree import PosixTree
+from tray.execution.process_posix import PosixTree
 
 become_subreaper()
 folder = Path(sys.argv[1])

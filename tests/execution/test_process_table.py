@@ -57,7 +57,9 @@ def test_whoever_is_there_when_it_is_asked_for_is_in_the_table() -> None:
 def test_the_dead_are_not_in_it() -> None:
     with subprocess.Popen(["/bin/true"]) as child:
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)  # dead, and not let go
-        assert read_entry(child.pid) is None
+        entry = read_entry(child.pid)
+        assert entry is not None
+        assert entry.is_dead
         assert child.pid not in ProcessSnapshots().now().entries
 
 

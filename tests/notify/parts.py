@@ -17,8 +17,10 @@ from dbus_fast.aio import MessageBus
 from desk.parts import answers
 from desk.sound import COMMAND, Recording, server
 
+from tray.notify.notifier import NotificationBackend, Notifier
 from tray.notify.policy import Alert, AlertClass, Urgency
 from tray.notify.server import NAME, PATH
+from tray.notify.sound import Player
 
 BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN" "">
 <busconfig>
@@ -37,6 +39,11 @@ def wait(condition: Callable[[], Any], what: str, seconds: float = 30.0) -> Any:
             return value
         time.sleep(0.005)
     raise AssertionError(f"not within {seconds:g} s: {what}")
+
+
+def notifier(*backends: NotificationBackend, timeout: float = 5.0) -> Notifier:
+    """A notifier on the running loop; it plays no sounds."""
+    return Notifier(asyncio.get_running_loop(), backends, Player(), lambda: True, lambda *_: None, timeout)
 
 
 async def until(condition: Callable[[], object]) -> None:

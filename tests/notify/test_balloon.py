@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import asyncio
 
-from notify.parts import alert
+from notify.parts import alert, notifier
 
 from tray.app.alert_controller import backends
+from tray.notify.alert import Alert
 from tray.notify.fallback_backends import BalloonBackend
-from tray.notify.notifier import Delivery, NotifierChain
+from tray.notify.notifier import Delivery
+
+
+def send(one: Alert, backend: BalloonBackend) -> tuple[Delivery, str]:
+    """What became of it, and the error."""
+
+    async def main() -> tuple[Delivery, str]:
+        sender = notifier(backend)
+        return await sender.send(one), sender.last_error
+
+    return asyncio.run(main())
 
 
 def test_title_and_text_go_to_the_icon_as_long_as_windows_takes_them() -> None:
@@ -18,19 +29,18 @@ def test_title_and_text_go_to_the_icon_as_long_as_windows_takes_them() -> None:
         shown.append((title, text))
         return True
 
-    chain = NotifierChain([BalloonBackend(show)])
+    sent, _ = send(alert(title="t" * 100, body="🪝" * 300), BalloonBackend(show))
 
-    assert asyncio.run(chain.send(alert(title="t" * 100, body="🪝" * 300))) is Delivery.SENT
+    assert sent is Delivery.SENT
 
     assert shown == [("t" * 63, "🪝" * 127)]
 
 
 def test_without_an_icon_it_fails_and_says_why() -> None:
-    chain = NotifierChain([BalloonBackend(lambda title, text: False)])
+    sent, error = send(alert(), BalloonBackend(lambda title, text: False))
 
-    assert asyncio.run(chain.send(alert())) is Delivery.FAILED
-
-    assert chain.last_error == "balloon: there is no tray icon at which it could be shown"
+    assert sent is Delivery.FAILED
+    assert error == "balloon: there is no tray icon at which it could be shown"
 
 
 def test_each_system_has_its_own_second_way() -> None:

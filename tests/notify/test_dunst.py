@@ -17,7 +17,7 @@ from notify.parts import alert, wait
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
 from tray.notify.fallback_backends import NotifySendBackend
 from tray.notify.freedesktop import FreedesktopBackend
-from tray.notify.notifier import Delivery, NotificationBackend, NotifierChain
+from tray.notify.notifier import Delivery, NotificationBackend
 from tray.notify.policy import Alert
 
 pytestmark = pytest.mark.desktop
@@ -31,11 +31,11 @@ def bus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 async def send(one: Alert, backend: NotificationBackend) -> Delivery:
-    notifier = NotifierChain([backend])
+    notifier = parts.notifier(backend)
     try:
         return await notifier.send(one)
     finally:
-        await notifier.close()
+        await notifier.disconnect()
 
 
 def test_dunst_shows_the_text_as_it_was_written_on_each_way(tmp_path: Path, bus: str) -> None:

@@ -17,7 +17,7 @@ from notify.parts import Recorder, alert, tell, until
 
 from tray.notify.alert import Alert, Button
 from tray.notify.freedesktop import FreedesktopBackend
-from tray.notify.notifier import Delivery, NotifierChain, ServerState
+from tray.notify.notifier import Delivery, ServerState
 from tray.notify.server import BUS, NAME, PATH
 
 pytestmark = pytest.mark.desktop
@@ -223,7 +223,7 @@ def test_who_refuses_a_new_alert_still_has_the_earlier_one_with_its_key(server: 
         await backend.send(QUESTION)
         await backend.server_state()
         server.mode("unwilling")
-        assert await NotifierChain([backend]).send(QUESTION) is Delivery.FAILED
+        assert await parts.notifier(backend).send(QUESTION) is Delivery.FAILED
         server.mode("")
         await backend.withdraw("q")
 
@@ -260,13 +260,13 @@ def test_do_not_disturb_is_read_from_the_server(server: Recorder, mode: str) -> 
 @pytest.mark.parametrize("mode", ["hang", "deaf", "refuse"])
 def test_a_bad_server_fails_in_time_and_a_good_one_is_taken_again(server: Recorder, mode: str) -> None:
     async def do(backend: FreedesktopBackend) -> None:
-        notifier = NotifierChain([backend], 0.2)
+        notifier = parts.notifier(backend, timeout=0.2)
         server.mode(mode)
         assert await notifier.server_state() in (ServerState(), ServerState(sounds=True))
         assert await notifier.send(alert()) is Delivery.FAILED
         assert "D-Bus: " in notifier.last_error
         server.mode("")
-        assert await NotifierChain([backend]).send(alert(body="again")) is Delivery.SENT
+        assert await parts.notifier(backend).send(alert(body="again")) is Delivery.SENT
 
     Buttons().run(do)
 
@@ -277,7 +277,7 @@ def test_without_a_bus_it_is_an_error_and_no_more(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", f"unix:path={tmp_path}/none")
 
     async def do(backend: FreedesktopBackend) -> None:
-        notifier = NotifierChain([backend])
+        notifier = parts.notifier(backend)
         assert await notifier.send(alert()) is Delivery.FAILED
         assert "no session bus" in notifier.last_error
 

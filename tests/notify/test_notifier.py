@@ -14,12 +14,12 @@ from notify.parts import Recorder, alert, tell, until
 
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
 from tray.notify.fallback_backends import NotifySendBackend
-from tray.notify.notifier import Delivery, NotificationBackend, NotifierChain, ServerState
+from tray.notify.notifier import Delivery, NotificationBackend, Notifier, ServerState
 from tray.notify.policy import Alert, Urgency
 
 pytestmark = pytest.mark.desktop
 
-Do = Callable[[NotifierChain], Awaitable[None]]
+Do = Callable[[Notifier], Awaitable[None]]
 BACKENDS: list[type[DesktopNotifierBackend] | type[NotifySendBackend]] = [DesktopNotifierBackend, NotifySendBackend]
 
 
@@ -36,20 +36,20 @@ def server(bus: str, tmp_path: Path) -> Iterator[Recorder]:
         yield recorder
 
 
-def run(do: Do, *backends: NotificationBackend, timeout: float = 5.0) -> NotifierChain:
-    async def main() -> NotifierChain:
-        notifier = NotifierChain(backends, timeout)
+def run(do: Do, *backends: NotificationBackend, timeout: float = 5.0) -> Notifier:
+    async def main() -> Notifier:
+        notifier = parts.notifier(*backends, timeout=timeout)
         try:
             await do(notifier)
         finally:
-            await notifier.close()
+            await notifier.disconnect()
         return notifier
 
     return asyncio.run(main())
 
 
 def send(*alerts: Alert, expect: Delivery = Delivery.SENT) -> Do:
-    async def do(notifier: NotifierChain) -> None:
+    async def do(notifier: Notifier) -> None:
         for one in alerts:
             assert await notifier.send(one) is expect, notifier.last_error
 
@@ -85,7 +85,7 @@ def test_a_click_brings_the_alert_back(server: Recorder) -> None:
     clicked: list[Alert] = []
     sent = alert(url="https://s.dev/c/9")
 
-    async def do(notifier: NotifierChain) -> None:
+    async def do(notifier: Notifier) -> None:
         await notifier.send(sent)
         await tell("Click", "u", 1)
         await until(lambda: clicked)
@@ -98,7 +98,7 @@ def test_a_click_brings_the_alert_back(server: Recorder) -> None:
 def test_an_alert_that_was_clicked_away_does_not_hinder_the_next(server: Recorder) -> None:
     clicked: list[Alert] = []
 
-    async def do(notifier: NotifierChain) -> None:
+    async def do(notifier: Notifier) -> None:
         await notifier.send(alert(url="https://example.com/c/1"))
         await tell("Click", "u", 1)
         await until(lambda: clicked)
@@ -110,11 +110,11 @@ def test_an_alert_that_was_clicked_away_does_not_hinder_the_next(server: Recorde
 
 
 def test_a_withdrawn_alert_is_closed_and_another_one_is_not(server: Recorder) -> None:
-    async def do(notifier: NotifierChain) -> None:
+    async def do(notifier: Notifier) -> None:
         await notifier.send(alert(key="a"))
         await notifier.send(alert(key="b"))
-        await notifier.withdraw("a")
-        await notifier.withdraw("nobody")
+        await notifier.take_down("a")
+        await notifier.take_down("nobody")
 
     run(do, DesktopNotifierBackend())
 
@@ -213,11 +213,11 @@ def test_alerts_arrive_again_after_the_server_hung_or_was_replaced(bus: str, tmp
     recorders: list[Recorder] = []
     backend = DesktopNotifierBackend()
 
-    async def do(notifier: NotifierChain) -> None:
+    async def do(notifier: Notifier) -> None:
         with parts.recording_server(folders[0], os.environ) as first:
             await notifier.send(alert(body="one"))
             first.mode("hang")
-            assert await NotifierChain([backend], 0.5).send(alert(body="lost")) is Delivery.FAILED
+            assert await parts.notifier(backend, timeout=0.5).send(alert(body="lost")) is Delivery.FAILED
             first.mode("")
             assert await notifier.send(alert(body="two")) is Delivery.SENT
             recorders.append(first)

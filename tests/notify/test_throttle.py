@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import random
 import re
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -15,7 +14,7 @@ from notify.parts import alert
 
 from tray.notify import policy
 from tray.notify.alert import Alert, AlertClass, Urgency, quiet_until
-from tray.notify.throttle import BURST, MINUTE, RATE, SPACING, Throttle, ThrottledQueue
+from tray.notify.throttle import BURST, MINUTE, RATE, SPACING, Throttle
 from tray.settings import QuietHours
 
 
@@ -167,47 +166,6 @@ def test_what_answers_the_user_is_shown_at_once_but_silent_while_it_is_quiet(thr
     (shown,) = throttle.offer([ended("x", reply=True)])
 
     assert shown.sound == ""
-
-
-class Announced:
-    def __init__(self) -> None:
-        self.alerts: list[Alert] = []
-        self.records: list[tuple[str, ...]] = []
-        self.delivery: list[tuple[tuple[str, ...], str]] = []
-
-    def announce(self, alerts: tuple[Alert, ...], *records: str) -> None:
-        self.alerts += alerts
-        self.records.append(records)
-
-    def withdraw(self, keys: tuple[str, ...]) -> None:
-        raise AssertionError(keys)
-
-
-def test_a_held_alert_is_noted_with_its_record_and_comes_when_its_time_has_come(
-    throttle: Throttle, clock: Clock
-) -> None:
-    announced = Announced()
-    timers: list[tuple[float, Callable[[], None]]] = []
-
-    def later(seconds: float, work: Callable[[], None]) -> None:
-        timers.append((seconds, work))
-
-    throttled = ThrottledQueue(throttle, announced, later, lambda *delivery: announced.delivery.append(delivery))
-    throttled.snooze(600)
-    throttled.announce((ended("api"),), "r1")
-    throttled.announce((ended("web"),), "r2")
-    throttled.recheck()
-    assert announced.delivery == [(("r1",), "held"), (("r2",), "held")]
-    assert announced.records == []
-    seconds, work = timers[-1]
-
-    clock.now += seconds
-    work()
-    throttled.announce((ended("shop"),), "r3")
-
-    assert [one.body for one in announced.alerts] == ["2 turns ended: api, web", "Turn ended"]
-    assert announced.records == [("r1", "r2"), ("r3",)]
-    assert throttled.deferred == ()
 
 
 NIGHT = QuietHours(begin="22:00", end="07:00")

@@ -9,13 +9,13 @@ from collections.abc import Awaitable, Callable, Iterator
 from types import ModuleType, SimpleNamespace
 
 import pytest
-from notify.parts import alert, until
+from notify.parts import alert, notifier, until
 from notify.toasts import NotificationSetting, ToastNotificationMode, ToastNotificationPriority, Toasts, modules
 
 from tray.notify.alert import APP, Alert, Button, Urgency
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
 from tray.notify.fallback_backends import BalloonBackend
-from tray.notify.notifier import Delivery, NotifierChain
+from tray.notify.notifier import Delivery, Notifier
 
 LIBRARY = "desktop_notifier.backends.winrt"
 
@@ -34,7 +34,7 @@ def toasts(monkeypatch: pytest.MonkeyPatch) -> Iterator[Toasts]:
     sys.modules.pop(LIBRARY, None)
 
 
-def run(do: Callable[[NotifierChain], Awaitable[object]], backend: DesktopNotifierBackend) -> list[tuple[str, str]]:
+def run(do: Callable[[Notifier], Awaitable[object]], backend: DesktopNotifierBackend) -> list[tuple[str, str]]:
     """The balloons that were shown instead."""
     balloons: list[tuple[str, str]] = []
 
@@ -43,9 +43,9 @@ def run(do: Callable[[NotifierChain], Awaitable[object]], backend: DesktopNotifi
         return True
 
     async def all_of_it() -> None:
-        chain = NotifierChain([backend, BalloonBackend(show)])
+        chain = notifier(backend, BalloonBackend(show))
         await do(chain)
-        await chain.close()
+        await chain.disconnect()
 
     asyncio.run(all_of_it())
     return balloons
@@ -65,7 +65,7 @@ def test_a_button_is_reported_with_its_alert_and_none_of_them_allows_anything(to
     pressed: list[tuple[Alert, Button]] = []
     sent = alert(buttons=(Button.ALLOW, Button.DENY, Button.DETAILS))
 
-    async def do(chain: NotifierChain) -> None:
+    async def do(chain: Notifier) -> None:
         await chain.send(sent)
         toasts.press(0, "Details")
         await until(lambda: pressed)
@@ -77,7 +77,7 @@ def test_a_button_is_reported_with_its_alert_and_none_of_them_allows_anything(to
 
 
 def test_the_earlier_toast_with_the_same_key_is_taken_away(toasts: Toasts) -> None:
-    async def do(chain: NotifierChain) -> None:
+    async def do(chain: Notifier) -> None:
         await chain.send(alert(key="a"))
         await chain.send(alert(key="b"))
         await chain.send(alert(key="a"))
@@ -93,7 +93,7 @@ def test_where_the_user_allows_no_toasts_it_is_a_balloon(toasts: Toasts) -> None
     toasts.setting = NotificationSetting.DISABLED_FOR_USER
     found: list[Delivery] = []
 
-    async def do(chain: NotifierChain) -> None:
+    async def do(chain: Notifier) -> None:
         found.append(await chain.send(alert()))
 
     balloons = run(do, DesktopNotifierBackend())
@@ -112,7 +112,7 @@ def test_do_not_disturb_of_windows_is_respected_where_it_can_be_known(
     toasts.mode = mode
     found: list[bool] = []
 
-    async def do(chain: NotifierChain) -> None:
+    async def do(chain: Notifier) -> None:
         found.append((await chain.server_state()).may_interrupt)
 
     run(do, DesktopNotifierBackend())

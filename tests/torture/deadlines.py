@@ -19,7 +19,7 @@ from house import PRE_TOOL_USE
 from torture.frame import Tally
 from torture.shims import shim
 from torture.trays import LONG, RELAYS, Asked, Tray
-from tray.execution.procfs import boot_ticks
+from tray.execution.process_table import boot_ticks
 
 assert sys.platform != "win32"
 

@@ -21,7 +21,7 @@ from house import PRE_TOOL_USE, House
 from torture.frame import Tally
 from torture.trays import LONG
 from tray.app import open_stores
-from tray.execution.procfs import boot_ticks
+from tray.execution.process_table import boot_ticks
 from tray.model.event import RelayRequest
 from tray.threads import reduce_latency
 

@@ -37,7 +37,9 @@ def mapping(output: str, known_keys: Collection[str], *, python: bool = False) -
     Keys outside `known_keys` are not used, so those may be nested as deep as they like. With `python` the words
     that Python writes for numbers without digits are read too.
     """
-    fields = wire.object_of(loads(output, python=python))
+    fields = loads(output, python=python)
+    if not isinstance(fields, dict):
+        raise wire.not_object(fields)
     if output.count("{") + output.count("[") <= wire.DEPTH_LIMIT:
         return fields
     pruned = _pruned(fields, known_keys)

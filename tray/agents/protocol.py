@@ -39,7 +39,23 @@ def parse(request: RelayRequest, ledger: int = 0, payload: Payload | None = None
 
     `payload` is the result of `parse_payload`, if the caller has it already.
     """
-    event = _parsed(request, payload)
+    agent = AGENTS.find(request.agent)
+    name, problem = request.event or (agent.unnamed_event if agent else ""), request.problem
+    if agent is None:
+        problem = f"unknown agent {request.agent[:40]!r}; known agents: {', '.join(AGENTS)}"
+    elif payload is None and not problem:
+        try:
+            payload = parse_payload(request)
+        except ValueError as error:
+            problem = str(error)
+    if agent is None or payload is None or problem:
+        event = _failed_event(request, problem, name)
+    else:
+        name = agent.protocol.event_name(payload) or name
+        try:
+            event = agent.protocol.parse(request, name, payload)
+        except AgentError as error:
+            event = _failed_event(request, error.message, name)
     # It is still private, so it may be written to; `replace` would take longer than all the rest here.
     if event.kind is EventKind.TOOL_BEFORE and event.tool is None and not event.problem:
         object.__setattr__(event, "problem", NO_TOOL)  # every guard of the event is asked, as in the relay
@@ -48,25 +64,6 @@ def parse(request: RelayRequest, ledger: int = 0, payload: Payload | None = None
     if request.parent:
         object.__setattr__(event, "parent", request.parent)
     return event
-
-
-def _parsed(request: RelayRequest, payload: Payload | None) -> Event:
-    agent = AGENTS.get(request.agent)
-    if agent is None:
-        known = ", ".join(AGENTS)
-        return _failed_event(request, f"unknown agent {request.agent[:40]!r}; known agents: {known}", request.event)
-    named = request.event or agent.unnamed_event
-    if request.problem:
-        return _failed_event(request, request.problem, named)
-    try:
-        payload = parse_payload(request) if payload is None else payload
-    except ValueError as error:
-        return _failed_event(request, str(error), named)
-    name = agent.protocol.event_name(payload) or named
-    try:
-        return agent.protocol.parse(request, name, payload)
-    except AgentError as error:
-        return _failed_event(request, error.message, name)
 
 
 def parse_payload(request: RelayRequest) -> Payload:
@@ -101,7 +98,7 @@ def _failed_event(request: RelayRequest, problem: str, name: str) -> Event:
 
 @lru_cache(maxsize=SPEC_CACHE_SIZE)
 def spec(agent: str, name: str) -> EventSpec:
-    known = AGENTS.get(agent)
+    known = AGENTS.find(agent)
     return wire.spec(known.events, name or known.unnamed_event) if known else wire.UNKNOWN_EVENT
 
 
@@ -126,25 +123,28 @@ def is_known_event(agent: str, name: str) -> bool:
 
 def neutral(agent: str, name: str, body: bytes) -> Answer:
     """The answer that changes nothing, for no opinion and for our own failures."""
-    known = AGENTS.get(agent)
+    known = AGENTS.find(agent)
     return known.protocol.neutral(name, body) if known else EMPTY_ANSWER
+
+
+def is_verdict(decision: Decision) -> bool:
+    """Whether it is a verdict with its reason, and nothing else that an event might not carry."""
+    return decision.stop is None and not (decision.rewrite or decision.context or decision.retry or decision.extra)
 
 
 def fit(event: Event, decision: Decision) -> Decision:
     """What of a decision this event can carry (law 2). Fitting twice changes nothing more."""
-    if decision.silent:
-        return decision
-    agent = AGENTS.get(event.agent)
-    if agent is None:
-        return Fit(f"{event.name or 'an event'} of {event.agent}", Capability.NOTHING)(decision)
     event_spec = spec(event.agent, event.name)
     can, extras = event_spec.can, event_spec.extras
     if event.problem:  # of an event that we could not read, nothing but a refusal or a question can be answered
         can, extras = can & (Capability.ASK | Capability.DENY), ()
+    if is_verdict(decision) and (decision.verdict is Verdict.ABSTAIN or VERDICTS[decision.verdict] in can):
+        return decision
+    agent = AGENTS.find(event.agent)
     fit_event = Fit(
-        subject=f"{event.name} of {event.agent}",
+        subject=f"{event.name or 'an event'} of {event.agent}",
         can=can,
-        rewrite_problem=agent.protocol.rewrite_problem(event, decision) if decision.rewrite else "",
+        rewrite_problem=agent.protocol.rewrite_problem(event, decision) if agent and decision.rewrite else "",
         after_the_fact=event_spec.after_the_fact,
         extras=extras,
     )
@@ -169,18 +169,21 @@ def render(event: Event, decision: Decision) -> Answer:
 
     Raises AgentError when the code of an agent's package fails.
     """
-    agent = AGENTS.get(event.agent)
-    if agent is None or decision is NO_OPINION or decision.silent or spec(event.agent, event.name).observe_only:
-        return neutral(event.agent, event.name, event.body)
+    agent = AGENTS.find(event.agent)
+    if agent is None:
+        return EMPTY_ANSWER
+    if decision is NO_OPINION or spec(event.agent, event.name).observe_only:
+        return agent.protocol.neutral(event.name, event.body)
+    is_silent = decision.verdict is Verdict.ABSTAIN and not decision.notes and is_verdict(decision)
     fitted = fit(event, decision)
-    if event.problem and fitted.verdict < Verdict.ASK:
-        return neutral(event.agent, event.name, event.body)
+    if is_silent or (event.problem and fitted.verdict < Verdict.ASK):
+        return agent.protocol.neutral(event.name, event.body)
     return agent.protocol.render(event, fitted)
 
 
 def form(event: Event) -> Form | None:
     """The questions that the agent puts to its user with this event, if an answer of ours can answer them."""
-    agent = AGENTS.get(event.agent)
+    agent = AGENTS.find(event.agent)
     return agent.forms.read(event) if agent is not None and agent.forms is not None else None
 
 
@@ -214,8 +217,6 @@ class Fit:
 
     def __call__(self, decision: Decision) -> Decision:
         """The order matters: what becomes a refusal first makes the later steps moot."""
-        if decision.is_verdict:
-            return self._verdict(decision)
         return self._extra(self._context(self._retry(self._verdict(self._rewrite(self._stop(decision))))))
 
     def _stop(self, decision: Decision) -> Decision:

@@ -59,10 +59,8 @@ def recognise(via_agent: str, event: str, payload: Payload, environment: Variabl
     sender = _sender(payload)
     if sender and not (sender.marks.yields and _is_certain(payload, environment)):
         return None if sender.id == via_agent else _recognised(sender, via_agent, event, payload)
-    if via_agent not in AGENTS:
-        return None
-    own = AGENTS[via_agent].marks
-    if own.is_alike(payload) or own.is_certain(payload, environment):
+    known = AGENTS.find(via_agent)
+    if known is None or known.marks.is_alike(payload) or known.marks.is_certain(payload, environment):
         return None
     for other in AGENTS.values():
         if other.marks.is_alike(payload) and not other.marks.shares_shape:

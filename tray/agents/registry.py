@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from tray.agents.agent import Agent, HookRules, KnownAgent
@@ -43,6 +43,8 @@ UNKNOWN = "unknown"  # the agent of a payload that no supported agent sends
 # The ids that a package's agent cannot have: `agent` is a key in `sources`, `hooktray` the source of our own hooks.
 RESERVED = frozenset({*BUILT_IN, *RECOGNISED, UNKNOWN, "agent", "hooktray"})
 
+FOUND_SIZE = 256  # ids whose agents are remembered; they come from outside
+
 SomeAgent = TypeVar("SomeAgent", bound=KnownAgent)
 
 # Other agents, of which only these are known, so that Hooktray does not take one for a person.
@@ -56,12 +58,16 @@ EDITORS = word_set(
 
 
 class AgentTable(Mapping[str, SomeAgent], Generic[SomeAgent]):
-    """Agents by id. A look-up imports the agent's module; listing the ids imports nothing."""
+    """Agents by id. A look-up imports the agent's module; listing the ids imports nothing.
+
+    `find` is `get` for whoever asks at every event.
+    """
 
     def __init__(self, modules: Mapping[str, str], kind: type[SomeAgent]) -> None:
         self._modules = modules
         self._kind = kind
         self._loaded: dict[str, SomeAgent] = {}
+        self.find = lru_cache(maxsize=FOUND_SIZE)(self.get)
 
     def __getitem__(self, id: str) -> SomeAgent:
         try:
@@ -154,7 +160,7 @@ def known_agent(id: str) -> KnownAgent:
 
 def hook_rules(id: str) -> HookRules:
     """The rules for hooks of an agent's format; the default rules for our own format ("") or an unknown agent."""
-    known = AGENTS.get(id) if id else None
+    known = AGENTS.find(id) if id else None
     return known.rules if known else USUAL_RULES
 
 

@@ -8,9 +8,25 @@ from typing import Any
 
 from tray.agents.agent import NativeTool
 from tray.agents.registry import AGENTS, CANONICAL
+from tray.lazy_dataclass import dataclass
 from tray.model.event import Tool
 
+Spellings = Mapping[str, tuple[str, ...]]  # the names of argument keys; the first counts before others
+
 NO_TOOLS: Mapping[str, NativeTool] = {}  # a tool without a row keeps its name
+COMMAND = "command"  # the canonical key of a shell's lines
+PAIRS = 512  # of agents whose translations are remembered
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Translation:
+    """What another agent calls a tool and its arguments."""
+
+    name: str
+    to_canonical: Spellings  # of the agent's own keys
+    from_canonical: Spellings  # to the other agent's keys
+    spellings: tuple[tuple[str, ...], ...]  # the other agent's keys of one meaning
+    keys: frozenset[str]  # an input without these stays as it is
 
 
 def titles() -> list[str]:
@@ -45,7 +61,7 @@ def spellings(agent: str, name: str) -> tuple[str, ...]:
 
 def canonical_input(agent: str, name: str, input: Mapping[str, Any]) -> dict[str, Any]:
     """A tool's input in the canonical argument keys."""
-    return translate_input(agent, CANONICAL, name, input)
+    return dict(input) if agent == CANONICAL else translate_input(agent, CANONICAL, name, input)
 
 
 def canonical_call(agent: str, tool: Tool) -> tuple[str, Mapping[str, Any], Any]:
@@ -54,14 +70,15 @@ def canonical_call(agent: str, tool: Tool) -> tuple[str, Mapping[str, Any], Any]
 
 
 def arguments(agent: str, tool: Tool, key: str) -> list[Any]:
-    """What the call has under this canonical key and under each spelling of the agent's: a call may have several."""
-    given = filter(tool.input.__contains__, _key_spellings(agent, tool.name, key))
-    return [*map(tool.input.__getitem__, given)]
+    """What the call has under this canonical key and under each spelling of the agent's: a call may have several.
 
-
-def shell_lines(agent: str, tool: Tool) -> list[Any]:
-    """The lines that a shell's tool runs, each by itself; what is not text came so from the agent."""
-    return [*tool.lines] or arguments(agent, tool, "command")
+    Under COMMAND it is each line that runs by itself, where the agent says that.
+    """
+    if tool.lines and key == COMMAND:
+        return [*tool.lines]
+    row = _rows(agent).get(tool.name)
+    names = dict.fromkeys((key, *row.keys.get(key, ()))) if row else (key,)
+    return [*map(tool.input.__getitem__, filter(tool.input.__contains__, names))]
 
 
 def native_input(agent: str, title: str, input: Mapping[str, Any]) -> dict[str, Any]:
@@ -75,24 +92,29 @@ def translate_input(from_agent: str, to_agent: str, name: str, input: Mapping[st
     The agent's first spelling of a key counts before other keys of that meaning: a model may write one that its agent
     does not look at, and a hook would be shown that one.
     """
-    if from_agent == to_agent:
+    known = _translations(from_agent, to_agent).get(name) if from_agent != to_agent else None
+    if known is None or known.keys.isdisjoint(input):
         return dict(input)
-    keys = _keys(from_agent, to_agent, name, input)
+    keys = _keys(known, input)
     return {keys[key]: value for key, value in input.items()}
 
 
-def hook_input(agent: str, hook: str, name: str, input: Mapping[str, Any]) -> dict[str, Any]:
-    """A tool's input for a hook of another format: each value is there under every key that its hooks look for."""
-    translated = translate_input(agent, hook, name, input)
-    return translated | dict(_further_spellings(agent, hook, name, translated))
+def hook_call(agent: str, hook: str, tool: Tool) -> tuple[str, dict[str, Any]]:
+    """A call's name and input for a hook of another format: each value under every key that its hooks look for."""
+    known = _translations(agent, hook).get(tool.name)
+    if known is None:
+        return tool.name, dict(tool.input)
+    if known.keys.isdisjoint(tool.input):
+        return known.name, dict(tool.input)
+    input = translate_input(agent, hook, tool.name, tool.input)
+    return known.name, input | {key: input[first] for first, key in _further_spellings(known, input)}
 
 
-def _further_spellings(agent: str, hook: str, name: str, input: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The values of a hook's input under further spellings of their keys, which `input` does not use otherwise."""
-    row = _tools(hook).get(canonical(agent, name))
-    for spellings_ in row.keys.values() if row else ():
-        first = next((key for key in spellings_ if key in input), "")
-        yield from ((key, input[first]) for key in spellings_ if first and key not in input)
+def _further_spellings(known: Translation, input: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Each key of a hook's input with its further spellings, which `input` does not use otherwise."""
+    for names in known.spellings:
+        first = next((key for key in names if key in input), "")
+        yield from ((first, key) for key in names if first and key not in input)
 
 
 def translate_back(
@@ -102,17 +124,21 @@ def translate_back(
 
     Of a value that the hook got under several keys, the one that it changed counts.
     """
+    there = _translations(agent, hook).get(name)
+    if there is None:
+        return dict(answer)
     given = translate_input(agent, hook, name, original)
     changed, echoed = dict(answer), set[str]()
-    for first, key in _further_spellings(agent, hook, name, given):
+    for first, key in _further_spellings(there, given):
         if key in changed:
             echoed.add(key)
             if first not in changed or changed[first] == given[first]:
                 changed[first] = changed[key]
     answer = {key: value for key, value in changed.items() if key not in echoed}
-    spelled = {theirs: own for own, theirs in _keys(agent, hook, name, original).items()}
+    spelled = {theirs: own for own, theirs in _keys(there, original).items()}
     fresh = {key: value for key, value in answer.items() if key not in spelled}
-    added = _keys(hook, agent, native(hook, canonical(agent, name)), fresh)
+    back = _translations(hook, agent).get(there.name)
+    added = _keys(back, fresh) if back else {key: key for key in fresh}
     return {spelled.get(key) or added[key]: value for key, value in answer.items()}
 
 
@@ -126,26 +152,45 @@ def _titles(agent: str) -> Mapping[str, str]:
     return {name: title for title, tool in _tools(agent).items() for name in (tool.name, *tool.others)}
 
 
-@lru_cache(256)
-def _key_spellings(agent: str, name: str, key: str) -> tuple[str, ...]:
-    row = _tools(agent).get(canonical(agent, name))
-    return tuple(dict.fromkeys((key, *(row.keys.get(key, ()) if row else ()))))
+@lru_cache(64)
+def _rows(agent: str) -> Mapping[str, NativeTool]:
+    """By every name that the agent may call the tool."""
+    rows = _tools(agent)
+    return {**rows, **{name: rows[title] for name, title in _titles(agent).items()}}
 
 
-def _keys(from_agent: str, to_agent: str, name: str, input: Mapping[str, Any]) -> dict[str, str]:
+@lru_cache(PAIRS)
+def _translations(agent: str, other: str) -> Mapping[str, Translation]:
+    """By the agent's own names of tools; what is not here has the same name and keys in the other."""
+    own, others = _tools(agent), _tools(other)
+    names = {**{title: title for title in (*own, *others)}, **_titles(agent)}
+    is_same = agent == other
+    return {
+        name: _translation(title, others.get(title), {} if is_same else _reverse(own.get(title)), is_same=is_same)
+        for name, title in names.items()
+    }
+
+
+def _reverse(row: NativeTool | None) -> Spellings:
+    return {spelling: (key,) for key, names in row.keys.items() for spelling in names} if row else {}
+
+
+def _translation(title: str, other: NativeTool | None, reverse: Spellings, *, is_same: bool) -> Translation:
+    native = other.keys if other else {}
+    return Translation(
+        name=other.name if other else title,
+        to_canonical=reverse,
+        from_canonical={} if is_same else native,
+        spellings=tuple(native.values()),
+        keys=frozenset((*reverse, *native, *(name for names in native.values() for name in names))),
+    )
+
+
+def _keys(known: Translation, input: Mapping[str, Any]) -> dict[str, str]:
     """The other agent's name for each key of `input`."""
-    if from_agent == to_agent:
-        return {key: key for key in input}
-    title = canonical(from_agent, name)
-    canonical_keys = _rename(input, _reverse(title, from_agent))
-    row = _tools(to_agent).get(title)
-    target_keys = _rename(canonical_keys.values(), dict(row.keys) if row else {})
-    return {key: target_keys[middle] for key, middle in canonical_keys.items()}
-
-
-def _reverse(title: str, agent: str) -> dict[str, tuple[str, ...]]:
-    row = _tools(agent).get(title)
-    return {spelling: (key,) for key, spelled in row.keys.items() for spelling in spelled} if row else {}
+    canonical_keys = _rename(input, known.to_canonical)
+    native_keys = _rename(canonical_keys.values(), known.from_canonical)
+    return {key: native_keys[middle] for key, middle in canonical_keys.items()}
 
 
 def _rename(keys: Iterable[str], table: Mapping[str, tuple[str, ...]]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from tray.agents import large_json
@@ -148,13 +148,13 @@ def mapping(raw: bytes) -> dict[str, Any]:
         if not raw.strip():
             raise ValueError("empty") from None
         raise
-    return object_of(value)
-
-
-def object_of(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise ValueError(f"a JSON {JSON_TYPES[type(value)]}, not an object")
+        raise not_object(value)
     return value
+
+
+def not_object(value: Any) -> ValueError:
+    return ValueError(f"a JSON {JSON_TYPES[type(value)]}, not an object")
 
 
 _UNICODE = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False)
@@ -209,6 +209,18 @@ def texts(fields: Mapping[str, Any], keys: Collection[str]) -> dict[str, str]:
     return found
 
 
+def has_texts(*keys: str) -> Callable[[Mapping[str, Any]], bool]:
+    """Whether a payload has a text under each of these keys."""
+
+    def is_alike(payload: Mapping[str, Any]) -> bool:
+        for key in keys:  # noqa: SIM110 - a plain loop: every event comes by here
+            if not isinstance(payload.get(key), str):
+                return False
+        return True
+
+    return is_alike
+
+
 def event_name(fields: Mapping[str, Any], key: str) -> str:
     """An event's name from the payload; "" when that is missing or not a name."""
     word = fields.get(key)
@@ -242,11 +254,16 @@ def tool(
     fields: Mapping[str, Any], *, name: str, input: str, call: str, output: str, failed: bool = False
 ) -> Tool | None:
     """The tool call of a payload whose fields have these names; None when it names no tool."""
-    title = text(fields, name)
-    if not title:
+    named = texts(fields, (name, call))
+    if name not in named:
         return None
+    given = fields.get(input)
     return Tool(
-        name=title, input=nested(fields, input), call=text(fields, call), output=fields.get(output), failed=failed
+        name=named[name],
+        input=given if isinstance(given, dict) else {},
+        call=named.get(call, ""),
+        output=fields.get(output),
+        failed=failed,
     )
 
 
@@ -285,7 +302,9 @@ def _encodes(value: str) -> bool:
 
 def run_problem(result: Result) -> str:
     """Why the process's output does not count; "" after an ordinary end. Only Claude Code reads on."""
-    return exit_problem(result) or start_problem(result)
+    if result.cause or result.code is None or result.code < 0:
+        return exit_problem(result)
+    return START_FAILURES.get(result.code, "")
 
 
 def exit_problem(result: Result) -> str:

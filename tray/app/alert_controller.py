@@ -20,17 +20,16 @@ from tray.errors import HooktrayError
 from tray.language import say
 from tray.model.event import Event
 from tray.notify.alert import ALL_AGENTS, CHOICES, Alert, Button, quiet_until
+from tray.notify.alert_gate import AlertGate, Look, prove_nothing
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
 from tray.notify.fallback_backends import BalloonBackend, NotifySendBackend, OsascriptBackend
 from tray.notify.freedesktop import FreedesktopBackend, OnPress
-from tray.notify.notifier import NotificationBackend, NotifierChain
-from tray.notify.presence_gate import Look, PresenceGate, prove_nothing
+from tray.notify.notifier import NotificationBackend, Notifier
 from tray.notify.push.push_queue import PushQueue
 from tray.notify.push.sender_process import PushProcesses
-from tray.notify.send_queue import NotificationQueue
 from tray.notify.service import AlertService
 from tray.notify.sound import Player
-from tray.notify.throttle import Throttle, ThrottledQueue
+from tray.notify.throttle import Throttle
 from tray.settings import Settings
 
 SNOOZE = 30 * 60.0  # seconds, by the button on an alert
@@ -93,19 +92,23 @@ class AlertController:
         self._player = Player(
             volume=lambda: settings().volume, pack=lambda: settings().sound_pack, speaks=lambda: settings().speak
         )
-        self._notifier = NotifierChain(backends(self._pressed, trusts, show_balloon, rejected=rejected))
-        self._queue = NotificationQueue(loop, self._notifier, self._player, muted=muted, on_delivery=on_delivery)
+        ways = backends(self._pressed, trusts, show_balloon, rejected=rejected)
+        self._notifier = Notifier(loop, ways, self._player, muted, on_delivery)
         throttle = Throttle(
             time.time, lambda now: quiet_until(settings().quiet_hours if self._quiet_on else None, now)
         )
         throttle.snoozed_until = snoozed_until or None
         self._keep_snooze = keep_snooze
-        self._throttled = ThrottledQueue(throttle, self._queue, self._later, on_delivery)
-        self._gate = PresenceGate(
-            self._throttled, look, self.after, mode=lambda: settings().while_looking, on_delivery=on_delivery
+        self._gate = AlertGate(
+            throttle,
+            self._notifier,
+            look,
+            self.after,
+            at_release=self._at_release,
+            mode=lambda: settings().while_looking,
+            on_delivery=on_delivery,
         )
         self.push = PushQueue(
-            self._gate,
             settings,
             is_away=lambda answer: look("", "", lambda found: answer(found.is_away)),
             is_quiet=lambda: throttle.quiet_until() is not None,
@@ -115,13 +118,14 @@ class AlertController:
             processes=PushProcesses(),
         )
         self.alerts = AlertService(
-            self.push,
+            self._gate,
             settings,
             is_first=is_first,
             can_focus=can_focus,
             is_headless=is_headless,
             later=self.after,
             session_name=session_name,
+            push=self.push.push,
         )
         self.questions = UserQuestions(
             # A question that cannot be seen is of no use.
@@ -140,11 +144,11 @@ class AlertController:
     @property
     def deferred(self) -> int:
         """How many alerts wait for their summary."""
-        return self._throttled.count
+        return self._gate.count
 
     @property
     def snoozed_until(self) -> float | None:
-        return self._throttled.snoozed_until
+        return self._gate.snoozed_until
 
     @property
     def quiet_hours(self) -> str:
@@ -195,7 +199,7 @@ class AlertController:
 
     def announce(self, alert: Alert) -> None:
         """At once, whatever is deferred."""
-        self._queue.announce((alert,))
+        self._notifier.announce((alert,))
 
     def answer(self, question: str, allow: bool, channel: str = "menu") -> None:
         if not self.questions.answer(question, allow=allow, channel=channel):
@@ -210,27 +214,27 @@ class AlertController:
 
     def snooze(self, seconds: float | None) -> None:
         """None = until tomorrow."""
-        self._throttled.snooze(tomorrow(time.time()) - time.time() if seconds is None else seconds)
-        self._keep_snooze(self._throttled.snoozed_until)
+        self._gate.snooze(tomorrow(time.time()) - time.time() if seconds is None else seconds)
+        self._keep_snooze(self._gate.snoozed_until)
         self.redraw()
 
     def end_snooze(self) -> None:
         """End the snooze, and announce what was deferred."""
-        self._throttled.snooze(None)
+        self._gate.snooze(None)
         self._keep_snooze(None)
         self.redraw()
 
     def set_quiet_hours(self, on: bool) -> None:
         """Whether quiet hours count, until the tray ends."""
         self._quiet_on = on
-        self._throttled.recheck()
+        self._gate.recheck()
         self.redraw()
 
     def show_deferred(self) -> None:
         """Everything that is deferred, as a text."""
         rows = (
             f"{time.strftime('%d %b %H:%M', time.localtime(one.at))}  {one.alert.title}  {one.alert.body}"
-            for one in self._throttled.deferred
+            for one in self._gate.deferred
         )
         self.show_text("held", "\n".join(rows) + "\n")
 
@@ -325,7 +329,7 @@ class AlertController:
 
     def close(self) -> None:
         self._gate.close()
-        self._queue.close()
+        self._notifier.close()
         self._player.close()
 
     def _pressed(self, alert: Alert, button: Button) -> None:
@@ -340,7 +344,7 @@ class AlertController:
         self._post(lambda: self.alerts.question_closed(question, result))
         self._post(lambda: self.redraw())
 
-    def _later(self, seconds: float, work: Callable[[], None]) -> None:
+    def _at_release(self, seconds: float, work: Callable[[], None]) -> None:
         """One timer, the latest: what it releases is everything."""
         self._loop.call_soon_threadsafe(self._arm, seconds, work)
 

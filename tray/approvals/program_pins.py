@@ -199,6 +199,11 @@ class ProgramChecker:
             raise ProgramChangedError(_cause(change, hook), hint="approve the program in the tray's menu")
         return self._remember(pins)
 
+    def is_watched(self, pins: Pins) -> bool:
+        """Whether anything has to be looked at again: not where only the system can put another program in place."""
+        known = self._unchanged.get(id(pins))
+        return known is None or known.pins is not pins or bool(known.watched)
+
     def is_unchanged(self, pins: Pins) -> bool:
         """Whether all programs are what was approved."""
         try:
@@ -261,9 +266,15 @@ def program_path(pins: Pins, path: str) -> str:
 
 def hook_path(pins: Pins, agent_path: str) -> str:
     """The PATH of a hook: the folders of programs that moved, those that were approved, and only then the agent's."""
-    moved = (os.path.dirname(one.path) for path, one in pins.approved.items() if one.path != path)  # noqa: PTH120
-    others = agent_path.split(os.pathsep) if pins.is_open else ()
-    return os.pathsep.join(dict.fromkeys(filter(None, (*moved, *pins.path.split(os.pathsep), *others))))
+    folders: dict[str, None] = {}
+    for path, one in pins.approved.items():
+        if one.path != path:
+            folders[os.path.dirname(one.path)] = None  # noqa: PTH120
+    folders |= dict.fromkeys(pins.path.split(os.pathsep))
+    if pins.is_open:
+        folders |= dict.fromkeys(agent_path.split(os.pathsep))
+    folders.pop("", None)
+    return os.pathsep.join(folders)
 
 
 def opened(pins: Pins) -> Pins:

@@ -12,7 +12,7 @@ class Opener:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._started: dict[int, bytes] = {}
+        self._started: dict[int, float] = {}
 
     def open(self, path: Path) -> None:
         """Return at once; raises HooktrayError where nothing can open a file."""
@@ -31,7 +31,7 @@ class Opener:
 
     def started(self, pid: int) -> bool:
         """Whether this process was started to open a file for the user. What it starts is below it (Linux)."""
-        return self._started.get(pid, b"") == _start_time(pid) != b""
+        return self._started.get(pid, 0.0) == _start_time(pid) != 0.0
 
     def _remember(self, pid: int) -> None:
         with self._lock:
@@ -39,11 +39,9 @@ class Opener:
             self._started = {**living, pid: _start_time(pid)}
 
 
-def _start_time(pid: int) -> bytes:
-    """When the process was started, as the kernel counts; empty when it has ended."""
-    from tray.execution.procfs import stat
+def _start_time(pid: int) -> float:
+    """When the process was started, as the kernel counts; 0 when it has ended."""
+    from tray.execution.process_table import read_entry
 
-    try:
-        return stat(pid)[19]
-    except (OSError, IndexError):
-        return b""
+    entry = read_entry(pid)
+    return entry.start if entry else 0.0

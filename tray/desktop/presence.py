@@ -19,7 +19,7 @@ from tray.desktop.focus.windows_of import FocusError
 from tray.execution.process_place import program_of
 from tray.lazy_dataclass import replace
 from tray.model.place import Place
-from tray.notify.presence_gate import Attention
+from tray.notify.alert_gate import Attention
 
 ACTIVE = 60.0  # seconds since the last use of keyboard or pointer
 # Terminals that have one session in a window: of others it is not known which tab is shown.

@@ -13,6 +13,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from tray.agents.agent import Agent
 from tray.agents.placeholders import runtime_values
 from tray.agents.protocol import spec
 from tray.agents.registry import AGENTS, hook_rules
@@ -173,10 +174,11 @@ class HookExecutor:
         start_gate = partial(self._runs.starting, partial(self._switch.starting, event.session, event.agent))
         hook = replace(hook, env=approved.env) if approved.granted else hook
         try:
-            if AGENTS.get(hook.dialect) is None:
+            known = AGENTS.find(hook.dialect)
+            if known is None:
                 raise HooktrayError(f"it is written for {hook.dialect}, an agent that is not known here any more")
             if isinstance(hook.action, Command):
-                return self._command_job(event, approved, hook, hook.action, start_gate)
+                return self._command_job(event, approved, hook, hook.action, known, start_gate)
             return _request_job(event, hook, self._llm, start_gate)
         except HooktrayError as error:
             return failed(event, hook, error.message)
@@ -185,17 +187,13 @@ class HookExecutor:
             return failed(event, hook, f"internal error: {type(error).__name__}")
 
     def _command_job(
-        self, event: Event, approved: ApprovedHook, hook: Hook, command: Command, start_gate: StartGate
+        self, event: Event, approved: ApprovedHook, hook: Hook, command: Command, known: Agent, start_gate: StartGate
     ) -> Job:
         """The process of this hook. Raises HooktrayError when it cannot be."""
-        from tray.approvals.program_pins import hook_path  # as the resolver
-
-        digest, pins, known = approved.digest, approved.pins, AGENTS[hook.dialect]
+        digest = approved.digest
         own = {"HOOK_SOURCE_DIR": command.folder, "PYTHONDONTWRITEBYTECODE": "1"}  # nothing joins the approved copy
         if USER_PACKAGES not in hook.env:
             own["PYTHONNOUSERSITE"] = "1"  # Python would run whatever an agent leaves in that folder
-        if pins and (path := hook_path(pins, event.environment.get("PATH", ""))):
-            own["PATH"] = path
         values: Mapping[str, str] = {}
         if command.format:
             values = runtime_values(command, self._resolver.copy(digest, command.plugin), event.cwd)
@@ -209,7 +207,10 @@ class HookExecutor:
         if command.owner and known.rules.plugin_input:
             folder = values.get(known.rules.placeholders.plugin) or command.root
             stdin = known.rules.plugin_input(stdin, command.owner, folder)
-        line = self._resolver.command_line(hook, digest, {**variables, **values} if command.format else {}, pins)
+        named = {**variables, **values} if command.format else {}
+        line = self._resolver.command_line(hook, digest, named, approved.pins, event.environment.get("PATH", ""))
+        if line.search_path:
+            extra["PATH"] = line.search_path
         # An agent's own hooks start where it would start them, as their relative paths mean that; others in `cwd`.
         folders = (event.hook_folder, event.cwd) if hook.match.format == event.agent else (event.cwd,)
         return Job(
@@ -233,7 +234,11 @@ class HookExecutor:
         deadline: float,
         hangup: Hangup | None,
     ) -> dict[int, Outcome]:
-        from tray.execution.request_job import run_jobs
+        run: Callable[..., tuple[Result, ...]]
+        if {*map(type, jobs.values())} == {Job}:
+            from tray.execution.command import run
+        else:
+            from tray.execution.request_job import run_jobs as run
 
         texts: dict[int, str] = {}
         for index in jobs:
@@ -242,9 +247,9 @@ class HookExecutor:
         if texts:
             with show_status(self._listener, event, texts) as hide:
                 shown = [replace(job, on_end=hide(index)) if index in texts else job for index, job in jobs.items()]
-                results = run_jobs(shown, deadline, hangup, background=self._background)
+                results = run(shown, deadline, hangup, background=self._background)
         else:
-            results = run_jobs([*jobs.values()], deadline, hangup, background=self._background)
+            results = run([*jobs.values()], deadline, hangup, background=self._background)
         if not SESSION_ENDS.isdisjoint(map(attrgetter("signal"), results)):
             self._shutdown_state.wait(SIGNAL_GRACE)
         outcomes: dict[int, Outcome] = {}
@@ -366,4 +371,5 @@ def cancelled_after_deny(
 
 def _queue_key(one: ApprovedHook) -> str:
     """The queue of a hook; "" when it does not wait."""
-    return one.hook.source.path if hook_rules(one.hook.match.format).sequential else ""
+    hook = one.hook
+    return hook.source.path if hook.match.format and hook_rules(hook.match.format).sequential else ""

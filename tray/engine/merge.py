@@ -12,7 +12,7 @@ from tray.agents.protocol import spec
 from tray.agents.registry import AGENTS, hook_rules
 from tray.engine.own_answers import OWN_NAME
 from tray.engine.prompt_text import parse_reply
-from tray.execution.script import is_unopened_script
+from tray.execution.script import UNOPENED, is_unopened_script
 from tray.lazy_dataclass import replace
 from tray.model.decision import NO_OUTPUT, Decision, Gate, HookOutput, Outcome, Result, Status, Verdict
 from tray.model.event import STOP_KINDS, Capability, Event
@@ -33,18 +33,20 @@ def parse_output(event: Event, hook: Hook, result: Result) -> HookOutput:
     """
     if isinstance(hook.action, Prompt):
         return parse_reply(event, hook, hook.action, result)
-    if result.code == 2 and not result.stdout and isinstance(hook.action, Command):
+    if result.code == 2 and UNOPENED in result.stderr and not result.stdout and isinstance(hook.action, Command):
         stderr = result.stderr.decode("utf-8", "replace").strip()
         if is_unopened_script(hook.action.line, stderr):
             return HookOutput(problem=stderr)
-    output = AGENTS[hook.dialect].protocol.read(event, result)
+    known = AGENTS.find(hook.dialect)
+    assert known is not None  # it was when the hook was started
+    output = known.protocol.read(event, result)
     if output.context and event.kind in STOP_KINDS and not hook_rules(hook.dialect).context_at_stop:
         # The format does not know context at a stop: an agent would go on because of it.
         output = replace(output, context="", adjustment=output.adjustment or "its context at a stop was dropped")
     if output.verdict is Verdict.DENY or result.cause or result.code is None:
         return output
     if last := lenient.last_object(result.stdout):
-        answer = AGENTS[hook.dialect].protocol.read(event, replace(result, stdout=last.encode()))
+        answer = known.protocol.read(event, replace(result, stdout=last.encode()))
         if answer.verdict > max(output.verdict, Verdict.ALLOW) or answer.stop is not None:
             return _refusal(answer)
     refusable = Capability.DENY in spec(event.agent, event.name).can  # else there is nothing to block

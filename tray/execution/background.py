@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 
-from tray.execution.orphans import Reaper
+from tray.execution.orphans import Reaper, end_orphans
 from tray.execution.process import GRACE, ProcessTree
 from tray.threads import CheckedThread
-
-if sys.platform != "win32":
-    from tray.execution.process_tree import end_orphans
 
 POLL_INTERVAL = 0.01  # seconds between two looks at a tree that was asked to end
 
@@ -27,7 +23,7 @@ class BackgroundProcesses:
         self._reaper = Reaper()
 
     def reap(self) -> None:
-        """Reap the dead that became our children; called after each hook, which is when there may be some."""
+        """Reap the dead that became our children; called after each hook that finds any children of that kind."""
         self._reaper.reap()
 
     def add(self, tree: ProcessTree, deadline: float) -> None:
@@ -55,8 +51,7 @@ class BackgroundProcesses:
         if thread is not None:
             thread.join()
         end_trees(trees)
-        if sys.platform != "win32":
-            end_orphans()
+        end_orphans()
 
     def _wake(self) -> bool:
         if self._thread is None:

@@ -15,9 +15,14 @@ from tray.execution.process import Job, Pipes, ProcessTree
 from tray.model.decision import Result
 from tray.threads import CheckedThread
 
-POLL_INTERVAL = 0.005  # seconds between two looks at processes that were killed
+if sys.platform == "linux":  # the only system where the limit of a process that runs already can be set back
+    from resource import RLIMIT_NOFILE, getrlimit, prlimit, setrlimit
 
+    ORIGINAL_LIMIT = getrlimit(RLIMIT_NOFILE)  # before we ask for more
+
+POLL_INTERVAL = 0.005  # seconds between two looks at processes that were killed
 WANTED_LIMIT = 8192  # open files of ours: each event of a burst may need a dozen
+TOO_MUCH = f"stdout over {process.STDOUT_LIMIT} bytes"
 
 Output = int | IO[bytes]
 
@@ -29,7 +34,7 @@ class Stage(enum.Enum):
 
 
 class HookProcess:
-    """Driven by its runner: `step` at `due`, `exited` when the process is gone, `cancel` and `overflow` as they come.
+    """Driven by its runner: `step` once it is `due`, `exited` when the process is gone, `cancel` and `overflow`.
 
     It is over when `result` is there.
     """
@@ -55,56 +60,59 @@ class HookProcess:
         self._timed_out = False
 
     def step(self, now: float) -> None:
-        """Do what is due, if anything is."""
-        if self.result is not None or now < self.due:
-            return
+        """Do what is due."""
         if self._stage is Stage.RUNNING:
             self._time_out(now)
         elif self._stage is Stage.ENDING:
             self._kill(now)
         else:
-            self._abandon()
+            # Only a process in an uninterruptible wait gets here: it can act no more, but not be waited for either.
+            self.abandoned = True
+            self.exited()
+            CheckedThread(target=self._child.wait, name="hook-reaper", daemon=True).start()
 
     def cancel(self) -> None:
         self.exited()  # what is over keeps its result, even when its end was not reported yet
         self._fail(process.CANCELLED)
 
     def overflow(self) -> None:
-        self._fail(f"stdout over {process.STDOUT_LIMIT} bytes")
+        self._fail(TOO_MUCH)
 
     def exited(self) -> None:
-        """The process has gone: take its output, and clean up what it left behind."""
+        """If the process has gone, or is abandoned: take its output, and clean up what it left behind."""
         code = self._child.poll()
-        if self.result is not None or code is None:
+        if self.result is not None or (code is None and not self.abandoned):
             return
-        ms = self._ms()
-        stdout, stderr = self._take()
-        if self._pipes.overflowed and not self._cause:
-            self._cause = f"stdout over {process.STDOUT_LIMIT} bytes"
-        if not self._pipes.complete and not self._cause:
-            self._cause = "what it said could not be read to its end"
-        number, cause = (None, self._cause) if self._cause else process.exit_cause(code)
-        signal = -code if code < 0 and not self._cause else 0
+        ms = (time.perf_counter() - self._started) * 1000
+        stdout, stderr = self._pipes.take()
+        if (sealed := self._job.script) is not None:  # interpreters name a script that they read from a descriptor
+            stderr = stderr.replace(sealed.path.encode(), sealed.original.encode(errors="surrogateescape"))
+        cause, signal = self._cause, 0
+        if not cause and self._pipes.overflowed:
+            cause = TOO_MUCH
+        elif not cause and not self._pipes.complete:
+            cause = "what it said could not be read to its end"
+        elif not cause and code is not None and code < 0:
+            cause, signal = process.killed_by(-code), -code
         has_left = self._clean_up(clean=not cause)
-        if cause == process.CANCELLED:
+        if cause == process.CANCELLED and not self.abandoned:
             self._wait_for_tree()
-        self._job.on_exit(self._tree.pid, has_left)
+        if self._job.on_exit is not None:
+            self._job.on_exit(self._tree.pid, has_left)
+        number = None if cause else code
         self.result = Result(
             code=number, stdout=stdout, stderr=stderr, cause=cause, timed_out=self._timed_out, ms=ms, signal=signal
         )
-        self._job.on_end()
-
-    def _take(self) -> tuple[bytes, bytes]:
-        """What it wrote; interpreters name a script that they read from a descriptor by that."""
-        stdout, stderr = self._pipes.take()
-        return stdout, self._job.named_bytes(stderr)
+        if self._job.on_end is not None:
+            self._job.on_end()
 
     def _time_out(self, now: float) -> None:
         self._timed_out = True
         if self._limit <= self._deadline:
             self._cause = f"timed out after {self._job.timeout:g} s"
         else:
-            self._cause = f"timed out after {self._ms() / 1000:.2g} s: the agent waits no longer"
+            seconds = time.perf_counter() - self._started
+            self._cause = f"timed out after {seconds:.2g} s: the agent waits no longer"
         if now >= self._deadline:
             self._kill(now)
             return
@@ -122,18 +130,6 @@ class HookProcess:
         self._stage = Stage.KILLED
         self.due = now + process.REAP
 
-    def _abandon(self) -> None:
-        # Only a process in an uninterruptible wait gets here: it can act no more, but not be waited for either.
-        self.abandoned = True
-        self._tree.sweep()
-        self._job.on_exit(self._tree.pid, False)
-        stdout, stderr = self._take()
-        CheckedThread(target=self._child.wait, name="hook-reaper", daemon=True).start()
-        self.result = Result(
-            stdout=stdout, stderr=stderr, cause=self._cause, timed_out=self._timed_out, ms=self._ms()
-        )
-        self._job.on_end()
-
     def _clean_up(self, *, clean: bool) -> bool:
         """A clean hook may leave children for a while, if we can watch over them: True. Any other leaves none."""
         has_left = False
@@ -145,7 +141,7 @@ class HookProcess:
             else:
                 has_left = True
                 self._background.add(self._tree, time.monotonic() + self._job.background)
-        if self._background is not None:
+        if self._tree.has_orphans and self._background is not None:
             self._background.reap()
         return has_left
 
@@ -155,18 +151,16 @@ class HookProcess:
         while self._tree.is_alive() and time.monotonic() < until:
             time.sleep(POLL_INTERVAL)
 
-    def _ms(self) -> float:
-        return (time.perf_counter() - self._started) * 1000
 
-
-def fail_unwatched(job: Job, child: subprocess.Popen[bytes], pipes: Pipes, error: Exception) -> Result:
+def fail_unwatched(job: Job, child: subprocess.Popen[bytes], error: Exception) -> Result:
     """Its process was started, and its end cannot be watched: it is killed, and has failed."""
     child.kill()
     child.wait()
-    job.on_exit(child.pid, False)
-    if child.stdin is not None:
-        child.stdin.close()
-    pipes.take()
+    if job.on_exit is not None:
+        job.on_exit(child.pid, False)
+    for file in (child.stdin, child.stdout, child.stderr):
+        if file is not None:
+            file.close()
     return Result(cause=f"could not be watched: {error}")
 
 
@@ -178,7 +172,9 @@ def spawn(
         with job.start_gate() as open_:
             if not open_:
                 return Result(cause=process.CLOSED)
-            if problem := script.missing_program(job.argv, job.cwd):
+            # What is read from a descriptor is there. That its interpreter is not, the system reports.
+            is_sealed = job.script is not None and script.script_of(job.argv) == job.script.path
+            if not is_sealed and (problem := script.missing_program(job.argv, job.cwd)):
                 return Result(cause=job.named(problem))
             child = subprocess.Popen(
                 job.argv,
@@ -187,40 +183,25 @@ def spawn(
                 creationflags=flags,
                 cwd=job.cwd or None,
                 env={**job.environment, process.RUN_VARIABLE: mark},
-                pass_fds=job.descriptors,
+                pass_fds=(job.script.descriptor,) if job.script else (),
                 start_new_session=True,
                 stdin=subprocess.PIPE,
                 stdout=stdout,
                 stderr=stderr,
             )
-            job.on_start(child.pid)
-            restore_limit(child.pid)
+            if job.on_start is not None:
+                job.on_start(child.pid)
+            if sys.platform == "linux" and getrlimit(RLIMIT_NOFILE) != ORIGINAL_LIMIT:
+                with contextlib.suppress(OSError):  # it has ended already
+                    prlimit(child.pid, RLIMIT_NOFILE, ORIGINAL_LIMIT)
             return child
     except (OSError, ValueError) as error:
         return Result(cause=job.named(script.start_error(job.argv, job.cwd, error)))
 
 
-if sys.platform == "linux":  # the only system where the limit of a process that runs already can be set back
-    from resource import RLIMIT_NOFILE, getrlimit, prlimit, setrlimit
-
-    ORIGINAL_LIMIT = getrlimit(RLIMIT_NOFILE)  # before we ask for more
-
-    def raise_limit() -> None:
-        """For this process."""
+def raise_limit() -> None:
+    """Let us open more files than our hooks may; the limit stays as it is where they would get ours."""
+    if sys.platform == "linux":
         soft, hard = ORIGINAL_LIMIT
         with contextlib.suppress(OSError, ValueError):  # then it stays as it is
             setrlimit(RLIMIT_NOFILE, (max(soft, min(hard, WANTED_LIMIT)), hard))
-
-    def restore_limit(pid: int) -> None:
-        """To a process that was just started."""
-        if getrlimit(RLIMIT_NOFILE) != ORIGINAL_LIMIT:
-            with contextlib.suppress(OSError):  # it has ended already
-                prlimit(pid, RLIMIT_NOFILE, ORIGINAL_LIMIT)
-
-else:
-
-    def raise_limit() -> None:
-        """The system's own limit holds."""
-
-    def restore_limit(pid: int) -> None:
-        """Nothing was taken."""

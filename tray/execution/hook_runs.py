@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tray.execution.background import BackgroundProcesses
 from tray.execution.orphans import OPENED_VARIABLE
 from tray.execution.process import StartGate
-from tray.execution.procfs import environment, stat
+from tray.execution.process_table import ProcessEntry, environment, read_entry
 from tray.lazy_dataclass import dataclass
 
 MAX_RUNS = 4096  # that are remembered; the oldest that left children is forgotten first
@@ -58,8 +56,8 @@ class HookRuns:
 
     def add(self, hook: str, place: HookPlace, pid: int) -> None:
         """The process that has just been started for this hook, while `starting` is open."""
-        start, _ = _facts(pid) or (0.0, 0)
-        run = _Run(HookPlace(place.above | {hook}, place.depth + 1), start)
+        entry = read_entry(pid)
+        run = _Run(HookPlace(place.above | {hook}, place.depth + 1), entry.start if entry else 0.0)
         self._runs.pop(pid, None)
         self._runs[pid] = run
         self._running.add(pid)
@@ -84,22 +82,25 @@ class HookRuns:
         A descendant that cannot be assigned to one hook, because it left its session and lost its parents, is below
         each of those whose trees are left; it skips only hooks that are above it in any case.
         """
-        facts = {pid: found for pid in chain if (found := _facts(pid))}
-        known = self._known(facts)
+        entries = {pid: found for pid in chain if (found := read_entry(pid))}
+        known = self._known(entries)
         if known is None and is_below_one_shot:
-            return self._read(chain[-1], facts) or HookPlace(depth=1)
+            return self._read(chain[-1], entries) or HookPlace(depth=1)
         if known is None:
             with self._lock:  # a hook that was just being started is known now
-                known = self._known(facts)
+                known = self._known(entries)
         if known is not None:
             return known
-        return OUTSIDE if _is_opened(chain[-1]) else self._unassigned(facts.get(chain[-1], (0.0, 0))[0], background)
+        if _is_opened(chain[-1]):
+            return OUTSIDE
+        entry = entries.get(chain[-1])
+        return self._unassigned(entry.start if entry else 0.0, background)
 
-    def _known(self, facts: dict[int, tuple[float, int]]) -> HookPlace | None:
-        for pid, (start, session) in facts.items():
-            for number in (pid, session):
+    def _known(self, entries: Mapping[int, ProcessEntry]) -> HookPlace | None:
+        for pid, entry in entries.items():
+            for number in (pid, entry.session):
                 run = self._runs.get(number)
-                if run is not None and run.start <= start and _is_same(number, run):
+                if run is not None and run.start <= entry.start and _is_same(number, run):
                     return run.below
         return None
 
@@ -117,20 +118,20 @@ class HookRuns:
     def _write(self, pid: int, run: _Run) -> None:
         self._folder.mkdir(mode=0o700, exist_ok=True)
         for path in self._folder.iterdir():
-            if not path.stem.isdigit() or _facts(int(path.stem)) is None:
+            if not path.stem.isdigit() or read_entry(int(path.stem)) is None:
                 path.unlink(missing_ok=True)
         content = {"start": run.start, "above": sorted(run.below.above), "depth": run.below.depth}
         temporary = self._folder / f"{pid}.tmp"
         temporary.write_text(json.dumps(content), encoding="utf-8")
         temporary.replace(self._folder / f"{pid}.json")
 
-    def _read(self, pid: int, facts: dict[int, tuple[float, int]]) -> HookPlace | None:
+    def _read(self, pid: int, entries: Mapping[int, ProcessEntry]) -> HookPlace | None:
         """What a one-shot engine wrote about its hook; None when that is of an earlier process, or cannot be read."""
         try:
             with (self._folder / f"{pid}.json").open("rb") as file:
                 content = json.loads(file.read(FILE_SIZE))
             above, depth = content["above"], content["depth"]
-            if pid in facts and facts[pid][0] == content["start"] and type(depth) is int:
+            if pid in entries and entries[pid].start == content["start"] and type(depth) is int:
                 return HookPlace(frozenset(map(str, above)), max(depth, 1))
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             pass
@@ -139,42 +140,10 @@ class HookRuns:
 
 def _is_same(number: int, run: _Run) -> bool:
     """Whether the session's first process has ended, or is the one that we started; numbers come back."""
-    leader = _facts(number)
-    return leader is None or leader[0] == run.start
+    leader = read_entry(number)
+    return leader is None or leader.start == run.start
 
 
 def _is_opened(pid: int) -> bool:
     """Whether we opened it for the person. A hook that claims it of its own child is asked about what that does."""
     return any(one.startswith(f"{OPENED_VARIABLE}=".encode()) for one in environment(pid).split(b"\0"))
-
-
-if sys.platform == "linux":
-
-    def _facts(pid: int) -> tuple[float, int] | None:
-        """When the process was started, and its session; None when it has gone."""
-        try:
-            fields = stat(pid, 20)
-            return float(fields[19]), int(fields[3])
-        except (OSError, ValueError, IndexError):
-            return None
-
-else:
-
-    def _facts(pid: int) -> tuple[float, int] | None:
-        import psutil
-
-        try:
-            return psutil.Process(pid).create_time(), _session(pid)
-        except (psutil.Error, OSError):
-            return None
-
-
-if sys.platform == "win32":
-
-    def _session(pid: int) -> int:
-        return 0  # there are none; a child whose parents have ended is below no hook there
-
-else:
-
-    def _session(pid: int) -> int:
-        return os.getsid(pid)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 
-from tray.execution.procfs import stat
+from tray.execution.process import RUN_VARIABLE
+from tray.execution.process_table import ProcessEntry, environment, read_entry
 from tray.files import content
 
 # In the environment of whatever we start besides hooks: a browser is not ours to end.
@@ -50,12 +52,32 @@ def orphans() -> tuple[int, ...]:
         return ()
 
 
+def is_stray(entry: ProcessEntry, variables: bytes) -> bool:
+    """Whether an orphan with this environment has no hook's mark, and is nothing that we opened for the user."""
+    if sys.platform == "win32" or entry.parent != os.getpid() or entry.session == os.getsid(0):
+        return False
+    return OPENED_VARIABLE.encode() not in variables and RUN_VARIABLE.encode() not in variables and is_subreaper()
+
+
+def end_orphans() -> None:
+    """End every orphan of any hook."""
+    if sys.platform == "win32":
+        return
+    for pid in orphans():
+        variables, entry = environment(pid), read_entry(pid)
+        if entry is None or entry.is_dead:
+            continue
+        if is_stray(entry, variables) or (RUN_VARIABLE.encode() in variables and is_subreaper()):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+
+
 class Reaper:
     """Reaps the dead that no other code waits for. Never blocks, and leaves others the time to wait for their own."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._seen: dict[int, float] = {}
+        self._seen: dict[tuple[int, float], float] = {}  # by number and start
         self._lock = threading.Lock()
         self._next = 0.0
 
@@ -70,20 +92,19 @@ class Reaper:
             return
         with self._lock:
             now = self._clock()
-            self._seen = {pid: self._seen.get(pid, now) for pid in dead}
-            due = [pid for pid, since in self._seen.items() if now - since >= REAP_DELAY]
+            self._seen = {one: self._seen.get(one, now) for one in dead}
+            due = [pid for (pid, _), since in self._seen.items() if now - since >= REAP_DELAY]
         for pid in due:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, os.WNOHANG)
 
 
-def _dead() -> Iterator[int]:
+def _dead() -> Iterator[tuple[int, float]]:
     if sys.platform == "win32":
         return
     own = os.getsid(0)
     for pid in orphans():
-        with contextlib.suppress(OSError, ValueError):
-            fields = stat(pid)
-            # A process of our session was started by us, and is not a hook.
-            if fields[0] == b"Z" and int(fields[3]) != own:
-                yield pid
+        entry = read_entry(pid)
+        # A process of our session was started by us, and is not a hook.
+        if entry is not None and entry.is_dead and entry.session != own:
+            yield pid, entry.start

@@ -1,9 +1,10 @@
-"""The types of running a process: the Job, its pipes, its process tree, and what an exit code means."""
+"""The types of running a process: the Job, its pipes and its process tree; and results that need no process."""
 
 from __future__ import annotations
 
+import logging
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
@@ -21,18 +22,7 @@ CLOSED = "switched off before it could start"
 CANCELLED = "cancelled"
 RUN_VARIABLE = "HOOKTRAY_RUN"  # in a hook's environment; finds descendants that left its group and its parent
 
-
-def ignore() -> None:
-    """Nothing is done at its end."""
-
-
-def ignore_pid(pid: int) -> None:
-    """Nothing is done at its start."""
-
-
-def ignore_exit(pid: int, has_left: bool) -> None:
-    """Nothing is done when all of it has ended, or is in the background."""
-
+log = logging.getLogger(__name__)
 
 StartGate = Callable[[], AbstractContextManager[bool]]
 
@@ -52,26 +42,15 @@ class Job:
     stdin: bytes = b""
     timeout: float = DEFAULT_TIMEOUT  # seconds
     background: float = 600.0  # seconds that descendants may live on after a clean exit; 0 = none
-    on_start: Callable[[int], None] = ignore_pid  # called with its process, while the start gate is held
-    on_exit: Callable[[int, bool], None] = ignore_exit  # called with it, and whether any of it is in the background
-    on_end: Callable[[], None] = ignore  # called once its process has ended
+    on_start: Callable[[int], None] | None = None  # called with its process, while the start gate is held
+    on_exit: Callable[[int, bool], None] | None = None  # called with it, and whether any of it is in the background
+    on_end: Callable[[], None] | None = None  # called once its process has ended
     start_gate: StartGate = always_open  # whether it may start; held until it has
     script: SealedScript | None = None  # what `argv` names by its descriptor
-
-    @property
-    def descriptors(self) -> tuple[int, ...]:
-        """What its process inherits besides its streams."""
-        return (self.script.descriptor,) if self.script else ()
 
     def named(self, text: str) -> str:
         """The text with the script's own path in place of its descriptor's."""
         return text.replace(self.script.path, self.script.original) if self.script else text
-
-    def named_bytes(self, output: bytes) -> bytes:
-        """The same for what its process wrote."""
-        if self.script is None:
-            return output
-        return output.replace(self.script.path.encode(), self.script.original.encode(errors="surrogateescape"))
 
 
 class Hangup(Protocol):
@@ -98,6 +77,10 @@ class ProcessTree(Protocol):
 
     @property
     def pid(self) -> int: ...
+    @property
+    def has_orphans(self) -> bool:
+        """Whether we had adopted any process, of whichever hook, when this tree was last looked for."""
+
     def terminate(self) -> None: ...
     def kill(self) -> None: ...
     def sweep(self) -> None: ...
@@ -105,14 +88,18 @@ class ProcessTree(Protocol):
     def is_alive(self) -> bool: ...
 
 
-def exit_cause(code: int) -> tuple[int | None, str]:
-    """A return code as Result has it: the code of an ordinary exit, or the cause of any other."""
-    if code >= 0:
-        return code, ""
+def killed_by(number: int) -> str:
+    """The cause where a signal has ended a process."""
     try:
-        return None, f"killed by signal {-code} ({signal.Signals(-code).name})"
+        return f"killed by signal {number} ({signal.Signals(number).name})"
     except ValueError:
-        return None, f"killed by signal {-code}"
+        return f"killed by signal {number}"
+
+
+def not_run(jobs: Sequence[object], error: BaseException) -> tuple[Result, ...]:
+    """What came of jobs for which no descriptor or thread was left: hooks of other kinds keep their verdicts."""
+    log.warning("hooks could not be run: %s", error)
+    return tuple(Result(cause=f"could not be run: {error}") for _ in jobs)
 
 
 def cancelled() -> Result:

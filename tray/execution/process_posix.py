@@ -1,96 +1,93 @@
-"""Runs the hooks of one event on Linux and macOS: started together, polled together in the calling thread."""
+"""Runs the hooks of one event on Linux and macOS: started together, polled together in the calling thread, and ended
+with everything that came out of them: their group, their session, their descendants, their mark.
+
+A group misses a child that called setsid(); a walk over parents misses one whose parent has died.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import io
 import math
 import os
 import select
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from operator import attrgetter
 from typing import IO, Protocol
 
 from tray.execution.background import BackgroundProcesses
 from tray.execution.hook_process import HookProcess, fail_unwatched, spawn
-from tray.execution.process import CHUNK, STDERR_LIMIT, STDOUT_LIMIT, Hangup, Job, cancelled, expired
-from tray.execution.procfs import boot_ticks
+from tray.execution.orphans import is_stray, orphans
+from tray.execution.process import (
+    CHUNK,
+    RUN_VARIABLE,
+    STDERR_LIMIT,
+    STDOUT_LIMIT,
+    Hangup,
+    Job,
+    cancelled,
+    expired,
+    not_run,
+)
+from tray.execution.process_table import SNAPSHOTS, boot_ticks, environment, read_entry
 from tray.model.decision import Result
 from tray.threads import CheckedThread
-
-if sys.platform != "win32":
-    from tray.execution.process_tree import PosixTree
 
 assert sys.platform != "win32"
 
 MAX_WAIT = 3600.0  # seconds in one poll
 READABLE = select.POLLIN | select.POLLHUP | select.POLLERR
+SWEEPS = 10  # rounds over a tree that forks while it is being killed
+UNREACHABLE = (ProcessLookupError, PermissionError)
 
 
-class Poll:
-    """select.poll with one action for each descriptor."""
+class PolledPipes:
+    """The streams of one process, moved as far as they go without waiting, when the poll reports one of them.
 
-    def __init__(self) -> None:
-        self._poll = select.poll()
-        self._actions: dict[int, Callable[[], None]] = {}
-
-    def add(self, fd: int, mask: int, action: Callable[[], None]) -> None:
-        self._actions[fd] = action
-        self._poll.register(fd, mask)
-
-    def drop(self, fd: int) -> None:
-        if self._actions.pop(fd, None) is not None:
-            self._poll.unregister(fd)
-
-    def wait(self, until: float) -> None:
-        """Wait until the moment `until` (time.monotonic()) at most, and act on what came."""
-        seconds = min(max(until - time.monotonic(), 0.0), MAX_WAIT)
-        for fd, _ in self._poll.poll(math.ceil(seconds * 1000)):
-            action = self._actions.get(fd)  # an earlier action of this round may have dropped it
-            if action is not None:
-                action()
-
-
-class PollPipes:
-    """The streams of one process, moved as far as they go without waiting."""
+    `actions` are what the poll's user does for each descriptor. `on_overflow` is called when stdout is too long.
+    """
 
     complete = True  # whoever polls has read all that was there
+    on_overflow: Callable[[], None]
 
-    def __init__(self, child: subprocess.Popen[bytes], stdin: bytes, poll: Poll) -> None:
+    def __init__(
+        self, child: subprocess.Popen[bytes], stdin: bytes, poll: select.poll, actions: dict[int, Callable[[], None]]
+    ) -> None:
         assert child.stdin is not None
         assert child.stdout is not None
         assert child.stderr is not None
-        self._stdin, self._stdout, self._stderr = child.stdin, child.stdout, child.stderr
-        self._poll = poll
-        self._rest = memoryview(stdin)
-        self._out, self._err = bytearray(), bytearray()
-        for file in (self._stdin, self._stdout, self._stderr):
+        self._poll, self._actions = poll, actions
+        self._stdin, self._rest = child.stdin, memoryview(stdin)
+        self._stdout, self._stderr = bytearray(), bytearray()
+        self._outputs = (
+            (child.stdout, self._stdout, STDOUT_LIMIT + 1),  # one byte more than is accepted
+            (child.stderr, self._stderr, STDERR_LIMIT),
+        )
+        self.overflowed = False
+        for file, kept, limit in self._outputs:
             os.set_blocking(file.fileno(), False)
-
-    def start(self, on_overflow: Callable[[], None]) -> None:
-        """Begin; `on_overflow` is called when stdout is too long."""
-        self._on_overflow = on_overflow
-        self._poll.add(self._stdout.fileno(), READABLE, self._read_stdout)
-        self._poll.add(self._stderr.fileno(), READABLE, self._read_stderr)
+            actions[file.fileno()] = partial(self._read, file, kept, limit)
+            poll.register(file.fileno(), READABLE)
+        os.set_blocking(self._stdin.fileno(), False)
+        actions[self._stdin.fileno()] = self._feed
+        poll.register(self._stdin.fileno(), select.POLLOUT | select.POLLERR)
         self._feed()
-        if not self._stdin.closed:
-            self._poll.add(self._stdin.fileno(), select.POLLOUT | select.POLLERR, self._feed)
-
-    @property
-    def overflowed(self) -> bool:
-        return len(self._out) > STDOUT_LIMIT
 
     def take(self) -> tuple[bytes, bytes]:
         """What is in the pipes now, in one read each: a grandchild that holds them must not delay us."""
-        if not self._stdout.closed:
-            self._out += read(self._stdout, STDOUT_LIMIT + 1 - len(self._out)) or b""
-        if not self._stderr.closed:
-            self._err += read(self._stderr, STDERR_LIMIT - len(self._err)) or b""
-        for file in (self._stdin, self._stdout, self._stderr):
-            self._close(file)
-        return bytes(self._out[:STDOUT_LIMIT]), bytes(self._err)
+        for file, kept, limit in self._outputs:
+            if not file.closed:
+                with contextlib.suppress(BlockingIOError):
+                    kept.extend(os.read(file.fileno(), limit - len(kept)))
+                self._close(file)
+        self._close(self._stdin)
+        self.overflowed = len(self._stdout) > STDOUT_LIMIT
+        return bytes(self._stdout[:STDOUT_LIMIT]), bytes(self._stderr)
 
     def _feed(self) -> None:
         try:
@@ -102,37 +99,23 @@ class PollPipes:
             pass  # EPIPE: it does not read, and need not
         self._close(self._stdin)
 
-    def _read_stdout(self) -> None:
-        chunk = read(self._stdout, CHUNK)
-        if chunk is None:
+    def _read(self, file: IO[bytes], kept: bytearray, limit: int) -> None:
+        try:
+            chunk = os.read(file.fileno(), CHUNK)
+        except BlockingIOError:
             return
-        self._out += chunk
-        if self.overflowed:
-            self._close(self._stdout)
-            self._on_overflow()
-        elif not chunk:
-            self._close(self._stdout)
-
-    def _read_stderr(self) -> None:
-        chunk = read(self._stderr, CHUNK)
-        if chunk is None:
-            return
-        self._err += chunk[: STDERR_LIMIT - len(self._err)]
+        kept += chunk[: limit - len(kept)]
         if not chunk:
-            self._close(self._stderr)
+            self._close(file)
+        elif len(self._stdout) > STDOUT_LIMIT and kept is self._stdout:
+            self._close(file)
+            self.on_overflow()
 
     def _close(self, file: IO[bytes]) -> None:
         if not file.closed:
-            self._poll.drop(file.fileno())
+            del self._actions[file.fileno()]
+            self._poll.unregister(file.fileno())
             file.close()
-
-
-def read(file: IO[bytes], size: int) -> bytes | None:
-    """Up to `size` bytes; empty at the end, None when there is nothing yet."""
-    try:
-        return os.read(file.fileno(), size)
-    except BlockingIOError:
-        return None
 
 
 class ExitWatch(Protocol):
@@ -143,19 +126,6 @@ class ExitWatch(Protocol):
 
 
 Watcher = Callable[[subprocess.Popen[bytes]], ExitWatch]
-
-
-class Pidfd:
-    """The kernel's own handle on a process; Linux only."""
-
-    def __init__(self, fd: int) -> None:
-        self._fd = fd
-
-    def fileno(self) -> int:
-        return self._fd
-
-    def close(self) -> None:
-        os.close(self._fd)
 
 
 class ExitThread:
@@ -181,11 +151,110 @@ class ExitThread:
 
 
 def watch_exit(child: subprocess.Popen[bytes]) -> ExitWatch:
+    """The kernel's own handle on the process, where there is one."""
     if sys.platform == "linux":
         # Not every Python is built with it, not every sandbox has it.
         with contextlib.suppress(AttributeError, OSError):
-            return Pidfd(os.pidfd_open(child.pid))
+            return io.FileIO(os.pidfd_open(child.pid))
     return ExitThread(child)
+
+
+class PosixTree:
+    """The tree below a process that leads a session of its own and carries `mark` in its environment."""
+
+    def __init__(self, pid: int, mark: str, born: float | None = None) -> None:
+        self.pid = pid
+        self.has_orphans = False
+        self._mark = mark
+        self._known: dict[int, float] = {}
+        self._born = boot_ticks() - 100 if born is None else born
+
+    def terminate(self) -> None:
+        """Ask the group to end, and remember who belongs to the tree while the parents still say so."""
+        self._signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self._signal(signal.SIGKILL)
+
+    def sweep(self) -> None:
+        """Kill whoever is left. Each look may find forks that the one before was too early for."""
+        killed: set[int] = set()
+        for _ in range(SWEEPS):
+            found = self._members().keys() - killed
+            if not found:
+                return
+            for pid in found:
+                with contextlib.suppress(*UNREACHABLE):
+                    os.kill(pid, signal.SIGKILL)
+            killed |= found
+
+    def has_survivors(self) -> bool:
+        """Whether a process outlived the leader, which has been waited for."""
+        with contextlib.suppress(*UNREACHABLE):
+            os.killpg(self.pid, 0)  # fails as a rule: no process of its group is left
+            if self._has_lost_leader():
+                return True
+        if sys.platform == "linux":
+            try:
+                os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            except ChildProcessError:  # we have no children, so none that we adopted
+                self.has_orphans = False
+                return False
+        return self._has_escaped()
+
+    def is_alive(self) -> bool:
+        """Whether any process of it still runs; one that is dead and not yet waited for does not."""
+        return bool(self._members())
+
+    def _has_lost_leader(self) -> bool:
+        """Whether the group is still ours: the system uses a number again when the group is empty, for a stranger."""
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return True
+        except PermissionError:
+            pass
+        return False
+
+    def _has_escaped(self) -> bool:
+        """Whether an orphan is of this tree. One that ends while we look has left its children at the list's end."""
+        seen: set[int] = set()
+        while new := set(self._orphans()) - seen:
+            if any(map(self._escaped, new)):
+                return True
+            seen.update(new)
+        return False
+
+    def _orphans(self) -> tuple[int, ...]:
+        found = orphans()
+        self.has_orphans = bool(found)
+        return found
+
+    def _signal(self, number: signal.Signals) -> None:
+        self._known.update(self._members(marked=False))  # the quick look; sweep looks closer
+        with contextlib.suppress(*UNREACHABLE):
+            os.killpg(self.pid, number)
+
+    def _members(self, *, marked: bool = True) -> dict[int, float]:
+        table = SNAPSHOTS.now()
+        inside = table.group(self.pid)
+        for pid, start in self._known.items():
+            entry = table.entries.get(pid)
+            if entry is not None and entry.start == start:
+                inside.add(pid)
+        if marked:
+            inside |= table.marked(self._mark)
+            others = table.entries.keys() - inside
+            inside |= {pid for pid in self._orphans() if pid in others and self._escaped(pid)}
+        return {pid: table.entries[pid].start for pid in table.descendants(inside)}
+
+    def _escaped(self, pid: int) -> bool:
+        """Whether this orphan is this hook's: by its mark, or by its start time when it removed all marks."""
+        variables = environment(pid)
+        if f"{RUN_VARIABLE}={self._mark}".encode() in variables:
+            return True
+        entry = read_entry(pid)
+        return entry is not None and not entry.is_dead and entry.start >= self._born and is_stray(entry, variables)
 
 
 class PolledRun:
@@ -193,9 +262,19 @@ class PolledRun:
 
     def __init__(self, deadline: float, background: BackgroundProcesses | None, watcher: Watcher) -> None:
         self._deadline, self._background, self._watcher = deadline, background, watcher
-        self._poll = Poll()
+        self._poll = select.poll()
+        self._actions: dict[int, Callable[[], None]] = {}  # of each descriptor in the poll
         self._live: dict[HookProcess, ExitWatch] = {}
         self._slots: list[HookProcess | Result] = []
+
+    def has_hung_up(self, hangup: Hangup) -> bool:
+        """Whether the agent has already stopped waiting. If it does later, everything is cancelled."""
+        fd = hangup.fileno()
+        if fd < 0:
+            return True
+        self._actions[fd] = partial(self._hang_up, fd)
+        self._poll.register(fd, READABLE)
+        return bool(self._poll.poll(0))
 
     def start(self, job: Job, spawned: Callable[[int], None] | None) -> None:
         mark = os.urandom(8).hex()
@@ -204,69 +283,53 @@ class PolledRun:
         if isinstance(child, Result):
             self._slots.append(child)
             return
-        pipes = PollPipes(child, job.stdin, self._poll)
-        process = HookProcess(job, child, pipes, PosixTree(child.pid, mark, born), self._deadline, self._background)
         try:
             exit_ = self._watcher(child)
         except (OSError, RuntimeError) as error:  # no descriptor or no thread left
-            self._slots.append(fail_unwatched(job, child, pipes, error))
+            self._slots.append(fail_unwatched(job, child, error))
             return
+        pipes = PolledPipes(child, job.stdin, self._poll, self._actions)
+        process = HookProcess(job, child, pipes, PosixTree(child.pid, mark, born), self._deadline, self._background)
+        pipes.on_overflow = process.overflow
+        self._actions[exit_.fileno()] = process.exited
+        self._poll.register(exit_.fileno(), READABLE)
         self._live[process] = exit_
         self._slots.append(process)
-        self._poll.add(exit_.fileno(), READABLE, process.exited)
-        pipes.start(process.overflow)
         if spawned is not None:
             spawned(child.pid)
 
-    def finish(self, hangup: Hangup | None = None) -> tuple[Result, ...]:
+    def finish(self) -> tuple[Result, ...]:
         """Move every stream and meet every deadline until all processes are over."""
-        if hangup is not None:
-            self._watch_hangup(hangup.fileno())
         while self._live:
-            self._poll.wait(min(map(attrgetter("due"), self._live)))
+            seconds = max(min(map(attrgetter("due"), self._live)) - time.monotonic(), 0.0)
+            for fd, _ in self._poll.poll(math.ceil(min(seconds, MAX_WAIT) * 1000)):
+                action = self._actions.get(fd)  # an earlier action of this round may have closed it
+                if action is not None:
+                    action()
             now = time.monotonic()
             for process in list(self._live):
-                process.step(now)
+                if process.result is None and process.due <= now:
+                    process.step(now)
                 if process.result is not None:
-                    self._drop(process)
-        return tuple(map(self._result, self._slots))
+                    exit_ = self._live.pop(process)
+                    del self._actions[exit_.fileno()]
+                    self._poll.unregister(exit_.fileno())
+                    exit_.close()
+        results = []
+        for slot in self._slots:
+            result = slot.result if isinstance(slot, HookProcess) else slot
+            assert result is not None
+            results.append(result)
+        return tuple(results)
 
     def cancel(self) -> None:
         for process in self._live:
             process.cancel()
 
-    def _watch_hangup(self, fd: int) -> None:
-        def on_hangup() -> None:
-            self._poll.drop(fd)
-            self.cancel()
-
-        if fd < 0:
-            self.cancel()
-        else:
-            self._poll.add(fd, READABLE, on_hangup)
-
-    def _drop(self, process: HookProcess) -> None:
-        exit_ = self._live.pop(process)
-        self._poll.drop(exit_.fileno())
-        exit_.close()
-
-    @staticmethod
-    def _result(slot: HookProcess | Result) -> Result:
-        result = slot.result if isinstance(slot, HookProcess) else slot
-        assert result is not None
-        return result
-
-
-def has_hung_up(hangup: Hangup | None) -> bool:
-    """Whether the agent has already stopped waiting."""
-    if hangup is None:
-        return False
-    poll = select.poll()
-    fd = hangup.fileno()
-    if fd < 0:
-        return True
-    poll.register(fd, READABLE)
-    return bool(poll.poll(0))
+    def _hang_up(self, fd: int) -> None:
+        del self._actions[fd]
+        self._poll.unregister(fd)
+        self.cancel()
 
 
 def run(
@@ -279,16 +342,18 @@ def run(
     watcher: Watcher = watch_exit,
 ) -> tuple[Result, ...]:
     """Run all `jobs` at once; one Result for each, in their order, by `deadline` (time.monotonic())."""
-    if has_hung_up(hangup):
-        return tuple(cancelled() for _ in jobs)
-    if time.monotonic() >= deadline:
-        return tuple(expired() for _ in jobs)
     polled = PolledRun(deadline, background, watcher)
     try:
+        if hangup is not None and polled.has_hung_up(hangup):
+            return tuple(cancelled() for _ in jobs)
+        if time.monotonic() >= deadline:
+            return tuple(expired() for _ in jobs)
         for job in jobs:
             polled.start(job, spawned)
-        return polled.finish(hangup)
-    except BaseException:
+        return polled.finish()
+    except BaseException as error:
         polled.cancel()
         polled.finish()
+        if isinstance(error, (OSError, RuntimeError)):  # no descriptor or no thread left
+            return not_run(jobs, error)
         raise

@@ -1,11 +1,11 @@
-"""The system's processes at one moment; threads that ask at the same time share one snapshot.
+"""The system's processes: each one's entry and environment, and all of them at one moment.
 
 Hooks of a burst time out together: with a snapshot for each, the time would grow with the square of their number.
+So threads that ask at the same time share one.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 import threading
@@ -13,28 +13,90 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property
-from pathlib import Path
 
 from tray.execution.process import RUN_VARIABLE
-from tray.execution.procfs import environment, stat
+from tray.files import FLAGS, content
 from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
 
-assert sys.platform != "win32"
-
 PROC = "/proc"
-DEAD = ("Z", "X")
+LINE = 4096  # bytes; `stat` has at most some 1,200, and the kernel returns them at once
+DEAD = (b"Z", b"X")
 MARKS = lazy_pattern(RUN_VARIABLE.encode() + rb"=([^\0]+)")
+LOOKS = 20  # at a process that is exchanging its program
+LOOK_INTERVAL = 0.0005  # seconds between two of them
+ENDING_OR_KERNEL = 0x4 | 0x200000  # PF_EXITING, PF_KTHREAD: these have no environment any more, or never
+FLAGS_FIELD, END_OF_ENVIRONMENT = 6, 48  # in `stat`
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessEntry:
-    """One line of the system's process table."""
+    """One line of the system's process table. A number may come back as another process's, with another start."""
 
     parent: int
     group: int
     session: int
-    start: float
+    start: float  # in the system's own unit
+    is_dead: bool = False  # and not waited for
+
+
+if sys.platform == "linux":
+
+    def read_entry(pid: int) -> ProcessEntry | None:
+        """This process; None when it has gone."""
+        try:
+            opened = os.open(f"{PROC}/{pid}/stat", FLAGS)
+            try:
+                line = os.read(opened, LINE)
+            finally:
+                os.close(opened)
+            # The name in brackets before the fields may hold blanks and brackets itself.
+            fields = line.rpartition(b")")[2].split(None, 20)
+            parent, group, session = map(int, fields[1:4])
+            return ProcessEntry(parent, group, session, float(fields[19]), fields[0] in DEAD)
+        except (OSError, ValueError, IndexError):
+            return None
+
+else:
+
+    def read_entry(pid: int) -> ProcessEntry | None:
+        """This process; None when it has gone, or we may not see it."""
+        import psutil
+
+        try:
+            process = psutil.Process(pid)
+            if sys.platform == "win32":  # has no groups, no sessions and no zombies
+                return ProcessEntry(process.ppid(), 0, 0, process.create_time())
+            is_dead = process.status() == psutil.STATUS_ZOMBIE
+            return ProcessEntry(process.ppid(), os.getpgid(pid), os.getsid(pid), process.create_time(), is_dead)
+        except (psutil.Error, OSError):
+            return None
+
+
+def environment(pid: int) -> bytes:
+    """What it was started with; empty for one that is not ours, or has gone (Linux)."""
+    try:
+        for _ in range(LOOKS):
+            found = content(f"{PROC}/{pid}/environ")
+            if found or not _is_in_exec(pid):
+                return found
+            time.sleep(LOOK_INTERVAL)
+    except (OSError, ValueError, IndexError):
+        pass
+    return b""
+
+
+def _is_in_exec(pid: int) -> bool:
+    """Whether it is between two programs: the old one's environment has gone, and the new one's is not there yet."""
+    fields = content(f"{PROC}/{pid}/stat").rpartition(b")")[2].split()
+    return not int(fields[FLAGS_FIELD]) & ENDING_OR_KERNEL and fields[END_OF_ENVIRONMENT] == b"0"
+
+
+def boot_ticks() -> float:
+    """Now, in the unit of an entry's start on Linux; 0 elsewhere."""
+    if sys.platform != "linux":
+        return 0.0
+    return time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")
 
 
 class ProcessTable:
@@ -109,34 +171,13 @@ class ProcessSnapshots:
 SNAPSHOTS = ProcessSnapshots()
 
 
-def read_entry(pid: int) -> ProcessEntry | None:
-    """This process; None when it is dead, or we may not see it."""
-    try:
-        fields = stat(pid)
-    except OSError:
-        return None
-    if fields[0].decode() in DEAD:
-        return None
-    return ProcessEntry(int(fields[1]), int(fields[2]), int(fields[3]), float(fields[19]))
-
-
 def _read_entries() -> dict[int, ProcessEntry]:
-    if not Path(PROC, "self", "stat").exists():
-        return _read_with_psutil()
-    pids = (int(name) for name in os.listdir(PROC) if name.isdigit())  # noqa: PTH208 - on the way to an answer
+    """All that live."""
+    if sys.platform == "linux":
+        pids = [int(name) for name in os.listdir(PROC) if name.isdigit()]  # noqa: PTH208 - on the way to an answer
+    else:  # macOS; not run where this was written. Without /proc the mark is not checked.
+        import psutil
+
+        pids = psutil.pids()
     found = ((pid, read_entry(pid)) for pid in pids)
-    return {pid: one for pid, one in found if one is not None}
-
-
-def _read_with_psutil() -> dict[int, ProcessEntry]:
-    # macOS; not run where this was written. Without /proc the mark is not checked.
-    import psutil
-
-    entries: dict[int, ProcessEntry] = {}
-    for process in psutil.process_iter(["ppid", "create_time", "status"]):
-        if process.info["status"] == psutil.STATUS_ZOMBIE:
-            continue
-        with contextlib.suppress(OSError):
-            group, session = os.getpgid(process.pid), os.getsid(process.pid)
-            entries[process.pid] = ProcessEntry(process.info["ppid"], group, session, process.info["create_time"])
-    return entries
+    return {pid: one for pid, one in found if one is not None and not one.is_dead}

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from tray.execution import script
 from tray.execution.background import BackgroundProcesses
 from tray.execution.hook_process import HookProcess, fail_unwatched, spawn
-from tray.execution.process import Hangup, Job, ProcessTree, cancelled, expired
+from tray.execution.process import Hangup, Job, ProcessTree, cancelled, expired, not_run
 from tray.execution.streams import ThreadPipes
 from tray.model.decision import Result
 from tray.threads import CheckedThread
@@ -39,6 +39,7 @@ if sys.platform == "win32":
 
         def __init__(self, pid: int, mark: str) -> None:
             self.pid = pid
+            self.has_orphans = False  # Windows gives them to no other process
             self._job = JobObject(kernel())
             self._process: psutil.Process | None = None
             with contextlib.suppress(psutil.Error):
@@ -84,7 +85,7 @@ if sys.platform == "win32":
     def tree(pid: int, mark: str) -> ProcessTree:
         return WindowsTree(pid, mark)
 else:
-    from tray.execution.process_tree import PosixTree
+    from tray.execution.process_posix import PosixTree
 
     FLAGS = 0
 
@@ -142,7 +143,8 @@ class ThreadedRun:
         try:
             self._watch(job, child, pipes, mark)
         except (OSError, RuntimeError) as error:  # no handle or no thread left
-            self._slots.append(fail_unwatched(job, child, pipes, error))
+            self._slots.append(fail_unwatched(job, child, error))
+            pipes.take()
             return
         if spawned is not None:
             spawned(child.pid)
@@ -177,7 +179,8 @@ class ThreadedRun:
             self._calls.get(timeout=min(max(until - time.monotonic(), 0.0), MAX_WAIT))()
         now = time.monotonic()
         for process in list(self._live):
-            process.step(now)
+            if process.result is None and process.due <= now:
+                process.step(now)
             if process.result is not None:
                 waiter = self._live.pop(process)
                 if not process.abandoned:
@@ -213,16 +216,18 @@ def run(
     background: BackgroundProcesses | None = None,
 ) -> tuple[Result, ...]:
     """Run all `jobs` at once; one Result for each, in their order, by `deadline` (time.monotonic())."""
-    if has_hung_up(hangup):
-        return tuple(cancelled() for _ in jobs)
-    if time.monotonic() >= deadline:
-        return tuple(expired() for _ in jobs)
     threaded = ThreadedRun(deadline, background)
     try:
+        if has_hung_up(hangup):
+            return tuple(cancelled() for _ in jobs)
+        if time.monotonic() >= deadline:
+            return tuple(expired() for _ in jobs)
         for job in jobs:
             threaded.start(job, spawned)
         return threaded.finish(hangup)
-    except BaseException:
+    except BaseException as error:
         threaded.cancel()
         threaded.finish()
+        if isinstance(error, (OSError, RuntimeError)):  # no handle or no thread left
+            return not_run(jobs, error)
         raise

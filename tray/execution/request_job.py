@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tray.errors import HooktrayError
 from tray.execution import command
 from tray.execution.command import BackgroundProcesses, Hangup, Job
-from tray.execution.process import CANCELLED, CLOSED, StartGate, always_open, ignore
+from tray.execution.process import CANCELLED, CLOSED, StartGate, always_open, not_run
 from tray.execution.request_deadline import Deadline
 from tray.lazy_dataclass import dataclass
 from tray.model.decision import Result
@@ -30,7 +30,7 @@ class RequestJob:
 
     ask: Callable[[Deadline], Result]
     timeout: float = DEFAULT_TIMEOUT  # seconds
-    on_end: Callable[[], None] = ignore  # called once, when it is over
+    on_end: Callable[[], None] | None = None  # called once, when it is over
     start_gate: StartGate = always_open  # whether it may start
 
 
@@ -66,7 +66,8 @@ class RunningRequest:
             if not self.deadline.cause:
                 self._result = result
         finally:
-            self._job.on_end()
+            if self._job.on_end is not None:
+                self._job.on_end()
             self._done = True
             self._on_done()
 
@@ -89,39 +90,25 @@ def run_jobs(
     jobs: Sequence[AnyJob], deadline: float, hangup: Hangup | None, *, background: BackgroundProcesses | None = None
 ) -> tuple[Result, ...]:
     """Start everything together; one Result for each, in their order, by `deadline` (time.monotonic())."""
-    try:
-        return _run_all(jobs, deadline, hangup, background)
-    except (OSError, RuntimeError) as error:  # no descriptor or no thread left: other hooks keep their verdicts
-        log.warning("hooks could not be run: %s", error)
-        return tuple(Result(cause=f"could not be run: {error}") for _ in jobs)
-
-
-def _run_all(
-    jobs: Sequence[AnyJob], deadline: float, hangup: Hangup | None, background: BackgroundProcesses | None
-) -> tuple[Result, ...]:
-    commands: list[Job] = []
-    requests: list[RequestJob] = []
-    for job in jobs:
-        if isinstance(job, Job):
-            commands.append(job)
-        else:
-            requests.append(job)
-    if not requests:
-        return command.run(commands, deadline, hangup, background=background)
     import socket
 
-    wake_out, wake_in = socket.socketpair()
+    commands = [job for job in jobs if isinstance(job, Job)]
     running: list[RunningRequest] = []
-    with wake_out, wake_in:
-        try:
-            for request in requests:
-                running.append(RunningRequest(request, deadline, lambda: _wake(wake_out)))
-            ran = iter(command.run(commands, deadline, hangup, background=background) if commands else ())
-            _wait(running, wake_in, hangup)
-        finally:
-            for one in running:
-                one.deadline.end(CANCELLED)
-            answered = iter([one.result() for one in running])
+    try:
+        wake_out, wake_in = socket.socketpair()
+        with wake_out, wake_in:
+            try:
+                for job in jobs:
+                    if isinstance(job, RequestJob):
+                        running.append(RunningRequest(job, deadline, lambda: _wake(wake_out)))
+                ran = iter(command.run(commands, deadline, hangup, background=background) if commands else ())
+                _wait(running, wake_in, hangup)
+            finally:
+                for one in running:
+                    one.deadline.end(CANCELLED)
+                answered = iter([one.result() for one in running])
+    except (OSError, RuntimeError) as error:  # no descriptor or no thread left
+        return not_run(jobs, error)
     return tuple(next(ran if isinstance(job, Job) else answered) for job in jobs)
 
 

@@ -21,6 +21,7 @@ LINES = 1024  # command lines that are remembered: they are looked at before eve
 HEAD = 256  # bytes; the kernel reads no more of an interpreter line
 ASSIGNMENT = lazy_pattern(r"[A-Za-z_]\w*=")
 PYTHON = lazy_pattern(r"pythonw?[\d.]*(\.exe)?")
+UNOPENED = b"can't open file"  # in the message of a Python that has not found its script
 CANNOT_OPEN = lazy_pattern(
     r"""[^\r\n]*python[^\r\n]*: can't open file ['"]([^\r\n]*)['"]: \[Errno 2\] No such file or directory"""
 )
@@ -89,7 +90,7 @@ def missing_program(argv: Sequence[str], cwd: str) -> str:
         return "not found: the command is empty"
     if _is_path(argv[0]) and not _exists(cwd, argv[0]):
         return f"not found: {argv[0]}"
-    script = script_of(argv)
+    script = script_of(tuple(argv))
     if script and not _exists(cwd, script):
         return f"script not found: {script}"
     return ""
@@ -104,7 +105,7 @@ def is_unopened_script(line: str, output: str) -> bool:
     if found is None or COMPOUND.search(line):
         return False
     try:
-        argv = shlex.split(line)
+        argv = tuple(shlex.split(line))
     except ValueError:
         return False
     script = script_of(argv)
@@ -113,13 +114,9 @@ def is_unopened_script(line: str, output: str) -> bool:
     return Path(script).name == Path(found[1]).name
 
 
-def script_of(argv: Sequence[str]) -> str:
-    """The file that a well-known interpreter runs; "" when the line has none, or has its code inline."""
-    return _script_of(tuple(argv))
-
-
 @lru_cache(LINES)
-def _script_of(argv: tuple[str, ...]) -> str:
+def script_of(argv: tuple[str, ...]) -> str:
+    """The file that a well-known interpreter runs; "" when the line has none, or has its code inline."""
     found = parse_invocation(argv)
     if found is None or found.source is not ProgramSource.SCRIPT:
         return ""

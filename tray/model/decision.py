@@ -142,16 +142,6 @@ class Decision:
     hook_times: tuple[float, float] | None = None  # when its hooks began and ended, on the monotonic clock
     ask_user: bool = False  # the user is to be asked at the desktop: not yet fitted to what the event can carry
 
-    @property
-    def is_verdict(self) -> bool:
-        """Whether it is a verdict with its reason, and nothing else that an event might not carry."""
-        return self.stop is None and not (self.rewrite or self.context or self.retry or self.extra)
-
-    @property
-    def silent(self) -> bool:
-        """Whether there is nothing to tell the agent."""
-        return self.verdict is Verdict.ABSTAIN and not self.notes and self.is_verdict
-
 
 NO_OPINION = Decision()  # no hook had an opinion
 

@@ -1,4 +1,7 @@
-"""Delivers alerts as desktop notifications: several back ends, tried in order, each with a time limit."""
+"""Delivers alerts on the desktop: queues them from any thread, sends each by the first back end that works.
+
+It also plays the sound of the most urgent one.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,24 @@ import asyncio
 import contextlib
 import enum
 import logging
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import Protocol
 
-from tray.lazy_dataclass import dataclass
-from tray.notify.policy import Alert
+from tray.language import say
+from tray.lazy_dataclass import dataclass, replace
+from tray.notify.alert import CLASS_NAMES, Alert
 
 TIMEOUT = 5.0  # seconds that one back end has for one alert
 STATE_TIMEOUT = 8.0  # seconds that a back end has to find out its state, when all that it asks is slow
 RETRY_SECONDS = 600.0  # seconds after which the first back end is tried again, although a later one works
+QUEUE_LIMIT = 512  # entries that wait for a slow server; beyond it the oldest fails
+CLOSE_TIMEOUT = 3.0  # seconds for what still waits when the tray ends
 
 log = logging.getLogger(__name__)
+
+OnDelivery = Callable[[tuple[str, ...], str], None]
 
 
 class NotifierError(Exception):
@@ -47,17 +57,139 @@ class NotificationBackend(Protocol):
     async def close(self) -> None: ...
 
 
-class NotifierChain:
-    """Tries its back ends in order and stays with the one that works; never raises. Used on one event loop."""
+class SoundOutput(Protocol):
+    """What the notifier needs of a Player."""
 
-    def __init__(self, backends: Sequence[NotificationBackend], timeout: float = TIMEOUT) -> None:
+    def play(self, name: str, category: str = "", line: str = "") -> None: ...
+
+
+class Notifier:
+    """Sends one entry after the other; `on_delivery(records, "sent" | "failed")` is called on the loop.
+
+    It tries its back ends in order and stays with the one that works.
+    """
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        backends: Sequence[NotificationBackend],
+        player: SoundOutput,
+        muted: Callable[[], bool],
+        on_delivery: OnDelivery,
+        timeout: float = TIMEOUT,
+    ) -> None:
         self.last_error = ""
         self.working = ""  # the back end that delivered last
+        self._loop = loop
         self._backends = tuple(backends)
+        self._player = player
+        self._muted = muted
+        self._on_delivery = on_delivery
         self._timeout = timeout
-        self._since = 0.0
+        self._since = 0.0  # when the back end that works was found
+        self._queue: deque[tuple[tuple[Alert, ...], tuple[str, ...], tuple[str, ...]]] = deque()
+        self._task: asyncio.Task[None] | None = None
+        self._sounding: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    def announce(self, alerts: tuple[Alert, ...], *records: str) -> None:
+        """Returns at once, whatever becomes of the alerts; `records` are the journal's rows that they are about."""
+        if not alerts:
+            return
+        if self._muted():
+            alerts = tuple(replace(alert, sound="", sound_name="") for alert in alerts)
+        try:
+            self._loop.call_soon_threadsafe(self._take, alerts, records)
+        except RuntimeError:  # the loop has ended
+            self._report(records, Delivery.FAILED)
+
+    def withdraw(self, keys: tuple[str, ...]) -> None:
+        """Withdraw alerts whose cause is gone; returns at once."""
+        if not self._closed:
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self._take, (), (), keys)
+
+    def close(self, deadline: float = CLOSE_TIMEOUT) -> None:
+        """Send what waits, for at most `deadline` seconds, then disconnect; not to be called on the loop."""
+        if not self._loop.is_running():
+            self._closed = True
+            return
+        finished = asyncio.run_coroutine_threadsafe(self._finish(deadline), self._loop)
+        try:
+            finished.result(deadline + 1)
+        except FutureTimeoutError:
+            finished.cancel()
+            log.warning("alerts: the event loop did not answer while closing")
+
+    # ---- on the loop ----
+
+    def _take(self, alerts: tuple[Alert, ...], records: tuple[str, ...], stale: tuple[str, ...] = ()) -> None:
+        if self._closed:
+            self._report(records, Delivery.FAILED)
+            return
+        if loudest(alerts):
+            task = self._loop.create_task(self._play(alerts), name="hooktray-sound")
+            self._sounding.add(task)
+            task.add_done_callback(self._sounding.discard)
+        self._queue.append((alerts, records, stale))
+        if len(self._queue) > QUEUE_LIMIT:
+            self._report(self._queue.popleft()[1], Delivery.FAILED)
+        if self._task is None:
+            self._start()
+
+    def _start(self) -> None:
+        self._task = self._loop.create_task(self._drain(), name="hooktray-alerts")
+
+    async def _play(self, alerts: tuple[Alert, ...]) -> None:
+        """Outside the queue, so that no slow server delays it. No sound plays twice, or under "do not disturb"."""
+        state = await self.server_state()
+        if not state.may_interrupt:
+            return
+        ours = tuple(alert for alert in alerts if not (state.sounds and alert.sound_name and alert.notify))
+        one = loudest(ours)
+        if one is not None and ours == alerts:  # else the server sounds already
+            self._player.play(one.sound, one.category, spoken_line(one))
+
+    async def _drain(self) -> None:
+        try:
+            while self._queue:
+                alerts, records, stale = self._queue.popleft()
+                for key in stale:
+                    await self.take_down(key)
+                await self._deliver(alerts, records)
+        finally:
+            self._task = None
+            if self._queue and not self._closed:  # `on_delivery` failed for one: the others are still due
+                self._start()
+
+    async def _deliver(self, alerts: tuple[Alert, ...], records: tuple[str, ...]) -> None:
+        delivery = Delivery.FAILED
+        try:
+            sent = [await self.send(alert) for alert in alerts if alert.notify]
+            delivery = Delivery.FAILED if Delivery.FAILED in sent else Delivery.SENT
+        finally:
+            self._report(records, delivery)
+
+    async def _finish(self, deadline: float) -> None:
+        self._closed = True  # not earlier: what was announced before is on its way to the loop
+        tasks = {task for task in (self._task, *self._sounding) if task is not None}
+        if tasks:
+            await asyncio.wait(tasks, timeout=deadline)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        while self._queue:
+            self._report(self._queue.popleft()[1], Delivery.FAILED)
+        await self.disconnect()
+
+    def _report(self, records: tuple[str, ...], delivery: Delivery) -> None:
+        if known := tuple(filter(None, records)):
+            self._on_delivery(known, delivery.value)
+
+    # ---- the back ends ----
 
     async def send(self, alert: Alert) -> Delivery:
+        """Never raises."""
         errors = []
         for backend in self._order():
             try:
@@ -67,12 +199,17 @@ class NotifierChain:
             except Exception as error:  # noqa: BLE001 - the libraries promise nothing, and no alert may do harm
                 errors.append(f"{backend.name}: {str(error) or type(error).__name__}")
             else:
-                self._worked(backend, errors)
+                if backend.name != self.working or errors:
+                    self._since = asyncio.get_running_loop().time()
+                self.working, self.last_error = backend.name, "; ".join(errors)
                 return Delivery.SENT
-        self._failed(errors or ["there is no way to the desktop"])
+        problem = "; ".join(errors) or "there is no way to the desktop"
+        if problem != self.last_error:
+            log.warning("notification: %s", problem)
+        self.working, self.last_error = "", problem
         return Delivery.FAILED
 
-    async def withdraw(self, key: str) -> None:
+    async def take_down(self, key: str) -> None:
         """Take an alert off the screen where that can be done."""
         for backend in self._backends:
             if backend.name == self.working:
@@ -86,7 +223,7 @@ class NotifierChain:
                 return await asyncio.wait_for(backend.server_state(), STATE_TIMEOUT)
         return ServerState()
 
-    async def close(self) -> None:
+    async def disconnect(self) -> None:
         for backend in self._backends:
             await backend.close()
 
@@ -95,15 +232,12 @@ class NotifierChain:
         recent = asyncio.get_running_loop().time() - self._since < RETRY_SECONDS
         return sorted(self._backends, key=lambda backend: not (recent and backend.name == self.working))
 
-    def _worked(self, backend: NotificationBackend, errors: list[str]) -> None:
-        if backend.name != self.working or errors:
-            self._since = asyncio.get_running_loop().time()
-        self.working = backend.name
-        self.last_error = "; ".join(errors)
 
-    def _failed(self, errors: list[str]) -> None:
-        error = "; ".join(errors)
-        if error != self.last_error:
-            log.warning("notification: %s", error)
-        self.working = ""
-        self.last_error = error
+def loudest(alerts: tuple[Alert, ...]) -> Alert | None:
+    """The most urgent alert that has a sound; of equals the first."""
+    return max((alert for alert in alerts if alert.sound), key=lambda alert: alert.urgency, default=None)
+
+
+def spoken_line(alert: Alert) -> str:
+    """Class and project; no text of an agent."""
+    return ", ".join(filter(None, (say(CLASS_NAMES[alert.cls]), alert.project)))

@@ -67,7 +67,7 @@ MEMORY_LIMIT = 512  # events whose hooks still run and whose own alert was alrea
 
 
 class AlertSink(Protocol):
-    """What the service needs of a ThrottledQueue."""
+    """What the service needs of an AlertGate."""
 
     def announce(self, alerts: tuple[Alert, ...], record: str = "", /) -> None: ...
     def withdraw(self, keys: tuple[str, ...]) -> None: ...
@@ -78,7 +78,7 @@ class AlertService:
 
     def __init__(
         self,
-        queue: AlertSink,
+        gate: AlertSink,
         settings: Callable[[], Settings],
         clock: Callable[[], float] = time.time,
         is_first: Callable[[str], bool] = lambda what: True,
@@ -86,17 +86,20 @@ class AlertService:
         is_headless: Callable[[str, str], bool] = lambda agent, session: False,
         later: Callable[[float, Callable[[], None]], object] = lambda seconds, work: work(),
         session_name: Callable[[str, str], str] = lambda agent, session: "",
+        push: Callable[[tuple[Alert, ...], str], None] = lambda alerts, record: None,
     ) -> None:
         """`is_first`: whether the user has never been notified of this, also not by an earlier tray. `can_focus`:
         whether it is known where a session of an agent runs. `is_headless`: whether no user sits before it.
         `later` runs work on the caller's thread, so many seconds later. `session_name`: by which people know it.
+        `push` gets the same alerts as `gate`, after it.
         """
         self._is_headless = is_headless
         self._later = later
         self._session_name = session_name
         self._patient: dict[tuple[str, str], str] = {}  # sessions whose request is not announced yet, with its event
         self._can_focus = can_focus
-        self._queue = queue
+        self._gate = gate
+        self._push = push
         self._settings = settings
         self._turn_ends = TurnDedup(clock)
         self._reports = ReportDedup(clock)
@@ -164,7 +167,7 @@ class AlertService:
     def question_closed(self, one: UserQuestion, result: QuestionResult) -> None:
         """Withdraw it, so that the user does not press a button in vain."""
         self._questions.pop(one.id, None)
-        self._queue.withdraw((question_key(one.id),))
+        self._gate.withdraw((question_key(one.id),))
         if result.by_user:
             _remember(self._answered_by_user, one.event.id)
         else:
@@ -193,7 +196,7 @@ class AlertService:
         """Only the hooks and settings with these keys still wait: the alerts of the others are withdrawn."""
         stale = [key for key in self._waiting if key not in waiting]
         if stale:
-            self._queue.withdraw(tuple(self._waiting.pop(key) for key in stale))
+            self._gate.withdraw(tuple(self._waiting.pop(key) for key in stale))
 
     def switched(self, text: str, channel: str, undo: str = "") -> None:
         self._announce([switched(text, channel, self._rules(), undo=undo)])
@@ -275,7 +278,7 @@ class AlertService:
 
     def withdraw(self, key: str) -> None:
         """Withdraw an alert whose cause is gone."""
-        self._queue.withdraw((key,))
+        self._gate.withdraw((key,))
 
     def _rules(self, project: str = "") -> Rules:
         return rules(self._settings(), project)
@@ -323,7 +326,7 @@ class AlertService:
         if needs:
             self._waiting_alerts[session] = needs
         elif stale:
-            self._queue.withdraw(stale)
+            self._gate.withdraw(stale)
         self._patient.pop(session, None)
         if event.kind is EventKind.PERMISSION_REQUEST and needs and event.session:
             self._announce_patiently(event, made, record)
@@ -385,7 +388,8 @@ class AlertService:
     def _announce(self, made: Sequence[Alert], record: str = "") -> None:
         due = tuple(alert for alert in made if alert.notify or alert.sound)
         if due:
-            self._queue.announce(due, record)
+            self._gate.announce(due, record)
+            self._push(due, record)
 
 
 def _let_through(record: Record) -> list[Mapping[str, Any]]:

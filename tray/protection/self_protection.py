@@ -13,7 +13,7 @@ from fnmatch import fnmatch
 from pathlib import PurePath
 from typing import Any
 
-from tray.agents.tools import arguments, canonical, canonical_input, shell_lines
+from tray.agents.tools import COMMAND, arguments, canonical, canonical_input
 from tray.lazy_dataclass import dataclass, field, replace
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import HookOutput, Outcome, Status, Verdict
@@ -115,7 +115,7 @@ class Protection:
             return True
         if name in READ_TOOLS:
             return False
-        text = "\n".join(map(str, shell_lines(agent, tool))) if name in SHELL_TOOLS else _text(tool.input)
+        text = "\n".join(map(str, arguments(agent, tool, COMMAND))) if name in SHELL_TOOLS else _text(tool.input)
         bare = text.lower()
         for quote in QUOTES:
             if quote in bare:
@@ -143,7 +143,7 @@ class Protection:
         if name in READ_TOOLS:
             return
         if name in SHELL_TOOLS:
-            for line in shell_lines(event.agent, tool):
+            for line in arguments(event.agent, tool, COMMAND):
                 yield from check_shell_line(str(line), event.cwd, places)
             return
         input = canonical_input(event.agent, tool.name, tool.input)

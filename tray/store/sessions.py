@@ -71,11 +71,12 @@ class Sessions:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is remembered of any session; False while that is not known."""
-        try:
-            self._refresh()
-        except StoreError:
-            return False
+        """Whether nothing is remembered of any session; False while that is not known. Asked at each event."""
+        if self._changes.stamp() != self._last_stamp:
+            try:
+                self._refresh()
+            except StoreError:
+                return False
         return not self._with_entries
 
     def has_entries(self, agent: str, session: str) -> bool:

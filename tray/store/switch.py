@@ -98,7 +98,8 @@ class Switch:
     def starting(self, session: str = "", agent: str = "") -> Iterator[bool]:
         """Whether a hook may start now; a change of the switch waits until it has."""
         with self._start_lock:
-            yield self.gate(self._clock(), session, agent) is None
+            is_open = self.current.enabled and not self.current.pauses
+            yield is_open or self.gate(self._clock(), session, agent) is None
 
     def set_enabled(self, on: bool, channel: str) -> None:
         """On means on: it also ends every pause."""

@@ -14,12 +14,12 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from itertools import chain, islice, takewhile
+from itertools import chain, islice
 from operator import attrgetter
 from typing import TypeVar
 
 from tray.lazy_dataclass import dataclass
-from tray.store import dropped_rows, rows
+from tray.store import dropped_rows
 from tray.store.db import Database, is_damage
 from tray.threads import CheckedThread
 
@@ -50,36 +50,28 @@ class WriteJob:
     """A row of the journal, or any other statement. Only rows are counted when they have to be dropped."""
 
     values: tuple[object, ...]
-    sql: str = ""
-
-    @property
-    def is_row(self) -> bool:
-        return not self.sql
-
-    @property
-    def size(self) -> int:
-        size = 0
-        for value in self.values:
-            if isinstance(value, str):
-                size += len(value)
-        return size
+    size: int  # characters of the values
+    sql: str = ""  # "" = a row
 
 
 class JournalWriter:
-    """`warn` is called once an hour with each distinct warning; it may neither block nor raise.
+    """`insert` returns the statement for so many rows.
 
+    `warn` is called once an hour with each distinct warning; it may neither block nor raise.
     `prune_step` deletes a few rows on the writer's connection, and returns whether there is more to do.
     """
 
     def __init__(
         self,
         database: Database,
+        insert: Callable[[int], str],
         *,
         wait: float,
         warn: Callable[[str], None],
         prune_step: Callable[[sqlite3.Connection], bool] = lambda _: False,
     ) -> None:
         self._database = database
+        self._insert = insert
         self._prune_step = prune_step
         self._needs_pruning = False
         self._since_pruning = 0  # jobs since the last round of pruning began
@@ -122,16 +114,20 @@ class JournalWriter:
         """Queue it. With `commit`, wait for it, but not for long and not when another has waited in vain."""
         with self._work_ready:
             if self._closing or len(self._queue) >= MAX_ROWS or self._size >= MAX_SIZE:
-                self._drop(job.is_row)
+                self._drop(not job.sql)
                 return Committed.DROPPED
             self._queue.append(job)
             self._size += job.size
             self._accepted += 1
-            self._wake()
+            if self._thread is None:
+                self._start()
+            self._work_ready.notify()
             if not commit:
                 return Committed.QUEUED
-            number = self._accepted
-            self._progress.wait_for(lambda: self._written >= number or self._stalled, self._wait)
+            number, deadline = self._accepted, time.monotonic() + self._wait
+            while self._written < number and not self._stalled:
+                if not self._progress.wait(deadline - time.monotonic()):
+                    break
             if self._written >= number:
                 return Committed.DONE
             self._late_count += 1
@@ -152,7 +148,8 @@ class JournalWriter:
         with self._work_ready:
             self._needs_pruning = True
             if not self._closing:
-                self._wake()
+                self._start()
+                self._work_ready.notify()
 
     def swap(self, work: Callable[[], T]) -> T:
         """Do this while nothing is written; afterwards rows go into the file that is at the path then."""
@@ -170,7 +167,7 @@ class JournalWriter:
         if thread is not None:
             thread.join(limit + 2 * BUSY_TIMEOUT)
         with self._work_ready:
-            left = sum(job.is_row for job in self._queue)
+            left = sum(not job.sql for job in self._queue)
             self._dropped += left
             if thread is None or not thread.is_alive():
                 self._queue.clear()
@@ -184,17 +181,19 @@ class JournalWriter:
         self._dropped += is_row
         self._unsaved += is_row
         if not self._closing:
-            self._wake()
+            self._start()
+            self._work_ready.notify()
 
-    def _wake(self) -> None:
-        if self._thread is None:  # begun by the first row: who only reads has no thread
-            if time.monotonic() < self._start_again:
-                raise RuntimeError("can't start new thread")
-            thread = CheckedThread(target=self._run, name="journal", daemon=True)
-            self._start_again = time.monotonic() + START_INTERVAL  # an answer must not wait for each attempt
-            thread.start()
-            self._thread = thread
-        self._work_ready.notify()
+    def _start(self) -> None:
+        """The first row starts the thread: a journal that is only read has none."""
+        if self._thread is not None:
+            return
+        if time.monotonic() < self._start_again:
+            raise RuntimeError("can't start new thread")
+        thread = CheckedThread(target=self._run, name="journal", daemon=True)
+        self._start_again = time.monotonic() + START_INTERVAL  # an answer must not wait for each attempt
+        thread.start()
+        self._thread = thread
 
     def _run(self) -> None:
         dropped_rows.prepare(self._database)  # while there is room for it
@@ -210,7 +209,7 @@ class JournalWriter:
                         connection = self._database.open(busy=BUSY_TIMEOUT)
                     if not any(job) or self._since_pruning >= PRUNE_DEADLINE:
                         self._prune(connection)
-                    _commit(connection, *job)
+                    self._commit(connection, *job)
             except sqlite3.Error as e:
                 _close(connection)  # a fresh one sees a file that was mended or put back
                 connection = None
@@ -223,15 +222,39 @@ class JournalWriter:
         _close(connection)
 
     def _next(self) -> tuple[list[WriteJob], int] | None:
-        """What to write now with one statement; it stays in the queue until it is written. None = the end."""
+        """What to write now with one statement, as many rows as go into one; None = the end.
+
+        It stays in the queue until it is written.
+        """
         with self._work_ready:
-            self._work_ready.wait_for(lambda: self._queue or self._unsaved or self._needs_pruning or self._closing)
+            while not (self._queue or self._unsaved or self._needs_pruning or self._closing):
+                self._work_ready.wait()
             is_over = self._closing and time.monotonic() >= self._deadline
             if is_over or not (self._queue or self._unsaved or (self._needs_pruning and not self._closing)):
                 return None
             if self._unsaved and not (self._queue and self._counted):
                 return [], self._unsaved
-            return _next_batch(self._queue), 0
+            batch: list[WriteJob] = []
+            for job in islice(self._queue, BATCH_ROWS):
+                if job.sql and batch:
+                    break
+                batch.append(job)
+                if job.sql:
+                    break
+            # Of a few sizes only: SQLite keeps what it has compiled.
+            return batch[: 1 << (len(batch).bit_length() - 1)] if batch else batch, 0
+
+    def _commit(self, connection: sqlite3.Connection, batch: list[WriteJob], dropped: int) -> None:
+        """One statement, which is a transaction of its own: SQLite begins and ends it without the interpreter.
+
+        Between BEGIN and COMMIT busy threads would take the interpreter at each statement, and a change of the switch
+        would find the database locked for seconds.
+        """
+        if dropped:
+            connection.execute(dropped_rows.SAVE, (dropped,))
+        elif batch:
+            sql = batch[0].sql or self._insert(len(batch))
+            connection.execute(sql, tuple(chain.from_iterable(map(attrgetter("values"), batch))))
 
     def _finished(self, batch: list[WriteJob], dropped: int) -> None:
         with self._work_ready:
@@ -281,25 +304,6 @@ class JournalWriter:
                 return
             self._warned[text] = now
         self._warn_callback(text)
-
-
-def _next_batch(queue: deque[WriteJob]) -> list[WriteJob]:
-    """As many of the first ones as go into one statement, of a few sizes only: SQLite keeps what it has compiled."""
-    found = list(takewhile(attrgetter("is_row"), islice(queue, BATCH_ROWS)))
-    return found[: 1 << (len(found).bit_length() - 1)] if found else list(islice(queue, 1))
-
-
-def _commit(connection: sqlite3.Connection, batch: list[WriteJob], dropped: int) -> None:
-    """One statement, which is a transaction of its own: SQLite begins and ends it without the interpreter.
-
-    Between BEGIN and COMMIT busy threads would take the interpreter at each statement, and whoever turns the switch
-    would find the database locked for seconds.
-    """
-    if dropped:
-        connection.execute(dropped_rows.SAVE, (dropped,))
-    elif batch:
-        sql = batch[0].sql or rows.insert(len(batch))
-        connection.execute(sql, tuple(chain.from_iterable(map(attrgetter("values"), batch))))
 
 
 def _close(connection: sqlite3.Connection | None) -> None:

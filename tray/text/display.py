@@ -19,6 +19,7 @@ _BREAKS = lazy_pattern(r"\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _BLANKS = lazy_pattern(r"[^\S\n]|\u2800")
 _SPACES = lazy_pattern(r"[\s\u2800]+")
 _PLAIN = lazy_pattern(r"(?:[!-~]++(?: [!-~]++)*+)?+")  # what most texts are: one line that can be shown as it is
+_PLAIN_LINES = lazy_pattern(r"(?!\n)[ -~\n]*+")  # the same of several lines, which end where the text does
 _EMOJI = r"\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 _LOOSE_JOINER = lazy_pattern(rf"(?<![{_EMOJI}\ufe0f])\u200d|\u200d(?![{_EMOJI}])")
 _HIDDEN = lazy_pattern(
@@ -43,8 +44,9 @@ def sanitise(text: str, limit: int) -> str:
 
 def printable(text: str, limit: int = PRINTABLE_LIMIT) -> str:
     """The same for text of several lines: line breaks and indentation stay."""
-    if len(text) <= limit and _PLAIN.fullmatch(text):
-        return text
+    shown = text.rstrip()
+    if len(shown) <= limit and _PLAIN_LINES.fullmatch(shown):
+        return shown
     lines = _BREAKS.sub("\n", _visible(text)).replace("\t", "    ")
     return _shorten(_BLANKS.sub(" ", lines).strip("\n").rstrip(), limit)
 

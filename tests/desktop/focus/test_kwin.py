@@ -14,7 +14,7 @@ from desktop.focus.konsoles import Konsole
 from desktop.focus.terminals import LONG
 from tray.desktop import presence
 from tray.desktop.focus import FocusResult, focus, kwin
-from tray.notify.presence_gate import Attention
+from tray.notify.alert_gate import Attention
 
 pytestmark = pytest.mark.skipif(
     None in (shutil.which("kwin_wayland"), shutil.which("konsole")), reason="KWin or Konsole is not installed"

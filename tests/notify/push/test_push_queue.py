@@ -40,7 +40,7 @@ class Recorded(PushProcesses):
 
 @dataclass
 class World:
-    """A desktop with a clock. What is shown and what is sent stand in one list, as they happen."""
+    """A desktop with a clock."""
 
     settings: Settings
     is_away: bool = True
@@ -54,7 +54,6 @@ class World:
         self._timers: list[tuple[float, int, Callable[[], None]]] = []
         self.processes = Recorded()
         self.queue = PushQueue(
-            self,
             lambda: self.settings,
             is_away=lambda answer: self._later(0.01, lambda: answer(self.is_away)),
             is_quiet=lambda: self.is_quiet,
@@ -68,12 +67,6 @@ class World:
     @property
     def sent(self) -> list[PushMessage]:
         return [one.message for one in self.processes.requests if one.message]
-
-    def announce(self, alerts: tuple[Alert, ...], record: str = "") -> None:
-        self.happened += [f"shown {one.body}" for one in alerts]
-
-    def withdraw(self, keys: tuple[str, ...]) -> None:
-        self.happened += [f"withdrawn {key}" for key in keys]
 
     def _spawn(self, work: Callable[[], object]) -> bool:
         if self.has_threads:
@@ -100,18 +93,17 @@ def ended(event: str = "e1", **more: Any) -> Alert:
     return replace(alert(key="k", body="Turn ended: I wrote secrets.txt", **more), event=event)
 
 
-def test_while_nobody_is_there_class_agent_and_project_are_sent_once_after_the_desktop_has_them() -> None:
+def test_while_nobody_is_there_class_agent_and_project_are_sent_once() -> None:
     there = world()
-    there.queue.announce((ended(),), "e1")
+    there.queue.push((ended(),), "e1")
     there.wait()
 
     assert there.sent == [PushMessage(url=URL, title="claude-code · shop", body="Turn ended")]
-    assert there.happened == ["shown Turn ended: I wrote secrets.txt", "sent"]
 
 
 def test_while_somebody_is_there_only_those_are_sent_that_always_are() -> None:
     there = world(PushTarget(url=URL), PushTarget(url="json://x", when="always"), is_away=False)
-    there.queue.announce((ended(),), "e1")
+    there.queue.push((ended(),), "e1")
     there.wait()
 
     assert [one.url for one in there.sent] == ["json://x"]
@@ -129,7 +121,7 @@ def test_the_text_goes_along_only_where_the_target_and_the_settings_say_so(
     target: PushTarget, general: bool, body: str
 ) -> None:
     there = World(Settings(push=[target], show_input=general))
-    there.queue.announce((ended(),), "e1")
+    there.queue.push((ended(),), "e1")
     there.wait()
 
     assert [one.body for one in there.sent] == [body]
@@ -137,7 +129,7 @@ def test_the_text_goes_along_only_where_the_target_and_the_settings_say_so(
 
 def test_nobody_is_called_by_what_an_agent_says() -> None:
     there = world(PushTarget(url=URL, show_input=True))
-    there.queue.announce((replace(ended(), body="@everyone look"),), "e1")
+    there.queue.push((replace(ended(), body="@everyone look"),), "e1")
     there.wait()
 
     assert [one.body for one in there.sent] == ["＠everyone look"]  # noqa: RUF001
@@ -147,9 +139,9 @@ def test_an_event_is_sent_once_however_often_it_is_announced() -> None:
     """A question of an event and what was decided about it, and of several alerts the most urgent."""
     there = world(PushTarget(url=URL, when="always", classes=["asked", "turn_end"]))
     asked = replace(ended(), cls=AlertClass.ASKED, urgency=Urgency.CRITICAL)
-    there.queue.announce((ended(), asked), "")
-    there.queue.announce((ended(),), "e1")
-    there.queue.announce((ended("e2"),), "e2")
+    there.queue.push((ended(), asked), "")
+    there.queue.push((ended(),), "e1")
+    there.queue.push((ended("e2"),), "e2")
     there.wait()
 
     assert [one.body for one in there.sent] == ["Asked", "Turn ended"]
@@ -157,7 +149,7 @@ def test_an_event_is_sent_once_however_often_it_is_announced() -> None:
 
 def test_other_classes_and_what_is_turned_off_are_not_sent() -> None:
     there = world(PushTarget(url=URL, when="always", classes=["blocked"]))
-    there.queue.announce((ended(), replace(ended(), cls=AlertClass.BLOCKED, notify=False)), "e1")
+    there.queue.push((ended(), replace(ended(), cls=AlertClass.BLOCKED, notify=False)), "e1")
     there.wait()
 
     assert there.sent == []
@@ -165,8 +157,8 @@ def test_other_classes_and_what_is_turned_off_are_not_sent() -> None:
 
 def test_in_quiet_hours_only_what_is_critical_is_sent() -> None:
     there = world(is_quiet=True)
-    there.queue.announce((ended(),), "e1")
-    there.queue.announce((replace(ended("e2"), cls=AlertClass.NEEDS_YOU, urgency=Urgency.CRITICAL),), "e2")
+    there.queue.push((ended(),), "e1")
+    there.queue.push((replace(ended("e2"), cls=AlertClass.NEEDS_YOU, urgency=Urgency.CRITICAL),), "e2")
     there.wait()
 
     assert [one.body for one in there.sent] == ["Agent needs you"]
@@ -176,7 +168,7 @@ def test_in_quiet_hours_only_what_is_critical_is_sent() -> None:
 def test_what_cannot_have_arrived_is_sent_again_ever_later_and_then_no_more(status: PushStatus) -> None:
     there = world(PushTarget(url=URL, when="always"))
     there.processes.results = [PushResult(status, "no")] * 50
-    there.queue.announce((ended(),), "e1")
+    there.queue.push((ended(),), "e1")
     counts = []
     for seconds in (0.5, *RETRIES, 10_000):
         there.wait(seconds)
@@ -190,7 +182,7 @@ def test_what_cannot_have_arrived_is_sent_again_ever_later_and_then_no_more(stat
 def test_what_may_have_arrived_or_was_refused_is_not_sent_again(status: PushStatus) -> None:
     there = world(PushTarget(url=URL, when="always"))
     there.processes.results = [PushResult(status, "why")]
-    there.queue.announce((ended(),), "e1")
+    there.queue.push((ended(),), "e1")
     there.wait(10_000)
 
     assert len(there.sent) == 1
@@ -200,7 +192,7 @@ def test_what_may_have_arrived_or_was_refused_is_not_sent_again(status: PushStat
 def test_a_message_that_arrives_ends_the_problem() -> None:
     there = world(PushTarget(url=URL, when="always"))
     there.processes.results = [PushResult(PushStatus.UNREACHED, "no")]
-    there.queue.announce((ended(),), "e1")
+    there.queue.push((ended(),), "e1")
     there.wait()
     before = there.queue.problem
     there.wait(10)
@@ -211,7 +203,7 @@ def test_a_message_that_arrives_ends_the_problem() -> None:
 def test_a_flood_becomes_one_message_that_counts_the_rest() -> None:
     there = world(PushTarget(url=URL, when="always"))
     for number in range(RATE + 7):
-        there.queue.announce((ended(f"e{number}"),), f"e{number}")
+        there.queue.push((ended(f"e{number}"),), f"e{number}")
     there.wait(MINUTE + 1)
 
     assert [one.body for one in there.sent] == ["Turn ended"] * RATE + ["7 more notifications"]
@@ -219,7 +211,7 @@ def test_a_flood_becomes_one_message_that_counts_the_rest() -> None:
 
 def test_without_a_thread_left_it_is_tried_later() -> None:
     there = world(PushTarget(url=URL, when="always"), has_threads=False)
-    there.queue.announce((ended(),), "e1")
+    there.queue.push((ended(),), "e1")
     there.has_threads = True
     there.wait(RETRIES[0] + 1)
 
@@ -237,16 +229,9 @@ def test_a_url_of_the_settings_in_force_is_kept_once_and_a_reference_never() -> 
 def test_the_problem_of_a_target_that_is_gone_is_forgotten() -> None:
     there = world(PushTarget(url=URL, when="always"))
     there.processes.results = [PushResult(PushStatus.REFUSED, "no")]
-    there.queue.announce((ended(),), "e1")
+    there.queue.push((ended(),), "e1")
     there.wait()
     there.settings = msgspec.structs.replace(there.settings, push=[])
     there.queue.refresh()
 
     assert there.queue.problem == ""
-
-
-def test_what_is_withdrawn_is_withdrawn_on_the_desktop() -> None:
-    there = world()
-    there.queue.withdraw(("k",))
-
-    assert there.happened == ["withdrawn k"]

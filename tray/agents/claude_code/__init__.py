@@ -51,13 +51,6 @@ def _is_condition_met(match: Match, event: Event, names: ToolNames, search: Patt
     return conditions.is_met(match, event, names, search)
 
 
-def _is_alike(payload: Payload) -> bool:
-    for key in ("hook_event_name", "session_id", "transcript_path", "cwd"):  # of each event: a plain loop
-        if not isinstance(payload.get(key), str):
-            return False
-    return True
-
-
 def _is_certain(payload: Payload, environment: Variables) -> bool:
     """The transcript is …/projects/<folder>/<session>.jsonl, or a variable of its hooks names the session."""
     session = wire.text(payload, "session_id")
@@ -76,7 +69,11 @@ AGENT = Agent(
     protocol=PROTOCOL,
     tools={"Task": NativeTool("Agent")},  # `Task` stays an alias of `Agent`
     older_tools={"KillBash": "TaskStop", "KillShell": "TaskStop"},
-    marks=Marks(is_alike=_is_alike, is_certain=_is_certain, event_names=lazy_pattern(r"[A-Z]\w*")),
+    marks=Marks(
+        is_alike=wire.has_texts("hook_event_name", "session_id", "transcript_path", "cwd"),
+        is_certain=_is_certain,
+        event_names=lazy_pattern(r"[A-Z]\w*"),
+    ),
     rules=HookRules(
         deduplicated=True,
         runs_own=True,

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from tray.agents.agent import PatternSearch, ToolNames
 from tray.agents.claude_code import permission_rules
 from tray.agents.claude_code.permission_rules import FILES, SHELLS, PermissionRule
-from tray.agents.tools import arguments, shell_lines
+from tray.agents.tools import COMMAND, arguments
 from tray.model.event import Event
 from tray.model.hook import Match
 from tray.paths import real_path
@@ -31,7 +31,7 @@ def is_met(match: Match, event: Event, names: ToolNames, search: PatternSearch) 
     if not rule.argument or permission_rules.problem(match.condition):
         return True
     if rule.tool in SHELLS:
-        found, check = shell_lines(event.agent, event.tool), partial(_command, rule, search)
+        found, check = arguments(event.agent, event.tool, COMMAND), partial(_command, rule, search)
     elif rule.tool in FILES:
         found = [one for key in PATHS for one in arguments(event.agent, event.tool, key)]
         check = partial(_path, rule, event, match, search)

@@ -12,7 +12,7 @@ from typing import Any
 
 from tray.agents import outputs, wire
 from tray.agents.claude_shape import answers, hook_input, samples
-from tray.agents.claude_shape.shape import MESSAGE_KEYS, PATHS, ClaudeShape
+from tray.agents.claude_shape.shape import ClaudeShape
 from tray.lazy_dataclass import dataclass
 from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Result, Target, Verdict
 from tray.model.event import Event, EventKind, RelayRequest, Tool
@@ -40,8 +40,11 @@ class ShapedProtocol:
         shape = self.shape
         keys, topics, titles, messages = shape.keys, shape.topic_keys, shape.titles, shape.messages
         texts = wire.texts(payload, shape.texts)
-        get, project = texts.get, self._project(request)
+        get, project = texts.get, ""  # the folder of the project stays while the session changes its own
+        for variable in shape.project_variables:
+            project = project or request.environment.get(variable, "")
         kind = shape.events[name].kind if name in shape.events else wire.UNKNOWN_EVENT.kind
+        message = get("last_assistant_message") or get("message", "")
         # A whole session may have an agent_type; only an agent_id means a subagent.
         inside = "agent_id" in texts or name in shape.subagent_events
         return Event(
@@ -61,20 +64,13 @@ class ShapedProtocol:
             title=_first(texts, titles[name]) if name in titles else get("title") or get("session_title", ""),
             tool=self.tool(name, payload) if keys.tool in texts else None,
             prompt=get("prompt") or get("custom_instructions", ""),
-            message=_first(texts, messages.get(name, MESSAGE_KEYS)),
+            message=_first(texts, messages[name]) if name in messages else message,
             url=get("url", ""),
-            path=_first(texts, PATHS),
+            path=get("file_path") or get("new_cwd") or get("directory") or get("worktree_path", ""),
             subagent=get("agent_type" if inside else "teammate_name", ""),
             repeated=payload.get("stop_hook_active") is True,
             tools=tuple(wire.text(call, keys.tool) for call in _calls(payload)) if "tool_calls" in payload else (),
         )
-
-    def _project(self, request: RelayRequest) -> str:
-        """The project's folder, which stays while the session changes its own."""
-        for name in self.shape.project_variables:
-            if folder := request.environment.get(name, ""):
-                return folder
-        return ""
 
     def neutral(self, name: str, body: bytes) -> Answer:
         return EMPTY_ANSWER
@@ -113,12 +109,12 @@ class ShapedProtocol:
             answer |= {"continue": False, "stopReason": decision.reason or wire.DEFAULT_REASON}
         if specific := self._specific(event, decision):
             answer["hookSpecificOutput"] = {"hookEventName": name} | specific
-        if shape.takes_notes:
+        if shape.takes_notes and decision.notes:
             answer |= wire.non_empty(systemMessage=wire.join_notes(decision.notes))
         for key, value in decision.extra:
             if key in shape.top_extras:
                 answer[key] = value
-        stdout = wire.dumps_line(answer) if answer else b""
+        stdout = wire.dumps(answer) + b"\n" if answer else b""
         if denied and name in shape.exit_2_events and not is_beaten:
             return Answer(stdout=stdout, stderr=_stderr(decision), code=2)
         return Answer(stdout=stdout)
@@ -131,24 +127,22 @@ class ShapedProtocol:
             return {"retry": True} if decision.retry else {}
         if event.name in self.shape.form_events:
             return _form(decision)
-        fields = self._permission(event, decision) | self._rewritten(decision)
+        fields: dict[str, Any] = {}
+        verdict = decision.verdict
+        if verdict is Verdict.ABSTAIN and self.shape.rewrite_needs_allow and decision.rewrite:
+            verdict = Verdict.ALLOW
+        if event.name in self.shape.permission_events and verdict in PERMISSION_WORDS:
+            fields["permissionDecision"] = PERMISSION_WORDS[verdict]
+            if reason := decision.reason or (wire.DEFAULT_REASON if verdict is Verdict.DENY else ""):
+                fields["permissionDecisionReason"] = reason
+        if decision.rewrite:
+            fields |= self._rewritten(decision)
         if decision.context:
             fields["additionalContext"] = decision.context
         for key, value in decision.extra:
             if key not in self.shape.top_extras and key != RULES:
                 fields[key] = value
         return fields
-
-    def _permission(self, event: Event, decision: Decision) -> dict[str, Any]:
-        if event.name not in self.shape.permission_events:
-            return {}
-        verdict = decision.verdict
-        if verdict is Verdict.ABSTAIN and self.shape.rewrite_needs_allow and decision.rewrite:
-            verdict = Verdict.ALLOW
-        if verdict not in PERMISSION_WORDS:
-            return {}
-        reason = decision.reason or (wire.DEFAULT_REASON if verdict is Verdict.DENY else "")
-        return {"permissionDecision": PERMISSION_WORDS[verdict]} | wire.non_empty(permissionDecisionReason=reason)
 
     def _rewritten(self, decision: Decision) -> dict[str, Any]:
         rewrite, keys = decision.rewrite, self.shape.rewrite_keys

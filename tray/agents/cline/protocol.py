@@ -189,8 +189,8 @@ def stdin(event: Event) -> bytes:
     }
     if event.tool is None:
         return wire.dumps(fields | wire.non_empty(prompt=event.prompt, message=event.message, topic=event.topic))
-    title = tools.native(ID, tools.canonical(event.agent, event.tool.name))
-    input = _native(title, tools.hook_input(event.agent, ID, event.tool.name, event.tool.input))
+    title, given = tools.hook_call(event.agent, ID, event.tool)
+    input = _native(title, given)
     call = {"id": event.tool.call, "name": title, "input": input}
     texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in input.items()}
     if name == "PostToolUse":

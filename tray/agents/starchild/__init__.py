@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tray.agents.agent import Agent, Marks, NativeTool, Payload, ProtectedFiles, part
+from tray.agents import wire
+from tray.agents.agent import Agent, Marks, NativeTool, ProtectedFiles, part
 from tray.agents.starchild import hook_format, protocol
 from tray.lazy_pattern import lazy_pattern
 from tray.model.event import Capability
@@ -17,10 +18,6 @@ TOOLS = {
 }
 
 
-def _is_alike(payload: Payload) -> bool:
-    return all(isinstance(payload.get(key), str) for key in ("event", "session_id", "agent_id"))
-
-
 AGENT = Agent(
     id=hook_format.AGENT,
     name="Starchild",
@@ -29,7 +26,7 @@ AGENT = Agent(
     extra_can={"pre_tool_call": Capability.ALLOW | Capability.ASK},  # its hooks may answer in Claude Code's form
     protocol=protocol,
     tools=TOOLS,
-    marks=Marks(is_alike=_is_alike, event_names=lazy_pattern(r"[a-z]\w*")),
+    marks=Marks(is_alike=wire.has_texts("event", "session_id", "agent_id"), event_names=lazy_pattern(r"[a-z]\w*")),
     programs=frozenset({"starchild"}),
     variables=frozenset({"STARCHILD_SESSION_ID"}),
     protected=(

@@ -71,19 +71,10 @@ def hook_event_name(event: Event) -> str:
 def stdin(event: Event) -> bytes:
     if event.agent == AGENT:
         return event.body
-    name = hook_event_name(event)
-    fields = {
-        "event": name,
-        "session_id": event.session,
-        "agent_id": event.agent,
-        "cwd": event.cwd,
-    }
-    return wire.dumps(fields | _common_fields(event) | _extras(event, name))
-
-
-def _common_fields(event: Event) -> dict[str, Any]:
-    """What the agent does not send with every event is there under our own words, when it is not empty."""
-    return wire.non_empty(
+    name = NAMES_BY_KIND.get(event.kind, event.kind.value)
+    fields: dict[str, Any] = {"event": name, "session_id": event.session, "agent_id": event.agent, "cwd": event.cwd}
+    # What the agent does not send with every event is there under our own words, when it is not empty.
+    fields |= wire.non_empty(
         model=event.model,
         topic=event.topic,
         title=event.title,
@@ -93,6 +84,11 @@ def _common_fields(event: Event) -> dict[str, Any]:
         path=event.path,
         subagent=event.subagent,
     )
+    return wire.dumps(fields | _extras(event, name))
+
+
+def environment(event: Event) -> Mapping[str, str]:
+    return {}
 
 
 def _extras(event: Event, name: str) -> dict[str, Any]:
@@ -115,26 +111,22 @@ def _extras(event: Event, name: str) -> dict[str, Any]:
             return {"message": event.prompt, "channel": event.agent}
         case "pre_llm_call":
             return {"system": "", "last_user_message": event.prompt, "model": event.model}
-    return _tool(event, name) | wire.non_empty(tool_names=tuple(used))
-
-
-def _tool(event: Event, name: str) -> dict[str, Any]:
-    if event.tool is None:
-        return {}
-    call = {
-        "tool_name": tools.native(AGENT, tools.canonical(event.agent, event.tool.name)),
-        "tool_input": tools.hook_input(event.agent, AGENT, event.tool.name, event.tool.input),
-    }
-    has_result = name in ("post_tool_call", "transform_tool_result")
-    return call | ({"tool_result": outputs.as_text(event.tool.output)} if has_result else {})
+    fields: dict[str, Any] = {}
+    if event.tool is not None:
+        fields["tool_name"], fields["tool_input"] = tools.hook_call(event.agent, AGENT, event.tool)
+        if name in ("post_tool_call", "transform_tool_result"):
+            fields["tool_result"] = outputs.as_text(event.tool.output)
+    if used:
+        fields["tool_names"] = used
+    return fields
 
 
 def read(event: Event, result: Result) -> HookOutput:
     if problem := wire.run_problem(result):
         return HookOutput(problem=problem)
-    output = lenient.text(result.stdout, lenient.PYTHON)
-    if result.code == 2 and not output and wire.stderr(result):
-        return HookOutput(verdict=Verdict.DENY, reason=wire.stderr(result))
+    output = lenient.text(result.stdout, lenient.PYTHON) if result.stdout else ""
+    if result.code == 2 and not output and (reason := wire.stderr(result)):
+        return HookOutput(verdict=Verdict.DENY, reason=reason)
     if result.code not in (0, 2):
         return HookOutput(problem=f"exit {result.code}")
     hook_output = _parsed_output(event, output)

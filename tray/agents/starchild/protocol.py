@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tray.agents import wire
+from tray.agents.starchild.hook_format import environment as environment
 from tray.agents.starchild.hook_format import hook_event_name as hook_event_name
 from tray.agents.starchild.hook_format import read as read
 from tray.agents.starchild.hook_format import stdin as stdin
@@ -110,10 +111,6 @@ def render(event: Event, decision: Decision) -> Answer:
     if Capability.NOTE in wire.spec(EVENTS, event.name).can:
         answer |= wire.non_empty(systemMessage=wire.join_notes(decision.notes))
     return Answer(stdout=wire.dumps_line(answer)) if answer else Answer()
-
-
-def environment(event: Event) -> Mapping[str, str]:
-    return {}
 
 
 def sample(name: str) -> bytes:

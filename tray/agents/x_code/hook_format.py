@@ -101,8 +101,7 @@ def _compact(event: Event) -> dict[str, Any]:
 
 
 def _tool(event: Event, tool: Tool) -> dict[str, Any]:
-    name = tools.native(AGENT, tools.canonical(event.agent, tool.name))
-    args = tools.hook_input(event.agent, AGENT, tool.name, tool.input)
+    name, args = tools.hook_call(event.agent, AGENT, tool)
     call = {"name": name, "args": args, "callId": tool.call}
     result = {"output": outputs.as_text(tool.output), "isError": tool.failed}
     return {"tool": call | (result if hook_event_name(event) == "PostToolUse" else {})}

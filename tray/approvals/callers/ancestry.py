@@ -10,7 +10,7 @@ from pathlib import PurePath
 
 from tray.execution.isolation import base_interpreter, is_isolated
 from tray.execution.orphans import OPENED_VARIABLE
-from tray.execution.procfs import environment, stat
+from tray.execution.process_table import environment, read_entry
 from tray.files import content
 from tray.lazy_dataclass import dataclass
 
@@ -44,27 +44,13 @@ def ancestors(pid: int) -> Iterator[Ancestor]:
             return
 
 
-if sys.platform == "linux":
-
-    def _parent_start(pid: int) -> tuple[int, bytes] | None:
-        """The parent of this process, and when that was started."""
-        try:
-            parent = _parent(pid)
-            fields = stat(parent, 20)
-            return (parent, fields[19]) if parent > 1 else None
-        except (OSError, ValueError, IndexError):
-            return None
-
-else:
-
-    def _parent_start(pid: int) -> tuple[int, bytes] | None:
-        return None  # to ask for both takes as long as to look at them all
-
-
-if sys.platform == "linux":  # asked on every event that asks a hook: psutil would take ten times as long
+if sys.platform == "linux":  # psutil would take ten times as long
 
     def _parent(pid: int) -> int:
-        return int(stat(pid, 2)[1])
+        entry = read_entry(pid)
+        if entry is None:
+            raise ProcessLookupError(pid)
+        return entry.parent
 
     def _command(pid: int) -> tuple[str, ...]:
         line = content(f"/proc/{pid}/cmdline")
@@ -170,18 +156,19 @@ class HookAncestry:
 
     def __init__(self, own: int) -> None:
         self._own = own
-        self._unrelated: set[tuple[int, bytes]] = set()
+        self._unrelated: set[tuple[int, float]] = set()
 
     def descent(self, pid: int) -> Descent | None:
         """None when neither we nor a one-shot engine is above the relay."""
-        parent = _parent_start(pid)
-        if parent is not None and parent in self._unrelated:
+        relay = read_entry(pid)
+        parent = read_entry(relay.parent) if relay else None
+        if relay and parent and (relay.parent, parent.start) in self._unrelated:
             return None
         found = _descent(pid, self._own)
-        if found is None and parent is not None and parent == _parent_start(pid):
+        if found is None and relay and parent and relay == read_entry(pid):  # its parent is still the same
             if len(self._unrelated) >= MAX_PARENTS:
                 self._unrelated.clear()
-            self._unrelated.add(parent)
+            self._unrelated.add((relay.parent, parent.start))
         return found
 
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tray.notify.alert import Alert, Urgency
-from tray.notify.presence_gate import NextSink
 from tray.notify.push import message
 from tray.notify.push.message import RETRIED, PushMessage, PushResult, PushStatus
 from tray.notify.push.sender import SendRequest
@@ -30,7 +29,7 @@ log = logging.getLogger(__name__)
 
 
 class PushQueue:
-    """In front of the desktop's notifications, which it passes on first. One thread calls it.
+    """Beside the desktop's notifications, which get the same alerts first. One thread calls it.
 
     `is_away(answer)` calls `answer` on that thread with whether the user is away; `later(seconds, work)` runs
     work on it; `spawn` runs work on another one.
@@ -38,7 +37,6 @@ class PushQueue:
 
     def __init__(
         self,
-        queue: NextSink,
         settings: Callable[[], Settings],
         *,
         is_away: IsAway,
@@ -50,7 +48,6 @@ class PushQueue:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`folder` is where URLs are kept without a keyring."""
-        self._queue = queue
         self._settings = settings
         self._is_away = is_away
         self._is_quiet = is_quiet
@@ -75,8 +72,8 @@ class PushQueue:
         """Messages under way have a moment."""
         self._processes.close()
 
-    def announce(self, alerts: tuple[Alert, ...], record: str = "") -> None:
-        self._queue.announce(alerts, record)
+    def push(self, alerts: tuple[Alert, ...], record: str = "") -> None:
+        """What left the machine cannot be taken back."""
         settings = self._settings()
         if not settings.push:
             return
@@ -87,10 +84,6 @@ class PushQueue:
         self._push(always, due, record)
         if any(message.wanted(one, due) for one in away):
             self._is_away(lambda found: self._push(away, due, record) if found else None)
-
-    def withdraw(self, keys: tuple[str, ...]) -> None:
-        """What left the machine cannot be taken back."""
-        self._queue.withdraw(keys)
 
     def refresh(self) -> None:
         """The settings may be others. Their URLs are kept, so that the next edit, which waits, takes none away."""

@@ -6,7 +6,7 @@ import heapq
 import itertools
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,18 +14,26 @@ import pytest
 from notify.parts import alert
 
 from tray.notify.alert import Alert, AlertClass, Urgency
-from tray.notify.presence_gate import (
+from tray.notify.alert_gate import (
     ANSWER_TIMEOUT,
     GLANCE,
     HELD_CLASSES,
     RETURN_INTERVAL,
     SEEN,
+    AlertGate,
     Attention,
-    PresenceGate,
 )
+from tray.notify.throttle import Throttle
 
 LOOKING, ELSEWHERE, AWAY = Attention(is_looking=True), Attention(), Attention(is_away=True)
 PROTECTED = frozenset(AlertClass) - HELD_CLASSES
+
+
+class Unlimited(Throttle):
+    """Lets everything through at once."""
+
+    def offer(self, alerts: Iterable[Alert]) -> tuple[Alert, ...]:
+        return tuple(alerts)
 
 
 @dataclass
@@ -36,6 +44,7 @@ class World:
     state: Attention = LOOKING
     slow: float = 0.0
     now: float = 1000.0
+    throttle: Throttle | None = None
     shown: list[tuple[Alert, str]] = field(default_factory=list)
     words: list[tuple[tuple[str, ...], str]] = field(default_factory=list)
     withdrawn: list[str] = field(default_factory=list)
@@ -43,17 +52,19 @@ class World:
     def __post_init__(self) -> None:
         self._numbers = itertools.count()
         self._timers: list[tuple[float, int, Callable[[], None]]] = []
-        self.gate = PresenceGate(
+        self.gate = AlertGate(
+            self.throttle or Unlimited(lambda: self.now, lambda _: None),
             self,
             self._look,
             self._later,
+            at_release=self._later,
             mode=lambda: self.mode,
             on_delivery=lambda records, word: self.words.append((records, word)),
             clock=lambda: self.now,
         )
 
-    def announce(self, alerts: tuple[Alert, ...], record: str = "") -> None:
-        self.shown += [(one, record) for one in alerts]
+    def announce(self, alerts: tuple[Alert, ...], *records: str) -> None:
+        self.shown += [(one, " ".join(records)) for one in alerts]
 
     def withdraw(self, keys: tuple[str, ...]) -> None:
         self.withdrawn += keys
@@ -251,3 +262,27 @@ def was_looking(looked: list[tuple[float, Attention]], begin: float, end: float)
     """Whether the user looked at the moments of the first and of the last look, between which others lie."""
     states = [state for at, state in looked if at <= begin][-1:] + [state for at, state in looked if at <= end][-1:]
     return all(state.is_looking for state in states)
+
+
+def test_a_held_alert_is_noted_with_its_record_and_comes_when_its_time_has_come() -> None:
+    world = World()
+    world.throttle = Throttle(lambda: world.now, lambda _: None)
+    world.__post_init__()
+    world.gate.snooze(600)
+    world.gate.announce((about("api"),), "r1")
+    world.gate.announce((about("web"),), "r2")
+    world.gate.recheck()
+    assert world.words == [(("r1",), "held"), (("r2",), "held")]
+    assert (world.shown, world.gate.count) == ([], 2)
+
+    world.wait(601)
+    world.gate.announce((about("shop"),), "r3")
+
+    assert [one.body for one, _ in world.shown] == ["2 turns ended: api, web", "Turn ended"]
+    assert [record for _, record in world.shown] == ["r1 r2", "r3"]
+    assert world.gate.deferred == ()
+
+
+def about(project: str) -> Alert:
+    """An alert that no session is known of."""
+    return alert(title=f"claude-code · {project}", project=project, key=f"{project}|turn_end")

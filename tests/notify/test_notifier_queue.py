@@ -16,9 +16,8 @@ from notify import parts
 from notify.parts import Recorder, alert, wait
 
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
-from tray.notify.notifier import NotifierChain
+from tray.notify.notifier import QUEUE_LIMIT, Notifier, loudest
 from tray.notify.policy import Urgency
-from tray.notify.send_queue import QUEUE_LIMIT, NotificationQueue, loudest
 from tray.notify.sound import Player
 
 pytestmark = pytest.mark.desktop
@@ -26,7 +25,7 @@ LONG = 60.0  # seconds; every wait ends far earlier unless something is broken
 
 
 class Stage:
-    """A queue with everything it needs, on a loop in a thread of its own."""
+    """A notifier with everything it needs, on a loop in a thread of its own."""
 
     def __init__(self, timeout: float = 5.0) -> None:
         self.loop = asyncio.new_event_loop()
@@ -35,9 +34,10 @@ class Stage:
         self.muted = False
         self.deaf = ""
         self.deliveries: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
-        self.notifier = NotifierChain([DesktopNotifierBackend()], timeout)
         self.player = Player()
-        self.queue = NotificationQueue(self.loop, self.notifier, self.player, lambda: self.muted, self.on_delivery)
+        self.queue = Notifier(
+            self.loop, [DesktopNotifierBackend()], self.player, lambda: self.muted, self.on_delivery, timeout
+        )
 
     def on_delivery(self, records: tuple[str, ...], what: str) -> None:
         (record,) = records

@@ -1,8 +1,10 @@
-"""Holds the notification of a turn that its user watched end; what is not certainly seen is shown.
+"""When an alert is shown: at once, in a summary, or not until its user looks away.
 
-Looking needs proof: the session's pane is visible, its window has the keyboard, and it was used a moment ago.
-Without a proof, or when the question takes too long, everything goes on as if this module were not there. What is
-held is shown after all when the attention leaves within `GLANCE` seconds, and noted as seen when it stays.
+The throttle defers what is too much at once, what comes in quiet hours, and what is snoozed. The notification of a
+turn that its user watched end is held; what is not certainly seen is shown. Looking needs proof: the session's pane
+is visible, its window has the keyboard, and it was used a moment ago. Without a proof, or when the question takes too
+long, nothing is held. What is held is shown after all when the attention leaves within `GLANCE` seconds, and noted as
+seen when it stays.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from typing import Literal, Protocol
 from tray.language import say
 from tray.lazy_dataclass import dataclass, replace
 from tray.notify.alert import APP, BODY_LIMIT, Alert, AlertClass, Urgency
-from tray.notify.throttle import summary_text
+from tray.notify.throttle import DEFERRED, DeferredAlert, Throttle, summary_text
 from tray.text import sanitise
 
 GLANCE = 10.0  # seconds for which the attention must stay
@@ -45,10 +47,10 @@ def prove_nothing(agent: str, session: str, answer: Callable[[Attention], None])
     answer(Attention())
 
 
-class NextSink(Protocol):
-    """What it needs of a ThrottledQueue."""
+class NotificationSink(Protocol):
+    """What it needs of a Notifier."""
 
-    def announce(self, alerts: tuple[Alert, ...], record: str = "", /) -> None: ...
+    def announce(self, alerts: tuple[Alert, ...], *records: str) -> None: ...
     def withdraw(self, keys: tuple[str, ...]) -> None: ...
 
 
@@ -69,24 +71,29 @@ class _Held:
     since: float
 
 
-class PresenceGate:
+class AlertGate:
     """Used by one thread. `look(agent, session, answer)` calls `answer` once, later and on that thread, or never;
     `later(seconds, work)` runs work on it. An agent of "" asks only whether the user is there.
     """
 
     def __init__(
         self,
-        queue: NextSink,
+        throttle: Throttle,
+        notifier: NotificationSink,
         look: Look,
         later: Callable[[float, Callable[[], None]], None],
         *,
+        at_release: Callable[[float, Callable[[], None]], None],
         mode: Callable[[], Mode],
         on_delivery: Callable[[tuple[str, ...], str], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._queue = queue
+        """`at_release` is like `later`, but only its latest call counts."""
+        self._throttle = throttle
+        self._notifier = notifier
         self._look = look
         self._later = later
+        self._at_release = at_release
         self._mode = mode
         self._on_delivery = on_delivery
         self._clock = clock
@@ -94,7 +101,23 @@ class PresenceGate:
         self._asked: dict[int, _Asked] = {}
         self._held: dict[str, _Held] = {}  # by the alerts' keys
         self._while_away: list[Alert] = []
+        self._waiting: list[str] = []  # records whose alert is deferred
         self._is_closed = False
+
+    @property
+    def deferred(self) -> tuple[DeferredAlert, ...]:
+        """What waits for its summary, newest first."""
+        return self._throttle.deferred
+
+    @property
+    def count(self) -> int:
+        """How many alerts wait for their summary."""
+        return self._throttle.count
+
+    @property
+    def snoozed_until(self) -> float | None:
+        self._throttle.quiet_until()  # forgets one that is over
+        return self._throttle.snoozed_until
 
     def announce(self, alerts: tuple[Alert, ...], record: str = "") -> None:
         session = next((one for one in alerts if one.session), None)
@@ -112,7 +135,20 @@ class PresenceGate:
             self._held.pop(key, None)
         for asked in self._asked.values():
             asked.alerts = tuple(one for one in asked.alerts if one.key not in keys)
-        self._queue.withdraw(keys)
+        self._throttle.withdraw(keys)
+        self._notifier.withdraw(keys)
+
+    def snooze(self, seconds: float | None) -> None:
+        """Defer what is not critical, for so many seconds; None ends that."""
+        self._throttle.snooze(seconds)
+        self.recheck()
+
+    def recheck(self) -> None:
+        """Announce what may be announced now: the time has come, or quiet hours have changed."""
+        if summary := self._throttle.release():
+            records, self._waiting = self._waiting, []
+            self._notifier.announce(summary, *records)
+        self._wait()
 
     def close(self) -> None:
         """The user has stopped looking: show what is not yet certainly seen."""
@@ -146,7 +182,22 @@ class PresenceGate:
             self._held.pop(one.key, None)  # a newer one takes its place
         shown = tuple(one for one in alerts if one.notify or one.sound)
         if shown:
-            self._queue.announce(shown, record)
+            self._offer(shown, record)
+
+    def _offer(self, alerts: tuple[Alert, ...], record: str) -> None:
+        """Announce what the throttle allows now, and the rest later."""
+        shown = self._throttle.offer(alerts)
+        if shown:
+            self._notifier.announce(shown, record)
+        elif record:
+            self._waiting.append(record)
+            self._on_delivery((record,), DEFERRED)
+        self._wait()
+
+    def _wait(self) -> None:
+        due = self._throttle.due()
+        if due is not None:
+            self._at_release(due, self.recheck)
 
     # ---- while it is held
 
@@ -179,7 +230,7 @@ class PresenceGate:
 
     def _release(self, key: str) -> None:
         held = self._held.pop(key)
-        self._queue.announce((held.alert,), held.record)
+        self._offer((held.alert,), held.record)
 
     # ---- while the user is away
 
@@ -200,7 +251,7 @@ class PresenceGate:
             self._later(RETURN_INTERVAL, self._look_for_return)
             return
         away, self._while_away = self._while_away, []
-        self._queue.announce((away_summary(away, next(self._numbers)),), "")
+        self._offer((away_summary(away, next(self._numbers)),), "")
 
 
 def away_summary(alerts: list[Alert], number: int) -> Alert:

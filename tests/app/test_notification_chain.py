@@ -1,0 +1,174 @@
+"""How many objects are between the engine's decision and the notification, counted on a real one."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections import defaultdict, deque
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import closing, contextmanager
+from types import FrameType
+from typing import Any
+
+import pytest
+from house import House
+from notify.parts import wait
+
+from tray.app import build_engine
+from tray.app.alert_controller import AlertController
+from tray.app.presence_files import PresenceFiles
+from tray.app.service import EventBus
+from tray.app.session_tracker import SessionTracker
+from tray.engine.ports import EngineOptions
+from tray.engine.session_states import TurnEndDetector
+from tray.model.decision import Decision, Record
+from tray.model.event import RelayRequest
+from tray.notify.alert import Alert
+from tray.notify.alert_gate import Attention
+from tray.notify.notifier import ServerState
+from tray.settings import PushTarget, Settings
+from tray.threads import LoopThread, ThrottledCall, WorkQueue
+
+PLUMBING = ("tray.threads",)  # a thread's queue carries any work
+
+
+class RecordingBackend:
+    """Takes every alert."""
+
+    name = "recording"
+
+    def __init__(self) -> None:
+        self.sent: list[Alert] = []
+
+    def send(self, alert: Alert) -> Coroutine[Any, Any, None]:
+        self.sent.append(alert)  # while the notifier calls it: what it returns runs in a task of its own
+        return self.close()
+
+    async def withdraw(self, key: str) -> None:
+        raise AssertionError(key)
+
+    async def server_state(self) -> ServerState:
+        return ServerState()
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+class ClosedPage:
+    """A page that was never opened."""
+
+    server = None
+
+    def publish(self, record: object) -> None:
+        raise AssertionError(record)
+
+
+class Menu:
+    """What the icon would show."""
+
+    def __init__(self) -> None:
+        self.recent: deque[Record] = deque()
+        self.last_events: dict[str, float] = {}
+
+    def status_shown(self, turn: str, text: str) -> None: ...
+    def status_hidden(self, turn: str) -> None: ...
+
+
+class Tracer:
+    """Which object got the decision, or an alert of it, from which other object."""
+
+    def __init__(self) -> None:
+        self.given: dict[int, set[int]] = defaultdict(set)
+        self.objects: dict[int, object] = {}  # by their ids, which are theirs as long as they are in here
+
+    def __call__(self, frame: FrameType, what: str, _: object) -> None:
+        if what != "call" or not any(map(_is_carried, frame.f_locals.values())):
+            return
+        to, giver = _object(frame), frame.f_back
+        while giver is not None and _object(giver) in (None, to):
+            giver = giver.f_back
+        if to is not None and giver is not None:
+            for one in (to, _object(giver)):
+                self.objects[id(one)] = one
+            self.given[id(_object(giver))].add(id(to))
+
+    def between(self, first: object, last: object) -> list[str]:
+        """The classes of all objects on any way from the first to before the last."""
+        back: dict[int, set[int]] = defaultdict(set)
+        for giver, takers in self.given.items():
+            for one in takers:
+                back[one].add(giver)
+        found = _reached(self.given, id(first)) & _reached(back, id(last)) - {id(last)}
+        return sorted(type(self.objects[one]).__name__ for one in found)
+
+
+def _is_carried(value: object) -> bool:
+    return isinstance(value, Decision | Alert) or (isinstance(value, tuple | list) and any(map(_is_alert, value)))
+
+
+def _is_alert(value: object) -> bool:
+    return isinstance(value, Alert)
+
+
+def _object(frame: FrameType) -> object | None:
+    """The object whose method this is, if it is one of ours."""
+    found = frame.f_locals.get("self") if frame.f_code.co_varnames[:1] == ("self",) else None
+    module = type(found).__module__
+    return found if module == __name__ or (module.startswith("tray.") and module not in PLUMBING) else None
+
+
+def _reached(edges: dict[int, set[int]], start: int) -> set[int]:
+    found, waiting = {start}, [start]
+    while waiting:
+        for one in edges.get(waiting.pop(), set()) - found:
+            found.add(one)
+            waiting.append(one)
+    return found
+
+
+@contextmanager
+def traced() -> Iterator[Tracer]:
+    """Traces this thread and all that start meanwhile."""
+    tracer = Tracer()
+    threading.setprofile(tracer)
+    sys.setprofile(tracer)
+    try:
+        yield tracer
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+
+
+def test_four_objects_are_between_a_decision_and_its_notification(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = RecordingBackend()
+    # No desktop is here, and which back ends there are depends on the system.
+    monkeypatch.setattr("tray.app.alert_controller.backends", lambda *_, **__: (backend,))
+    with traced() as tracer:
+        loop, work = LoopThread(), WorkQueue("work")
+        bus = EventBus(work.post, house.stores.journal, TurnEndDetector(lambda: 60.0, lambda _: None))
+
+        def look(agent: str, session: str, answer: Callable[[Attention], None]) -> None:
+            work.post(lambda: answer(Attention()))
+
+        controller = AlertController(
+            loop=loop.loop, post=work.post,
+            settings=lambda: Settings(push=[PushTarget(url="ntfy://x", when="always")]),
+            ask_agents=tuple, muted=lambda: True, on_delivery=bus.alerted, icon_visible=lambda: False,
+            show_balloon=lambda title, text: False, trusts=lambda pid: False,
+            can_focus=lambda agent, session: True, look=look,
+        )  # fmt: skip
+        bus.view, bus.page, bus.alerts = Menu(), ClosedPage(), controller.alerts
+        bus.sessions = SessionTracker(house.stores.session_rows, lambda parent: 0)
+        bus.presence_files = PresenceFiles(lambda answer: None, controller.after)
+        bus.refresh = ThrottledCall(loop.loop, lambda: None, 1.0)
+        engine = build_engine(house.stores, bus, house._spawn, EngineOptions())
+        body = json.dumps({"hook_event_name": "Stop", "session_id": "s", "cwd": "/home/dev/shop"}).encode()
+        with closing(loop), closing(work), closing(controller):
+            engine.begin(RelayRequest(agent="claude-code", event="Stop", id="0" * 32, body=body, cwd="/"))
+            wait(lambda: backend.sent, "the notification")
+
+    assert [one.body for one in backend.sent] == ["Turn ended"]
+    assert tracer.between(bus, backend) == ["AlertGate", "AlertService", "EventBus", "Notifier"]
