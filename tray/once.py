@@ -10,7 +10,6 @@ import functools
 import hashlib
 import logging
 import os
-import re
 import signal
 import stat
 import sys
@@ -201,10 +200,14 @@ def parse(argv: Sequence[str]) -> OneShotArguments:
         agent=agent,
         event=event,
         id=options["--id"] or os.urandom(16).hex(),
-        elapsed=int(options["--spent"]) / 1000 if re.fullmatch(r"[0-9]{1,9}", options["--spent"]) else 0.0,
+        elapsed=_seconds(options["--spent"]),
         paths=_paths(options),
         framed=framed,
     )
+
+
+def _seconds(milliseconds: str) -> float:
+    return int(milliseconds) / 1000 if len(milliseconds) < 10 and milliseconds.isdecimal() else 0.0
 
 
 def _paths(options: Mapping[str, str]) -> Paths:

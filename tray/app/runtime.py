@@ -441,6 +441,7 @@ class App:
         self._relay_watch.check_at_start()
         self._relay_files.install()  # before an agent can rely on us: we may be killed at any moment
         self._shutdown.start()
+        gc.enable()
         try:
             self._server.start(self._inherited)
             self._state_recovery.start()

@@ -19,6 +19,7 @@ from tray.agents.tools import native as native_tool
 from tray.engine import scopes
 from tray.engine.gates import apply_switch
 from tray.lazy_dataclass import dataclass, field, replace
+from tray.lazy_pattern import lazy_pattern
 from tray.model.event import TYPED_KINDS, Capability, Event, EventKind
 from tray.model.hook import Action, AsyncMode, Command, Failure, Hook, Match, plain_texts
 from tray.paths import real_path
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 PATTERN_LIMIT = 0.05  # seconds; a pattern that runs out of time counts as matching, so its hook runs
 BUDGET = 0.2  # seconds for all patterns of one event
 SLOW_AFTER = 0.01  # of these, until `on_slow` is called
-_LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
-_LIST_OF_WORDS = re.compile(r"[A-Za-z0-9_|]*")
+_LIST_OF_NAMES = lazy_pattern(r"[A-Za-z0-9_\-, |]*")
+_LIST_OF_WORDS = lazy_pattern(r"[A-Za-z0-9_|]*")
 
 log = logging.getLogger(__name__)
 
