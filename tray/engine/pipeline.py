@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tray.agents.protocol import fit, neutral, spec
-from tray.approvals.callers.ancestry import HookAncestry
+from tray.approvals.callers.ancestry import descent
 from tray.engine.async_output import AsyncOutput
 from tray.engine.execute import HookExecutor
 from tray.engine.gates import BOUNDARIES, CAPPED_KINDS, MAX_DEPTH, TurnLimits, apply_switch
@@ -22,6 +22,7 @@ from tray.engine.receive import CallReport, CallReports, receive
 from tray.engine.respond import Responder
 from tray.engine.scopes import SkillScopes
 from tray.engine.user_questions import ASKING_KINDS, EngineResponse, QuestionResult, Resolution, apply_result
+from tray.execution.hook_runs import HookAncestry
 from tray.execution.process import CANCELLED
 from tray.lazy_dataclass import replace
 from tray.model.decision import NO_OPINION, Answer, Decision, Gate, Outcome, Status, Verdict
@@ -80,7 +81,7 @@ class Engine:
             offline=options.offline,
             note=options.note,
         )
-        self._ancestry = HookAncestry(os.getpid())
+        self._ancestry = HookAncestry(partial(descent, own=os.getpid()))
         self._listener = listener
         self._spawn = spawn
 
@@ -197,12 +198,10 @@ class Engine:
 
     def _with_place(self, event: Event) -> Event:
         """The event with the hooks from which its relay descends."""
-        descent = self._ancestry.descent(event.pid)
-        if descent is None:
+        found = self._ancestry.descent(event.pid)
+        if found is None:
             return event
-        place = self._runs.find(
-            descent.chain, is_below_one_shot=descent.is_below_one_shot, background=self._background
-        )
+        place = self._runs.find(found.chain, is_below_one_shot=found.is_below_one_shot, background=self._background)
         return replace(event, above=place.above, depth=place.depth) if place.depth else event
 
     def _fail(self, event: Event, ledger: LedgerState, started: float, error: Exception) -> Answer:
