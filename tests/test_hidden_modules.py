@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
 import pytest
 
-from tray.hidden_modules import hidden
+from tray.hidden_modules import hidden, lazy_patterns
 
 
 def test_a_hidden_module_is_as_if_it_were_not_installed_and_is_found_again_afterwards() -> None:
@@ -46,3 +47,12 @@ def test_a_tray_has_no_tls_in_its_loop_and_its_page_works_without() -> None:
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, timeout=60, check=False)
 
     assert done.stdout == "\nTrue\n", done.stderr
+
+
+def test_patterns_are_lazy_only_meanwhile() -> None:
+    with lazy_patterns():
+        broken = re.compile("(")
+    with pytest.raises(re.error):
+        broken.search("")
+    with pytest.raises(re.error):
+        re.compile("(")

@@ -1,10 +1,13 @@
-"""Imports a library without what it can do without: modules that are installed for others, and that take memory."""
+"""Imports a library without what it can do without: modules installed for others, patterns that are not used yet."""
 
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 from collections.abc import Iterator
+
+from tray.lazy_pattern import lazy_pattern
 
 
 @contextlib.contextmanager
@@ -17,3 +20,14 @@ def hidden(*names: str) -> Iterator[None]:
     finally:
         for name in absent:
             del sys.modules[name]
+
+
+@contextlib.contextmanager
+def lazy_patterns() -> Iterator[None]:
+    """Meanwhile `re.compile` makes lazy patterns; while no other thread runs."""
+    compile_now = re.compile
+    re.compile = lazy_pattern
+    try:
+        yield
+    finally:
+        re.compile = compile_now
