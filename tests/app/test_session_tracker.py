@@ -14,6 +14,8 @@ import pytest
 from house import House
 
 from tray.app.session_tracker import SessionStore, SessionTracker, dropped_place, git_branch
+from tray.engine.ports import FREQUENT_KINDS
+from tray.engine.session_states import state_after
 from tray.errors import HooktrayError
 from tray.model.decision import NO_OPINION, Decision, Verdict
 from tray.model.event import Event, EventKind
@@ -285,3 +287,22 @@ def test_a_session_in_print_mode_waits_for_nobody(tracked: Tracked, headless: bo
     tracked.event(EventKind.TOOL_BEFORE, Decision(verdict=Verdict.ASK), environment=environment)
 
     assert tracked.tracker.sessions[0].state is state
+
+
+@pytest.mark.parametrize("kind", sorted(FREQUENT_KINDS))
+def test_a_step_leaves_a_session_at_work_as_it_is(tracked: Tracked, kind: EventKind) -> None:
+    tracked.event(EventKind.PROMPT, prompt="Fix the login")
+    before = tracked.tracker.sessions
+    tracked.now += 5
+    tracked.event(kind)
+
+    assert tracked.tracker.sessions == before
+    step = Event(id="1", agent="claude-code", name="X", kind=kind)
+    assert state_after(step, NO_OPINION, SessionState.WORKING) is SessionState.WORKING  # what the tracker relies on
+
+
+def test_a_step_that_asks_has_its_session_wait(tracked: Tracked) -> None:
+    tracked.event(EventKind.PROMPT, prompt="Fix the login")
+    tracked.event(EventKind.TOOL_BEFORE, Decision(verdict=Verdict.ASK))
+
+    assert tracked.tracker.sessions[0].state is SessionState.WAITING
