@@ -20,7 +20,7 @@ from house import House  # noqa: E402
 from web.site import ROW, Site, status  # noqa: E402
 
 from tray.model.decision import Record, Verdict  # noqa: E402
-from tray.store import rows  # noqa: E402
+from tray.store.journal import insert_statement, row_values  # noqa: E402
 
 ROWS, TIMES = 1_000_000, 200
 PAGE, JOURNAL = 50.0, 1.0  # milliseconds that half of the requests may take
@@ -31,7 +31,7 @@ PATHS = {"latest 50": "/", "50 in the middle": f"/?before={ROWS // 2:032x}", "on
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder, closing(House(Path(folder))) as house, closing(Site(house)) as site:
         with house.stores.database.write() as connection:
-            connection.executemany(rows.insert(1), map(rows.values, _records()))
+            connection.executemany(insert_statement(1), map(row_values, _records()))
         rounds = [_time(lambda: len(house.stores.journal.recent(50, brief=True)) == 50) for _ in range(5)]
         read = min(rounds, key=lambda one: one["p50 ms"])  # what else the machine does is none of the journal's
         site.enter()

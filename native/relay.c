@@ -20,6 +20,7 @@ enum {
     ACK_LIMIT = 300,         /* ms without an acknowledgement or any progress until a tray counts as hung */
     STDIN_LIMIT = 10 * 1000, /* ms without a byte or the end of stdin: the end will not come any more */
     CHUNK = 256 * 1024,
+    LONG_INPUT = 1024 * 1024,
     PAYLOAD_LIMIT = 16 * 1024 * 1024, /* as in tray/model/event.py: of more, the tray and `once` drop every byte */
     ACK_SIZE = 5,
     REMOVAL_AGE = 60, /* seconds: a package that is gone for less may be one that is just replaced */

@@ -73,6 +73,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     So do those with a sound server of their own: two of them under load at once have left a recorder standing still.
     They are the longest group, so they come first: begun last, they would leave the other workers idle in the end.
+    Whatever else has a name with `shared_` is made once for its module, too.
     """
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
@@ -80,6 +81,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.desktop)
         if {"desk", "recording"} & fixtures:
             item.add_marker(pytest.mark.xdist_group("desk"))
+        for name in sorted(fixtures - {"shared_desk"}):
+            if name.startswith("shared_"):
+                item.add_marker(pytest.mark.xdist_group(f"{item.path.stem} {name}"))
     items.sort(key=_turn)
     rerun.note(items)
 

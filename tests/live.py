@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -129,10 +129,14 @@ class Live:
 
     def connect(self, *agents: str) -> None:
         """What `hooktray connect AGENT --yes` does, without a process; tests/cli/test_agents.py runs that."""
-        with self._in_place():
-            assert run_command(["--home", str(self.home), "connect", *agents, "--yes"]) == 0
+        self.command("connect", *agents, "--yes")
 
-    @contextmanager
+    def command(self, *argv: str) -> None:
+        """What a command does that succeeds, without a process; not for commands that ask who started them."""
+        with self._in_place(), contextlib.chdir(self.place.folder):
+            assert run_command(["--home", str(self.home), *argv]) == 0
+
+    @contextlib.contextmanager
     def _in_place(self) -> Iterator[None]:
         kept = dict(os.environ)
         os.environ.clear()

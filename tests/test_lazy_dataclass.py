@@ -177,3 +177,30 @@ def test_every_value_of_the_product_that_is_declared_frozen_is_frozen_at_run_tim
             tried += 1
 
     assert tried > 200
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_a_value_is_made_the_same_way_before_and_after_its_class_is_compiled(options: Mapping[str, bool]) -> None:
+    lazy = built(lazy_dataclass, options)
+
+    values = [dataclasses.astuple(lazy(name="x", parts=[], note="z")) for _ in range(20)]
+    errors = [result(lambda: lazy(name="x", colour="red")) for _ in range(20)]
+
+    assert values == [("x", 0, [], "z", (), 1)] * 20
+    assert errors == [TypeError] * 20
+
+
+def test_a_class_of_which_few_values_are_made_is_never_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[str] = []
+    compile_text = lazy_dataclass._compile
+
+    def record(text: str, space: dict[str, Any]) -> Callable[..., Any]:
+        compiled.append(text)
+        return compile_text(text, space)
+
+    monkeypatch.setattr(lazy_dataclass, "_compile", record)
+    lazy = built(lazy_dataclass, OPTIONS[0])
+
+    counts = [(lazy(name="x"), len(compiled))[1] for _ in range(10)]
+
+    assert counts == [0] * 8 + [1, 1]

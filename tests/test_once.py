@@ -278,7 +278,8 @@ def test_a_log_that_cannot_be_written_is_no_trouble_to_the_agent(house: House) -
 
 # Modules that take long to import, and that neither a rule nor a hook whose pattern is plain text needs.
 HEAVY = (
-    "dataclasses", "inspect", "msgspec", "psutil", "regex", "socket", "tempfile", "tray.settings", "urllib3", "yaml",
+    "dataclasses", "gettext", "inspect", "msgspec", "psutil", "regex", "socket", "tempfile", "tray.settings",
+    "urllib3", "yaml",
 )  # fmt: skip
 OURS = 170  # modules of ours; each takes 0.15 ms at least
 FOR_COMMANDS = ("tray.approvals.command_resolver", "tray.approvals.inspection")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,9 +35,13 @@ def plain(tmp_path: Path) -> Iterator[Plain]:
 
 @pytest.fixture(scope="module")
 def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    """A running tray without hooks, for those who leave it as it is."""
+    """A running tray without hooks, for those who leave it as it is.
+
+    It finds no program that plays sounds: one that is late would count as left behind by the test.
+    """
     folder = tmp_path_factory.mktemp("idle")
     plain = Plain(folder)
+    plain.environment["PATH"] = str(Path(sys.executable).parent)
     yield Live.fresh(plain, folder)
     plain.close()
 
@@ -307,8 +312,7 @@ def test_a_synthetic_event_goes_the_whole_way(plain: Plain, tmp_path: Path) -> N
         done = live.relay(agent, name, AGENTS[agent].protocol.sample(name))
         assert (done.returncode, done.stderr) == (0, b"")
     for agent in AGENTS:  # and each agent once as a user would
-        done = live.cli("test", "turn_end" if agent != "x-code" else "round_end", "--agent", agent)
-        assert done.returncode == 0, done.stderr.decode()
+        live.command("test", "turn_end" if agent != "x-code" else "round_end", "--agent", agent)
 
     rows = live.wait_log(len(events) + len(AGENTS))
     assert {(row["agent"], row["event"]) for row in rows} == set(events)

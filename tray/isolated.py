@@ -13,12 +13,12 @@ import os
 import sys
 
 
-def main(argv: list[str]) -> int:
+def main(argv: list[str]) -> None:
     folders, *words = argv
     sys.path += [folder for folder in folders.split(os.pathsep) if folder]
     sys.argv = ["hooktray", *words]
-    return int(importlib.import_module("tray.__main__").main())
+    importlib.import_module("tray.__main__").command()
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(sys.argv[1:])

@@ -1,7 +1,8 @@
-"""Dataclasses that compile their methods when these are first called: an event needs few of those that it imports.
+"""Dataclasses that compile their methods when these are used: an event needs few of those that it imports.
 
 `dataclasses` compiles six methods of each class and imports `inspect`, which took a third of the one-shot engine's
-time. What is seldom needed (`repr`, `fields`, `asdict`) still comes from there.
+time. `__init__` is compiled at its ninth call: most classes have one or two values in an event, and to compile takes
+as long as some fifty values without it. What is seldom needed (`repr`, `fields`, `asdict`) still comes from there.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from dataclasses import field as field
     from dataclasses import replace as replace
 
+_INTERPRETED = 8  # calls of an `__init__` until it is compiled
 _FIELDS, _REAL = "__lazy_fields__", ("__dataclass_fields__", "__dataclass_params__")
 
 
@@ -63,7 +65,7 @@ def _dataclass(
         added: dict[str, Any] = {name: _RealAttribute(name, complete) for name in _REAL}
         placed = (name for name, one in fields.items() if not one.keyword and one.options.get("init", True))
         added |= {_FIELDS: fields, "__match_args__": tuple(placed)}
-        added["__init__"] = _first(cls, "__init__", lambda: _compile_init(cls, fields))
+        added["__init__"] = _interpreted_init(cls, fields)
         added["__repr__"] = _first(cls, "__repr__", complete)
         if frozen:
             added |= {"__setattr__": _refuse, "__delattr__": _refuse, "__setstate__": _set_state}
@@ -123,6 +125,48 @@ def _first(cls: type, name: str, compiled: Callable[[], Callable[..., Any]]) -> 
         return method(self, *given, **named)
 
     return first
+
+
+def _interpreted_init(cls: type, fields: Mapping[str, LazyField]) -> Callable[..., None]:
+    """An `__init__` that is slow and needs no compiling; arguments that do not fit are left to the compiled one."""
+    compiled, calls = _first(cls, "__init__", lambda: _compile_init(cls, fields)), 0
+
+    def init(self: Any, /, *given: object, **named: object) -> None:
+        nonlocal calls
+        calls += 1
+        values = _values(fields, given, named) if calls <= _INTERPRETED else None
+        if values is None:
+            compiled(self, *given, **named)
+            return
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        if hasattr(cls, "__post_init__"):
+            self.__post_init__()
+
+    return init
+
+
+def _values(
+    fields: Mapping[str, LazyField], given: tuple[object, ...], named: Mapping[str, object]
+) -> dict[str, object] | None:
+    """The value of each field; None for arguments that are missing, too many or unknown."""
+    values: dict[str, object] = {}
+    place = used = 0
+    for name, one in fields.items():
+        options, taken = one.options, one.options.get("init", True)
+        if taken and not one.keyword and place < len(given):
+            values[name] = given[place]
+            place += 1
+        elif taken and name in named:
+            values[name] = named[name]
+            used += 1
+        elif "default" in options:
+            values[name] = options["default"]
+        elif "default_factory" in options:
+            values[name] = options["default_factory"]()
+        elif taken:
+            return None
+    return values if (place, used) == (len(given), len(named)) else None
 
 
 def _compile_init(cls: type, fields: Mapping[str, LazyField]) -> Callable[..., Any]:

@@ -10,7 +10,6 @@ import functools
 import hashlib
 import logging
 import os
-import re
 import signal
 import stat
 import sys
@@ -201,10 +200,14 @@ def parse(argv: Sequence[str]) -> OneShotArguments:
         agent=agent,
         event=event,
         id=options["--id"] or os.urandom(16).hex(),
-        elapsed=int(options["--spent"]) / 1000 if re.fullmatch(r"[0-9]{1,9}", options["--spent"]) else 0.0,
+        elapsed=_seconds(options["--spent"]),
         paths=_paths(options),
         framed=framed,
     )
+
+
+def _seconds(milliseconds: str) -> float:
+    return int(milliseconds) / 1000 if len(milliseconds) < 10 and milliseconds.isdecimal() else 0.0
 
 
 def _paths(options: Mapping[str, str]) -> Paths:
@@ -215,6 +218,7 @@ def _paths(options: Mapping[str, str]) -> Paths:
 
 def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str], listener: OneShotListener) -> Answer:
     from tray.app import build_engine, open_stores
+    from tray.engine.own_answers import LostApprovals
     from tray.engine.ports import EngineOptions
 
     started = time.monotonic()
@@ -228,10 +232,8 @@ def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str],
         return committed  # the tray decided, wrote it down, and died before it could answer
     listener.journal = stores.journal
     model = functools.partial(_model, paths, stores, environment)
-    lost = _lost_guards(paths, stores)
-    options = EngineOptions(
-        llm=model, offline=True, lost_guards=lambda: lost, note=functools.partial(_note, call, stores)
-    )
+    lost = LostApprovals(_lost_guards(paths, stores))
+    options = EngineOptions(llm=model, offline=True, lost=lost, note=functools.partial(_note, call, stores))
     engine = build_engine(stores, listener, listener.defer, options, records=listener)
     begun = engine.begin(_relay_request(call, body, environment), elapsed=call.elapsed + time.monotonic() - started)
     answer = begun(_relay_pipe(call)) if callable(begun) else begun

@@ -129,17 +129,15 @@ class LoopThread:
 
 
 class WorkQueue:
-    """Work in the background, done one after another in a thread of its own."""
+    """Work in the background, done one after another in a thread of its own. `post` adds some, from any thread."""
 
     def __init__(self, name: str) -> None:
         import queue  # the one-shot engine has none
 
         self._queue: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self.post: Callable[[Callable[[], None]], None] = self._queue.put
         self._thread = CheckedThread(target=self._run, name=name, daemon=True)
         self._thread.start()
-
-    def post(self, work: Callable[[], None]) -> None:
-        self._queue.put(work)
 
     def close(self, timeout: float = 5.0) -> None:
         """Finish what was given, then end; gives up waiting after `timeout` seconds."""
@@ -164,15 +162,15 @@ class ThrottledCall:
         self._seconds = seconds
         self._lock = threading.Lock()
         self._free = 0.0  # when it may run again
-        self._waiting = False
+        self.waiting = False  # a call will run; one more request adds nothing
 
     def request(self) -> None:
         with self._lock:
             now = time.monotonic()
             left = self._free - now
-            if self._waiting:
+            if self.waiting:
                 return
-            self._waiting = left > 0
+            self.waiting = left > 0
             self._free = max(now, self._free) + self._seconds
         if left > 0:
             self._loop.call_soon_threadsafe(self._loop.call_later, left, self._run_late)
@@ -186,7 +184,7 @@ class ThrottledCall:
 
     def _run_late(self) -> None:
         with self._lock:
-            self._waiting = False
+            self.waiting = False
         self._work()
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tray.agents import large_json, wire
 from tray.agents.large_json import PIECE, LargeList
 
-SIGNS = st.text(alphabet='ab,:[]{}"\\ 1', max_size=12)
+SIGNS = st.text(alphabet='ab,:[]{}"\\ 1é😀\x7f', max_size=12)
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | SIGNS,
     lambda inner: st.lists(inner, max_size=8) | st.dictionaries(SIGNS, inner, max_size=8),
@@ -62,22 +62,51 @@ def tiny_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("tiny_pieces")
-@given(VALUES, st.sampled_from([None, 1]), st.integers(0, 200), st.sampled_from(["", ",", "]", "[", "}", '"', " 1"]))
+@given(
+    VALUES,
+    st.sampled_from([None, 1]),
+    st.booleans(),
+    st.integers(0, 200),
+    st.sampled_from(["", ",", "]", "[", "}", '"', "\\", "\t", "\\ud800", " 1"]),
+)
 def test_it_reads_what_the_library_reads_and_finds_the_same_wrong(
-    value: Any, indent: int | None, at: int, put_in: str
+    value: Any, indent: int | None, is_ascii: bool, at: int, put_in: str
 ) -> None:
-    whole = json.dumps(value, indent=indent)
+    whole = json.dumps(value, indent=indent, ensure_ascii=is_ascii)
     for text in (whole, whole[:at] + put_in + whole[at:], whole[:at]):
-        ours = outcome(lambda given: large_json.decode(given, DECODER), text)
+        ours = outcome(lambda given: large_json.decode(given.encode(), DECODER), text)
 
         assert ours == outcome(DECODER.decode, text)
+
+
+@pytest.mark.parametrize("text", ["word " * COUNT, 'a "quoted" \\ text\n' * COUNT, "ein überlanger Text 😀 " * COUNT])
+@pytest.mark.parametrize("is_ascii", [True, False])
+def test_a_long_text_is_read_as_the_library_reads_it(text: str, is_ascii: bool) -> None:
+    payload = {"tool_input": {"command": "make", text[:20]: [text, text[:40]]}, "last": "é"}
+
+    assert wire.loads(json.dumps(payload, ensure_ascii=is_ascii).encode()) == payload
+
+
+@pytest.mark.parametrize("wrong", [b"\t", b"\xff", b"\\x", b"\xed\xa0\x80"])
+def test_what_is_wrong_in_a_long_text_is_found(wrong: bytes) -> None:
+    raw = b'{"a": "' + b"word " * COUNT + wrong + b'"}'
+
+    with pytest.raises(ValueError, match=r"not JSON: Inv|not UTF-8: byte 1000007 cannot be read"):
+        wire.loads(raw)
+
+
+def test_a_number_that_is_too_long_is_found_in_a_large_payload() -> None:
+    raw = b'{"a": "' + b"word " * COUNT + b'", "n": ' + b"1" * 400 + b"}"
+
+    with pytest.raises(ValueError, match="a number is too large"):
+        wire.loads(raw)
 
 
 @every("name", LARGE)
 def test_no_more_than_a_piece_is_read_at_a_time(name: str) -> None:
     watched: Any = Watched()
 
-    value = large_json.decode(json.dumps(LARGE[name]), watched)
+    value = large_json.decode(json.dumps(LARGE[name]).encode(), watched)
 
     assert value == LARGE[name]
     assert max(watched.sizes) <= PIECE + 2

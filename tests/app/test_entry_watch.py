@@ -39,16 +39,34 @@ class Tampered:
 
     def __init__(self, folder: Path, *agents: str) -> None:
         self.folder = folder
+        self.agents = agents
         self.place = Plain(folder)
-        for name in (".claude", ".config/shelley", ".x-code", "workspace/config"):
-            (folder / name).mkdir(parents=True)
         self.settings = folder / ".claude" / "settings.json"
-        self.settings.write_text(THEME)
-        (folder / "workspace/config/agent.yaml").write_text("shell_hooks: {enabled: true}\n")
-        own_agent_of_kiro(folder)
+        self._logged = 0  # lines of earlier tests
+        self._furnish()
         self.live = Live.fresh(self.place, folder)
         self.connect(*agents)
         wait(lambda: f"entries run {agents[-1]}" in self.ledger(), LONG, "the tray has looked at what was connected")
+
+    def _furnish(self) -> None:
+        """The agents' files as they are before `connect`."""
+        for name in (".claude", ".config/shelley", ".x-code", "workspace/config"):
+            (self.folder / name).mkdir(parents=True)
+        self.settings.write_text(THEME)
+        (self.folder / "workspace/config/agent.yaml").write_text("shell_hooks: {enabled: true}\n")
+        own_agent_of_kiro(self.folder)
+
+    def renew(self) -> None:
+        """As at first: what an earlier test did to the agents' files is gone, and the tray has seen that."""
+        self.live.configure("")
+        self.live.command("disconnect", *self.agents, "--yes")
+        for found in self.folder.iterdir():
+            if found.is_dir() and found != self.live.home:
+                shutil.rmtree(found)
+        self._furnish()
+        self.connect(*self.agents)
+        wait(lambda: not self.changes(), LONG, "nothing is to be announced any more")
+        self._logged += len(self.logged())
 
     def ledger(self) -> str:
         """The database as bytes: what the ledger remembers of agents is in it."""
@@ -69,9 +87,10 @@ class Tampered:
         wait(lambda: agent not in self.changes(), LONG, f"{agent} is as it was")
 
     def logged(self) -> list[str]:
+        """The announcements in the log, since the test began."""
         logs = (self.live.home / "logs").glob("*.log")
         lines = [line for log in logs for line in log.read_text().splitlines()]
-        return [line for line in lines if "our entr" in line and "WARNING" in line]
+        return [line for line in lines if "our entr" in line and "WARNING" in line][self._logged :]
 
     def by_process(self, code: str, *words: str | Path) -> None:
         """Another program writes."""
@@ -88,24 +107,43 @@ class Tampered:
         self.by_process(code, file)
 
     def connect(self, *agents: str) -> None:
-        done = self.place.run(self.live.argv("connect", *agents, "--yes"), timeout=120)
-        assert done.returncode == 0, done.stderr.decode()
+        self.live.connect(*agents)
+
+
+def _made(folder: Path, *agents: str) -> Iterator[Tampered]:
+    made = Tampered(folder, *agents)
+    yield made
+    made.place.close()
+
+
+@pytest.fixture(scope="module")
+def shared_tampered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tampered]:
+    yield from _made(tmp_path_factory.mktemp("tampered"), "claude-code")
+
+
+@pytest.fixture(scope="module")
+def shared_everyone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tampered]:
+    yield from _made(tmp_path_factory.mktemp("everyone"), *connectors())
 
 
 @pytest.fixture
-def tampered(tmp_path: Path) -> Iterator[Tampered]:
+def tampered(shared_tampered: Tampered) -> Tampered:
     """One agent is connected: with all of them the tray has three times as much to look at."""
-    made = Tampered(tmp_path, "claude-code")
-    yield made
-    made.place.close()
+    shared_tampered.renew()
+    return shared_tampered
 
 
 @pytest.fixture
-def everyone(tmp_path: Path) -> Iterator[Tampered]:
+def everyone(shared_everyone: Tampered) -> Tampered:
     """All agents are connected."""
-    made = Tampered(tmp_path, *connectors())
-    yield made
-    made.place.close()
+    shared_everyone.renew()
+    return shared_everyone
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Tampered]:
+    """For a test that ends the tray, or after which the tray remembers more: no other test has this home."""
+    yield from _made(tmp_path, "codex", "claude-code")
 
 
 OURS = "x['hooks']['PreToolUse'][0]['hooks'][0]"
@@ -234,27 +272,27 @@ def trusted(hooks: Path) -> str:
     return "".join(f'[hooks.state."{keys[0]}"]\ntrusted_hash = "{digest}"\n' for keys, digest in entries)
 
 
-def test_what_others_do_to_codexs_entries_and_their_trust_is_noticed(everyone: Tampered) -> None:
-    hooks = everyone.folder / ".codex" / "hooks.json"
+def test_what_others_do_to_codexs_entries_and_their_trust_is_noticed(own: Tampered) -> None:
+    hooks = own.folder / ".codex" / "hooks.json"
     config, before = hooks.with_name("config.toml"), hooks.read_bytes()
     trust = trusted(hooks)
     assert trust.count("trusted_hash") > 3
     config.write_text(trust)
-    wait(lambda: "entries run codex" in everyone.ledger(), LONG, "the tray has seen that its user trusts them")
+    wait(lambda: "entries run codex" in own.ledger(), LONG, "the tray has seen that its user trusts them")
 
     for change, cause in CODEX.items():
-        everyone.edit(hooks, change)
-        assert cause in everyone.noticed("codex"), change
-        everyone.connect("codex")
+        own.edit(hooks, change)
+        assert cause in own.noticed("codex"), change
+        own.connect("codex")
         assert hooks.read_bytes() == before, change
-        everyone.well("codex")
+        own.well("codex")
 
     first = trust.split("[hooks.state.")[1]
     for text in (trust.replace(f"[hooks.state.{first}", ""), "[features]\nhooks = false\n" + trust):
         config.write_text(text)
-        assert everyone.noticed("codex") == ["entry_switched_off"]
+        assert own.noticed("codex") == ["entry_switched_off"]
         config.write_text(trust)
-        everyone.well("codex")
+        own.well("codex")
 
 
 REMOVED = {
@@ -292,8 +330,7 @@ def test_nothing_is_announced_for_what_changes_no_entry_and_for_our_own_writes(e
     mine = "{'matcher': 'Bash', 'hooks': [{'type': 'command', 'command': 'true'}]}"
     everyone.edit(everyone.settings, f"x['hooks']['PreToolUse'].insert(0, {mine})")
     for word in ("disconnect", "connect", "connect", "disconnect"):
-        done = everyone.place.run(everyone.live.argv(word, *connectors(), "--yes"), timeout=120)
-        assert done.returncode == 0, done.stderr.decode()
+        everyone.live.command(word, *connectors(), "--yes")
 
     end = time.monotonic() + QUIET
     while time.monotonic() < end:
@@ -337,22 +374,21 @@ def test_the_same_change_is_announced_once_and_again_after_it_was_put_back(tampe
         tampered.well("claude-code")
 
 
-def test_what_happened_while_no_tray_ran_is_announced_by_the_next_one(tampered: Tampered) -> None:
-    assert tampered.live.quit() == 0
-    tampered.edit(tampered.settings, "del x['hooks']")
+def test_what_happened_while_no_tray_ran_is_announced_by_the_next_one(own: Tampered) -> None:
+    assert own.live.quit() == 0
+    own.edit(own.settings, "del x['hooks']")
 
-    tampered.live.start()
+    own.live.start()
 
-    assert tampered.noticed("claude-code") == ["entry_gone"]
+    assert own.noticed("claude-code") == ["entry_gone"]
 
 
 def test_a_person_who_disconnects_afterwards_ends_it(tampered: Tampered) -> None:
     tampered.edit(tampered.settings, "del x['hooks']")
     tampered.noticed("claude-code")
 
-    done = tampered.place.run(tampered.live.argv("disconnect", "claude-code", "--yes"), timeout=60)
+    tampered.live.command("disconnect", "claude-code", "--yes")
 
-    assert done.returncode == 0
     tampered.well("claude-code")
     assert json.loads(tampered.settings.read_text()) == {"theme": "dark"}
 

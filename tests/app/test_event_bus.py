@@ -12,6 +12,7 @@ from tray.app.service import LARGE_RECORD, MEMORY_LIMIT, EventBus
 from tray.engine.session_states import TurnEndDetector
 from tray.model.decision import NO_OPINION, Decision, Record, Verdict
 from tray.model.event import Event, EventKind
+from tray.threads import ThrottledCall
 
 EVENT = Event(id="a" * 32, agent="x-code", name="TurnComplete", kind=EventKind.ROUND_END, session="s")
 RECORD = Record(id=EVENT.id, at=0.0, agent="x-code", session="s", project="", event="TurnComplete", kind="round_end",
@@ -49,9 +50,6 @@ class Recorder(list[tuple[object, ...]]):
     def publish(self, record: Record) -> None:
         self.append(("published", record.id))
 
-    def refresh(self) -> None:
-        self.append(("refreshed",))
-
 
 @pytest.fixture
 def recorder() -> Recorder:
@@ -67,7 +65,7 @@ def posted() -> list[Callable[[], None]]:
 def bus(recorder: Recorder, posted: list[Callable[[], None]]) -> EventBus:
     made = EventBus(posted.append, recorder, TurnEndDetector(lambda: 60.0, lambda _: None))
     made.view = made.sessions = made.presence_files = made.page = made.alerts = recorder
-    made.refresh = recorder.refresh
+    made.refresh = ThrottledCall(None, lambda: recorder.append(("refreshed",)), 3600.0)  # type: ignore[arg-type]
     return made
 
 

@@ -28,7 +28,7 @@ from tray.notify.alert import Alert
 from tray.notify.alert_gate import Attention
 from tray.notify.notifier import ServerState
 from tray.settings import PushTarget, Settings
-from tray.threads import LoopThread, WorkQueue
+from tray.threads import LoopThread, ThrottledCall, WorkQueue
 
 PLUMBING = ("tray.threads",)  # a thread's queue carries any work
 
@@ -163,7 +163,7 @@ def test_four_objects_are_between_a_decision_and_its_notification(
         bus.view, bus.page, bus.alerts = Menu(), ClosedPage(), controller.alerts
         bus.sessions = SessionTracker(house.stores.session_rows, lambda parent: 0)
         bus.presence_files = PresenceFiles(lambda answer: None, controller.after)
-        bus.refresh = lambda: None
+        bus.refresh = ThrottledCall(loop.loop, lambda: None, 1.0)
         engine = build_engine(house.stores, bus, house._spawn, EngineOptions())
         body = json.dumps({"hook_event_name": "Stop", "session_id": "s", "cwd": "/home/dev/shop"}).encode()
         with closing(loop), closing(work), closing(controller):

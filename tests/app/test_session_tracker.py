@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,33 @@ import psutil
 import pytest
 from house import House
 
-from tray.app.session_tracker import SessionTracker, dropped_place, git_branch
+from tray.app.session_tracker import SessionStore, SessionTracker, dropped_place, git_branch
+from tray.engine.ports import FREQUENT_KINDS
+from tray.engine.session_states import state_after
 from tray.errors import HooktrayError
 from tray.model.decision import NO_OPINION, Decision, Verdict
 from tray.model.event import Event, EventKind
-from tray.model.session import SessionState
+from tray.model.session import Session, SessionState
 
 TMUX = {"TMUX": "/tmp/tmux-1/default,1,0", "TMUX_PANE": "%7"}
+
+
+@dataclass(frozen=True)
+class CountedRows:
+    """The real rows; remembers what is written into them."""
+
+    rows: SessionStore
+    written: list[Session]
+
+    def all(self) -> tuple[Session, ...]:
+        return self.rows.all()
+
+    def put(self, session: Session) -> None:
+        self.written.append(session)
+        self.rows.put(session)
+
+    def remove(self, sessions: tuple[Session, ...]) -> None:
+        self.rows.remove(sessions)
 
 
 class Tracked:
@@ -28,18 +49,22 @@ class Tracked:
         self.house = house
         self.now = 1000.0
         self.agent = os.getpid()
-        self.changes: list[int] = []
+        self.waiting: list[int] = []  # how many waited after each call
+        self.writes: list[Session] = []
         self.dropped: list[tuple[str, ...]] = []
         self.tracker = self.fresh()
 
     def fresh(self) -> SessionTracker:
         return SessionTracker(
-            self.house.stores.session_rows,
+            CountedRows(self.house.stores.session_rows, self.writes),
             lambda parent: self.agent,
-            on_change=lambda: self.changes.append(1),
+            on_waiting=lambda: self.waiting.append(len(self.waiting_sessions())),
             on_dropped=lambda event, names: self.dropped.append(names),
             clock=lambda: self.now,
         )
+
+    def waiting_sessions(self) -> list[Session]:
+        return [one for one in self.tracker.sessions if one.state is SessionState.WAITING]
 
     def event(self, kind: EventKind, decision: Decision = NO_OPINION, **more: Any) -> None:
         fields: dict[str, Any] = {"agent": "claude-code", "name": "X", "session": "s-1", "cwd": "/home/dev/shop"}
@@ -110,13 +135,23 @@ def test_since_is_when_the_state_began(tracked: Tracked) -> None:
 
 def test_an_event_that_changes_nothing_costs_no_write(tracked: Tracked) -> None:
     tracked.event(EventKind.PROMPT, prompt="go")
-    before = len(tracked.changes)
+    before = len(tracked.writes)
 
     for _ in range(20):
         tracked.event(EventKind.TOOL_BEFORE)
         tracked.event(EventKind.TOOL_AFTER)
 
-    assert len(tracked.changes) == before
+    assert len(tracked.writes) == before > 0
+
+
+def test_it_reports_at_once_that_another_number_of_sessions_waits(tracked: Tracked) -> None:
+    tracked.event(EventKind.PROMPT, prompt="go")
+    tracked.event(EventKind.TOOL_BEFORE, Decision(verdict=Verdict.ASK))
+    tracked.event(EventKind.PROMPT, prompt="also", session="s-2")
+    tracked.event(EventKind.TOOL_BEFORE, Decision(verdict=Verdict.ASK), session="s-2")
+    tracked.event(EventKind.SESSION_END, session="s-2")
+
+    assert tracked.waiting == [1, 2, 1]
 
 
 def test_tests_nested_events_and_events_without_a_session_are_no_sessions(tracked: Tracked) -> None:
@@ -252,3 +287,22 @@ def test_a_session_in_print_mode_waits_for_nobody(tracked: Tracked, headless: bo
     tracked.event(EventKind.TOOL_BEFORE, Decision(verdict=Verdict.ASK), environment=environment)
 
     assert tracked.tracker.sessions[0].state is state
+
+
+@pytest.mark.parametrize("kind", sorted(FREQUENT_KINDS))
+def test_a_step_leaves_a_session_at_work_as_it_is(tracked: Tracked, kind: EventKind) -> None:
+    tracked.event(EventKind.PROMPT, prompt="Fix the login")
+    before = tracked.tracker.sessions
+    tracked.now += 5
+    tracked.event(kind)
+
+    assert tracked.tracker.sessions == before
+    step = Event(id="1", agent="claude-code", name="X", kind=kind)
+    assert state_after(step, NO_OPINION, SessionState.WORKING) is SessionState.WORKING  # what the tracker relies on
+
+
+def test_a_step_that_asks_has_its_session_wait(tracked: Tracked) -> None:
+    tracked.event(EventKind.PROMPT, prompt="Fix the login")
+    tracked.event(EventKind.TOOL_BEFORE, Decision(verdict=Verdict.ASK))
+
+    assert tracked.tracker.sessions[0].state is SessionState.WAITING

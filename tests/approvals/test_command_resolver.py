@@ -13,10 +13,12 @@ from pathlib import Path
 import pytest
 from house import House
 
-from tray.approvals.command_resolver import CommandResolver
+from tray.approvals.command_resolver import CommandLine, CommandResolver
+from tray.approvals.program_pins import opened
 from tray.execution.command import Job, run
 from tray.execution.sealed_script import SealedScript, seal, unlinked_file
 from tray.model.decision import Result
+from tray.store.pins import Pins
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sealed memory is Linux's")
 
@@ -185,6 +187,23 @@ def test_a_descriptor_runs_what_was_approved_although_the_copy_was_altered_since
     result, _ = start(house, resolver)
 
     assert result.stdout == b"good\n"
+
+
+def test_a_line_is_made_once_and_its_path_has_the_agents_folders_for_an_early_approval_only(house: House) -> None:
+    declare(house, "#!/bin/sh\n")
+    resolver = CommandResolver(house.stores.copies)
+    (approved,) = house.stores.ledger.in_order()
+    pins = Pins(path="/usr/bin", programs={}, approved={})
+    early = opened(pins)
+
+    def line(pins: Pins, agent_path: str) -> CommandLine:
+        return resolver.command_line(approved.hook, approved.digest, pins=pins, agent_path=agent_path)
+
+    assert line(pins, "/one").search_path == "/usr/bin"
+    assert line(pins, "/two") is line(pins, "/one")
+    assert line(early, "/one").search_path == "/usr/bin:/one"
+    assert line(early, "/two").search_path == "/usr/bin:/two"
+    assert line(early, "/two") is line(early, "/two")
 
 
 def test_a_descriptor_is_closed_with_its_last_user() -> None:

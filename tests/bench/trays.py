@@ -19,7 +19,7 @@ from tray.agents import relay_command
 from tray.model.decision import Record, Verdict
 from tray.model.event import EventKind
 from tray.model.hook import Hook, Match, Rule, Source
-from tray.store import rows
+from tray.store.journal import insert_statement, row_values
 from tray.store.ledger import chain_value
 
 HOOK = "#!/bin/sh\ncat >/dev/null\necho '{}'\n"
@@ -150,8 +150,8 @@ def fill_journal(house: House, count: int) -> None:
         id="", at=0.0, agent=AGENT, session="s", project="p", event="PreToolUse", kind="tool_before",
         verdict=Verdict.ABSTAIN, reason="", ms=1.0, payload=PAYLOAD.decode(), digest="0" * 64,
     )  # fmt: skip
-    values = list(rows.values(record))
+    values = list(row_values(record))
     with house.stores.database.write() as connection:
         now = time.time()
         lines = ((f"{number:032x}", now, *values[2:]) for number in range(count))
-        connection.executemany(rows.insert(1), lines)
+        connection.executemany(insert_statement(1), lines)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tray.engine.own_answers import judge_lost
+from tray.engine.own_answers import LostApprovals
 from tray.model.decision import Outcome, Status, Verdict
 from tray.model.event import Event, EventKind, Tool
 from tray.model.hook import Failure, Guard
@@ -11,7 +11,7 @@ from tray.model.hook import Failure, Guard
 def judged(tool: str, *failures: Failure, names: tuple[str, ...] = ("Bash",)) -> Outcome | None:
     guards = [Guard(agent="claude-code", event="PreToolUse", failure=one, names=names) for one in failures]
     event = Event(id="e", agent="claude-code", name="PreToolUse", kind=EventKind.TOOL_BEFORE, tool=Tool(name=tool))
-    return judge_lost(event, guards)
+    return LostApprovals(guards).judge(event)
 
 
 def verdict(tool: str, *failures: Failure) -> Verdict | None:

@@ -12,11 +12,9 @@ import pytest
 
 from tray.errors import StoreError
 from tray.model.decision import Answer, Record, Verdict
-from tray.store import rows
 from tray.store.db import Database
-from tray.store.journal import Journal
+from tray.store.journal import Journal, RowFilter, insert_statement, query_rows, row_values
 from tray.store.retention import Retention, RetentionLimits
-from tray.store.rows import RowFilter
 from tray.store.writer import PRUNE_INTERVAL, Committed
 
 PLAIN = Record(
@@ -52,7 +50,7 @@ def ids(records: list[Record]) -> list[str]:
 
 
 def plan(database: Database, **filters: object) -> list[str]:
-    sql, values = rows.query(50, RowFilter(**filters))  # type: ignore[arg-type]
+    sql, values = query_rows(50, RowFilter(**filters))  # type: ignore[arg-type]
     with database.connect() as connection:
         return [row["detail"] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
 
@@ -331,10 +329,10 @@ def until(true: Callable[[], bool]) -> None:
 
 
 def test_a_hundred_thousand_rows_are_read_by_key(database: Database) -> None:
-    template = rows.values(PLAIN)
+    template = row_values(PLAIN)
     made = ((f"e{number}", *template[1:4], f"s{number % 100}", *template[5:]) for number in range(100_000))
     with database.write() as connection:
-        connection.executemany(rows.insert(1), made)
+        connection.executemany(insert_statement(1), made)
 
     journal = Journal(database)
     assert [record.id for record in journal.recent(2)] == ["e99999", "e99998"]

@@ -12,9 +12,8 @@ import pytest
 from desk import wait
 from store.writing import ROW, append, locked
 
-from tray.store import rows
 from tray.store.db import Database
-from tray.store.journal import Journal
+from tray.store.journal import Journal, insert_statement
 from tray.store.retention import Retention, RetentionLimits
 from tray.store.writer import BATCH_ROWS
 
@@ -96,7 +95,7 @@ def test_rows_that_are_dropped_all_the_time_keep_no_other_row_waiting(database: 
 
 
 def test_a_statement_takes_no_more_values_than_any_sqlite_allows() -> None:
-    assert rows.insert(BATCH_ROWS).count("?") < 999
+    assert insert_statement(BATCH_ROWS).count("?") < 999
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 31, 32, 33, 500])

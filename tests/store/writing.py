@@ -8,9 +8,8 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 
 from tray.model.decision import Record, Verdict
-from tray.store import rows
 from tray.store.db import Database
-from tray.store.journal import Journal
+from tray.store.journal import Journal, insert_statement, row_values
 from tray.store.writer import Committed
 
 ROW = Record(
@@ -31,7 +30,7 @@ def locked(database: Database) -> Iterator[None]:
 def write(database: Database, records: Iterable[Record]) -> None:
     """All at once, and there when this returns: an answer waits for its row 50 ms at most."""
     with database.write() as connection:
-        connection.executemany(rows.insert(1), map(rows.values, records))
+        connection.executemany(insert_statement(1), map(row_values, records))
 
 
 def append(journal: Journal, id: str, *, commit: bool = True) -> tuple[Committed, float]:

@@ -110,7 +110,7 @@ class Guarded:
                 stores,
                 Deaf(),
                 lambda work: True,
-                EngineOptions(background=background, lost_guards=lambda: files.kept),
+                EngineOptions(background=background, lost=files.lost),
             )
             yield Judge(stores, catalog, engine.begin, files.write)
         finally:

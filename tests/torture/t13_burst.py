@@ -17,9 +17,8 @@ from store.writing import locked
 from torture.frame import Tally
 from torture.rows import ROW
 from torture.trays import LONG
-from tray.store import rows
 from tray.store.db import Database, open_db
-from tray.store.journal import Journal
+from tray.store.journal import Journal, insert_statement, row_values
 from tray.store.writer import MAX_ROWS, Committed
 
 TITLE = "a burst while the journal's writer is blocked"
@@ -99,7 +98,7 @@ def _controls(tally: Tally) -> None:
         for number in range(10):
             started = time.monotonic()
             with suppress(sqlite3.OperationalError):
-                connection.execute(rows.insert(1), rows.values(replace(ROW, id=f"w{number}")))
+                connection.execute(insert_statement(1), row_values(replace(ROW, id=f"w{number}")))
             waits.append(time.monotonic() - started)
     tally.control("everybody waits", statistics.median(waits) >= PATIENCE / 2)
 
@@ -126,7 +125,7 @@ class Forgetful:
         self._over.wait()  # the file is locked for all the burst
         with self._database.write() as connection:
             for id in self._queue:
-                connection.execute(rows.insert(1), rows.values(replace(ROW, id=id)))
+                connection.execute(insert_statement(1), row_values(replace(ROW, id=id)))
 
 
 def _latest(tally: Tally, path: Path) -> None:
@@ -144,10 +143,10 @@ def _filled(path: Path, number: int) -> Database:
     database = open_db(path, migrate=True)
     hook = {"name": "guard", "status": "ok", "verdict": "deny", "reason": "no", "cause": "", "ms": 1.0, "stderr": ""}
     answer = {"stdout": "", "stderr": "no", "code": 2, "exact": True}
-    template = rows.values(replace(ROW, hooks=(hook,), answer=answer))
+    template = row_values(replace(ROW, hooks=(hook,), answer=answer))
     made = ((f"e{each}", float(each), template[2], f"s{each % 100}", *template[4:]) for each in range(number))
     with database.write() as connection:
-        connection.executemany(rows.insert(1), made)
+        connection.executemany(insert_statement(1), made)
     return database
 
 

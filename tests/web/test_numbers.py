@@ -18,11 +18,9 @@ from web.site import ROW
 
 from tray.agents.registry import AGENTS
 from tray.model.decision import Record, Verdict
-from tray.store import rows
 from tray.store.db import open_db
-from tray.store.journal import Journal
+from tray.store.journal import Journal, RowFilter, insert_statement, query_rows, row_values
 from tray.store.migrations import MIGRATIONS
-from tray.store.rows import RowFilter
 from tray.store.stats import HOUR, HookRun, HourCount, Statistics
 from tray.web import charts, filters, peers
 from tray.web.templating import VERDICTS, clock, duration
@@ -60,8 +58,8 @@ def in_journal(found: list[Record], wanted: filters.DecisionFilter) -> list[str]
     with sqlite3.connect(":memory:") as connection:
         connection.row_factory = sqlite3.Row
         connection.executescript(";".join(MIGRATIONS))
-        connection.executemany(rows.insert(1), map(rows.values, found))
-        return [row["id"] for row in connection.execute(*rows.query(50, wanted.rows()))][::-1]
+        connection.executemany(insert_statement(1), map(row_values, found))
+        return [row["id"] for row in connection.execute(*query_rows(50, wanted.rows()))][::-1]
 
 
 def test_a_filter_takes_only_what_it_knows() -> None:

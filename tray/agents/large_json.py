@@ -1,25 +1,30 @@
 """Reads large JSON in pieces and lets go of it in pieces: while the library reads, no other thread runs.
 
 A piece is cut at a comma that, as far as the brackets before it show, is between two members. The decoder then shows
-whether it is: only a piece of whole members is a list or an object.
+whether it is: only a piece of whole members is a list or an object. It is cut out of the bytes, which do not become
+a text as a whole first, and a long text in them becomes a value in one pass.
 """
 
 from __future__ import annotations
 
+import codecs
 import json
 from collections.abc import Iterator
 from typing import Any
 
 from tray.lazy_pattern import lazy_pattern
 
-PIECE = 64 * 1024  # characters that are read at a time: some milliseconds
-SMALL = 256  # characters; most lists and objects are shorter
+PIECE = 64 * 1024  # bytes that are read at a time: some milliseconds
+SMALL = 256  # bytes; most lists and objects are shorter
+LONGEST_SCALAR = 1024  # bytes of a number or a word that are read here
+QUOTES = 1000  # quotes in a text that are looked at, to find where it ends
 CUTS = 4  # commas of each sort that are tried as the end of a piece
 RELEASED = 1000  # members of a list that are let go at a time
-CLOSING = {"[": "]", "{": "}"}
-ENDS = ('",', ",", "],", "},")
-SIGNS = '[]{}"'  # a piece without any of them has nothing but numbers and the like
-BLANKS = lazy_pattern(r"[ \t\n\r]*")
+CLOSING = {b"[": b"]", b"{": b"}"}
+ENDS = (b'",', b",", b"],", b"},")
+SIGNS = (b"[", b"]", b"{", b"}", b'"')  # a piece without any of them has nothing but numbers and the like
+BLANKS = lazy_pattern(rb"[ \t\n\r]*")
+BACKSLASH = ord("\\")
 
 
 class LargeList(list[Any]):
@@ -30,84 +35,110 @@ class LargeList(list[Any]):
             del self[-RELEASED:]
 
 
-def decode(text: str, decoder: json.JSONDecoder) -> Any:
+def decode(raw: bytes, decoder: json.JSONDecoder) -> Any:
     """As `decoder.decode`, which also finds out what is wrong with a text that cannot be read."""
     try:
-        reader = _PieceReader(text, decoder)
+        reader = _PieceReader(raw, decoder)
         value, end = reader.value(reader.skip(0))
-        if reader.skip(end) == len(text):
+        if reader.skip(end) == len(raw):
             return value
     except (ValueError, StopIteration, IndexError):
         pass
-    return decoder.decode(text)
+    return decoder.decode(raw.decode())
 
 
 class _PieceReader:
-    def __init__(self, text: str, decoder: json.JSONDecoder) -> None:
-        self._text = text
+    def __init__(self, raw: bytes, decoder: json.JSONDecoder) -> None:
+        self._raw = raw
         self._scan = decoder.scan_once  # type: ignore[attr-defined]
 
     def skip(self, at: int) -> int:
         """Where the blanks end."""
-        found = BLANKS.match(self._text, at)
+        found = BLANKS.match(self._raw, at)
         return found.end() if found else at
 
     def value(self, at: int) -> tuple[Any, int]:
         """The value that begins there, and where it ends."""
-        if self._text[at] not in CLOSING:
-            value, end = self._scan(self._text, at)
+        opening = self._raw[at : at + 1]
+        if opening == b'"':
+            return self._string(at)
+        if opening not in CLOSING:
+            value, end = self._scanned(at, LONGEST_SCALAR)
+            if end == at + LONGEST_SCALAR:
+                raise ValueError("this may not be all of it")
             return value, end
         for size in (SMALL, PIECE):
             try:
-                value, end = self._scan(self._text[at : at + size], 0)
+                return self._scanned(at, size)
             except (ValueError, StopIteration):  # this is not all of it
                 continue
-            return value, at + end
         return self._container(at)
+
+    def _scanned(self, at: int, size: int) -> tuple[Any, int]:
+        """The value that begins there, if it ends within so many bytes, and where."""
+        text, _ = codecs.utf_8_decode(self._raw[at : at + size], "strict", False)  # the last character may be cut
+        value, end = self._scan(text, 0)
+        return value, at + (end if text.isascii() else len(text[:end].encode()))
+
+    def _string(self, at: int) -> tuple[str, int]:
+        """The text that begins there; the library would read its characters one by one, and a copy of them."""
+        import msgspec  # events without the tray have it only if they need it
+
+        end = at
+        for _ in range(QUOTES):
+            end = self._raw.index(b'"', end + 1)
+            back = end
+            while self._raw[back - 1] == BACKSLASH:
+                back -= 1
+            if (end - back) % 2 == 0:
+                return msgspec.json.decode(memoryview(self._raw)[at : end + 1], type=str), end + 1
+        text, _ = codecs.utf_8_decode(memoryview(self._raw)[at:], "strict", True)
+        value, size = self._scan(text, 0)
+        return value, at + (size if text.isascii() else len(text[:size].encode()))
 
     def _container(self, at: int) -> tuple[Any, int]:
         """A long list or object: in pieces, and one by one where no piece is found."""
-        opening = self._text[at]
-        found: Any = LargeList() if opening == "[" else {}
+        opening = self._raw[at : at + 1]
+        found: Any = LargeList() if opening == b"[" else {}
         at = again = self.skip(at + 1)
         while True:
             piece = self._piece(at, opening) if at >= again else None
             if piece is None:
                 again = max(again, at + PIECE)
-                piece = self._item(at) if opening == "[" else self._pair(at)
+                piece = self._item(at) if opening == b"[" else self._pair(at)
             members, end = piece
             size = len(found)
-            if opening == "[":
+            if opening == b"[":
                 found += members
             else:
                 found |= members
             if len(found) != size + len(members):
                 raise ValueError("a key is there twice")
-            if self._text[end] == CLOSING[opening]:
+            if self._raw[end : end + 1] == CLOSING[opening]:
                 return found, end + 1
-            at = self.skip(self._after(end, ","))
+            at = self.skip(self._after(end, b","))
 
     def _item(self, at: int) -> tuple[Any, int]:
         value, end = self.value(at)
         return [value], self.skip(end)
 
     def _pair(self, at: int) -> tuple[Any, int]:
-        name, end = self._scan(self._text, at)
+        name, end = self.value(at)
         if not isinstance(name, str):
             raise ValueError("a key is not text")
-        value, end = self.value(self.skip(self._after(self.skip(end), ":")))
+        value, end = self.value(self.skip(self._after(self.skip(end), b":")))
         return {name: value}, self.skip(end)
 
-    def _after(self, at: int, sign: str) -> int:
-        if self._text[at] != sign:
-            raise ValueError(f"expected {sign}")
+    def _after(self, at: int, sign: bytes) -> int:
+        if self._raw[at : at + 1] != sign:
+            raise ValueError(f"expected {sign!r}")
         return at + 1
 
-    def _piece(self, at: int, opening: str) -> tuple[Any, int] | None:
+    def _piece(self, at: int, opening: bytes) -> tuple[Any, int] | None:
         """Many members at a time, and the comma behind them."""
         for comma in self._commas(at):
-            whole = f"{opening}{self._text[at:comma]}{CLOSING[opening]}"
             try:
+                whole = (opening + self._raw[at:comma] + CLOSING[opening]).decode()
                 members, end = self._scan(whole, 0)
             except (ValueError, StopIteration):
                 continue
@@ -117,19 +148,20 @@ class _PieceReader:
 
     def _commas(self, at: int) -> Iterator[int]:
         """Those that may be behind a member, far from here."""
-        plain = not any(sign in self._text[at : at + PIECE] for sign in SIGNS)
-        for ending in (",",) if plain else ENDS:
+        piece = self._raw[at : at + PIECE]
+        plain = not any(sign in piece for sign in SIGNS)
+        for ending in (b",",) if plain else ENDS:
             cut = at + PIECE
             for _ in range(CUTS):
-                cut = self._text.rfind(ending, at, cut)
+                cut = self._raw.rfind(ending, at, cut)
                 if cut < 0:
                     break
                 comma = cut + len(ending) - 1
-                if plain or _seems_whole(self._text[at:comma]):
+                if plain or _seems_whole(self._raw[at:comma]):
                     yield comma
 
 
-def _seems_whole(piece: str) -> bool:
+def _seems_whole(piece: bytes) -> bool:
     """By its brackets and quotes, wherever they are: that is counted many times faster than it is read."""
-    is_closed = piece.count("[") == piece.count("]") and piece.count("{") == piece.count("}")
-    return is_closed and (piece.count('"') - piece.count('\\"')) % 2 == 0
+    is_closed = piece.count(b"[") == piece.count(b"]") and piece.count(b"{") == piece.count(b"}")
+    return is_closed and (piece.count(b'"') - piece.count(b'\\"')) % 2 == 0

@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from tray.agents import large_json
-from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Result
 from tray.model.event import EventKind, EventSpec, RelayRequest, Tool
 
@@ -56,11 +55,14 @@ def event_family(name: str) -> str:
 def loads(raw: bytes) -> Any:
     """Strict JSON. Raises ValueError with a short reason that quotes nothing of the input."""
     try:
-        text = raw.decode("utf-8-sig" if raw[:3] == BOM else "utf-8")
-        value, end = _SCAN(text, 0) if text[:1] == "{" and len(raw) < LARGE_PAYLOAD else (None, -1)
-        if end != len(text):  # as a rule it is one object and nothing else; the library's own way is a detour then
-            decoder = _LARGE if _is_large(raw) else _STRICT
-            value = decoder.decode(text) if len(raw) < LARGE_PAYLOAD else large_json.decode(text, decoder)
+        if len(raw) < LARGE_PAYLOAD:
+            text = raw.decode("utf-8-sig" if raw[:3] == BOM else "utf-8")
+            value, end = _SCAN(text, 0) if text[:1] == "{" else (None, -1)
+            if end != len(text):  # as a rule it is one object and nothing else; else the library reads it
+                value = _STRICT.decode(text)
+        else:
+            decoder = _STRICT if _may_have_long_number(raw) else _LARGE
+            value = large_json.decode(raw[3:] if raw[:3] == BOM else raw, decoder)
         if _has_many_brackets(raw) and not is_shallow(value):
             raise ValueError(TOO_DEEP)
         return value
@@ -107,13 +109,14 @@ _STRICT = json.JSONDecoder(
     parse_constant=reject_constant, parse_float=_float, parse_int=_int, object_pairs_hook=_object
 )
 _LARGE = json.JSONDecoder(parse_constant=reject_constant, parse_float=_float, object_pairs_hook=_object)
-_DIGITS = lazy_pattern(rb"[0-9]{%d}" % (DIGIT_LIMIT // SAMPLE_STEP))
+_DIGITS = bytes(ord("0") if sign in b"0123456789" else 0 for sign in range(256))  # each digit as 0
+_LONG_NUMBER = b"0" * (DIGIT_LIMIT // SAMPLE_STEP)
 _SCAN = _STRICT.scan_once  # type: ignore[attr-defined]
 
 
-def _is_large(raw: bytes) -> bool:
-    """Whether it is worth reading without a look at each integer: none of them can be too long."""
-    return len(raw) >= LARGE_PAYLOAD and not _DIGITS.search(raw[::SAMPLE_STEP])
+def _may_have_long_number(raw: bytes) -> bool:
+    """False when it is worth reading without a look at each integer, since none of them can be too long."""
+    return _LONG_NUMBER in raw[::SAMPLE_STEP].translate(_DIGITS)
 
 
 def _has_many_brackets(raw: bytes) -> bool:

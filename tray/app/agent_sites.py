@@ -21,8 +21,7 @@ from tray.model.decision import SkipReason
 from tray.model.event import PROBE_PREFIX
 from tray.model.hook import ApprovalState, Hook
 from tray.paths import Paths
-from tray.store.journal import Journal
-from tray.store.rows import RowFilter
+from tray.store.journal import Journal, RowFilter
 
 if TYPE_CHECKING:
     from tray.approvals.catalog import HookCatalog

@@ -16,7 +16,7 @@ from typing import Protocol
 
 from tray.agents.connection import Plan, Site
 from tray.agents.registry import AGENTS
-from tray.app.checks.entries import changed_entries, fingerprint, is_recorded, watched_files
+from tray.app.checks.entries import Recorded, changed_entries, fingerprint, recorded_entries, watched_files
 from tray.app.checks.finding import Cause, Finding
 from tray.connect import LOCK, apply_connect, connectors, lock_connections
 from tray.edit.backups import CONNECTIONS
@@ -127,10 +127,11 @@ class EntryWatch:
             if not is_free:
                 self._recheck(BUSY_DELAY)
                 return
-            self._files = tuple(file for agent in connectors() for file in watched_files(site, agent))
+            recorded = {agent: recorded_entries(site, agent) for agent in connectors()}
+            self._files = tuple(file for agent, one in recorded.items() for file in watched_files(site, agent, one))
             self._stamps = _stamps((*self._files, *_records(site)))  # before the files are read: they may change now
             self._needed = site.needed
-            found = {agent: self._look(site, agent) for agent in connectors()}
+            found = {agent: self._look(site, agent, one) for agent, one in recorded.items()}
         self._watch((*self._files, site.paths.state / LOCK))
         self._found = {agent: one for agent, one in found.items() if one}
         for agent in connectors():
@@ -176,10 +177,10 @@ class EntryWatch:
         self._changed()
         return say("{agent}: left as it is until it changes again", agent=AGENTS[agent].name)
 
-    def _look(self, site: Site, agent: str) -> EntryChange | None:
-        if not is_recorded(site, agent):
+    def _look(self, site: Site, agent: str, recorded: Recorded) -> EntryChange | None:
+        if not recorded:
             return None
-        findings = changed_entries(site, agent)
+        findings = changed_entries(site, agent, recorded)
         if any(one.cause is Cause.ENTRY_SWITCHED_OFF for one in findings) and not self._has_run(agent):
             return None  # it never ran them: its user has not switched them on yet
         if not findings:

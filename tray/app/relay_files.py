@@ -10,8 +10,8 @@ from tray.app import Stores, installed_relay, relay_conf
 from tray.app.agent_sites import connected_agents
 from tray.app.guards_in_force import GuardSources, kept_guards, usual_guards
 from tray.approvals.catalog import HookCatalog
+from tray.engine.own_answers import LostApprovals
 from tray.errors import HooktrayError
-from tray.model.hook import Guard
 from tray.paths import Paths
 
 log = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ class RelayFiles:
         self._stores = stores
         self._catalog = catalog
         self._is_altered = is_altered
-        self.kept: tuple[Guard, ...] = ()  # what lost approvals go on guarding, by which the tray judges, too
+        self.lost = LostApprovals()  # by which the tray judges, too
 
     def install(self) -> None:
         """Install the relay, and write all that it reads."""
@@ -40,7 +40,7 @@ class RelayFiles:
         relay_conf.write(self._paths, self._catalog.without_tray())
         try:
             sources = self._sources()
-            self.kept = kept_guards(sources)
+            self.lost.guards = kept_guards(sources)
             if not self._is_altered() and self._is_installed():
                 self._write_table(sources)
         except HooktrayError as error:  # the doctor shows it, too
@@ -50,7 +50,7 @@ class RelayFiles:
         """No process writes the guards anew when a pause ends while no tray runs."""
         with contextlib.suppress(HooktrayError, OSError):
             sources = self._sources(after_quit=True)
-            self.kept = kept_guards(sources)
+            self.lost.guards = kept_guards(sources)
             if self._is_installed():
                 self._write_table(sources)
 
@@ -74,7 +74,7 @@ class RelayFiles:
     def _write_table(self, sources: GuardSources) -> None:
         installed_relay.write_table(
             self._paths,
-            (*usual_guards(sources), *self.kept),
+            (*usual_guards(sources), *self.lost.guards),
             self._stores.database,
             without_tray=self._catalog.without_tray(),
         )

@@ -273,6 +273,7 @@ class App:
         self._sessions = SessionTracker(
             self._stores.session_rows,
             self._agents.process_behind,
+            on_waiting=lambda: self._presenter.show(),  # a refresh of the sources may be far off
             on_dropped=lambda event, names: self._stores.journal.append(dropped_place(event, names), commit=False),
         )
         self._session_focus = SessionFocus(
@@ -315,7 +316,7 @@ class App:
         self._alert_controller.asked = self._sessions.asked
         self._alerts = self._alert_controller.alerts
         self._events.sessions, self._events.presence_files = self._sessions, self._presence_files
-        self._events.alerts, self._events.refresh = self._alerts, self._throttled_refresh.request
+        self._events.alerts, self._events.refresh = self._alerts, self._throttled_refresh
 
     def _alert_settings(self) -> Settings:
         """The settings in force, without the classes that the menu turned off: made anew when one of them changed."""
@@ -338,7 +339,7 @@ class App:
             command_answers=lambda words, agent: self._hooks_command(words, agent),
             page=self._page_address,
             shutdown_state=self._shutdown_state,
-            lost_guards=lambda: self._relay_files.kept,
+            lost=self._relay_files.lost,
         )
         self._engine = build_engine(self._stores, self._events, self._workers.spawn, options)
         trials = Trials(
@@ -440,6 +441,7 @@ class App:
         self._relay_watch.check_at_start()
         self._relay_files.install()  # before an agent can rely on us: we may be killed at any moment
         self._shutdown.start()
+        gc.enable()
         try:
             self._server.start(self._inherited)
             self._state_recovery.start()

@@ -24,7 +24,7 @@ from tray.lazy_dataclass import replace
 from tray.model.decision import Answer, Decision, Record
 from tray.model.event import Event, EventKind, RelayRequest
 from tray.model.hook import GATING_KINDS
-from tray.threads import FullCollectionPause
+from tray.threads import FullCollectionPause, ThrottledCall
 
 MEMORY_LIMIT = 1000  # alerts that were sent before their events have rows
 LARGE_RECORD = 4096  # characters of payload and answer; the menu has up to 200 records
@@ -141,7 +141,7 @@ class EventBus:
     presence_files: EventListener
     page: RecordListener
     alerts: AlertListener
-    refresh: Callable[[], None]  # the sources may be others now
+    refresh: ThrottledCall  # the sources may be others now
 
     def __init__(self, post: Callable[[Callable[[], None]], None], rows: AlertLog, turns: TurnEndDetector) -> None:
         self._post = post
@@ -195,4 +195,5 @@ class EventBus:
         if self.page.server is not None:
             self.page.publish(record)
         self.alerts.decided(event, decision, record)
-        self.refresh()
+        if not self.refresh.waiting:
+            self.refresh.request()

@@ -52,7 +52,7 @@ class SessionStore(Protocol):
 
 
 class SessionTracker:
-    """Used by one thread, but for `sessions` and `find`. `on_change` is called after each change that people see.
+    """Used by one thread, but for `sessions` and `find`. `on_waiting` is called when another number of them waits.
 
     `agent_process` returns the process of the agent behind a relay's parent, 0 when it is not known. `on_dropped`
     gets an event whose environment names a place in a form that is not understood, with these variables.
@@ -63,13 +63,13 @@ class SessionTracker:
         rows: SessionStore,
         agent_process: Callable[[int], int],
         *,
-        on_change: Callable[[], object] = lambda: None,
+        on_waiting: Callable[[], object] = lambda: None,
         on_dropped: Callable[[Event, tuple[str, ...]], object] = lambda event, names: None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._rows = rows
         self._agent_process = agent_process
-        self._on_change = on_change
+        self._on_waiting = on_waiting
         self._on_dropped = on_dropped
         self._clock = clock
         self._sessions: dict[Key, Session] = {}
@@ -194,6 +194,7 @@ class SessionTracker:
         return place
 
     def _put(self, session: Session) -> None:
+        before = self._sessions.get((session.agent, session.session))
         self._sessions[session.agent, session.session] = session
         if len(self._sessions) > MAX_SESSIONS or session.ended:
             self._prune()
@@ -201,7 +202,8 @@ class SessionTracker:
             self._rows.put(session)
         except StoreError as error:  # the tray goes on with what it has in memory
             log.warning("a session could not be written down: %s", error.message)
-        self._on_change()
+        if _waits(before) is not _waits(session):
+            self._on_waiting()
 
     def _prune(self) -> None:
         """Forget sessions that ended, and those without an event for long."""
@@ -221,6 +223,10 @@ class SessionTracker:
         if old:
             with contextlib.suppress(StoreError):
                 self._rows.remove(tuple(old))
+
+
+def _waits(session: Session | None) -> bool:
+    return session is not None and session.state is SessionState.WAITING
 
 
 def dropped_place(event: Event, names: tuple[str, ...]) -> Record:

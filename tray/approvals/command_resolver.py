@@ -19,14 +19,14 @@ from tray.approvals.inspection import (
     read_bundle,
     words_of,
 )
-from tray.approvals.program_pins import ProgramChecker
+from tray.approvals.program_pins import ProgramChecker, hook_path
 from tray.approvals.programs import SYSTEM_FOLDERS
 from tray.approvals.script_start import ScriptSource, can_be_sealed, script_source, script_start
 from tray.approvals.shell_hooks import ScriptStart, Starts
 from tray.errors import HooktrayError
 from tray.execution.sealed_script import SealedScript, seal
 from tray.files import content
-from tray.lazy_dataclass import dataclass
+from tray.lazy_dataclass import dataclass, replace
 from tray.model.hook import Command, Hook
 from tray.shell.split import fill
 from tray.store.copies import Copies, DamagedError, Manifest
@@ -43,13 +43,17 @@ class CommandLine:
 
     argv: tuple[str, ...] = ()
     script: SealedScript | None = None
+    search_path: str = ""  # the PATH that belongs to its programs; "" for the agent's
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _KnownLine:
     hook: Hook
     manifest: Manifest
+    pins: Pins | None
+    searched: str  # of the agent's PATH
     programs: Mapping[str, str]
+    is_fixed: bool  # whether only the system can put other programs in their place
     line: CommandLine
 
 
@@ -92,10 +96,12 @@ class CommandResolver:
         name: str,
         placeholders: Mapping[str, str] = NO_PLACEHOLDERS,
         pins: Pins | None = None,
+        agent_path: str = "",
     ) -> CommandLine:
         """The same as it is started: a script that does not use its own place is read from a sealed descriptor.
 
-        `pins` are its programs. Raises ProgramChangedError when one of them is another one now.
+        `pins` are its programs. Raises ProgramChangedError when one of them is another one now. A hook that was
+        approved before PATHs were recorded looks in `agent_path`, too.
         """
         command = hook.action
         if not isinstance(command, Command):
@@ -103,27 +109,46 @@ class CommandResolver:
         # A descriptor's bytes are the approved ones, whatever became of the copy.
         sealed = self._sealed.get(name)
         manifest = sealed.manifest if sealed else self._intact_manifest(hook, name)
-        programs = self._programs.programs(pins, hook.name) if pins else NO_PROGRAMS
+        searched = agent_path if pins and pins.is_open else ""
+        known = self._lines.get(name)
+        if known is not None and (known.manifest is not manifest or known.pins is not pins):
+            known = None
+        if known is not None and known.is_fixed:
+            programs = known.programs
+        else:
+            programs = self._programs.programs(pins, hook.name) if pins else NO_PROGRAMS
         if manifest.pinned:
             self._check_pinned(hook, manifest, pins)
-        known = self._lines.get(name)
-        is_same = known and known.manifest is manifest and known.programs == programs
-        if known and is_same and not placeholders and (sealed or known.hook is hook):
+        is_same = known is not None and known.programs == programs and known.searched == searched
+        if known is not None and is_same and not placeholders and (sealed or known.hook is hook):
             return known.line
+        line = self._make_line(hook, command, name, manifest, programs, placeholders)
+        if pins:
+            line = replace(line, search_path=hook_path(pins, searched))
+        if not placeholders and (line.script is None or name in self._sealed):
+            if len(self._lines) >= MAX_LINES:
+                self._lines.clear()
+            is_fixed = pins is None or not self._programs.is_watched(pins)
+            self._lines[name] = _KnownLine(hook, manifest, pins, searched, programs, is_fixed, line)
+        return line
+
+    def _make_line(
+        self,
+        hook: Hook,
+        command: Command,
+        name: str,
+        manifest: Manifest,
+        programs: Mapping[str, str],
+        placeholders: Mapping[str, str],
+    ) -> CommandLine:
         _check_program(hook, command, manifest)
-        sealed = sealed or self._seal(hook, command, name, manifest)
+        sealed = self._sealed.get(name) or self._seal(hook, command, name, manifest)
         if sealed:
             starts: Starts = {sealed.path: script_start(sealed.source, programs, sealed.script)}.get
         else:
             starts = self._copied_starts(hook, command, name, programs)
-        line = CommandLine(
-            argv=_line(hook, command, starts, placeholders, programs), script=sealed.script if sealed else None
-        )
-        if not placeholders and (sealed is None or name in self._sealed):
-            if len(self._lines) >= MAX_LINES:
-                self._lines.clear()
-            self._lines[name] = _KnownLine(hook=hook, manifest=manifest, programs=programs, line=line)
-        return line
+        argv = _line(hook, command, starts, placeholders, programs)
+        return CommandLine(argv=argv, script=sealed.script if sealed else None)
 
     def _seal(self, hook: Hook, command: Command, name: str, manifest: Manifest) -> _SealedHook | None:
         """The only file of a hook behind a descriptor; None when it has to run from its copy."""

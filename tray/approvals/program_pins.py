@@ -199,6 +199,11 @@ class ProgramChecker:
             raise ProgramChangedError(_cause(change, hook), hint="approve the program in the tray's menu")
         return self._remember(pins)
 
+    def is_watched(self, pins: Pins) -> bool:
+        """Whether anything has to be looked at again: not where only the system can put another program in place."""
+        known = self._unchanged.get(id(pins))
+        return known is None or known.pins is not pins or bool(known.watched)
+
     def is_unchanged(self, pins: Pins) -> bool:
         """Whether all programs are what was approved."""
         try:

@@ -61,7 +61,7 @@ def check_names(wanted: Mapping[str, Any], journal: Journal, hooks: Callable[[],
 
     What is no longer there may still be in the `journal`; `hooks` are the declared ones.
     """
-    from tray.store.rows import RowFilter
+    from tray.store.journal import RowFilter
 
     agent, event, hook = (wanted[name] for name in ("agent", "event", "hook"))
     if agent and not journal.recent(1, RowFilter(agent=agent), brief=True):

@@ -69,8 +69,10 @@ class Backups:
         found = []
         for file in sorted(self._folder.glob("*.json")):
             with contextlib.suppress(*UNREADABLE):
-                found.append(_parse(json.loads(file.read_bytes())))
-        return sorted((backup for backup in found if backup.agent == agent), key=lambda backup: backup.path)
+                document = json.loads(file.read_bytes())
+                if document["agent"] == agent:
+                    found.append(_parse(document))
+        return sorted(found, key=lambda backup: backup.path)
 
     def begin(self, agent: str, changes: Sequence[FileChange]) -> None:
         """Note what will be written, before it is."""

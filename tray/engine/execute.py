@@ -190,14 +190,10 @@ class HookExecutor:
         self, event: Event, approved: ApprovedHook, hook: Hook, command: Command, known: Agent, start_gate: StartGate
     ) -> Job:
         """The process of this hook. Raises HooktrayError when it cannot be."""
-        from tray.approvals.program_pins import hook_path  # as the resolver
-
-        digest, pins = approved.digest, approved.pins
+        digest = approved.digest
         own = {"HOOK_SOURCE_DIR": command.folder, "PYTHONDONTWRITEBYTECODE": "1"}  # nothing joins the approved copy
         if USER_PACKAGES not in hook.env:
             own["PYTHONNOUSERSITE"] = "1"  # Python would run whatever an agent leaves in that folder
-        if pins and (path := hook_path(pins, event.environment.get("PATH", ""))):
-            own["PATH"] = path
         values: Mapping[str, str] = {}
         if command.format:
             values = runtime_values(command, self._resolver.copy(digest, command.plugin), event.cwd)
@@ -211,7 +207,10 @@ class HookExecutor:
         if command.owner and known.rules.plugin_input:
             folder = values.get(known.rules.placeholders.plugin) or command.root
             stdin = known.rules.plugin_input(stdin, command.owner, folder)
-        line = self._resolver.command_line(hook, digest, {**variables, **values} if command.format else {}, pins)
+        named = {**variables, **values} if command.format else {}
+        line = self._resolver.command_line(hook, digest, named, approved.pins, event.environment.get("PATH", ""))
+        if line.search_path:
+            extra["PATH"] = line.search_path
         # An agent's own hooks start where it would start them, as their relative paths mean that; others in `cwd`.
         folders = (event.hook_folder, event.cwd) if hook.match.format == event.agent else (event.cwd,)
         return Job(
@@ -235,7 +234,11 @@ class HookExecutor:
         deadline: float,
         hangup: Hangup | None,
     ) -> dict[int, Outcome]:
-        from tray.execution.request_job import run_jobs
+        run: Callable[..., tuple[Result, ...]]
+        if {*map(type, jobs.values())} == {Job}:
+            from tray.execution.command import run
+        else:
+            from tray.execution.request_job import run_jobs as run
 
         texts: dict[int, str] = {}
         for index in jobs:
@@ -244,9 +247,9 @@ class HookExecutor:
         if texts:
             with show_status(self._listener, event, texts) as hide:
                 shown = [replace(job, on_end=hide(index)) if index in texts else job for index, job in jobs.items()]
-                results = run_jobs(shown, deadline, hangup, background=self._background)
+                results = run(shown, deadline, hangup, background=self._background)
         else:
-            results = run_jobs([*jobs.values()], deadline, hangup, background=self._background)
+            results = run([*jobs.values()], deadline, hangup, background=self._background)
         if not SESSION_ENDS.isdisjoint(map(attrgetter("signal"), results)):
             self._shutdown_state.wait(SIGNAL_GRACE)
         outcomes: dict[int, Outcome] = {}

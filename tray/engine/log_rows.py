@@ -7,8 +7,7 @@ from typing import Any
 
 from tray.engine.sentence import sentence
 from tray.model.decision import Record, Verdict
-from tray.store.journal import Journal
-from tray.store.rows import RowFilter
+from tray.store.journal import Journal, RowFilter
 
 SENTENCE_LIMIT = 300  # characters
 FILTERS = ("agent", "project", "session", "event", "label", "hook", "text")

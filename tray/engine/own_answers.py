@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from tray.lazy_dataclass import dataclass
 from tray.model.decision import HookOutput, Outcome, Status, Verdict
 from tray.model.event import Event, EventKind
 from tray.model.hook import Failure, Guard
@@ -51,20 +52,26 @@ def no_tray(words: tuple[str, ...], agent: str) -> str:
     return "the tray is not running; `hooktray run` starts it"
 
 
-def judge_lost(event: Event, guards: Sequence[Guard]) -> Outcome | None:
-    """The outcome for this event by the guards of lost approvals; None when none of them guards it.
+@dataclass(slots=True)
+class LostApprovals:
+    """What lost approvals go on guarding; nothing as long as none were lost."""
 
-    Where the agent cannot ask, the call goes on as that of a hook that failed: it is journalled and announced.
-    """
-    found = [guard for guard in guards if (guard.agent, guard.event) == (event.agent, event.name)]
-    failures = {guard.failure for guard in found if _covers(guard, event)}
-    if failures == {Failure.ALLOW}:
-        output = HookOutput(problem=LOST_CAUSE, adjustment=LOST_ADJUSTMENT)
-        return Outcome(hook=LOST_NAME, status=Status.FAILED, output=output, cause=LOST_CAUSE, let_through=True)
-    if not failures:
-        return None
-    verdict = Verdict.DENY if Failure.BLOCK in failures else Verdict.ASK
-    return Outcome(hook=LOST_NAME, status=Status.OK, output=HookOutput(verdict=verdict, reason=LOST_REASON))
+    guards: Sequence[Guard] = ()
+
+    def judge(self, event: Event) -> Outcome | None:
+        """The outcome for this event; None when none of the guards is about it.
+
+        Where the agent cannot ask, the call goes on as that of a hook that failed: it is journalled and announced.
+        """
+        found = [guard for guard in self.guards if (guard.agent, guard.event) == (event.agent, event.name)]
+        failures = {guard.failure for guard in found if _covers(guard, event)}
+        if failures == {Failure.ALLOW}:
+            output = HookOutput(problem=LOST_CAUSE, adjustment=LOST_ADJUSTMENT)
+            return Outcome(hook=LOST_NAME, status=Status.FAILED, output=output, cause=LOST_CAUSE, let_through=True)
+        if not failures:
+            return None
+        verdict = Verdict.DENY if Failure.BLOCK in failures else Verdict.ASK
+        return Outcome(hook=LOST_NAME, status=Status.OK, output=HookOutput(verdict=verdict, reason=LOST_REASON))
 
 
 def _covers(guard: Guard, event: Event) -> bool:

@@ -10,18 +10,19 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tray.agents.protocol import fit, neutral, spec
-from tray.approvals.callers.ancestry import HookAncestry
+from tray.approvals.callers.ancestry import descent
 from tray.engine.async_output import AsyncOutput
 from tray.engine.execute import HookExecutor
 from tray.engine.gates import BOUNDARIES, CAPPED_KINDS, MAX_DEPTH, TurnLimits, apply_switch
 from tray.engine.merge import merge, skipped
-from tray.engine.own_answers import TYPED_COMMAND_KINDS, answer_command, judge_lost
+from tray.engine.own_answers import TYPED_COMMAND_KINDS, answer_command
 from tray.engine.plan import plan, split_async
 from tray.engine.ports import FREQUENT_KINDS, Defer, EngineListener, EngineOptions, EngineState, Spawn, run_now
 from tray.engine.receive import CallReport, CallReports, receive
 from tray.engine.respond import Responder
 from tray.engine.scopes import SkillScopes
 from tray.engine.user_questions import ASKING_KINDS, EngineResponse, QuestionResult, Resolution, apply_result
+from tray.execution.hook_runs import HookAncestry
 from tray.execution.process import CANCELLED
 from tray.lazy_dataclass import replace
 from tray.model.decision import NO_OPINION, Answer, Decision, Gate, Outcome, Status, Verdict
@@ -43,7 +44,7 @@ class Engine:
     """Judges events by the approved hooks. `spawn` runs work whose answer has left; False when it takes no more."""
 
     def __init__(self, state: EngineState, listener: EngineListener, spawn: Spawn, options: EngineOptions) -> None:
-        self._lost_guards = options.lost_guards
+        self._lost = options.lost
         self._protection = Protection(
             protected_paths=state.protected_paths, exceptions=options.exceptions, page=options.page
         )
@@ -80,7 +81,7 @@ class Engine:
             offline=options.offline,
             note=options.note,
         )
-        self._ancestry = HookAncestry(os.getpid())
+        self._ancestry = HookAncestry(partial(descent, own=os.getpid()))
         self._listener = listener
         self._spawn = spawn
 
@@ -134,7 +135,9 @@ class Engine:
             if own is not None and own.output.verdict is Verdict.DENY:  # whatever hooks and the switch say
                 self._listener.arrived(event, answered=False)
                 return self._responder.respond(event, fit(event, merge([own])), started)
-            switch_gate = self._switch.gate(time.time(), event.session, event.agent)
+            switch, switch_gate = self._switch.current, None
+            if switch.pauses or not switch.enabled:
+                switch_gate = self._switch.gate(time.time(), event.session, event.agent)
             if switch_gate is not None and own is None and event.kind not in ANCESTRY_KINDS:
                 return self._answer_off(event, ledger, switch_gate, started, defer)
             hooks = plan(event, ledger, self._switch, self._scopes.skills, on_slow)
@@ -195,12 +198,10 @@ class Engine:
 
     def _with_place(self, event: Event) -> Event:
         """The event with the hooks from which its relay descends."""
-        descent = self._ancestry.descent(event.pid)
-        if descent is None:
+        found = self._ancestry.descent(event.pid)
+        if found is None:
             return event
-        place = self._runs.find(
-            descent.chain, is_below_one_shot=descent.is_below_one_shot, background=self._background
-        )
+        place = self._runs.find(found.chain, is_below_one_shot=found.is_below_one_shot, background=self._background)
         return replace(event, above=place.above, depth=place.depth) if place.depth else event
 
     def _fail(self, event: Event, ledger: LedgerState, started: float, error: Exception) -> Answer:
@@ -360,8 +361,7 @@ class Engine:
         if typed is not None:
             return typed
         own = self._protection.judge(event) if event.tool is not None and event.kind in PROTECTED_KINDS else None
-        guards = self._lost_guards()
-        lost = judge_lost(event, guards) if guards else None
+        lost = self._lost.judge(event) if self._lost.guards else None
         if own is None or lost is None:
             return own or lost
         return lost if lost.output.verdict > own.output.verdict else own

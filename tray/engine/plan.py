@@ -19,6 +19,7 @@ from tray.agents.tools import native as native_tool
 from tray.engine import scopes
 from tray.engine.gates import apply_switch
 from tray.lazy_dataclass import dataclass, field, replace
+from tray.lazy_pattern import lazy_pattern
 from tray.model.event import TYPED_KINDS, Capability, Event, EventKind
 from tray.model.hook import Action, AsyncMode, Command, Failure, Hook, Match, plain_texts
 from tray.paths import real_path
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 PATTERN_LIMIT = 0.05  # seconds; a pattern that runs out of time counts as matching, so its hook runs
 BUDGET = 0.2  # seconds for all patterns of one event
 SLOW_AFTER = 0.01  # of these, until `on_slow` is called
-_LIST_OF_NAMES = re.compile(r"[A-Za-z0-9_\-, |]*")
-_LIST_OF_WORDS = re.compile(r"[A-Za-z0-9_|]*")
+_LIST_OF_NAMES = lazy_pattern(r"[A-Za-z0-9_\-, |]*")
+_LIST_OF_WORDS = lazy_pattern(r"[A-Za-z0-9_|]*")
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +50,10 @@ def plan(
     `skills` says which skills are in force in the event's session; `on_slow` is called when patterns take long.
     A hook whose matcher fails is asked: no event gets past a guard by what it says.
     """
-    candidates = ledger.candidates(event.agent, event.kind, event.name)
+    names = (event.agent, event.kind, event.name)
+    candidates = ledger.known_candidates.get(names)
+    if candidates is None:
+        candidates = ledger.candidates(*names)
     if not candidates:
         return ()
     search = EventSearch(event, skills, on_slow)
@@ -62,7 +66,7 @@ def plan(
             is_asked = True
         if is_asked:
             indexes += group
-    hooks = [ledger.ordered[index] for index in sorted(indexes)] if indexes else []
+    hooks = [*map(ledger.ordered.__getitem__, sorted(indexes))]
     if hooks and event.kind in TYPED_KINDS:
         hooks = [one for one in hooks if _is_heard(one.hook, event)]
     switched = switch.current

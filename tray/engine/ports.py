@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from tray.engine.own_answers import CommandAnswers, no_tray
+from tray.engine.own_answers import CommandAnswers, LostApprovals, no_tray
 from tray.engine.user_questions import UserQuestions
 from tray.execution.hook_runs import HookRuns
 from tray.lazy_dataclass import dataclass, field
 from tray.model.decision import Decision, Record
 from tray.model.event import Event, EventKind
-from tray.model.hook import Guard
 from tray.protection.protected_paths import ProtectedPaths
 from tray.protection.self_protection import PageAddress
 from tray.store.copies import Copies
@@ -90,4 +89,4 @@ class EngineOptions:
     command_answers: CommandAnswers = no_tray
     exceptions: Callable[[], Sequence[str]] = tuple  # of the self-protection
     page: PageAddress = field(default_factory=PageAddress)
-    lost_guards: Callable[[], Sequence[Guard]] = tuple  # what lost approvals go on guarding
+    lost: LostApprovals = field(default_factory=LostApprovals)

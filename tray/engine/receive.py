@@ -135,7 +135,9 @@ class CallReports:
         now, size = self._clock(), 0
         with self._lock:
             found = self._reports.pop(key, None)
-            if found is not None and now < found.fresh_until and _is_same_call(found.event, event):
+            # The same line again is another report, which is judged anew.
+            is_other_line = found is not None and found.event.via_agent != event.via_agent
+            if found is not None and is_other_line and now < found.fresh_until and _is_same_call(found.event, event):
                 self._reports[key] = found
                 return found
             self._reports[key] = CallReport(event)
@@ -189,7 +191,7 @@ def _key(event: Event) -> CallKey | None:
 
 
 def _is_same_call(first: Event, second: Event) -> bool:
-    """Whether another line reports the same. The same line again is another report, which is judged anew."""
-    if first.via_agent == second.via_agent or first.tool is None or second.tool is None:
+    """Whether two lines report the same."""
+    if first.tool is None or second.tool is None:
         return False
     return tools.canonical_call(first.agent, first.tool) == tools.canonical_call(second.agent, second.tool)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tray.execution.background import BackgroundProcesses
@@ -18,6 +18,7 @@ from tray.execution.process import StartGate
 from tray.execution.process_table import ProcessEntry, environment, read_entry
 from tray.lazy_dataclass import dataclass
 
+MAX_PARENTS = 1024  # of relays
 MAX_RUNS = 4096  # that are remembered; the oldest that left children is forgotten first
 FILE_SIZE = 64 * 1024  # bytes of a file that are read
 
@@ -34,9 +35,42 @@ OUTSIDE = HookPlace()  # of any hook
 
 
 @dataclass(frozen=True, slots=True)
+class Descent:
+    """A process and those above it, nearest first, up to the child of ours or of a one-shot engine."""
+
+    chain: tuple[int, ...]
+    is_below_one_shot: bool
+
+
+@dataclass(frozen=True, slots=True)
 class _Run:
     below: HookPlace  # the place of what the hook starts
     start: float  # of its process, in the system's own unit
+
+
+class HookAncestry:
+    """How a relay descends from a hook, asked of each event that has hooks: what `look` finds is cached.
+
+    A process that does not descend from us never will: the kernel gives orphans to us only from below us. So it is
+    enough to know the relay's parent again; its number is not enough, as numbers come back.
+    """
+
+    def __init__(self, look: Callable[[int], Descent | None]) -> None:
+        self._look = look
+        self._unrelated: set[tuple[int, float]] = set()
+
+    def descent(self, pid: int) -> Descent | None:
+        """None when neither we nor a one-shot engine is above the relay."""
+        relay = read_entry(pid)
+        parent = read_entry(relay.parent) if relay else None
+        if relay and parent and (relay.parent, parent.start) in self._unrelated:
+            return None
+        found = self._look(pid)
+        if found is None and relay and parent and relay == read_entry(pid):  # its parent is still the same
+            if len(self._unrelated) >= MAX_PARENTS:
+                self._unrelated.clear()
+            self._unrelated.add((relay.parent, parent.start))
+        return found
 
 
 class HookRuns:

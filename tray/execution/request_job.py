@@ -90,11 +90,9 @@ def run_jobs(
     jobs: Sequence[AnyJob], deadline: float, hangup: Hangup | None, *, background: BackgroundProcesses | None = None
 ) -> tuple[Result, ...]:
     """Start everything together; one Result for each, in their order, by `deadline` (time.monotonic())."""
-    commands = [job for job in jobs if isinstance(job, Job)]
-    if len(commands) == len(jobs):
-        return command.run(commands, deadline, hangup, background=background)
     import socket
 
+    commands = [job for job in jobs if isinstance(job, Job)]
     running: list[RunningRequest] = []
     try:
         wake_out, wake_in = socket.socketpair()

@@ -21,6 +21,7 @@ LINES = 1024  # command lines that are remembered: they are looked at before eve
 HEAD = 256  # bytes; the kernel reads no more of an interpreter line
 ASSIGNMENT = lazy_pattern(r"[A-Za-z_]\w*=")
 PYTHON = lazy_pattern(r"pythonw?[\d.]*(\.exe)?")
+UNOPENED = b"can't open file"  # in the message of a Python that has not found its script
 CANNOT_OPEN = lazy_pattern(
     r"""[^\r\n]*python[^\r\n]*: can't open file ['"]([^\r\n]*)['"]: \[Errno 2\] No such file or directory"""
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import select
 import socket
@@ -123,7 +124,7 @@ class ClientConnection:
         self._on_header = on_header
         self._submit = submit
         self._unread: bytes | bytearray = b""  # the first piece as it came: of most frames it is all
-        self._chunks: list[bytes] = []
+        self._body = io.BytesIO()  # from which the whole is taken without a copy
         self._received = 0  # bytes of the body, kept or not
         self._until = time.monotonic() + FRAME_TIMEOUT
         self._was_open = False  # whether the other end was open when what has arrived was read
@@ -191,7 +192,7 @@ class ClientConnection:
             agent=fields.get("agent", ""),
             event=fields.get("event", ""),
             id=fields["id"],
-            body=b"".join(self._chunks),
+            body=self._body.getvalue(),
             cwd=fields.get("cwd", ""),
             environment=self.header.environment,
             pid=self.peer.pid,
@@ -200,7 +201,7 @@ class ClientConnection:
         )
 
     def body(self) -> bytes:
-        return b"".join(self._chunks)
+        return self._body.getvalue()
 
     def send_answer(self, answer: Answer) -> None:
         """Best effort: a caller that does not take its answer has gone."""
@@ -263,12 +264,12 @@ class ClientConnection:
         return bool(received)  # its end is met by whoever waits
 
     def _append(self, received: bytes) -> None:
-        """After the header each piece is kept as it came: large payloads are joined once, and not copied before."""
+        """A header may come in many pieces, which are joined; those of a large payload are not copied here."""
         if self.header is not None:
             self._unread = received
             return
         if isinstance(self._unread, bytes):
-            self._unread = bytearray(self._unread)  # a header may come in many pieces
+            self._unread = bytearray(self._unread)
         self._unread += received
 
     def _parse_available(self) -> bool:
@@ -295,7 +296,7 @@ class ClientConnection:
             if self._received > size:
                 raise frames.FrameError(f"{self._received - size} bytes follow the frame")
             if size <= PAYLOAD_LIMIT:
-                self._chunks.append(bytes(unread))
+                self._body.write(unread)
             self._unread = b""
         return self._received == size
 

@@ -6,13 +6,16 @@ translated later. `python -m tray.language.build` collects all of them.
 
 from __future__ import annotations
 
-import gettext
 import os
 import sys
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import gettext
 
 FOLDER = Path(__file__).parent
 VARIABLES = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")  # the first one that is set decides
@@ -71,6 +74,8 @@ def _desktop() -> str:
 
 @cache
 def _catalogue(name: str) -> gettext.NullTranslations:
+    import gettext  # most events say nothing
+
     path = FOLDER / f"{name}.mo"
     if not path.exists():
         return gettext.NullTranslations()

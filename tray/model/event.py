@@ -106,14 +106,11 @@ class EventSpec:
     needs_you: bool = False  # the agent then waits for its user, and has no other event for that
     extras: tuple[str, ...] = ()  # the agent's own answer fields that have no canonical word
     observe_only: bool = field(init=False)
+    deadline: float = field(init=False)  # seconds after which the answer must have left (law 6)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "observe_only", self.can is Capability.NOTHING)
-
-    @property
-    def deadline(self) -> float:
-        """Seconds after which the answer must have left (law 6)."""
-        return self.timeout - max(0.25, min(0.1 * self.timeout, 2.0))
+        object.__setattr__(self, "deadline", self.timeout - max(0.25, min(0.1 * self.timeout, 2.0)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,19 +1,22 @@
-"""The journal: the record of every event, decision and answer, newest first."""
+"""The journal: the record of every event, decision and answer, newest first; and a Record as a row of it."""
 
 from __future__ import annotations
 
+import binascii
+import functools
 import json
 import logging
+import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from tray.errors import StoreError
-from tray.lazy_dataclass import replace
-from tray.model.decision import Answer, Record
-from tray.store import dropped_rows, rows
+from tray.lazy_dataclass import dataclass, replace
+from tray.model.decision import Answer, Record, Verdict
+from tray.model.event import EventKind
+from tray.store import dropped_rows
 from tray.store.db import Database
 from tray.store.retention import Retention, keep_all
-from tray.store.rows import ALL_ROWS, RowFilter
 from tray.store.writer import Committed, JournalWriter, WriteJob
 
 T = TypeVar("T")
@@ -27,6 +30,62 @@ INSERT_FIRST = "INSERT INTO meta VALUES (?, 1) ON CONFLICT (key) DO NOTHING"
 SET_OFFLINE_SEEN = (
     "INSERT INTO meta VALUES ('offline_seen', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 )
+
+PAYLOAD_LIMIT = 64 * 1024  # bytes of a payload that are kept; its digest is of the whole
+LISTS = ("hooks", "rewrites", "notes", "adjustments", "masks")
+OBJECTS = frozenset({*LISTS, "answer"})  # kept as JSON
+EMPTY = {**dict.fromkeys(LISTS, "[]"), "answer": "{}"}
+COLUMNS = (
+    *("id", "at", "agent", "session", "project", "event", "kind", "verdict", "reason", "ms", *LISTS),
+    *("problem", "payload", "digest", "masked", "answer", "offline", "alerted", "test"),
+    *("cwd", "ledger", "wait_ms", "hooks_ms", "tool", "subject"),
+)
+SELECT = f"SELECT {', '.join(COLUMNS)} FROM journal"
+LARGE = {"payload": "''", "answer": "'{}'", "masks": "'[]'"}  # what a list of rows does without
+BRIEF = f"SELECT {', '.join(LARGE.get(name, name) for name in COLUMNS)} FROM journal"
+KINDS = frozenset(kind.value for kind in EventKind)
+HAS_FAILURE = (
+    "EXISTS (SELECT 1 FROM json_each(hooks) WHERE json_extract(value, '$.status') IN ('failed', 'timed_out'))"
+)
+LABEL = (  # the same as Record.label
+    "CASE WHEN verdict = 3 THEN 'deny' WHEN verdict = 2 THEN 'ask'"
+    f" WHEN problem <> '' OR {HAS_FAILURE} THEN 'trouble' WHEN rewrites <> '[]' THEN 'rewrite'"
+    " WHEN verdict = 1 THEN 'allow' ELSE 'abstain' END"
+)
+CONDITIONS = {
+    "before": "seq < (SELECT seq FROM journal WHERE id = :before)",
+    "after": "seq > (SELECT seq FROM journal WHERE id = :after)",
+    "agent": "agent = :agent",
+    "event": "event = :event",
+    "kind": "kind = :kind",
+    "session": "session = :session",
+    "project": "project = :project",
+    "verdict": "verdict = :verdict",
+    "label": f"{LABEL} = :label",
+    "since": "at >= :since",
+    "hook": "EXISTS (SELECT 1 FROM json_each(hooks) WHERE json_extract(value, '$.name') = :hook)",
+    "text": " OR ".join(f"{name} LIKE :text ESCAPE '\\'" for name in ("payload", "reason", "hooks", "answer")),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowFilter:
+    """Which rows are wanted. What is empty does not count."""
+
+    before: str = ""  # an id: only rows older than this one
+    after: str = ""  # an id: only what came in since
+    agent: str = ""
+    event: str = ""  # a canonical name, else a native one
+    session: str = ""
+    project: str = ""
+    hook: str = ""  # was asked
+    text: str = ""  # stands in the payload, the reason, the outputs or the answer
+    label: str = ""  # Record.label
+    verdict: Verdict | None = None
+    since: float | None = None  # seconds since the epoch
+
+
+ALL_ROWS = RowFilter()
 
 
 class Journal:
@@ -50,7 +109,7 @@ class Journal:
         self._offline = offline
         self._warn = warn
         prune_step = retention.prune_step if retention else keep_all
-        self._writer = JournalWriter(database, wait=wait, warn=warn, prune_step=prune_step)
+        self._writer = JournalWriter(database, insert_statement, wait=wait, warn=warn, prune_step=prune_step)
 
     @property
     def dropped(self) -> int:
@@ -67,7 +126,7 @@ class Journal:
         if self._offline:
             record = replace(record, offline=True)
         try:
-            values = rows.values(record)
+            values = row_values(record)
         except (TypeError, ValueError, RecursionError) as e:
             self._warn(f"a row of the journal cannot be stored: {e}")
             self._writer.count_dropped()
@@ -86,13 +145,13 @@ class Journal:
         if self._offline:
             record = replace(record, offline=True)
         try:
-            values = rows.values(record)
+            values = row_values(record)
         except (TypeError, ValueError, RecursionError) as e:
             self._warn(f"a row of the journal cannot be stored: {e}")
             return Committed.DROPPED
         try:
             with self._database.write(busy=wait) as connection:
-                connection.execute(rows.insert(1), values)
+                connection.execute(insert_statement(1), values)
         except StoreError as e:
             self._warn(e.message)
             return Committed.LATE
@@ -120,9 +179,9 @@ class Journal:
 
         `brief` leaves out what is large and no list shows: payloads, answers, masks.
         """
-        sql, values = rows.query(limit, wanted, brief=brief)
+        sql, values = query_rows(limit, wanted, brief=brief)
         with self._database.connect() as connection:
-            return [rows.record(row) for row in connection.execute(sql, values)]
+            return [_record(row) for row in connection.execute(sql, values)]
 
     def iterate(self, wanted: RowFilter = ALL_ROWS) -> Iterator[Record]:
         """All rows that fit, newest first, a page at a time; what comes in meanwhile is left out."""
@@ -136,11 +195,11 @@ class Journal:
         if not id:
             return None
         with self._database.connect() as connection:
-            found = connection.execute(f"{rows.SELECT} WHERE id = ?", (id,)).fetchall()
+            found = connection.execute(f"{SELECT} WHERE id = ?", (id,)).fetchall()
             if not found:
                 bounds = (id, id + chr(0x10FFFF))
-                found = connection.execute(f"{rows.SELECT} WHERE id > ? AND id < ? LIMIT 2", bounds).fetchall()
-        return rows.record(found[0]) if len(found) == 1 else None
+                found = connection.execute(f"{SELECT} WHERE id > ? AND id < ? LIMIT 2", bounds).fetchall()
+        return _record(found[0]) if len(found) == 1 else None
 
     def answer_of(self, id: str, *, digest: str = "") -> Answer | None:
         """The answer already given to this event, so that it is decided once; `digest` = only for this payload."""
@@ -148,7 +207,7 @@ class Journal:
             row = connection.execute("SELECT answer, digest FROM journal WHERE id = ?", (id,)).fetchone()
         if row is None or digest not in ("", row["digest"]):
             return None
-        return rows.answer(row)
+        return _answer(row)
 
     def count(self) -> int:
         with self._database.connect() as connection:
@@ -161,10 +220,10 @@ class Journal:
             last = connection.execute("SELECT max(seq) FROM journal").fetchone()[0] or 0
             seen = connection.execute("SELECT value FROM meta WHERE key = 'offline_seen'").fetchone()
             bounds = (seen["value"] if seen else 0, last)
-            sql = f"{rows.SELECT} WHERE offline = 1 AND seq > ? AND seq <= ? ORDER BY seq"
+            sql = f"{SELECT} WHERE offline = 1 AND seq > ? AND seq <= ? ORDER BY seq"
             found = connection.execute(sql, bounds).fetchall()
             connection.execute(SET_OFFLINE_SEEN, (last,))
-        return [rows.record(row) for row in found]
+        return [_record(row) for row in found]
 
     def is_first(self, key: str) -> bool:
         """Whether this is the first call ever for `what`, of which a person is notified once. In doubt it is."""
@@ -179,3 +238,94 @@ class Journal:
         """Begin to delete what is too old or too much; it is also done after every so many rows."""
         dropped_rows.merge_file(self._database)
         self._writer.prune()
+
+
+# ---- a row, and the one query that reads rows; pure ----
+
+
+@functools.cache
+def insert_statement(count: int) -> str:
+    """The statement that takes the values of so many rows, one row's after the other's.
+
+    The first row of an event stays, so that writing one once more after a doubtful commit is harmless.
+    """
+    one = f"({', '.join('?' * len(COLUMNS))})"
+    return f"INSERT INTO journal ({', '.join(COLUMNS)}) VALUES {', '.join([one] * count)} ON CONFLICT (id) DO NOTHING"
+
+
+def row_values(record: Record) -> tuple[object, ...]:
+    """A row's values. Raises TypeError, ValueError or RecursionError for what JSON cannot hold."""
+    found: list[object] = []
+    for name in COLUMNS:
+        value = getattr(record, name)
+        if name in OBJECTS:
+            value = _encode(value) if value else EMPTY[name]
+        elif name == "payload" and len(value) > PAYLOAD_LIMIT // 4:  # four bytes a character, at most
+            value = _truncate(value)
+        elif name == "verdict":
+            value = int(value)
+        found.append(_clean(value) if isinstance(value, str) and not value.isascii() else value)
+    return tuple(found)
+
+
+def _record(row: sqlite3.Row) -> Record:
+    named: dict[str, Any] = dict(zip(COLUMNS, row, strict=True))
+    for name in LISTS:  # most are empty, and a page is many rows
+        named[name] = () if named[name] == "[]" else tuple(json.loads(named[name]))
+    named["verdict"] = Verdict(named["verdict"])
+    named["answer"] = {} if named["answer"] == "{}" else json.loads(named["answer"])
+    named["offline"], named["test"] = bool(named["offline"]), bool(named["test"])
+    return Record(**named)
+
+
+def _answer(row: sqlite3.Row) -> Answer | None:
+    """The very bytes that the agent got, or None when the row does not hold them (masked, shortened, none given)."""
+    words = json.loads(row["answer"])
+    if not {"stdout", "stderr", "code"} <= words.keys() or not words.get("exact", True):
+        return None
+    return Answer(stdout=_bytes(words["stdout"]), stderr=_bytes(words["stderr"]), code=words["code"])
+
+
+def query_rows(limit: int, row_filter: RowFilter, *, brief: bool = False) -> tuple[str, dict[str, object]]:
+    """The newest rows that fit. Ordered by seq and never by time: a wall clock may jump back."""
+    named = {name: getattr(row_filter, name) for name in CONDITIONS if name != "kind"}
+    wanted = {name: value for name, value in named.items() if value not in (None, "")}
+    if wanted.get("event") in KINDS:
+        wanted["kind"] = wanted.pop("event")
+    where = " AND ".join(f"({CONDITIONS[name]})" for name in wanted)
+    if "text" in wanted:
+        wanted["text"] = f"%{_literal(str(wanted['text']))}%"
+    found = f"{BRIEF if brief else SELECT}{f' WHERE {where}' if where else ''}"
+    return f"{found} ORDER BY seq DESC LIMIT :limit", wanted | {"limit": limit}
+
+
+def _truncate(payload: str) -> str:
+    """At most PAYLOAD_LIMIT bytes, saying so when something is missing."""
+    whole = payload.encode("utf-8", "replace")
+    if len(whole) <= PAYLOAD_LIMIT:
+        return payload
+    kept = whole[:PAYLOAD_LIMIT].decode("utf-8", "ignore")
+    return f"{kept}… [cut: {PAYLOAD_LIMIT} of {len(whole)} bytes]"
+
+
+def _json_default(value: object) -> object:
+    """Bytes that are not text survive; anything else that JSON does not know is kept as people would read it."""
+    return {"base64": binascii.b2a_base64(value, newline=False).decode()} if isinstance(value, bytes) else str(value)
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, default=_json_default).encode
+
+
+def _bytes(word: str | dict[str, str]) -> bytes:
+    return word.encode() if isinstance(word, str) else binascii.a2b_base64(word["base64"])
+
+
+def _clean(text: str) -> str:
+    """SQLite refuses half a surrogate pair, and JSON from outside may hold one."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _literal(text: str) -> str:
+    for char in "\\%_":
+        text = text.replace(char, f"\\{char}")
+    return _clean(text)

@@ -64,17 +64,17 @@ class LedgerState:
     denied: frozenset[tuple[str, str]] = frozenset()  # (key, digest)
     ordered: tuple[ApprovedHook, ...] = ()  # the approved ones, rules first, then by their position
     by_event: Mapping[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)  # indexes by (agent, event)
-    candidate_cache: dict[tuple[str, ...], Candidates] = field(default_factory=dict, compare=False, repr=False)
+    known_candidates: dict[tuple[str, ...], Candidates] = field(default_factory=dict, compare=False, repr=False)
     tampered: str = ""  # why the rows from some point on do not count; "" when all do
 
     def candidates(self, agent: str, *events: str) -> Candidates:
         """The matches that an event with these names may meet, each with its hooks; many hooks may have the same."""
         name = (agent, *events)
-        found = self.candidate_cache.get(name)
+        found = self.known_candidates.get(name)
         if found is None:
-            if len(self.candidate_cache) >= MAX_CACHED:
-                self.candidate_cache.clear()
-            found = self.candidate_cache[name] = self._find_candidates(agent, events)
+            if len(self.known_candidates) >= MAX_CACHED:
+                self.known_candidates.clear()
+            found = self.known_candidates[name] = self._find_candidates(agent, events)
         return found
 
     def _find_candidates(self, agent: str, events: Sequence[str]) -> Candidates:

@@ -19,7 +19,7 @@ from operator import attrgetter
 from typing import TypeVar
 
 from tray.lazy_dataclass import dataclass
-from tray.store import dropped_rows, rows
+from tray.store import dropped_rows
 from tray.store.db import Database, is_damage
 from tray.threads import CheckedThread
 
@@ -55,20 +55,23 @@ class WriteJob:
 
 
 class JournalWriter:
-    """`warn` is called once an hour with each distinct warning; it may neither block nor raise.
+    """`insert` returns the statement for so many rows.
 
+    `warn` is called once an hour with each distinct warning; it may neither block nor raise.
     `prune_step` deletes a few rows on the writer's connection, and returns whether there is more to do.
     """
 
     def __init__(
         self,
         database: Database,
+        insert: Callable[[int], str],
         *,
         wait: float,
         warn: Callable[[str], None],
         prune_step: Callable[[sqlite3.Connection], bool] = lambda _: False,
     ) -> None:
         self._database = database
+        self._insert = insert
         self._prune_step = prune_step
         self._needs_pruning = False
         self._since_pruning = 0  # jobs since the last round of pruning began
@@ -206,7 +209,7 @@ class JournalWriter:
                         connection = self._database.open(busy=BUSY_TIMEOUT)
                     if not any(job) or self._since_pruning >= PRUNE_DEADLINE:
                         self._prune(connection)
-                    _commit(connection, *job)
+                    self._commit(connection, *job)
             except sqlite3.Error as e:
                 _close(connection)  # a fresh one sees a file that was mended or put back
                 connection = None
@@ -240,6 +243,18 @@ class JournalWriter:
                     break
             # Of a few sizes only: SQLite keeps what it has compiled.
             return batch[: 1 << (len(batch).bit_length() - 1)] if batch else batch, 0
+
+    def _commit(self, connection: sqlite3.Connection, batch: list[WriteJob], dropped: int) -> None:
+        """One statement, which is a transaction of its own: SQLite begins and ends it without the interpreter.
+
+        Between BEGIN and COMMIT busy threads would take the interpreter at each statement, and a change of the switch
+        would find the database locked for seconds.
+        """
+        if dropped:
+            connection.execute(dropped_rows.SAVE, (dropped,))
+        elif batch:
+            sql = batch[0].sql or self._insert(len(batch))
+            connection.execute(sql, tuple(chain.from_iterable(map(attrgetter("values"), batch))))
 
     def _finished(self, batch: list[WriteJob], dropped: int) -> None:
         with self._work_ready:
@@ -289,19 +304,6 @@ class JournalWriter:
                 return
             self._warned[text] = now
         self._warn_callback(text)
-
-
-def _commit(connection: sqlite3.Connection, batch: list[WriteJob], dropped: int) -> None:
-    """One statement, which is a transaction of its own: SQLite begins and ends it without the interpreter.
-
-    Between BEGIN and COMMIT busy threads would take the interpreter at each statement, and whoever turns the switch
-    would find the database locked for seconds.
-    """
-    if dropped:
-        connection.execute(dropped_rows.SAVE, (dropped,))
-    elif batch:
-        sql = batch[0].sql or rows.insert(len(batch))
-        connection.execute(sql, tuple(chain.from_iterable(map(attrgetter("values"), batch))))
 
 
 def _close(connection: sqlite3.Connection | None) -> None:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from tray.lazy_dataclass import dataclass
 from tray.model.decision import Record
-from tray.store.rows import KINDS, RowFilter
+from tray.store.journal import KINDS, RowFilter
 from tray.web.templating import VERDICTS
 
 MAX_LENGTH = 200  # characters of one filter

@@ -7,17 +7,18 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
 
 from tray.approvals.callers.ancestry import (
     Ancestor,
-    Descent,
-    HookAncestry,
     descends_from,
     descends_from_hook,
+    descent,
     is_own_program,
 )
+from tray.execution.hook_runs import Descent, HookAncestry
 from tray.execution.isolation import one_shot_command
 
 SAYS_ONCE = Ancestor(5, (*one_shot_command(), "--home", "/h", "claude-code", "Stop"))
@@ -58,7 +59,7 @@ def test_our_own_interpreter_is_ours_and_a_process_that_has_gone_is_not() -> Non
 @pytest.mark.skipif(sys.platform == "win32", reason="starts `cat`")
 def test_a_lineage_says_each_time_what_the_ancestors_say() -> None:
     with running(["/bin/cat"], executable="/bin/cat") as ours:
-        below, beside = HookAncestry(os.getpid()), HookAncestry(ours)
+        below, beside = (HookAncestry(partial(descent, own=own)) for own in (os.getpid(), ours))
 
         assert [below.descent(ours), below.descent(ours)] == [Descent((ours,), is_below_one_shot=False)] * 2
         assert [beside.descent(os.getpid()), beside.descent(os.getpid())] == [None, None]

@@ -12,6 +12,7 @@ from typing import Any
 
 from tray.agents.agent import ProtectedFiles
 from tray.lazy_dataclass import dataclass, field
+from tray.lazy_pattern import lazy_pattern
 
 DEFAULT_TIMEOUT = 600.0  # seconds
 
@@ -63,13 +64,13 @@ class SettingsFile:
 
     def protected(self, agent: str) -> tuple[ProtectedFiles, ...]:
         """The file in any home or project; `agent` is what people call it."""
-        return (ProtectedFiles(kind=self._kind(agent), pattern=re.compile(f".*/{re.escape(self.path.lower())}")),)
+        return (ProtectedFiles(kind=self._kind(agent), pattern=lazy_pattern(f".*/{re.escape(self.path.lower())}")),)
 
     def protected_in_home(self, agent: str) -> tuple[ProtectedFiles, ...]:
         """The file in the folder that the environment names."""
         if not self.variable:
             return ()
-        return (ProtectedFiles(kind=self._kind(agent), pattern=re.compile(f"/+{re.escape(self.name)}")),)
+        return (ProtectedFiles(kind=self._kind(agent), pattern=lazy_pattern(f"/+{re.escape(self.name)}")),)
 
     @property
     def path_words(self) -> tuple[str, ...]:

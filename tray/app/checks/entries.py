@@ -27,28 +27,32 @@ from tray.lazy_dataclass import replace
 OFF = "off: "  # a connector's word for an agent that does not run our entries
 EVENTS_SHOWN = 3
 
+Recorded = tuple[tuple[Backup, tuple[EntryContent, ...]], ...]
 
-def changed_entries(site: Site, agent: str) -> tuple[Finding, ...]:
+
+def recorded_entries(site: Site, agent: str) -> Recorded:
+    """What `connect` wrote for this agent, and Hooktray has not taken out: each file with our entries in it."""
+    connector = connectors()[agent]
+    found = ((backup, _written(connector, backup)) for backup in site.backups.of_agent(agent))
+    return tuple((backup, written) for backup, written in found if written)
+
+
+def changed_entries(site: Site, agent: str, recorded: Recorded | None = None) -> tuple[Finding, ...]:
     """How our entries differ from what `connect` wrote for this agent; empty when they do not, or there are none."""
     connector = connectors()[agent]
+    recorded = recorded_entries(site, agent) if recorded is None else recorded
     found: list[Finding] = []
-    for backup in site.backups.of_agent(agent):
-        found += _file_findings(site, connector, agent, backup)
-    return tuple(found) or tuple(_switched_off(site, connector, agent)) or tuple(_wanted(site, connector, agent))
+    for backup, written in recorded:
+        found += _file_findings(site, connector, agent, backup, written)
+    return tuple(found) or tuple(_switched_off(site, agent, recorded)) or tuple(_wanted(site, agent, recorded))
 
 
-def is_recorded(site: Site, agent: str) -> bool:
-    """Whether `connect` wrote entries for this agent that Hooktray has not taken out."""
-    return any(_written(connectors()[agent], one) for one in site.backups.of_agent(agent))
-
-
-def watched_files(site: Site, agent: str) -> tuple[Path, ...]:
+def watched_files(site: Site, agent: str, recorded: Recorded) -> tuple[Path, ...]:
     """The files whose change may change the result."""
     connector = connectors()[agent]
-    recorded = [backup for backup in site.backups.of_agent(agent) if _written(connector, backup)]
-    switches = [file for backup in recorded for file in connector.switch_files(_site_of(site, backup.path))]
-    programs = [Path(one) for backup in recorded for one in _programs(site, _written(connector, backup))]
-    return tuple(dict.fromkeys((*(backup.path for backup in recorded), *switches, *programs)))
+    switches = [file for backup, _ in recorded for file in connector.switch_files(_site_of(site, backup.path))]
+    programs = [Path(one) for _, written in recorded for one in _programs(site, written)]
+    return tuple(dict.fromkeys((*(backup.path for backup, _ in recorded), *switches, *programs)))
 
 
 def fingerprint(findings: Iterable[Finding]) -> str:
@@ -73,10 +77,9 @@ def _site_of(site: Site, path: Path) -> Site:
     return replace(site, cwd=path.parent.parent, scope="", workspace="")
 
 
-def _file_findings(site: Site, connector: Connector, agent: str, backup: Backup) -> Iterator[Finding]:
-    written = _written(connector, backup)
-    if not written:
-        return
+def _file_findings(
+    site: Site, connector: Connector, agent: str, backup: Backup, written: tuple[EntryContent, ...]
+) -> Iterator[Finding]:
     path = backup.path
     values = {"file": str(path), "reconnect": reconnect_command(site, agent, (str(path),))}
     try:
@@ -157,9 +160,9 @@ def _is_place_there(backup: Backup) -> bool:
     return anchor.is_dir() or backup.path.parent.parent.is_dir()
 
 
-def _switched_off(site: Site, connector: Connector, agent: str) -> Iterator[Finding]:
-    for backup in site.backups.of_agent(agent):
-        if _written(connector, backup) and (reason := switch_reason(_site_of(site, backup.path), agent)):
+def _switched_off(site: Site, agent: str, recorded: Recorded) -> Iterator[Finding]:
+    for backup, _ in recorded:
+        if reason := switch_reason(_site_of(site, backup.path), agent):
             yield Finding(cause=Cause.ENTRY_SWITCHED_OFF, name=agent, values={"remedy": reason})
             return
 
@@ -170,14 +173,13 @@ def missing_events(site: Site, agent: str, present: Collection[str]) -> tuple[st
     return tuple(sorted(event for event in needed if event not in present and "<" not in event))
 
 
-def _wanted(site: Site, connector: Connector, agent: str) -> Iterator[Finding]:
+def _wanted(site: Site, agent: str, recorded: Recorded) -> Iterator[Finding]:
     """A hook needs events that had no entry when `connect` wrote them."""
-    recorded = [backup for backup in site.backups.of_agent(agent) if _written(connector, backup)]
-    present = {one.event for backup in recorded for one in _written(connector, backup)}
+    present = {one.event for _, written in recorded for one in written}
     if not recorded or "" in present:  # one entry for all events
         return
     if wanted := missing_events(site, agent, present):
-        files = tuple(str(backup.path) for backup in recorded)
+        files = tuple(str(backup.path) for backup, _ in recorded)
         command = reconnect_command(site, agent, files)
         values = {"file": files[0], "events": _names(wanted), "affected": wanted, "reconnect": command}
         yield Finding(cause=Cause.ENTRY_WANTED, name=agent, values=values)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from pathlib import PurePath
 
+from tray.execution.hook_runs import Descent
 from tray.execution.isolation import base_interpreter, is_isolated
 from tray.execution.orphans import OPENED_VARIABLE
 from tray.execution.process_table import environment, read_entry
@@ -15,21 +16,12 @@ from tray.files import content
 from tray.lazy_dataclass import dataclass
 
 DEPTH = 64
-MAX_PARENTS = 1024  # parents of relays
 
 
 @dataclass(frozen=True, slots=True)
 class Ancestor:
     pid: int
     command: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Descent:
-    """A process and those above it, nearest first, up to the child of ours or of a one-shot engine."""
-
-    chain: tuple[int, ...]
-    is_below_one_shot: bool
 
 
 def ancestors(pid: int) -> Iterator[Ancestor]:
@@ -128,16 +120,17 @@ def _direct_child(
     pid: int, own: int, ancestors_of: Callable[[int], Iterable[Ancestor]], is_own_program_of: Callable[[int], bool]
 ) -> int | None:
     """The one directly below us on the way down to `pid`."""
-    found = _descent(pid, own, ancestors_of, is_own_program_of)
+    found = descent(pid, own, ancestors_of, is_own_program_of)
     return None if found is None else found.chain[-1]
 
 
-def _descent(
+def descent(
     pid: int,
     own: int,
     ancestors_of: Callable[[int], Iterable[Ancestor]] = ancestors,
     is_own_program_of: Callable[[int], bool] = is_own_program,
 ) -> Descent | None:
+    """How it descends from the process with the number `own`, or from a one-shot engine; None when it does not."""
     chain = [pid]
     for found in ancestors_of(pid) if pid > 0 else ():
         is_one_shot = is_isolated(found.command, "once") and is_own_program_of(found.pid)
@@ -145,31 +138,6 @@ def _descent(
             return Descent(tuple(chain), found.pid != own)
         chain.append(found.pid)
     return None
-
-
-class HookAncestry:
-    """How a relay descends from a hook, asked of each event that has hooks: the kernel's answers are cached.
-
-    A process that does not descend from us never will: the kernel gives orphans to us only from below us. So it is
-    enough to know the relay's parent again; its number is not enough, as numbers come back.
-    """
-
-    def __init__(self, own: int) -> None:
-        self._own = own
-        self._unrelated: set[tuple[int, float]] = set()
-
-    def descent(self, pid: int) -> Descent | None:
-        """None when neither we nor a one-shot engine is above the relay."""
-        relay = read_entry(pid)
-        parent = read_entry(relay.parent) if relay else None
-        if relay and parent and (relay.parent, parent.start) in self._unrelated:
-            return None
-        found = _descent(pid, self._own)
-        if found is None and relay and parent and relay == read_entry(pid):  # its parent is still the same
-            if len(self._unrelated) >= MAX_PARENTS:
-                self._unrelated.clear()
-            self._unrelated.add((relay.parent, parent.start))
-        return found
 
 
 def has_variable(pid: int, name: str) -> bool:

@@ -1,0 +1,12 @@
+"""A tray that looks at its sources once an hour while events come in: python rare_refresh_tray.py --home DIR run."""
+
+from __future__ import annotations
+
+import sys
+
+from tray.app import runtime
+from tray.paths import locate
+
+if __name__ == "__main__":
+    runtime.REFRESH_SECONDS = 3600.0
+    sys.exit(runtime.run(locate(sys.argv[2])))

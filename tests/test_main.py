@@ -1,0 +1,33 @@
+"""How a process of ours ends: with all of its output, its exit code, and what was to happen at its end."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+
+def ended(work: str) -> tuple[int, str, str]:
+    """The exit code and the output of a process in whose command this is done."""
+    program = (
+        "import atexit, sys, threading, tray.__main__ as main\n"
+        f"def work():\n  {work}\nmain.main = work; main.command()"
+    )
+    argv = [sys.executable, "-I", "-c", program]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_what_was_written_arrives_and_what_was_to_happen_at_the_end_happens() -> None:
+    work = "atexit.register(print, 'end'); print('out'); print('error', file=sys.stderr); return 3"
+
+    assert ended(work) == (3, "out\nend\n", "error\n")
+
+
+def test_a_thread_that_goes_on_is_waited_for() -> None:
+    work = "threading.Timer(0.2, print, ['late']).start(); return 0"
+
+    assert ended(work) == (0, "late\n", "")
+
+
+def test_an_exit_in_the_middle_keeps_its_code() -> None:
+    assert ended("sys.exit(143)") == (143, "", "")
