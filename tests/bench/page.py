@@ -41,20 +41,21 @@ caches. A server in Python that answers at once takes 1.1 to 1.2 times as long a
 One acceptor or two instead of eight, and a heap in huge pages, changed nothing that could be measured.
 
 A large payload costs what each pass over it costs, most of all where a pass fills memory that is new: to get 10 MB in
-pages of 4 KB takes as long as to copy them twice. The relay reads the input into one block of large pages; the tray
-puts what it receives into the one buffer that the body is then, looks at it without a copy, and makes each long text
-out of it in one pass. On a machine with a load of 10 on two cores, 60 rounds by turns with the code before that, the
-quickest of each: 1 MB took 3.2 ms instead of 4.3 (4.0 x 2 KB instead of 5.4), 10 MB of text 28 ms instead of 60 (35 x
-instead of 76); the medians were 5.6 x instead of 10 x and 55 x instead of 150 x. In processor time the tray reads the
-JSON of 10 MB in 10 to 14 ms (6 to 9 of them in the decoder, which checks each character) and receives it in up to 7;
-the relay takes 4 to 5. A larger buffer of the socket saved nothing but changes of process. A text with thousands of
-quotes is read by the library, as before: to find its end takes as long as to read it.
+pages of 4 KB takes 4.8 ms of processor time, in large ones 1.4, and to copy them 1.5. The relay reads the input into
+one block of large pages; the tray puts what it receives into the one buffer that the body is then, looks at it
+without a copy, and makes each long text out of it in one pass. On a machine with a load of 10 on two cores, 60 rounds
+by turns with the code before that, the quickest of each: 1 MB took 3.2 ms instead of 4.3 (4.0 x 2 KB instead of 5.4),
+10 MB of text 28 ms instead of 60 (35 x instead of 76); the medians were 5.6 x instead of 10 x and 55 x instead of 150
+x. In processor time the tray reads the JSON of 10 MB in 10 to 14 ms (6 to 9 of them in the decoder, which checks each
+character) and receives it in up to 7; the relay takes 4 to 5. A larger buffer of the socket saved nothing but changes
+of process. A text with thousands of quotes is read by the library, as before: to find its end takes as long as to
+read it.
 
 Of a payload of 10 MB of numbers nearly all of the time is that of the JSON decoder. It holds Python's lock, so such
-payloads are read in pieces of 64 KB: that takes 1.1 to 1.5 times as long, and holds the lock for at most 15 to 40 ms
-of processor time, where 15 MB of nested lists had it for 0.5 to 1.2 s. Left over: to let go of lists nested a hundred
-deep takes up to 0.25 s at a time, and JSON with a mistake in it is read once more in one go, for the place of the
-mistake.
+payloads are read in pieces of 64 KB: that takes 1.1 to 1.5 times as long, and holds the lock for at most 6 to 50 ms
+of processor time (the worst of five runs on a busy machine; a list of empty lists longest), where 15 MB of nested
+lists had it for 0.5 to 1.2 s. Left over: to let go of lists nested a hundred deep takes up to 0.25 s at a time, and
+JSON with a mistake in it is read once more in one go, for the place of the mistake.
 
 A thread in C that answers events about which nobody is asked, in the tray's process and without Python's lock, was
 built as an experiment and took turns with the others, in three runs of 60 to 120 rounds on a machine with other work.

@@ -174,8 +174,7 @@ def test_a_tried_connection_of_each_agent_reaches_the_journal(running: Live, set
     switch = tmp_path / "workspace" / "config" / "agent.yaml"
     switch.parent.mkdir(parents=True)
     switch.write_text("shell_hooks: {enabled: true}\n")
-    done = running.cli("connect", *connectors(), "--yes")
-    assert done.returncode == 0, done.stderr.decode()
+    running.connect(*connectors())
 
     rows = by_agent(running, "--try")
 
@@ -205,7 +204,7 @@ SWITCHES = {
 
 
 def test_lines_that_the_agent_does_not_run_are_not_firing_though_they_work(running: Live, tmp_path: Path) -> None:
-    running.cli("connect", *connectors(), "--yes")
+    running.connect(*connectors())
     for name, text, _ in SWITCHES.values():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
