@@ -11,7 +11,7 @@ HINT = "write the new values into tray/agents/overview.py"
 
 
 def test_the_overview_has_every_agent() -> None:
-    assert overview.AGENT_IDS == {*BUILT_IN, *RECOGNISED}, HINT
+    assert {*BUILT_IN, *RECOGNISED} == overview.AGENT_IDS, HINT
 
 
 def test_the_overview_has_the_marks_of_each_agent() -> None:

@@ -12,8 +12,8 @@ from tray.agents.agent import KnownAgent
 
 AGENT_IDS = frozenset(
     {
-        "antigravity", "claude-code", "cline", "codex", "copilot-cli", "cursor", "devin", "droid", "gemini-cli", "grok",
-        "hermes", "kimi-code", "kiro", "opencode", "qwen-code", "shelley", "starchild", "windsurf", "x-code",
+        "antigravity", "claude-code", "cline", "codex", "copilot-cli", "cursor", "devin", "droid", "gemini-cli",
+        "grok", "hermes", "kimi-code", "kiro", "opencode", "qwen-code", "shelley", "starchild", "windsurf", "x-code",
     }
 )  # fmt: skip
 
