@@ -14,21 +14,28 @@ sys.path.insert(0, str(ROOT / "tests"))
 from desk import Desk  # noqa: E402
 from live import Live, recorded  # noqa: E402
 
+RULE = {"event": "tool_before", "type": "rule"}
 HOOKS = [
-    {"name": "no-destroying", "event": "tool_before", "command": "./no-destroying.sh"},
-    {"name": "done", "event": "turn_end", "command": "./done.sh"},
+    {**RULE, "name": "no-destroying", "matcher": "rm -rf", "decision": "deny", "reason": "ask before you destroy"},
+    {**RULE, "name": "no-force", "matcher": "--force", "decision": "ask", "reason": "it rewrites history"},
 ]
 # So many alerts in a minute would be told in one summary; the picture shows the one that blocks.
 ALERTS = {name: {"notify": False} for name in ("approval_pending", "switched", "turn_end")}
-GUARD = 'grep -q "rm -rf" && echo \'{"decision":"block","reason":"rm -rf is not for agents"}\'; exit 0'
+PUSH = "git push --force"
 STORY: list[tuple[str, str, str, dict[str, Any]]] = [
     ("claude-code", "SessionStart", "SessionStart-clear", {"cwd": "/home/you/web", "source": "startup"}),
-    ("claude-code", "PreToolUse", "PreToolUse-Bash", {"cwd": "/home/you/web", "tool_input": {"command": "npm test"}}),
+    ("claude-code", "PreToolUse", "PreToolUse-Bash", {"cwd": "/home/you/web", "tool_input": {"command": PUSH}}),
     ("starchild", "on_session_start", "on_session_start", {"cwd": "/home/you/landing"}),
     ("shelley", "end-of-turn", "end-of-turn", {"slug": "fix-the-parser", "final_response": "All 214 tests pass."}),
     ("claude-code", "Stop", "Stop", {"cwd": "/home/you/web"}),
-    ("x-code", "PreToolUse", "PreToolUse-shell", {"session": {"cwd": "/home/you/api", "modelId": "m"}}),
+    (
+        "claude-code",
+        "PreToolUse",
+        "PreToolUse-Bash",
+        {"cwd": "/home/you/api", "tool_input": {"command": "rm -rf build"}},
+    ),
 ]
+SHOWN = 3  # the refusal, the question, and the number of the others
 
 
 def main() -> None:
@@ -38,15 +45,13 @@ def main() -> None:
         Desk(Path(one), size=(960, 340)) as desk,
     ):
         live = Live.fresh(desk, Path(two), configuration={"hooks": HOOKS, "alerts": ALERTS})
-        live.script("no-destroying.sh", GUARD)
-        live.script("done.sh", "cat >/dev/null")
         for hook in HOOKS:
             live.approve(hook["name"])
         for agent, event, payload, more in STORY:
             desk.clear_notifications()
             live.relay(agent, event, {**json.loads(recorded(agent, payload)), **more})
         desk.wait_notification(lambda one: "blocked" in one.body)
-        desk.wait(lambda: len(live.menu("Recent decisions")) == len(STORY), what="all of it is in the menu")
+        desk.wait(lambda: len(live.menu("Recent decisions")) == SHOWN, what="all of it is in the menu")
         with desk.open_menu(["Recent decisions"], live.item):
             desk.screenshot(ROOT / "docs" / "tray.png")
 

@@ -79,6 +79,7 @@ def notification(name: str) -> None:
         live = Live.fresh(place, Path(folder), configuration={"hooks": [hook]})
         live.script("no-destroying.sh", GUARD)
         live.approve("no-destroying")
+        place.wait_notification(lambda one: "is approved" in one.body)
         place.clear_notifications()
         event = json.loads(recorded("claude-code", "PreToolUse-Bash"))
         live.relay(
@@ -110,7 +111,7 @@ def question(name: str) -> None:
         relay.stdin.write(json.dumps({**request, "tool_input": {"command": "rm -rf build"}}).encode())
         relay.stdin.close()
         (box,) = place.wait(lambda: place.screen.named("Xfce4-notifyd"), what="the question is shown")
-        place.wait(lambda: len(buttons(place.screen.image(box))) == 3, what="its buttons are drawn")
+        place.wait(lambda: len(buttons(place.screen.image(box))) >= 3, what="its buttons are drawn")
         left, top, right, bottom = box.edges
         place.screenshot().crop((left - 16, top - 16, right + 16, bottom + 16)).save(OUT / f"question-{name}.png")
 

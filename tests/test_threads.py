@@ -73,6 +73,20 @@ def test_a_chore_that_is_done_is_let_go_though_none_comes_after_it() -> None:
     work.close()
 
 
+def test_work_that_runs_more_work_of_its_own_queue_does_not_wait_for_itself() -> None:
+    queue = WorkQueue("work")
+    done: list[str] = []
+
+    def outer() -> None:
+        queue.run(lambda: done.append("inner"), timeout=300)
+        done.append("outer")
+
+    queue.run(outer, timeout=60)
+
+    assert done == ["inner", "outer"]
+    queue.close()
+
+
 def program(text: str) -> subprocess.CompletedProcess[str]:
     """In a process of its own: what a thread without memory leaves behind is no warning of ours."""
     lines = f"import threading\nfrom tray.threads import CheckedThread\n{text}"

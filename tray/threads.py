@@ -139,6 +139,22 @@ class WorkQueue:
         self._thread = CheckedThread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
+    def run(self, work: Callable[[], object], timeout: float) -> None:
+        """Wait for its end, at most `timeout` seconds. Work of this queue has it run at once: waiting would block."""
+        if threading.current_thread() is self._thread:
+            work()
+            return
+        ended = threading.Event()
+
+        def run() -> None:
+            try:
+                work()
+            finally:
+                ended.set()
+
+        self.post(run)
+        ended.wait(timeout)
+
     def close(self, timeout: float = 5.0) -> None:
         """Finish what was given, then end; gives up waiting after `timeout` seconds."""
         self._queue.put(None)

@@ -41,7 +41,8 @@ def test_a_session_and_an_agent_can_be_paused_by_themselves_the_latest_first() -
             ]
         )
     )
-    state = MenuState(now=NOON, recent=records)
+    trial = replace(RECORD, id="trial", at=NOON, session="test-run", project="test-run", test=True)
+    state = MenuState(now=NOON, recent=(trial, *records))
 
     assert labels(find(state, "pause"))[3:] == [
         "Only claude-code · web", "Only claude-code · api", "Only shelley · 4f0a9b1…",

@@ -9,7 +9,6 @@ import gc
 import logging
 import os
 import sys
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -566,17 +565,8 @@ class App:
             self._check_entries()
 
     def _keep_records(self) -> None:
-        """Hold what `connect` has just recorded, on a thread of its caller, which may end then."""
-        is_kept = threading.Event()
-
-        def keep() -> None:
-            try:
-                self._state_recovery.check()
-            finally:
-                is_kept.set()
-
-        self._work.post(keep)
-        is_kept.wait(KEEP_TIMEOUT)
+        """Hold what `connect` has just recorded before the command, the menu or the page reports its end."""
+        self._work.run(self._state_recovery.check, KEEP_TIMEOUT)
 
     def _check_entries(self) -> None:
         if not self._shutdown_state.begun:

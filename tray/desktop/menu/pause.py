@@ -63,9 +63,10 @@ def _name(one: PartialPause) -> str:
 
 
 def _targets(state: MenuState) -> Items:
-    """Sessions first, then whole agents, the latest of each on top."""
-    sessions = {(one.agent, one.session): one for one in reversed(state.recent) if one.session and one.agent}
-    agents = {one.agent: one for one in reversed(state.recent) if one.agent}
+    """Sessions first, then whole agents, the latest of each on top. A test run is no session."""
+    recent = [one for one in reversed(state.recent) if one.agent and not one.test]
+    sessions = {(one.agent, one.session): one for one in recent if one.session}
+    agents = {one.agent: one for one in recent}
     rows = [
         *(_session(agent, session, one.project) for (agent, session), one in _latest(sessions)),
         *(
