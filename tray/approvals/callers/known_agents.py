@@ -32,7 +32,7 @@ class ProcessIdentity:
 
 
 @dataclass(frozen=True, slots=True)
-class ProcessFacts:
+class ProcessDescription:
     parent: int
     command: tuple[str, ...]
     program: str
@@ -122,7 +122,7 @@ class KnownAgents:
 
 def _agent_process(pid: int) -> ProcessIdentity | None:
     """The process behind a relay's parent: a shell that runs one line is only on the way."""
-    found = _facts(pid)
+    found = _describe(pid)
     if found is None:
         return None
     is_shell = PurePath((*found.command, "")[0]).name in SHELLS and "-c" in found.command[1:2]
@@ -132,7 +132,7 @@ def _agent_process(pid: int) -> ProcessIdentity | None:
 
 def _is_window(pid: int) -> bool:
     """Whether it is an editor's window, a terminal or a multiplexer: an agent in there is a process of its own."""
-    found = _facts(pid)
+    found = _describe(pid)
     if found is None:
         return False
     name = PurePath(found.program).name
@@ -157,7 +157,7 @@ if sys.platform == "linux":  # the first event of an agent would wait until psut
         entry = read_entry(pid)
         return entry.start if entry else None
 
-    def _facts(pid: int) -> ProcessFacts | None:
+    def _describe(pid: int) -> ProcessDescription | None:
         entry = read_entry(pid)
         if entry is None:
             return None
@@ -166,7 +166,7 @@ if sys.platform == "linux":  # the first event of an agent would wait until psut
         except OSError:
             return None
         command = tuple(map(os.fsdecode, words))
-        return ProcessFacts(entry.parent, command, _program(pid, command[0]))
+        return ProcessDescription(entry.parent, command, _program(pid, command[0]))
 
     def _program(pid: int, word: str) -> str:
         """Its file, also one that was replaced since; where that may not be seen, what its command line names."""
@@ -186,7 +186,7 @@ else:
         except (psutil.Error, ValueError):
             return None
 
-    def _facts(pid: int) -> ProcessFacts | None:
+    def _describe(pid: int) -> ProcessDescription | None:
         import psutil
 
         try:
@@ -197,7 +197,7 @@ else:
         program = ""
         with contextlib.suppress(psutil.Error):
             program = process.exe() or process.name()
-        return ProcessFacts(parent, command, program)
+        return ProcessDescription(parent, command, program)
 
 
 def _session(pid: int) -> int:
