@@ -56,3 +56,20 @@ def test_patterns_are_lazy_only_meanwhile() -> None:
         broken.search("")
     with pytest.raises(re.error):
         re.compile("(")
+
+
+def test_the_library_of_sounds_loads_no_client_of_the_web_until_somebody_uses_it() -> None:
+    code = """if True:
+        import sys
+        from tray.hidden_modules import load_lazily
+        load_lazily("html", "urllib.request")
+        import miniaudio
+        print("http.client" in sys.modules, "html.entities" in sys.modules)
+        from urllib.request import getproxies
+        print("http.client" in sys.modules, miniaudio.urllib.request.getproxies is getproxies)
+        from html.entities import html5
+        print(miniaudio.html.escape("<"))
+    """
+    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, timeout=60, check=False)
+
+    assert done.stdout == "False False\nTrue True\n&lt;\n", done.stderr
