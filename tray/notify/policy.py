@@ -341,7 +341,8 @@ def state_folder_lost(text: str) -> Alert:
 
 
 def information(text: str, rules: Rules = NO_RULES) -> Alert:
-    return replace(_own_alert(AlertClass.INFORMATION, text, rules, about=text), reply=True)
+    """An answer to what the user has just done. GNOME shows no banner of a low one."""
+    return replace(_own_alert(AlertClass.INFORMATION, text, rules, about=text, urgency=Urgency.NORMAL), reply=True)
 
 
 def alarm(title: str, text: str, *, about: str = "") -> Alert:
