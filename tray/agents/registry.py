@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -151,6 +151,12 @@ def known_agents() -> Iterator[KnownAgent]:
     """Every agent that Hooktray supports or recognises."""
     yield from AGENTS.values()
     yield from UNSUPPORTED.values()
+
+
+def agents_without(ids: Collection[str]) -> Iterator[KnownAgent]:
+    """The agents that Hooktray supports or recognises, without those of these ids, whose modules are not imported."""
+    yield from (AGENTS[id] for id in AGENTS if id not in ids)
+    yield from (UNSUPPORTED[id] for id in UNSUPPORTED if id not in ids)
 
 
 def known_agent(id: str) -> KnownAgent:
