@@ -1,8 +1,8 @@
 """Reads large JSON in pieces and lets go of it in pieces: while the library reads, no other thread runs.
 
 A piece is cut at a comma that, as far as the brackets before it show, is between two members. The decoder then shows
-whether it is: only a piece of whole members is a list or an object. It is cut out of the bytes, which do not become
-a text as a whole first, and a long text in them becomes a value in one pass.
+whether it is: only a piece of whole members is a list or an object. Pieces are cut out of the
+bytes, which are never decoded as a whole; a long text in them is read in one pass.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ class _PieceReader:
         return value, at + (end if text.isascii() else len(text[:end].encode()))
 
     def _string(self, at: int) -> tuple[str, int]:
-        """The text that begins there; the library would read its characters one by one, and a copy of them."""
-        import msgspec  # events without the tray have it only if they need it
+        """The text that begins there. The library would copy it first, and then read each character."""
+        import msgspec  # imported only if needed: the one-shot engine starts without it
 
         end = self._raw.index(b'"', at + 1)
         if self._raw[end - 1] == BACKSLASH:  # it may be a part of the text

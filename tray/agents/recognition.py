@@ -18,11 +18,10 @@ Only keys at the top level of a payload count: a model or a user wrote what is b
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache, lru_cache
 
-from tray.agents import wire
+from tray.agents import overview, wire
 from tray.agents.agent import KnownAgent, Payload, Variables
 from tray.agents.protocol import neutral as own_neutral
 from tray.agents.protocol import spec
@@ -48,10 +47,10 @@ class RecognisedCaller:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkTable:
-    """The agents by the keys of their payloads, and by the names of their transcripts."""
+    """The ids of agents by the keys of their payloads, and by the names of their transcripts."""
 
-    by_key: Mapping[str, tuple[KnownAgent, ...]]
-    by_transcript: Mapping[str, KnownAgent]
+    by_key: Mapping[str, tuple[str, ...]]
+    by_transcript: Mapping[str, str]
 
 
 def recognise(via_agent: str, event: str, payload: Payload, environment: Variables) -> RecognisedCaller | None:
@@ -85,29 +84,25 @@ def neutral(via_agent: str, event: str, body: bytes, environment: Variables) -> 
 @cache
 def _marks() -> MarkTable:
     """The marks of the agents whose payloads identify their sender."""
-    by_key: dict[str, tuple[KnownAgent, ...]] = defaultdict(tuple)
-    by_transcript: dict[str, KnownAgent] = {}
-    for agent in sorted((*AGENTS.values(), *UNSUPPORTED.values()), key=lambda agent: agent.id):
-        for key in agent.marks.keys:
-            by_key[key] += (agent,)
-        if agent.marks.transcript:
-            by_transcript[agent.marks.transcript] = agent
+    others = [AGENTS[id] for id in AGENTS if id not in overview.AGENT_IDS]
+    by_key = dict(overview.SENDERS_BY_KEY)
+    for key, ids in overview.senders_by_key(others).items():
+        by_key[key] = (*by_key.get(key, ()), *ids)
+    by_transcript = {**overview.senders_by_transcript(others), **overview.SENDERS_BY_TRANSCRIPT}
     return MarkTable(by_key=by_key, by_transcript=by_transcript)
 
 
 def _sender(payload: Payload) -> KnownAgent | None:
     """The agent whose marks the payload has. Hooktray's own agents come before those of packages."""
-    marks, found = _marks(), dict[str, KnownAgent]()
+    marks, found = _marks(), set[str]()
     for key in payload.keys() & marks.by_key.keys():
-        for agent in marks.by_key[key]:
-            found[agent.id] = agent
+        found.update(marks.by_key[key])
     transcript = str(payload.get("transcript_path"))
-    for word, agent in marks.by_transcript.items():
-        if word in transcript:
-            found[agent.id] = agent
+    found.update(id for word, id in marks.by_transcript.items() if word in transcript)
     for id in sorted(found, key=lambda id: (id in AGENTS.packages, id)):
-        if found[id].marks.is_sender(payload):
-            return found[id]
+        agent = UNSUPPORTED[id] if id in UNSUPPORTED else AGENTS[id]
+        if agent.marks.is_sender(payload):
+            return agent
     return None
 
 

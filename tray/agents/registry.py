@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -60,7 +60,7 @@ EDITORS = word_set(
 class AgentTable(Mapping[str, SomeAgent], Generic[SomeAgent]):
     """Agents by id. A look-up imports the agent's module; listing the ids imports nothing.
 
-    `find` is `get` for whoever asks at every event.
+    `find` is a cached `get`, for what runs at every event.
     """
 
     def __init__(self, modules: Mapping[str, str], kind: type[SomeAgent]) -> None:
@@ -151,6 +151,12 @@ def known_agents() -> Iterator[KnownAgent]:
     """Every agent that Hooktray supports or recognises."""
     yield from AGENTS.values()
     yield from UNSUPPORTED.values()
+
+
+def agents_without(ids: Collection[str]) -> Iterator[KnownAgent]:
+    """The agents that Hooktray supports or recognises, without those of these ids, whose modules are not imported."""
+    yield from (AGENTS[id] for id in AGENTS if id not in ids)
+    yield from (UNSUPPORTED[id] for id in UNSUPPORTED if id not in ids)
 
 
 def known_agent(id: str) -> KnownAgent:

@@ -17,8 +17,9 @@ from functools import cache
 from itertools import pairwise
 from pathlib import PurePath
 
+from tray.agents import overview
 from tray.agents.agent import ProtectedFiles
-from tray.agents.registry import known_agent, known_agents
+from tray.agents.registry import agents_without, known_agent, known_agents
 from tray.lazy_dataclass import dataclass, field
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Verdict
@@ -74,10 +75,8 @@ def hook_settings() -> tuple[str, ...]:
 @cache
 def hook_words() -> tuple[str, ...]:
     """Words without one of which a text names none of these files, and starts no agent that has no hooks."""
-    agents = [agent for agent in known_agents() if agent.without_hooks or agent.home_variable]
-    names = (name for agent in agents for name in agent.programs if len(name) > 2)
-    words = (word for agent in known_agents() for word in agent.path_words)
-    return tuple(dict.fromkeys((*OWN_WORDS, *words, *names)))
+    others = overview.protected_words(agents_without(overview.AGENT_IDS))
+    return tuple(dict.fromkeys((*OWN_WORDS, *overview.PROTECTED_WORDS, *others)))
 
 
 def agent_homes(environment: Mapping[str, str]) -> dict[str, str]:
@@ -92,9 +91,7 @@ def agent_homes(environment: Mapping[str, str]) -> dict[str, str]:
 @cache
 def home_variables() -> Mapping[str, str]:
     """The agents by the variables that name their homes."""
-    return {
-        agent.home_variable: agent.id for agent in known_agents() if agent.protected_in_home and agent.home_variable
-    }
+    return {**overview.HOME_VARIABLES, **overview.home_variables(agents_without(overview.AGENT_IDS))}
 
 
 def path_words(protected: ProtectedPaths) -> tuple[str, ...]:
