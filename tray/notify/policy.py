@@ -87,7 +87,7 @@ TOPICS: Mapping[str, AlertClass] = {
 }
 IDLE = "idle_prompt"  # follows every turn that the user does not answer, so it must not stay on the screen
 
-# An alert of these does not depend on what a hook decided.
+# Their alerts do not depend on what a hook decided.
 ANNOUNCED_KINDS = frozenset({
     EventKind.TURN_END, EventKind.COMPLETION_CLAIM, EventKind.TURN_FAILED, EventKind.SESSION_END,
     EventKind.NOTIFICATION, EventKind.PERMISSION_REQUEST, EventKind.ELICITATION,
@@ -131,7 +131,7 @@ def alerts(
 
 
 def is_silent(cls: AlertClass, rules: Rules) -> bool:
-    """Whether the user wants neither to see nor to hear of this class."""
+    """Whether the user has turned off both the notification and the sound of this class."""
     rule = rules.get(cls)
     return rule is not None and rule.notify is False and rule.sound in SILENT
 
@@ -342,7 +342,8 @@ def state_folder_lost(text: str) -> Alert:
 
 
 def information(text: str, rules: Rules = NO_RULES) -> Alert:
-    return replace(_own_alert(AlertClass.INFORMATION, text, rules, about=text), reply=True)
+    """An answer to what the user has just done. GNOME shows no banner of a low one."""
+    return replace(_own_alert(AlertClass.INFORMATION, text, rules, about=text, urgency=Urgency.NORMAL), reply=True)
 
 
 def alarm(title: str, text: str, *, about: str = "") -> Alert:
