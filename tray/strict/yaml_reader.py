@@ -18,6 +18,8 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 # Most files are ASCII, and the second pattern alone takes a twentieth of a start to compile.
 _ASCII = lazy_pattern("[\t\n\r\x20-\x7e]*+")
 _UNPRINTABLE = lazy_pattern("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# libyaml since PyYAML 6.0.4 gives up at 1,000 brackets, before it has given the event of the first one.
+_TOO_DEEP = "exceeded maximum nesting depth"
 _HINT = "indent with spaces, close every quote and bracket, put text with `: ` or ` #` in quotes"
 _CORE = "tag:yaml.org,2002:"
 _CONSTANTS: Mapping[str, bool | None] = (
@@ -33,7 +35,7 @@ _FLOAT = lazy_pattern(r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][
 class _YamlReader(StrictReader[Mark]):
     """Builds the values straight from the parser's events, so that nothing exists before it is checked."""
 
-    def __init__(self, text: str, path: str) -> None:
+    def __init__(self, text: str, path: str, loader: Any = _LOADER) -> None:
         super().__init__(path, YAML_DEPTH, TOP)
         if not _ASCII.fullmatch(text) and (bad := _UNPRINTABLE.search(text)):
             what = f"the character {quote_short(bad[0])} is not allowed in YAML"
@@ -41,7 +43,7 @@ class _YamlReader(StrictReader[Mark]):
             raise self._error(LineIndex(text).mark(bad.start()), what, hint)
         self._text = text
         self._last = TOP  # behind the last scalar or bracket: a block itself ends where the next token begins
-        self._events: Iterator[yaml.Event] = yaml.parse(text, Loader=_LOADER)
+        self._events: Iterator[yaml.Event] = yaml.parse(text, Loader=loader)
 
     def _mark(self, place: Mark) -> Mark:
         return place
@@ -78,6 +80,8 @@ class _YamlReader(StrictReader[Mark]):
             return event
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
+            if mark and error.problem == _TOO_DEEP:  # the other parser names the place of our own limit
+                _YamlReader(self._text[: mark.index], self._path, yaml.SafeLoader).document()
             what = quote_short(error.problem or error.context or "unreadable", 120)[1:-1]
             if mark and self._is_tab(mark.line, mark.column):
                 what = "a tab cannot indent"
