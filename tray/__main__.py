@@ -13,9 +13,9 @@ RUN_ARGV = (["run"], ["run", "--headless"])
 
 
 def command() -> None:
-    """`main`, and the end of the process.
+    """Run `main` and end the process with its exit code.
 
-    Without other threads the interpreter is not taken apart, which would take a tenth of an event's time.
+    If no other thread runs, the interpreter's own shutdown is skipped: it takes a tenth of an event's time.
     """
     code = main()
     threads = sys.modules.get("threading")
@@ -54,7 +54,7 @@ def main() -> int:
         return push()
     if argv in RUN_ARGV:
         return _run(home, argv)
-    gc.set_threshold(100_000, 20, 20)  # a command that answers at once has no garbage to look for
+    gc.set_threshold(100_000, 20, 20)  # a short command has no garbage worth collecting
     from tray.cli import main as cli
 
     return cli()

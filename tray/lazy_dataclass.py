@@ -1,8 +1,9 @@
 """Dataclasses that compile their methods when these are used: an event needs few of those that it imports.
 
 `dataclasses` compiles six methods of each class and imports `inspect`, which took a third of the one-shot engine's
-time. `__init__` is compiled at its ninth call: most classes have one or two values in an event, and to compile takes
-as long as some fifty values without it. What is seldom needed (`repr`, `fields`, `asdict`) still comes from there.
+time. `__init__` is compiled at its ninth call: most classes have one or two instances in an event, and compiling
+takes as long as making some fifty instances without it. What is seldom needed (`repr`, `fields`, `asdict`) still
+comes from `dataclasses`.
 """
 
 from __future__ import annotations
@@ -128,7 +129,7 @@ def _first(cls: type, name: str, compiled: Callable[[], Callable[..., Any]]) -> 
 
 
 def _interpreted_init(cls: type, fields: Mapping[str, LazyField]) -> Callable[..., None]:
-    """An `__init__` that is slow and needs no compiling; arguments that do not fit are left to the compiled one."""
+    """An `__init__` that is slow but needs no compiling; for arguments that do not fit it calls the compiled one."""
     compiled, calls = _first(cls, "__init__", lambda: _compile_init(cls, fields)), 0
 
     def init(self: Any, /, *given: object, **named: object) -> None:

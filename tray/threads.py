@@ -129,7 +129,7 @@ class LoopThread:
 
 
 class WorkQueue:
-    """Work in the background, done one after another in a thread of its own. `post` adds some, from any thread."""
+    """Work in the background, done one after another in a thread of its own. `post` adds work, from any thread."""
 
     def __init__(self, name: str) -> None:
         import queue  # the one-shot engine has none
@@ -140,7 +140,7 @@ class WorkQueue:
         self._thread.start()
 
     def run(self, work: Callable[[], object], timeout: float) -> None:
-        """Wait for its end, at most `timeout` seconds. Work of this queue has it run at once: waiting would block."""
+        """Post it and wait for its end, at most `timeout` seconds. In this queue's own thread it runs at once."""
         if threading.current_thread() is self._thread:
             work()
             return
@@ -178,7 +178,7 @@ class ThrottledCall:
         self._seconds = seconds
         self._lock = threading.Lock()
         self._free = 0.0  # when it may run again
-        self.waiting = False  # a call will run; one more request adds nothing
+        self.waiting = False  # a call is due; one more request adds nothing
 
     def request(self) -> None:
         with self._lock:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agents.recordings import request_for
 from every import every
 
-from tray.agents.protocol import fit, is_verdict, neutral, parse, spec
+from tray.agents.protocol import fit, is_only_verdict, neutral, parse, spec
 from tray.agents.registry import AGENTS
 from tray.model.decision import NO_OUTPUT, Decision, Outcome, Status
 
@@ -21,7 +21,7 @@ def test_silence_is_the_neutral_answer_in_every_event(agent: str, name: str) -> 
         body = b"{}"
     event = parse(request_for(agent, name, body))
 
-    assert is_verdict(SILENCE)
+    assert is_only_verdict(SILENCE)
     assert fit(event, SILENCE) is SILENCE
     if not spec(agent, event.name).observe_only:
         assert AGENTS[agent].protocol.render(event, SILENCE) == neutral(agent, event.name, event.body)

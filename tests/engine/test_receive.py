@@ -14,7 +14,7 @@ from desk import wait
 from house import House
 
 from tray.engine.plan import EventSearch, matches
-from tray.engine.receive import LARGEST, MEMORY, CallReports, parse_event
+from tray.engine.receive import LARGEST_REPORT, REPORT_MEMORY, CallReports, parse_event
 from tray.execution.process import CANCELLED
 from tray.model.decision import Answer, Decision, Outcome, Status, Verdict
 from tray.model.event import Event, RelayRequest
@@ -169,7 +169,7 @@ def test_a_decision_counts_for_ten_seconds() -> None:
 
 
 def test_large_calls_are_kept_in_a_bounded_memory_the_last_ones_first() -> None:
-    reports, body = CallReports(), b" " * LARGEST
+    reports, body = CallReports(), b" " * LARGEST_REPORT
 
     def call(line: str, number: int) -> Event:
         one = event_of(line, f"{line}{number}")
@@ -179,7 +179,7 @@ def test_large_calls_are_kept_in_a_bounded_memory_the_last_ones_first() -> None:
     for number in range(20):
         assert reports.earlier(call("", number)) is None
 
-    assert len(reports._reports) == MEMORY // LARGEST
+    assert len(reports._reports) == REPORT_MEMORY // LARGEST_REPORT
     assert reports.earlier(call("claude-code", 19)) is not None
     assert reports.earlier(call("claude-code", 0)) is None, "it is judged twice"
 

@@ -127,8 +127,8 @@ def neutral(agent: str, name: str, body: bytes) -> Answer:
     return known.protocol.neutral(name, body) if known else EMPTY_ANSWER
 
 
-def is_verdict(decision: Decision) -> bool:
-    """Whether it is a verdict with its reason, and nothing else that an event might not carry."""
+def is_only_verdict(decision: Decision) -> bool:
+    """Whether it has a verdict with its reason only, and nothing else that an event may not be able to carry."""
     return decision.stop is None and not (decision.rewrite or decision.context or decision.retry or decision.extra)
 
 
@@ -138,7 +138,7 @@ def fit(event: Event, decision: Decision) -> Decision:
     can, extras = event_spec.can, event_spec.extras
     if event.problem:  # of an event that we could not read, nothing but a refusal or a question can be answered
         can, extras = can & (Capability.ASK | Capability.DENY), ()
-    if is_verdict(decision) and (decision.verdict is Verdict.ABSTAIN or VERDICTS[decision.verdict] in can):
+    if is_only_verdict(decision) and (decision.verdict is Verdict.ABSTAIN or VERDICTS[decision.verdict] in can):
         return decision
     agent = AGENTS.find(event.agent)
     fit_event = Fit(
@@ -174,7 +174,7 @@ def render(event: Event, decision: Decision) -> Answer:
         return EMPTY_ANSWER
     if decision is NO_OPINION or spec(event.agent, event.name).observe_only:
         return agent.protocol.neutral(event.name, event.body)
-    is_silent = decision.verdict is Verdict.ABSTAIN and not decision.notes and is_verdict(decision)
+    is_silent = decision.verdict is Verdict.ABSTAIN and not decision.notes and is_only_verdict(decision)
     fitted = fit(event, decision)
     if is_silent or (event.problem and fitted.verdict < Verdict.ASK):
         return agent.protocol.neutral(event.name, event.body)

@@ -60,7 +60,7 @@ EDITORS = word_set(
 class AgentTable(Mapping[str, SomeAgent], Generic[SomeAgent]):
     """Agents by id. A look-up imports the agent's module; listing the ids imports nothing.
 
-    `find` is `get` for whoever asks at every event.
+    `find` is a cached `get`, for what runs at every event.
     """
 
     def __init__(self, modules: Mapping[str, str], kind: type[SomeAgent]) -> None:

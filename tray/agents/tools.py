@@ -70,9 +70,9 @@ def canonical_call(agent: str, tool: Tool) -> tuple[str, Mapping[str, Any], Any]
 
 
 def arguments(agent: str, tool: Tool, key: str) -> list[Any]:
-    """What the call has under this canonical key and under each spelling of the agent's: a call may have several.
+    """The call's values under this canonical key and under each of the agent's spellings: a call may have several.
 
-    Under COMMAND it is each line that runs by itself, where the agent says that.
+    For COMMAND it is each line that runs by itself, if the agent reports the lines.
     """
     if tool.lines and key == COMMAND:
         return [*tool.lines]
@@ -154,14 +154,14 @@ def _titles(agent: str) -> Mapping[str, str]:
 
 @lru_cache(64)
 def _rows(agent: str) -> Mapping[str, NativeTool]:
-    """By every name that the agent may call the tool."""
+    """The agent's tools by every name that it may use for them."""
     rows = _tools(agent)
     return {**rows, **{name: rows[title] for name, title in _titles(agent).items()}}
 
 
 @lru_cache(PAIRS)
 def _translations(agent: str, other: str) -> Mapping[str, Translation]:
-    """By the agent's own names of tools; what is not here has the same name and keys in the other."""
+    """By the agent's own names of tools; a tool that is not here has the same name and keys in the other agent."""
     own, others = _tools(agent), _tools(other)
     names = {**{title: title for title in (*own, *others)}, **_titles(agent)}
     is_same = agent == other

@@ -58,7 +58,7 @@ def loads(raw: bytes) -> Any:
         if len(raw) < LARGE_PAYLOAD:
             text = raw.decode("utf-8-sig" if raw[:3] == BOM else "utf-8")
             value, end = _SCAN(text, 0) if text[:1] == "{" else (None, -1)
-            if end != len(text):  # as a rule it is one object and nothing else; else the library reads it
+            if end != len(text):  # mostly it is one object and nothing else; if not, the library reads it
                 value = _STRICT.decode(text)
         else:
             decoder = _STRICT if _may_have_long_number(raw) else _LARGE
@@ -115,7 +115,7 @@ _SCAN = _STRICT.scan_once  # type: ignore[attr-defined]
 
 
 def _may_have_long_number(raw: bytes) -> bool:
-    """False when it is worth reading without a look at each integer, since none of them can be too long."""
+    """False if no integer can be too long, so that none has to be checked."""
     return _LONG_NUMBER in raw[::SAMPLE_STEP].translate(_DIGITS)
 
 
@@ -210,10 +210,10 @@ def texts(fields: Mapping[str, Any], keys: Collection[str]) -> dict[str, str]:
 
 
 def has_texts(*keys: str) -> Callable[[Mapping[str, Any]], bool]:
-    """Whether a payload has a text under each of these keys."""
+    """A test whether a payload has a text under each of these keys."""
 
     def is_alike(payload: Mapping[str, Any]) -> bool:
-        for key in keys:  # noqa: SIM110 - a plain loop: every event comes by here
+        for key in keys:  # noqa: SIM110 - a plain loop: it runs for every event
             if not isinstance(payload.get(key), str):
                 return False
         return True

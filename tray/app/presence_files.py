@@ -22,7 +22,7 @@ Key = tuple[str, str]
 
 
 def presence_variables() -> frozenset[str]:
-    """The variables that name such files, of all agents."""
+    """The environment variables of all agents that name presence files."""
     return frozenset(agent.presence_variable for agent in AGENTS.values() if agent.presence_variable)
 
 

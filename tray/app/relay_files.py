@@ -25,7 +25,7 @@ class RelayFiles:
         self._stores = stores
         self._catalog = catalog
         self._is_altered = is_altered
-        self.lost = LostApprovals()  # by which the tray judges, too
+        self.lost = LostApprovals()  # the tray judges by its guards, too
 
     def install(self) -> None:
         """Install the relay, and write all that it reads."""

@@ -159,7 +159,7 @@ class App:
         self._agents = KnownAgents(os.getpid())
         self._opener = Opener()
         self._page_address = PageAddress()
-        # What the alerts' settings were made from, and these.
+        # The settings, ledger and switch that the alerts' settings were made from, and the result.
         self._known_settings: tuple[Settings, LedgerState, SwitchState, Settings] | None = None
         self._click_trust = trust(self._agents, self._opener.started)
         self._first_start = welcome.create_config(paths)
@@ -318,7 +318,7 @@ class App:
         self._events.alerts, self._events.refresh = self._alerts, self._throttled_refresh
 
     def _alert_settings(self) -> Settings:
-        """The settings in force, without the classes that the menu turned off: made anew when one of them changed."""
+        """The settings in force, without the classes that the menu turned off; made again when a source changed."""
         settings, ledger = self._catalog.configuration.settings, self._stores.ledger.state
         switch = self._stores.switch.current
         known = self._known_settings
@@ -565,7 +565,7 @@ class App:
             self._check_entries()
 
     def _keep_records(self) -> None:
-        """Hold what `connect` has just recorded before the command, the menu or the page reports its end."""
+        """Keep what `connect` has just recorded, before the command, the menu or the page reports its end."""
         self._work.run(self._state_recovery.check, KEEP_TIMEOUT)
 
     def _check_entries(self) -> None:

@@ -33,7 +33,8 @@ LARGE_RECORD = 4096  # characters of payload and answer; the menu has up to 200 
 class TrayService:
     """Passes events to the engine, and requests of our own commands to `requests`.
 
-    `agents` and `search` learn from each event who is an agent, and its PATH; `on_path` is called for another PATH.
+    From each event `agents` learns which process is an agent, and `search` its PATH; `on_path` is called when that
+    changes.
     """
 
     def __init__(
@@ -52,9 +53,9 @@ class TrayService:
         self._full_collection_pause = FullCollectionPause()
 
     @staticmethod
-    @lru_cache(SPEC_CACHE_SIZE)  # by the names: to find an EventSpec again takes longer than to work this out
+    @lru_cache(SPEC_CACHE_SIZE)  # by the names: the look-up of an EventSpec takes longer than this sum
     def timeout(agent: str, event: str) -> float:
-        """Until just before the agent's own limit: later than our answer, earlier than the agent's limit."""
+        """Seconds that a relay waits: longer than our deadline, shorter than the agent's own limit."""
         found = spec(agent, event)
         return (found.deadline + found.timeout) / 2
 
@@ -92,7 +93,7 @@ class AlertLog(Protocol):
 
 
 class DecisionView(Protocol):
-    """The icon and its menu: when it is drawn, it shows what is in here."""
+    """What the icon and its menu show when they are drawn."""
 
     recent: deque[Record]
     last_events: dict[str, float]  # of each agent, seconds since the epoch
@@ -102,14 +103,14 @@ class DecisionView(Protocol):
 
 
 class SessionListener(Protocol):
-    """What follows the sessions."""
+    """Follows the sessions."""
 
     def arrived(self, event: Event) -> None: ...
     def decided(self, event: Event, decision: Decision) -> None: ...
 
 
 class EventListener(Protocol):
-    """What only needs some events."""
+    """Needs only some events."""
 
     def observe(self, event: Event) -> None: ...
 
@@ -123,7 +124,7 @@ class RecordListener(Protocol):
 
 
 class AlertListener(Protocol):
-    """What announces decisions."""
+    """Announces decisions."""
 
     def arrived(self, event: Event) -> None: ...
     def decided(self, event: Event, decision: Decision, record: Record) -> None: ...
@@ -133,7 +134,7 @@ class EventBus:
     """The engine's listener. Called from any thread, partly before the answer leaves: it only hands over (law 7).
 
     It calls its listeners in the thread of `post`; they are set before the server starts. A listener is not called
-    for an event whose kind, decision or environment shows that nothing has to be done.
+    for an event whose kind, decision or environment shows that the listener has nothing to do.
     """
 
     view: DecisionView
@@ -141,7 +142,7 @@ class EventBus:
     presence_files: EventListener
     page: RecordListener
     alerts: AlertListener
-    refresh: ThrottledCall  # the sources may be others now
+    refresh: ThrottledCall  # looks at the sources, which may have changed
 
     def __init__(self, post: Callable[[Callable[[], None]], None], rows: AlertLog, turns: TurnEndDetector) -> None:
         self._post = post
@@ -151,7 +152,7 @@ class EventBus:
         self._deliveries: dict[str, str] = {}
 
     def arrived(self, event: Event, *, answered: bool) -> None:
-        """Rounds and what follows them are counted from here, not from the end of their hooks."""
+        """The wait after a round starts here, not at the end of the round's hooks."""
         if self._turns.waiting or event.kind is EventKind.ROUND_END:
             self._turns.observe(event)
         if answered:
@@ -177,7 +178,7 @@ class EventBus:
         self._rows.set_alerted(ids, word)
 
     def publish_arrival(self, event: Event) -> None:
-        """In the thread of `post`: this event waits for no answer, and its hooks may run for long."""
+        """Called in the thread of `post`, for an event that waits for no answer; its hooks may run for long."""
         self.sessions.arrived(event)
         self.presence_files.observe(event)
         self.alerts.arrived(event)

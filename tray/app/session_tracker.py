@@ -52,7 +52,7 @@ class SessionStore(Protocol):
 
 
 class SessionTracker:
-    """Used by one thread, but for `sessions` and `find`. `on_waiting` is called when another number of them waits.
+    """Used by one thread, but for `sessions` and `find`. `on_waiting` is called when another number waits.
 
     `agent_process` returns the process of the agent behind a relay's parent, 0 when it is not known. `on_dropped`
     gets an event whose environment names a place in a form that is not understood, with these variables.
@@ -126,7 +126,7 @@ class SessionTracker:
         self._observe(event, Decision())
 
     def decided(self, event: Event, decision: Decision) -> None:
-        """Most events are a step of a session that works: nothing changes unless it asks or comes from elsewhere."""
+        """Most are a step of a session that works: they change nothing unless they ask or come from elsewhere."""
         if event.id in self._arrived:
             del self._arrived[event.id]
             return

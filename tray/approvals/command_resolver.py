@@ -43,7 +43,7 @@ class CommandLine:
 
     argv: tuple[str, ...] = ()
     script: SealedScript | None = None
-    search_path: str = ""  # the PATH that belongs to its programs; "" for the agent's
+    search_path: str = ""  # the hook's PATH; "" for the agent's
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +51,9 @@ class _KnownLine:
     hook: Hook
     manifest: Manifest
     pins: Pins | None
-    searched: str  # of the agent's PATH
+    searched: str  # the agent's PATH, if the hook looks in it
     programs: Mapping[str, str]
-    is_fixed: bool  # whether only the system can put other programs in their place
+    is_fixed: bool  # whether only the system can replace the programs
     line: CommandLine
 
 

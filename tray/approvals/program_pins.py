@@ -200,7 +200,7 @@ class ProgramChecker:
         return self._remember(pins)
 
     def is_watched(self, pins: Pins) -> bool:
-        """Whether anything has to be looked at again: not where only the system can put another program in place."""
+        """Whether its programs must be checked again; False if only the system can replace them."""
         known = self._unchanged.get(id(pins))
         return known is None or known.pins is not pins or bool(known.watched)
 

@@ -1,4 +1,4 @@
-"""What hooks that run beside the answer print: it is kept, and goes along with a later event of the session."""
+"""Keeps what hooks print that run beside the answer, and adds it to a later event of the session."""
 
 from __future__ import annotations
 
@@ -18,19 +18,17 @@ log = logging.getLogger(__name__)
 
 
 class AsyncOutput:
-    """Output of hooks that run beside the answer: too late for its own event, it waits for the session's next one.
+    """Output of hooks that run beside the answer: `save` keeps it, `take` returns it for a later event.
 
-    No relay can wake an agent. What a hook wants to tell it goes along as context with the next event that can carry
-    some; what shall make the agent go on also refuses the end of its turn, if that comes first.
-
-    `save` keeps what such a hook printed, `take` returns it for an event that can carry it.
+    No relay can wake an agent, so the agent gets the output as context with the session's next event that can carry
+    context. Output that must make the agent go on refuses the end of its turn, if that comes first.
     """
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
     def save(self, event: Event, hook: Hook, result: Result, output: HookOutput) -> HookOutput:
-        """Keep what the agent must still get of it; returns what counts beside the answer."""
+        """Keep what the agent must still get; returns the rest, for the hook's own row."""
         if hook.async_mode is AsyncMode.REWAKE and result.code == REWAKE_CODE:
             note = SessionNote(hook=hook.name, text=_text(result.stderr) or _text(result.stdout), wake=True)
             output = replace(output, verdict=Verdict.ABSTAIN, reason="wants the agent to go on", problem="")
@@ -40,11 +38,11 @@ class AsyncOutput:
             try:
                 self._sessions.add_note(event.agent, event.session, note)
             except StoreError as error:
-                return HookOutput(problem=f"what it said could not be kept: {error.message}")
+                return HookOutput(problem=f"its output could not be kept: {error.message}")
         return _without_verdict(output)
 
     def take(self, event: Event) -> list[Outcome]:
-        """What waits for this session, as outcomes of the hooks that printed it. It is never for a subagent."""
+        """The output that waits for this session, as outcomes of its hooks. A subagent gets none."""
         can = spec(event.agent, event.name).can
         ending = event.kind is EventKind.TURN_END and Capability.DENY in can
         informs = Capability.CONTEXT in can and event.kind not in STOP_KINDS  # there it would make the agent go on

@@ -1,4 +1,4 @@
-"""The turns of an event's hooks: each through the gates, in waves, by one deadline, to what came out."""
+"""Runs an event's hooks: each through the gates, in waves, by one deadline, to its outcome."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ log = logging.getLogger(__name__)
 
 
 class HookExecutor:
-    """Runs approved hooks and nothing else; which hooks an event asks has been planned before.
+    """Runs approved hooks; `plan` has chosen the hooks that the event asks.
 
     `llm` is the model that a person confirmed, if any.
     """
@@ -82,7 +82,7 @@ class HookExecutor:
 
     @cached_property
     def _resolver(self) -> CommandResolver:
-        """The one-shot engine imports it for a command hook only: that takes as long as a rule does in all."""
+        """Imported for a command hook only: the one-shot engine answers by a rule in the time of this import."""
         from tray.approvals.command_resolver import CommandResolver
 
         return CommandResolver(self._copies)
@@ -131,7 +131,7 @@ class HookExecutor:
                 self._limits.release_once(event, one.hook)
 
     def fail_busy(self, event: Event, hooks: Sequence[ApprovedHook]) -> list[Outcome]:
-        """The same without a process: rules still count, a hook that would have to run has failed."""
+        """The outcomes without a process: rules still count, a hook that would have to run has failed."""
         switch_gate = self._switch.gate(time.time(), event.session, event.agent)
         pairs = zip(hooks, self._prepare(event, hooks, switch_gate), strict=True)
         return [
@@ -182,16 +182,16 @@ class HookExecutor:
             return _request_job(event, hook, self._llm, start_gate)
         except HooktrayError as error:
             return failed(event, hook, error.message)
-        except Exception as error:  # the hook's turn: one hook's trouble never takes the others' verdicts away
+        except Exception as error:  # the hook's turn: one hook's failure leaves the others' verdicts
             log.exception("%s could not have its turn", hook.name)
             return failed(event, hook, f"internal error: {type(error).__name__}")
 
     def _command_job(
         self, event: Event, approved: ApprovedHook, hook: Hook, command: Command, known: Agent, start_gate: StartGate
     ) -> Job:
-        """The process of this hook. Raises HooktrayError when it cannot be."""
+        """The job that runs this command hook. Raises HooktrayError if it cannot run."""
         digest = approved.digest
-        own = {"HOOK_SOURCE_DIR": command.folder, "PYTHONDONTWRITEBYTECODE": "1"}  # nothing joins the approved copy
+        own = {"HOOK_SOURCE_DIR": command.folder, "PYTHONDONTWRITEBYTECODE": "1"}  # the approved copy stays as it is
         if USER_PACKAGES not in hook.env:
             own["PYTHONNOUSERSITE"] = "1"  # Python would run whatever an agent leaves in that folder
         values: Mapping[str, str] = {}
@@ -258,9 +258,9 @@ class HookExecutor:
         return outcomes
 
     def _outcome(self, event: Event, approved: ApprovedHook, result: Result) -> Outcome:
-        """What came of a job."""
+        """The hook's outcome, from the result of its job."""
         hook = approved.hook
-        if result.cause:  # agents and users know their own files, and nothing of our copies
+        if result.cause:  # agents and users know their own files, not our copies
             result = replace(result, cause=self._copies.with_originals(approved.digest, result.cause))
         if hook.once and not result.started:
             self._limits.release_once(event, hook)
@@ -285,7 +285,7 @@ class HookExecutor:
 
 
 def _request_job(event: Event, hook: Hook, llm: Callable[[], Llm | None], start_gate: StartGate) -> RequestJob:
-    """The request or question of this hook."""
+    """The job that sends this hook's request, or its question to the model."""
     from tray.execution.request_job import RequestJob
 
     action, timeout = hook.action, hook.timeout
@@ -297,7 +297,7 @@ def _request_job(event: Event, hook: Hook, llm: Callable[[], Llm | None], start_
             from tray.engine.prompt_hook import ask_model  # imported when a hook first asks a model
 
             return ask_model(event, hook, action, model, deadline)
-        from tray.engine.http_hook import post  # urllib3 is none of a command hook's business
+        from tray.engine.http_hook import post  # a command hook does not need urllib3
 
         assert isinstance(action, Http)
         return post(event, hook, action, deadline)
@@ -306,7 +306,7 @@ def _request_job(event: Event, hook: Hook, llm: Callable[[], Llm | None], start_
 
 
 class StatusDisplay(Protocol):
-    """Where it is shown."""
+    """Shows the status of a hook that runs."""
 
     def status_shown(self, turn: str, text: str) -> None: ...
     def status_hidden(self, turn: str) -> None: ...
@@ -335,7 +335,7 @@ def show_status(
 
 
 def _quietly(call: Callable[[], None]) -> None:
-    """What cannot be shown never changes an answer (law 7)."""
+    """A failure of the display never changes an answer (law 7)."""
     try:
         call()
     except Exception:  # of our display; the hook runs on

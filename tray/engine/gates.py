@@ -37,20 +37,20 @@ log = logging.getLogger(__name__)
 
 
 def apply_switch(approved: ApprovedHook, switch: Switch) -> ApprovedHook:
-    """A hook that the menu switched off is one whose file says `enabled: false`."""
+    """Treat a hook that the menu switched off like one with `enabled: false`."""
     if not switch.is_off(approved.hook.key):
         return approved
     return replace(approved, hook=replace(approved.hook, enabled=False))
 
 
-MAX_DEPTH = 3  # hooks, one below the other, below which hooks are still asked
+MAX_DEPTH = 3  # levels of hooks below which other hooks are still asked
 
 
 def gate(hook: Hook, event: Event, *, switch_gate: Gate | None) -> Gate | None:
     """The first reason that holds: the master switch, the hook's own, an event from below this hook or from too deep.
 
-    Rules start nothing, so they speak wherever the event comes from. Approval is no reason here: what is not approved
-    never reaches a plan.
+    Rules start nothing, so they count wherever the event comes from. Approval is not checked here: a hook that is not
+    approved never reaches a plan.
     """
     if switch_gate is not None:
         return switch_gate
@@ -64,10 +64,10 @@ def gate(hook: Hook, event: Event, *, switch_gate: Gate | None) -> Gate | None:
 
 
 class TurnLimits:
-    """What the engine remembers of turns: who had its one turn, and how often an end was refused.
+    """What the engine remembers of turns: which hooks had their one turn, and how often an end was refused.
 
-    A disk that cannot be written never stops a hook: then it has its turn, and its refusal counts. The caller knows
-    whom it concerns: events of BOUNDARIES, CAPPED_KINDS and ENDS_TURN, and hooks with `once`.
+    A disk that cannot be written never stops a hook: then it has its turn, and its refusal counts. Callers
+    call it only for events of BOUNDARIES, CAPPED_KINDS and ENDS_TURN, and for hooks with `once`.
 
     What `hooktray test` sends did not happen: it is neither counted nor remembered.
     """
@@ -98,18 +98,18 @@ class TurnLimits:
             _or_default(lambda: self._sessions.clear(event.agent, event.session, turn=True), None)
 
     def claim_once(self, event: Event, hook: Hook) -> bool:
-        """Whether this hook, which has a single turn in a session, may have it; it has it with this call."""
+        """Take the one turn that this hook has in the session; False if it has had it."""
         if event.test:
             return True
         return _or_default(lambda: self._sessions.mark(event.agent, event.session, _once_key(hook)), True)
 
     def release_once(self, event: Event, hook: Hook) -> None:
-        """Its turn did not come to a start."""
+        """Give the turn back: the hook did not start."""
         if not event.test:
             _or_default(lambda: self._sessions.unmark(event.agent, event.session, _once_key(hook)), None)
 
     def apply_cap(self, event: Event, decision: Decision) -> Decision:
-        """The decision, unless it is one refusal to end too many: then nobody refused."""
+        """The decision, without its refusal of an end if that is one too many in a row."""
         if event.test:
             return decision
         agent, session, name = event.agent, event.session, _refusals_key(event)
@@ -127,7 +127,7 @@ class TurnLimits:
 
 
 def _ignored_refusal(event: Event, outcome: Outcome, number: int) -> Outcome:
-    """What is left of an outcome that took part in the refusal: nothing, and the user is told."""
+    """The outcome without its part in the refusal, and with a warning for the user."""
     output = outcome.output
     reminds = bool(output.context) and event.kind in STOP_KINDS
     if output.verdict is Verdict.ABSTAIN and output.rewrite is None and output.stop is None and not reminds:

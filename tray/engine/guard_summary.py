@@ -54,7 +54,7 @@ def guards(
     """The guards at these connected agents; none while hooks are switched off or paused.
 
     The relay does not know sessions: a pause of one takes no guard away. `after_quit`: a pause takes none away at
-    all, since nobody writes them anew when it ends.
+    all, since no tray writes them again when it ends.
     """
     state = switch.state()
     if not state.enabled:
@@ -116,9 +116,9 @@ def _parts(hook: Hook, tools: ToolSet, can: Capability) -> Iterator[tuple[Failur
 
 
 def _policy(hook: Hook, can: Capability) -> Failure | None:
-    """What its failure means to this event. None: the call goes on, and nobody needs to know.
+    """What its failure means to this event. None: the call goes on without a notification.
 
-    `allow` in our own file is a person's word. In another format it says what a broken hook means to that agent;
+    `allow` in our own file is a person's word. In another format it is what a broken hook means to that agent;
     here it is Hooktray that cannot judge.
     """
     if hook.policy is Failure.BLOCK:

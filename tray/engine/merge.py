@@ -1,4 +1,4 @@
-"""A hook's output becomes its outcome, and many outcomes one decision: the strictest verdict wins.
+"""Turns a hook's output into its outcome, and many outcomes into one decision: the strictest verdict wins.
 
 What counts is the declared order, never who finished first.
 """
@@ -29,7 +29,7 @@ def parse_output(event: Event, hook: Hook, result: Result) -> HookOutput:
     """The hook's answer in its dialect; a refusal or question on the last line counts after any other text.
 
     An allow or a rewrite there does not count: some other program may have printed it. CPython that has not found its
-    script has no verdict, though it ends with 2.
+    script has failed, although it ends with 2.
     """
     if isinstance(hook.action, Prompt):
         return parse_reply(event, hook, hook.action, result)
@@ -56,7 +56,7 @@ def parse_output(event: Event, hook: Hook, result: Result) -> HookOutput:
 
 
 def _refusal(answer: HookOutput) -> HookOutput:
-    """Only what is strict in it."""
+    """Only its ask, deny or stop."""
     verdict = answer.verdict if answer.verdict > Verdict.ALLOW else Verdict.ABSTAIN
     return HookOutput(verdict=verdict, reason=answer.reason, stop=answer.stop, notes=answer.notes, adjustment=IGNORED)
 
@@ -79,7 +79,7 @@ def _require_answer(hook: Hook, result: Result, output: HookOutput) -> HookOutpu
 def make_outcome(
     event: Event, hook: Hook, output: HookOutput, *, timed_out: bool, ms: float, stderr: str = ""
 ) -> Outcome:
-    """One hook's Outcome. A hook that failed said nothing; its failure policy may speak for it (law 4)."""
+    """One hook's outcome. A hook that failed has no verdict; its failure policy decides (law 4)."""
     if not output.problem:
         return Outcome(
             hook=hook.name,
@@ -96,7 +96,7 @@ def make_outcome(
 def failed(
     event: Event, hook: Hook, cause: str, *, timed_out: bool = False, ms: float = 0.0, stderr: str = ""
 ) -> Outcome:
-    """The outcome of a hook that has no verdict of its own. What its policy says, `fit` makes fit the event."""
+    """The outcome of a hook that failed: its policy's verdict, which `fit` later fits to the event."""
     verdict, let_through = _failure_verdict(event, hook.policy)
     if hook_rules(hook.dialect).fails_to_refuse and stderr.strip():
         cause = f"{cause}: {stderr.strip()[-REASON_LIMIT:]}"
@@ -114,9 +114,9 @@ def failed(
 
 
 def _failure_verdict(event: Event, failure: Failure) -> tuple[Verdict, bool]:
-    """What the policy says, and whether it says nothing only because the event cannot ask.
+    """The policy's verdict, and whether it abstains only because the event cannot ask.
 
-    The default does not become a denial there: nobody refused, and the user gets a critical notification.
+    The default does not become a denial there: no hook refused, and the user gets a critical notification.
     """
     if failure is Failure.BLOCK:
         return Verdict.DENY, False
@@ -133,7 +133,7 @@ def skipped(hook: Hook, gate: Gate, cause: str = "") -> Outcome:
 
 
 def merge(outcomes: Sequence[Outcome], hook_times: tuple[float, float] | None = None) -> Decision:
-    """The decision of these outcomes; a reason counts when its verdict does."""
+    """The decision of these outcomes; a reason counts if its verdict wins."""
     verdict, retry = Verdict.ABSTAIN, False
     reasons: list[str] = []
     contexts: list[str] = []
@@ -148,7 +148,7 @@ def merge(outcomes: Sequence[Outcome], hook_times: tuple[float, float] | None = 
             continue
         if output.verdict > verdict:
             verdict, reasons = output.verdict, []
-        # As the agent's user reads it: who says it, and through which program.
+        # The agent's user reads which hook gave the reason, and through which program.
         signature = "" if outcome.hook == OWN_NAME else f"{outcome.hook} (Hooktray): "
         if output.verdict is verdict and output.reason:
             reasons.append(signature + output.reason)

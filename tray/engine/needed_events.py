@@ -32,7 +32,7 @@ def _needed(agent: Agent, matchers: Iterable[Match]) -> frozenset[str]:
     if agent.trusts_each_entry:
         return frozenset(agent.events) - agent.unconnected_events
     kinds = {spec.kind for spec in agent.events.values()}
-    # Where no event tells what the user typed, the call of the model has it.
+    # Where no event has what the user typed, the call of the model has it.
     own = OWN_KINDS if EventKind.PROMPT in kinds else OWN_KINDS | {EventKind.MODEL_BEFORE}
     return frozenset(
         name
@@ -48,5 +48,5 @@ def _is_meant(match: Match, agent: str, name: str, kind: EventKind) -> bool:
 
 
 def _without_details(match: Match) -> Match:
-    """The matcher for the event alone: what else it looks at differs from one event to the next."""
+    """The matcher for the event only: what else it looks at differs from one event to the next."""
     return replace(match, tool="", pattern="", condition="", project="", skill=(), subagent="")

@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 
 
 class Engine:
-    """Judges events by the approved hooks. `spawn` runs work whose answer has left; False when it takes no more."""
+    """Judges events by the approved hooks. `spawn` runs work after its answer has left; False if it takes no more."""
 
     def __init__(self, state: EngineState, listener: EngineListener, spawn: Spawn, options: EngineOptions) -> None:
         self._lost = options.lost
@@ -93,10 +93,9 @@ class Engine:
         defer: Defer = run_now,
         on_slow: Callable[[], object] = lambda: None,
     ) -> EngineResponse | Callable[[Hangup | None], EngineResponse]:
-        """The answer at once when no process has to run for it, else the work that leads to it.
+        """The answer if no process has to run for it, else the work that leads to it.
 
-        What need not be recorded before the answer leaves is left to `defer`. `on_slow` is called for an event whose
-        patterns take their time.
+        `defer` gets what may be recorded after the answer has left. `on_slow` is called when patterns take long.
         """
         started = time.monotonic() - elapsed
         ledger = self._ledger.state  # one for the whole event: the row names the version that it was judged by
@@ -132,7 +131,7 @@ class Engine:
     ) -> EngineResponse | Callable[[Hangup | None], EngineResponse]:
         try:
             own = self._own_outcome(event)
-            if own is not None and own.output.verdict is Verdict.DENY:  # whatever hooks and the switch say
+            if own is not None and own.output.verdict is Verdict.DENY:  # hooks and the switch cannot change it
                 self._listener.arrived(event, answered=False)
                 return self._responder.respond(event, fit(event, merge([own])), started)
             switch, switch_gate = self._switch.current, None
@@ -162,7 +161,7 @@ class Engine:
                 if one.hook.enabled and not isinstance(one.hook.action, Rule):
                     return run  # it may block, which a thread that accepts connections must not
             return run(None)
-        except Exception as error:  # noqa: BLE001 - ours: an event that we fail on has not got past its guards
+        except Exception as error:  # noqa: BLE001 - our own failure lets no event past its guards
             return self._fail(event, ledger, started, error)
 
     def _run_hooks(
@@ -176,7 +175,7 @@ class Engine:
         defer: Defer,
         hangup: Hangup | None,
     ) -> EngineResponse:
-        """The answer by the hooks that it waits for; those that run `beside` it begin once it is there."""
+        """The answer of the `awaited` hooks; the hooks `beside` it start once it is there."""
         began = time.monotonic()
         try:
             deadline = started + spec(event.agent, event.name).deadline
@@ -205,7 +204,7 @@ class Engine:
         return replace(event, above=place.above, depth=place.depth) if place.depth else event
 
     def _fail(self, event: Event, ledger: LedgerState, started: float, error: Exception) -> Answer:
-        """As with an event that cannot be read: its hooks have failed, and `failure: block` blocks."""
+        """Answer as for an event that cannot be read: its hooks have failed, and `failure: block` blocks."""
         log.exception("%s of %s could not be judged", event.name, event.agent)
         event = replace(event, problem=event.problem or f"internal error: {type(error).__name__}")
         hooks = plan(event, ledger, self._switch, self._scopes.skills)
@@ -228,25 +227,25 @@ class Engine:
         return self._responder.respond(event, decision, started, defer, journalled)
 
     def _start_observers(self, event: Event, hooks: Sequence[ApprovedHook], started: float) -> None:
-        """It is answered already; the hooks have their turn, unless there are too many of them at it."""
+        """Run the hooks of an event that is answered already; if too many run, record them as failed."""
         if not self._spawn(lambda: self._observe(event, hooks)):
             self._responder.respond(event, self._fail_busy(event, hooks), started)
 
     def _start_async(self, event: Event, hooks: Sequence[ApprovedHook]) -> None:
-        """Hooks that no answer waits for: a row of their own records what came out."""
+        """Run hooks that no answer waits for; their outcomes get a row of their own."""
         event = replace(event, id=os.urandom(16).hex(), answered=True)
         if not self._spawn(lambda: self._observe(event, hooks)):
             self._responder.respond(event, self._fail_busy(event, hooks), time.monotonic())
 
     def observe(self, event: Event) -> None:
-        """An event that no relay brought: nobody waits for it, and its hooks have their turn."""
+        """Run the hooks of an event that no relay sent; no agent waits for an answer."""
         ledger = self._ledger.state
         event = replace(event, ledger=ledger.version)
         hooks = plan(event, ledger, self._switch, self._scopes.skills)
         self._start_observers(event, hooks, time.monotonic())
 
     def _observe(self, event: Event, hooks: Sequence[ApprovedHook]) -> None:
-        """Hooks run under their own time-outs, nothing is answered."""
+        """Run the hooks under their own time-outs and record the decision; the agent gets no answer."""
         started = time.monotonic()
         self._responder.respond(event, self.decide(event, hooks, started + 86400.0, self._stop_signal), started)
 
@@ -258,7 +257,7 @@ class Engine:
         hangup: Hangup | None,
         own: Outcome | None = None,
     ) -> Decision:
-        """The one merged decision, made such that this event can carry it back to its agent; `own` speaks first."""
+        """Run the hooks and merge their outcomes into a decision that the event can carry; `own` comes first."""
         began = time.monotonic()
         switch_gate = self._switch.gate(time.time(), event.session, event.agent)
         outcomes = self._executor.run(event, hooks, deadline, hangup, switch_gate)
@@ -267,7 +266,7 @@ class Engine:
     def _hand_back(
         self, event: Event, hooks: Sequence[ApprovedHook], outcomes: Sequence[Outcome], started: float
     ) -> None:
-        """No answer: the one-shot engine judges this event anew."""
+        """Give no answer: the one-shot engine judges this event again."""
         is_gone = any(outcome.cause == CANCELLED for outcome in outcomes) and not self._shutdown_state.must_end_hooks
         self._executor.undo(event, hooks, outcomes)
         self._responder.hand_back(event, outcomes, started, is_gone=is_gone)
@@ -275,14 +274,14 @@ class Engine:
     def _decision(
         self, event: Event, outcomes: list[Outcome], hook_times: tuple[float, float] | None = None
     ) -> Decision:
-        """Merged with the output that came too late for an earlier event, and without endless refusals."""
+        """Merge the outcomes with output that came too late for an earlier event, and cap refusals in a row."""
         if event.answered:
             decision = merge(outcomes, hook_times)
             adjustments = (*decision.adjustments, "ran beside the answer, which was given without waiting")
             return replace(decision, verdict=Verdict.ABSTAIN, reason="", adjustments=adjustments)
-        is_clear = self._sessions.empty  # of any session nothing is remembered, so nothing waits
+        is_clear = self._sessions.empty  # nothing is remembered of any session, so no output waits
         if is_clear and not (outcomes or hook_times) and event.kind in FREQUENT_KINDS:
-            return NO_OPINION  # by far the most: none of these is a question or an end
+            return NO_OPINION  # most events: none of these is a question or an end
         if not is_clear and all(outcome.cause != CANCELLED for outcome in outcomes) and self._is_on(event):
             outcomes = [*outcomes, *self._async_output.take(event)]
         decision = merge(outcomes, hook_times) if outcomes or hook_times else NO_OPINION
@@ -297,7 +296,7 @@ class Engine:
         return self._limits.apply_cap(event, decision) if event.kind in CAPPED_KINDS else decision
 
     def _is_on(self, event: Event) -> bool:
-        """Whether neither the switch nor a pause keeps this event's hooks from running, at this moment."""
+        """Whether this event's hooks may run now: neither the switch nor a pause stops them."""
         return self._switch.gate(time.time(), event.session, event.agent) is None
 
     def _ask(
@@ -308,7 +307,7 @@ class Engine:
         hooks: Sequence[ApprovedHook],
         outcomes: Sequence[Outcome],
     ) -> EngineResponse:
-        """The pending question to the user. Once the tray quits, nobody is asked."""
+        """The pending question to the user. While the tray quits it asks no question."""
         if self._shutdown_state.begun:
             self._hand_back(event, hooks, outcomes, started)
             return None
@@ -356,7 +355,7 @@ class Engine:
         return self._responder.respond(event, fit(event, decision), started)
 
     def _own_outcome(self, event: Event) -> Outcome | None:
-        """Our own answer, before any hook is asked: the stricter one of the protection's and lost approvals'."""
+        """Our own outcome: the answer to a typed command, else the stricter one of protection and lost approvals."""
         typed = answer_command(event, self._command_answers) if event.kind in TYPED_COMMAND_KINDS else None
         if typed is not None:
             return typed
@@ -372,8 +371,8 @@ class Engine:
 
 
 def _is_interrupted(outcomes: Sequence[Outcome]) -> bool:
-    """Whether the end of the tray, which has begun, kept a hook from its verdict: its policy must not decide then.
+    """Whether the quitting tray kept a hook from its verdict; the hook's failure policy must not decide then.
 
-    A session that ends may end hooks by itself, so a hook that fails while the tray quits proves nothing.
+    A session that ends may end hooks itself, so a failure while the tray quits may not be the hook's own.
     """
     return any(outcome.cause == CANCELLED or outcome.status is Status.FAILED for outcome in outcomes)

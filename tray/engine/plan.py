@@ -45,10 +45,10 @@ def plan(
     skills: Callable[[Event], frozenset[str] | None],
     on_slow: Callable[[], object] = lambda: None,
 ) -> tuple[ApprovedHook, ...]:
-    """The hooks in force that this event asks, in their order. One we could not read asks by agent and event alone.
+    """The hooks in force that this event asks, in their order. Of an unreadable event only agent and name count.
 
-    `skills` says which skills are in force in the event's session; `on_slow` is called when patterns take long.
-    A hook whose matcher fails is asked: no event gets past a guard by what it says.
+    `skills` returns the skills in force in the event's session; `on_slow` is called when patterns take long.
+    A hook whose matcher fails is asked: no content of an event gets it past a guard.
     """
     names = (event.agent, event.kind, event.name)
     candidates = ledger.known_candidates.get(names)
@@ -68,15 +68,15 @@ def plan(
             indexes += group
     hooks = [*map(ledger.ordered.__getitem__, sorted(indexes))]
     if hooks and event.kind in TYPED_KINDS:
-        hooks = [one for one in hooks if _is_heard(one.hook, event)]
+        hooks = [one for one in hooks if _can_carry_answer(one.hook, event)]
     switched = switch.current
     if hooks and (switched.hooks_off or switched.agents_off or switched.agent_runs):
         hooks = [apply_switch(one, switch) for one in hooks if not switch.is_run_by(event.agent, one.hook)]
     return tuple(hooks)
 
 
-def _is_heard(hook: Hook, event: Event) -> bool:
-    """Whether the event can carry what a hook of this format has to say about what a person typed."""
+def _can_carry_answer(hook: Hook, event: Event) -> bool:
+    """Whether the event can carry the answer of this hook's format to what a person typed."""
     can = spec(event.agent, event.name).can
     return Capability.REWRITE_PROMPT in can or not hook_rules(hook.dialect).only_rewrites_prompts
 
@@ -100,11 +100,12 @@ class EventSearch:
         """Whether the event's text has it; what many hooks look for is looked for once."""
         if pattern not in self.known:
             self.texts = self.texts or texts_of(self.event)
-            self.known[pattern] = False
+            found = False
             for text in self.texts:
                 if self.in_text(pattern, text):
-                    self.known[pattern] = True
+                    found = True
                     break
+            self.known[pattern] = found  # not before: a pattern that fails is not known
         return self.known[pattern]
 
     def in_text(self, pattern: str, text: str) -> bool:
@@ -180,7 +181,7 @@ def texts_of(event: Event) -> tuple[str, ...]:
     """What a matcher searches: the tool's input and output, prompt and message; then with the payload's other texts.
 
     The first part by itself, too, so that `$` means its end. Where there is no such text it is all of the payload:
-    no event goes unasked because it has nothing to say.
+    a pattern is looked for in every event.
     """
     own = [event.prompt, event.message]
     if event.tool:
@@ -268,7 +269,7 @@ def _subject(match: Match, event: Event) -> set[str]:
         value = value.get(step) if isinstance(value, dict) else None
     if not isinstance(value, str):
         return set()
-    return {PurePath(value).name} if key == "file_path" else {value}  # a changed file goes by its name alone
+    return {PurePath(value).name} if key == "file_path" else {value}  # a changed file is matched by its name only
 
 
 def _below(folder: str, project: str) -> bool:

@@ -39,7 +39,7 @@ class Defer(Protocol):
 
 
 def run_now(work: Callable[[], object], /, *, soon: bool = False) -> object:
-    """The Defer for callers that have nobody waiting for the answer."""
+    """The Defer for callers where no agent waits for the answer."""
     return work()
 
 

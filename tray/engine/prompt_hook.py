@@ -71,7 +71,7 @@ def _tool_message(call: ToolCall, folder: ProjectFolder, number: int) -> Message
 
 
 def _content(call: ToolCall, folder: ProjectFolder, number: int) -> str:
-    """What the tool found; what is wrong with the call is told to the model."""
+    """What the tool found; the model gets what is wrong with the call."""
     if number >= CALL_LIMIT:
         return f"error: at most {CALL_LIMIT} tools in one turn"
     tool = TOOL_FUNCTIONS.get(call.name)

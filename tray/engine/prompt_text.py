@@ -26,7 +26,7 @@ REASON = 4000  # characters
 PLACEHOLDER = lazy_pattern(r"\\\$|\$(ARGUMENTS|TOOL_INPUT|TRANSCRIPT_PATH)\b")
 FENCE = lazy_pattern(r"```[A-Za-z]*\s*\n(.*?)\n?\s*```", re.DOTALL)
 END_KINDS = (EventKind.TURN_END, EventKind.SUBAGENT_END)  # there `stop` is consent and `continue` is not
-# After a "no" to these the turn ends, where the format says so.
+# After a "no" to these the turn ends, if the format has that rule.
 REFUSAL_ENDS_TURN = (EventKind.TOOL_BEFORE, EventKind.TOOL_AFTER, EventKind.TEAMMATE_IDLE)
 KEYS = ("continue", "decision", "impossible", "ok", "reason", "stopReason", "systemMessage")
 TEXTS = ("reason", "stopReason", "systemMessage")
@@ -56,7 +56,7 @@ def render_prompt(event: Event, hook: Hook, action: Prompt) -> str:
 
 
 def parse_reply(event: Event, hook: Hook, action: Prompt, result: Result) -> HookOutput:
-    """The model's answer as a verdict; its consent is no opinion, so that it skips no question of the agent's."""
+    """The model's answer as a verdict; its consent abstains, so that the agent still asks its own questions."""
     if problem := wire.run_problem(result):
         return HookOutput(problem=problem)
     text = lenient.text(result.stdout)
@@ -71,7 +71,7 @@ def parse_reply(event: Event, hook: Hook, action: Prompt, result: Result) -> Hoo
 
 
 def _stop_on_refusal(event: Event, action: Prompt, answer: Mapping[str, Any], output: HookOutput) -> HookOutput:
-    """A "no" about a tool ends the turn there, unless its hook says otherwise; at an end it may be impossible."""
+    """A "no" about a tool ends the turn there, unless its hook is set otherwise; at an end it may be impossible."""
     if answer.get("ok") is not False or output.problem:
         return output
     if event.kind in END_KINDS:

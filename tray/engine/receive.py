@@ -1,4 +1,4 @@
-"""From the request of a relay to the event that is judged: whose it is, what it says, whether it came before.
+"""Turns a relay's request into an event: recognises its sender, parses it, and finds an earlier report of it.
 
 Some agents run their own hooks and also those in another agent's settings. Two lines of ours then report the same
 tool call: it is judged once, and each line gets the same decision.
@@ -24,22 +24,22 @@ from tray.model.decision import Decision
 from tray.model.event import PROBE_PREFIX, TEST_VARIABLE, Event, EventKind, RelayRequest
 
 TEST_COMMANDS = ("test",)  # starts relays itself
-# These start agents' lines, maybe by a shell; the menu has a doctor.
+# These run agents' lines, maybe through a shell; `run` does for the menu's doctor.
 PROBE_COMMANDS = ("agents", "connect", "doctor", "run")
-KEPT = 60.0  # seconds that the repository of a folder is remembered
+REPOSITORY_LIFETIME = 60.0  # seconds for which the repository of a folder is remembered
 
-WINDOW = 10.0  # seconds for which a call is remembered after its decision
-LIMIT = 64  # calls that are remembered; beyond it a call may be judged twice
-LARGEST = 1024 * 1024  # bytes of a payload; a larger one is not kept for this, so it may be judged twice
-MEMORY = 4 * LARGEST  # bytes of all payloads that are kept: the last calls stay until the next one, however late
+REPORT_LIFETIME = 10.0  # seconds for which a call is remembered after its decision
+REPORT_LIMIT = 64  # calls that are remembered; beyond it a call may be judged twice
+LARGEST_REPORT = 1024 * 1024  # bytes of a payload; a larger one is not kept, so its call may be judged twice
+REPORT_MEMORY = 4 * LARGEST_REPORT  # bytes of all payloads that are kept; the last calls stay until the next one
 
 CallKey = tuple[str, str, str, str]  # agent, session, kind, the agent's id of the call
 
 
 def receive(request: RelayRequest, version: int) -> tuple[Event, RecognisedCaller | None]:
-    """The event under its sender's own name; and the sender, if no hook is asked about what it sends.
+    """The event under its sender's own name; and the sender, if hooks are not asked about its events.
 
-    A plain event's text is a person's or a model's own: nothing in it counts as a mark. `version` is the ledger's.
+    A plain event has free text, in which no mark of an agent counts. `version` is the ledger's.
     """
     try:
         payload = None if request.problem else parse_payload(request)
@@ -57,14 +57,14 @@ def receive(request: RelayRequest, version: int) -> tuple[Event, RecognisedCalle
 
 
 def parse_event(request: RelayRequest, version: int, payload: Payload | None = None) -> Event:
-    """The event of a request. What a command of ours sent (`test`, `doctor`) is a test: it did not happen.
+    """The event of a request; an event that our own `test` or `doctor` sent is marked as a test.
 
-    Its project is the repository's folder, where the agent does not say what it is. The variable only saves looking
-    up who sent it: a project could set it.
+    If the agent names no project folder, it is the repository's. The variable only saves a look at the sender's
+    ancestors: a project could set it, so it proves nothing.
     """
     event = parse(request, version, payload)
     if event.cwd and not event.project_folder:
-        root = _repository(event.cwd, int(time.monotonic() / KEPT))
+        root = _repository(event.cwd, int(time.monotonic() / REPOSITORY_LIFETIME))
         if root not in ("", event.cwd):
             event = replace(event, project_folder=root)
     if request.via_agent:
@@ -116,7 +116,7 @@ class CallReport:
     event: Event
     decision: Decision | None = None
     fresh_until: float = math.inf  # inf: it is not decided yet
-    signal: threading.Event | None = None  # of those that wait: nobody does for nearly every call
+    signal: threading.Event | None = None  # for those that wait for the decision; None for nearly every call
 
 
 class CallReports:
@@ -146,14 +146,14 @@ class CallReports:
                     size += len(report.event.body)
                 else:
                     del self._reports[other]
-            while len(self._reports) > LIMIT or size > MEMORY:
+            while len(self._reports) > REPORT_LIMIT or size > REPORT_MEMORY:
                 size -= len(self._reports.pop(next(iter(self._reports))).event.body)
         return None
 
     def decided(self, event: Event, decision: Decision | None) -> None:
-        """The decision for the report that was first; None: the agent gets none from here.
+        """Set the decision of the first report; None: the tray gives none.
 
-        One that was cancelled half-way counts only for itself.
+        A decision with a cancelled hook does not count for another report.
         """
         key = _key(event)
         if key is None:
@@ -167,7 +167,7 @@ class CallReports:
                 return
             if report.decision is None:
                 report.decision = decision
-                report.fresh_until = self._clock() + WINDOW if decision else -math.inf
+                report.fresh_until = self._clock() + REPORT_LIFETIME if decision else -math.inf
             if report.signal is not None:
                 report.signal.set()
 
@@ -185,7 +185,7 @@ def _key(event: Event) -> CallKey | None:
     """None for what cannot be recognised: no session, no id of a call, unreadable, very large, or a test."""
     if event.tool is None or not (event.tool.call and event.session):
         return None
-    if event.test or event.answered or event.problem or len(event.body) > LARGEST:
+    if event.test or event.answered or event.problem or len(event.body) > LARGEST_REPORT:
         return None
     return (event.agent, event.session, event.kind.value, event.tool.call)
 

@@ -215,7 +215,7 @@ class Masks:
 
 
 def _places(redacted: Redacted, place: str) -> dict[str, list[str]]:
-    """Where in the JSON each mask stands now; empty when the text is none."""
+    """Where each mask is in the JSON; empty if the text is not JSON."""
     try:
         value = json.loads(redacted.text)
     except (ValueError, RecursionError):

@@ -59,7 +59,7 @@ class Responder:
     ) -> Answer:
         """Render, record, announce; only an answer that refuses or rewrites waits for that (law 7).
 
-        `journalled` gives the decision to record and announce where that is more than the answer depends on.
+        `journalled` returns the decision to record and announce, if that has more than the answer needs.
         """
         if self._offline and Capability.NOTE in spec(event.agent, event.name).can:
             decision = _with_note(decision, self._note(event))
@@ -97,7 +97,7 @@ class Responder:
             return neutral(event.agent, event.name, event.body), unanswered(event, decision, error)
 
     def hand_back(self, event: Event, outcomes: Sequence[Outcome], started: float, *, is_gone: bool) -> None:
-        """Write down that the tray gave no answer, because it quits or because the agent stopped waiting meanwhile.
+        """Record that the tray gave no answer, because it quits or because the agent stopped waiting meanwhile.
 
         The one-shot engine writes its answer under the event's own id.
         """
@@ -110,7 +110,7 @@ class Responder:
         self._record(row, decision, None, started, time.time() - took, took)
 
     def respond_unsupported(self, event: Event, caller: RecognisedCaller, started: float, defer: Defer) -> Answer:
-        """Give an agent whose protocol is not here its own neutral answer, and write the reason into the row."""
+        """Give an agent whose protocol is not here its own neutral answer, and record the reason."""
         decision = Decision(reason=caller.skip_reason or "")
         took = time.monotonic() - started
         defer(partial(self._record, event, decision, caller.answer, started, time.time() - took, took), soon=True)
@@ -127,10 +127,9 @@ class Responder:
         commit: bool = False,
         journalled: Callable[[Event], Decision] | None = None,
     ) -> None:
-        """Record and announce the event, whenever that is: it came in at `at`, and its answer took so many seconds.
+        """Record and announce the event, which came in at `at` and whose answer took `took` seconds.
 
-        One without an answer is only recorded. Our bookkeeping's failure changes no answer: that counts, or its relay
-        has another way to one.
+        An event without an answer is only recorded. A failure of journal or listener changes no answer.
         """
         try:
             decision = journalled(event) if journalled else decision

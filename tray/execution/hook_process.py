@@ -66,7 +66,7 @@ class HookProcess:
         elif self._stage is Stage.ENDING:
             self._kill(now)
         else:
-            # Only a process in an uninterruptible wait gets here: it can act no more, but not be waited for either.
+            # Only a process in an uninterruptible wait gets here: it can do nothing more and cannot be waited for.
             self.abandoned = True
             self.exited()
             CheckedThread(target=self._child.wait, name="hook-reaper", daemon=True).start()
@@ -91,7 +91,7 @@ class HookProcess:
         if not cause and self._pipes.overflowed:
             cause = TOO_MUCH
         elif not cause and not self._pipes.complete:
-            cause = "what it said could not be read to its end"
+            cause = "its output could not be read to its end"
         elif not cause and code is not None and code < 0:
             cause, signal = process.killed_by(-code), -code
         has_left = self._clean_up(clean=not cause)
@@ -172,7 +172,7 @@ def spawn(
         with job.start_gate() as open_:
             if not open_:
                 return Result(cause=process.CLOSED)
-            # What is read from a descriptor is there. That its interpreter is not, the system reports.
+            # A script that is read from a descriptor is there; the system reports a missing interpreter.
             is_sealed = job.script is not None and script.script_of(job.argv) == job.script.path
             if not is_sealed and (problem := script.missing_program(job.argv, job.cwd)):
                 return Result(cause=job.named(problem))
@@ -200,7 +200,7 @@ def spawn(
 
 
 def raise_limit() -> None:
-    """Let us open more files than our hooks may; the limit stays as it is where they would get ours."""
+    """Let the tray open more files than its hooks may; unchanged where hooks would get the same limit."""
     if sys.platform == "linux":
         soft, hard = ORIGINAL_LIMIT
         with contextlib.suppress(OSError, ValueError):  # then it stays as it is

@@ -1,4 +1,4 @@
-"""Which hooks run, and below which others: an event that comes from below a hook finds its own place here.
+"""Which hooks run, and below which other hooks: finds the place of an event that comes from below a hook.
 
 A hook's process leads a session, and the kernel keeps a session's number as long as anybody is in it. So a child that
 outlives its hook is still known by its session, whoever became its parent.
@@ -49,10 +49,10 @@ class _Run:
 
 
 class HookAncestry:
-    """How a relay descends from a hook, asked of each event that has hooks: what `look` finds is cached.
+    """Finds how a relay descends from a hook by `look`, and remembers the parents of relays that do not.
 
-    A process that does not descend from us never will: the kernel gives orphans to us only from below us. So it is
-    enough to know the relay's parent again; its number is not enough, as numbers come back.
+    A process that does not descend from us never will: the kernel gives orphans to us only from below us. A parent is
+    known by its number and its start, as the system reuses numbers.
     """
 
     def __init__(self, look: Callable[[int], Descent | None]) -> None:

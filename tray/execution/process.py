@@ -43,7 +43,7 @@ class Job:
     timeout: float = DEFAULT_TIMEOUT  # seconds
     background: float = 600.0  # seconds that descendants may live on after a clean exit; 0 = none
     on_start: Callable[[int], None] | None = None  # called with its process, while the start gate is held
-    on_exit: Callable[[int, bool], None] | None = None  # called with it, and whether any of it is in the background
+    on_exit: Callable[[int, bool], None] | None = None  # called with it, and whether it left any in the background
     on_end: Callable[[], None] | None = None  # called once its process has ended
     start_gate: StartGate = always_open  # whether it may start; held until it has
     script: SealedScript | None = None  # what `argv` names by its descriptor
@@ -79,7 +79,7 @@ class ProcessTree(Protocol):
     def pid(self) -> int: ...
     @property
     def has_orphans(self) -> bool:
-        """Whether we had adopted any process, of whichever hook, when this tree was last looked for."""
+        """Whether the last look at this tree found an orphan of any hook."""
 
     def terminate(self) -> None: ...
     def kill(self) -> None: ...
@@ -89,7 +89,7 @@ class ProcessTree(Protocol):
 
 
 def killed_by(number: int) -> str:
-    """The cause where a signal has ended a process."""
+    """The cause for a process that a signal has ended."""
     try:
         return f"killed by signal {number} ({signal.Signals(number).name})"
     except ValueError:
@@ -97,7 +97,7 @@ def killed_by(number: int) -> str:
 
 
 def not_run(jobs: Sequence[object], error: BaseException) -> tuple[Result, ...]:
-    """What came of jobs for which no descriptor or thread was left: hooks of other kinds keep their verdicts."""
+    """The results of jobs for which the system had no descriptor or thread left; other hooks keep their verdicts."""
     log.warning("hooks could not be run: %s", error)
     return tuple(Result(cause=f"could not be run: {error}") for _ in jobs)
 

@@ -1,7 +1,7 @@
-"""Runs the hooks of one event on Linux and macOS: started together, polled together in the calling thread, and ended
-with everything that came out of them: their group, their session, their descendants, their mark.
+"""Runs the hooks of one event on Linux and macOS: the calling thread starts and polls all of them together.
 
-A group misses a child that called setsid(); a walk over parents misses one whose parent has died.
+A hook ends with its whole tree, which is found by group, session, parents and mark: a group misses a child that
+called setsid(), and a walk over parents misses a child whose parent has died.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ UNREACHABLE = (ProcessLookupError, PermissionError)
 
 
 class PolledPipes:
-    """The streams of one process, moved as far as they go without waiting, when the poll reports one of them.
+    """The pipes of one process, read and written without waiting when the poll reports one of them.
 
-    `actions` are what the poll's user does for each descriptor. `on_overflow` is called when stdout is too long.
+    `actions` has what to do for each descriptor in the poll. `on_overflow` is called when stdout is too long.
     """
 
     complete = True  # whoever polls has read all that was there
@@ -170,14 +170,14 @@ class PosixTree:
         self._born = boot_ticks() - 100 if born is None else born
 
     def terminate(self) -> None:
-        """Ask the group to end, and remember who belongs to the tree while the parents still say so."""
+        """Ask the group to end, and remember what belongs to the tree while its parents still live."""
         self._signal(signal.SIGTERM)
 
     def kill(self) -> None:
         self._signal(signal.SIGKILL)
 
     def sweep(self) -> None:
-        """Kill whoever is left. Each look may find forks that the one before was too early for."""
+        """Kill what is left. Each round may find new forks."""
         killed: set[int] = set()
         for _ in range(SWEEPS):
             found = self._members().keys() - killed
@@ -207,7 +207,7 @@ class PosixTree:
         return bool(self._members())
 
     def _has_lost_leader(self) -> bool:
-        """Whether the group is still ours: the system uses a number again when the group is empty, for a stranger."""
+        """Whether the leader has gone; then the group is ours, as the system reuses only an empty group's number."""
         try:
             os.kill(self.pid, 0)
         except ProcessLookupError:
@@ -217,7 +217,7 @@ class PosixTree:
         return False
 
     def _has_escaped(self) -> bool:
-        """Whether an orphan is of this tree. One that ends while we look has left its children at the list's end."""
+        """Whether an orphan is of this tree. One that ends meanwhile leaves its children at the end of the list."""
         seen: set[int] = set()
         while new := set(self._orphans()) - seen:
             if any(map(self._escaped, new)):
@@ -258,7 +258,7 @@ class PosixTree:
 
 
 class PolledRun:
-    """The hooks of one event: their slots in the answer, and the poll that they share."""
+    """The hooks of one event: their results in order, and the poll that they share."""
 
     def __init__(self, deadline: float, background: BackgroundProcesses | None, watcher: Watcher) -> None:
         self._deadline, self._background, self._watcher = deadline, background, watcher
@@ -299,7 +299,7 @@ class PolledRun:
             spawned(child.pid)
 
     def finish(self) -> tuple[Result, ...]:
-        """Move every stream and meet every deadline until all processes are over."""
+        """Move every stream and meet every deadline until all processes have ended."""
         while self._live:
             seconds = max(min(map(attrgetter("due"), self._live)) - time.monotonic(), 0.0)
             for fd, _ in self._poll.poll(math.ceil(min(seconds, MAX_WAIT) * 1000)):

@@ -1,4 +1,4 @@
-"""Jobs without a process: each request has a thread of its own beside the command hooks, and the same end."""
+"""Runs hooks that start no process: each request has its own thread beside the command hooks, and their deadline."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class RunningRequest:
         return not self._done and not self.deadline.cause
 
     def result(self) -> Result:
-        """What came of it; a thread that hangs where nothing can cut it (a name's look-up) is abandoned."""
+        """The result; a thread that cannot be interrupted (it looks up a name) is abandoned."""
         self._thread.join(GRACE if self.deadline.cause else None)
         self.deadline.close()
         if self._result is not None:

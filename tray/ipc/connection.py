@@ -1,4 +1,4 @@
-"""One connection of a client: who it is, its frame bit by bit, the early acknowledgement, the answer in one piece."""
+"""One client's connection: identifies the client, reads its frame in pieces, acknowledges it and sends the answer."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class HandedTerminal:
 
 
 class ClientConnection:
-    """Reads one frame, without a limit of its own on how many threads do so: the server decides which thread waits.
+    """Reads one frame and sends its answer; the server decides which thread waits for the frame.
 
     `on_header` is called once, as soon as the header is there: it checks the token and returns how long the caller
     may wait. `submit` is given the deferred work once the answer has left. It is its own `DisconnectSignal`.
@@ -231,7 +231,7 @@ class ClientConnection:
         self._deferred.append((work, soon))
 
     def cancel(self) -> None:
-        """Set `disconnect_signal` for whoever works for this caller; an answer can still be sent."""
+        """Set the DisconnectSignal for the thread that works for this caller; an answer can still be sent."""
         with contextlib.suppress(OSError):
             self._connection.shutdown(socket.SHUT_RD)
 
@@ -241,10 +241,10 @@ class ClientConnection:
             self._submit(*self._deferred.pop(0))
 
     def _read_first(self, seconds: float) -> bool:
-        """All of most frames; whether something came. Only as long as no time-out is set, which is as a rule enough.
+        """Read the first bytes, which are all of most frames, unless a time-out is set; returns whether any came.
 
-        A relay connects first and sends then, so a look without waiting is mostly too early; and to set a time-out
-        would cost each caller four calls of the system more.
+        A relay sends after it has connected, so a read without waiting is mostly too early; and to set a time-out
+        would cost each caller four more system calls.
         """
         if sys.platform == "win32" or self._connection.gettimeout() is not None:
             return False
@@ -261,10 +261,10 @@ class ClientConnection:
         except OSError as error:
             raise ClientDisconnected from error
         self._unread += received
-        return bool(received)  # its end is met by whoever waits
+        return bool(received)  # if none came, the thread that waits meets the end
 
     def _append(self, received: bytes) -> None:
-        """A header may come in many pieces, which are joined; those of a large payload are not copied here."""
+        """Join the pieces of a header; those of a large payload are not copied here."""
         if self.header is not None:
             self._unread = received
             return
@@ -302,7 +302,7 @@ class ClientConnection:
 
 
 def _loopback_pid(connection: socket.SocketType) -> int:
-    """Who is at the other end of a loopback connection; 0 where the system does not show it."""
+    """The process at the other end of a loopback connection; 0 if the system does not show it."""
     import psutil
 
     here, there = connection.getsockname(), connection.getpeername()

@@ -1,4 +1,4 @@
-"""Answers requests: a few blocking acceptors, a thread of its own for whatever takes time, nothing that polls."""
+"""Answers requests: a few acceptors that block, and a thread of its own for each request that takes time."""
 
 from __future__ import annotations
 

@@ -43,12 +43,12 @@ Look = Callable[[str, str, Callable[[Attention], None]], object]
 
 
 def prove_nothing(agent: str, session: str, answer: Callable[[Attention], None]) -> None:
-    """Where it is not known whether the user looks."""
+    """The Look of a desktop that cannot find out whether the user looks."""
     answer(Attention())
 
 
 class NotificationSink(Protocol):
-    """What it needs of a Notifier."""
+    """What the gate needs of a Notifier."""
 
     def announce(self, alerts: tuple[Alert, ...], *records: str) -> None: ...
     def withdraw(self, keys: tuple[str, ...]) -> None: ...
@@ -73,7 +73,7 @@ class _Held:
 
 class AlertGate:
     """Used by one thread. `look(agent, session, answer)` calls `answer` once, later and on that thread, or never;
-    `later(seconds, work)` runs work on it. An agent of "" asks only whether the user is there.
+    `later(seconds, work)` runs work on it. With an agent of "" it finds out only whether the user is there.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class AlertGate:
         self._wait()
 
     def close(self) -> None:
-        """The user has stopped looking: show what is not yet certainly seen."""
+        """Show what the user has not certainly seen, as if they had looked away."""
         self._is_closed = True
         for number in list(self._asked):
             self._answered(number, Attention())
@@ -161,7 +161,7 @@ class AlertGate:
     # ---- the first look
 
     def _answered(self, number: int, found: Attention) -> None:
-        """The first answer counts, and so does none in time."""
+        """The first answer counts; without one in time the user counts as not looking."""
         asked = self._asked.pop(number, None)
         if asked is None or not asked.alerts:
             return

@@ -86,7 +86,7 @@ TOPICS: Mapping[str, AlertClass] = {
 }
 IDLE = "idle_prompt"  # follows every turn that the user does not answer, so it must not stay on the screen
 
-# An alert of these does not depend on what a hook decided.
+# Their alerts do not depend on what a hook decided.
 ANNOUNCED_KINDS = frozenset({
     EventKind.TURN_END, EventKind.COMPLETION_CLAIM, EventKind.TURN_FAILED, EventKind.SESSION_END,
     EventKind.NOTIFICATION, EventKind.PERMISSION_REQUEST, EventKind.ELICITATION,
@@ -130,7 +130,7 @@ def alerts(
 
 
 def is_silent(cls: AlertClass, rules: Rules) -> bool:
-    """Whether the user wants neither to see nor to hear of this class."""
+    """Whether the user has turned off both the notification and the sound of this class."""
     rule = rules.get(cls)
     return rule is not None and rule.notify is False and rule.sound in SILENT
 

@@ -125,7 +125,7 @@ class AlertService:
         return id in self._announced_early
 
     def when_ended(self, id: str, work: Callable[[str], None]) -> None:
-        """Call `work` with the event once its hooks have ended; only the last such request counts."""
+        """Call `work` with the event's id once its hooks have ended; only the last request counts."""
         self._requested = {id: work}
 
     def arrived(self, event: Event) -> None:

@@ -85,7 +85,7 @@ class Throttle:
         return tuple(shown for alert in alerts if (shown := self._offer(alert, now, quiet)) is not None)
 
     def withdraw(self, keys: Collection[str]) -> None:
-        """What waits under these keys is no longer so; what the list has lost by now stays counted."""
+        """Remove what waits under these keys; what the list has dropped stays counted."""
         gone = [one for one in self._deferred if one.alert.key in keys]
         for one in gone:
             self._deferred.remove(one)
@@ -109,8 +109,8 @@ class Throttle:
             return ()
         now, deferred, apart = self._clock(), self._deferred, tuple(self._apart.values())
         summed = self.count - len(apart)
-        alone = next((one.alert for one in reversed(deferred) if not one.alert.apart), None)
-        summary = () if alone is None or not summed else (alone if summed == 1 else self._summary(),)
+        last = next((one.alert for one in reversed(deferred) if not one.alert.apart), None)
+        summary = () if last is None or not summed else (last if summed == 1 else self._summary(),)
         self._groups, self._deferred, self._loudest, self._apart = {}, deque(maxlen=LIST_LIMIT), None, {}
         self._shown.append(now)
         return (*apart, *summary)

@@ -72,8 +72,8 @@ class Protection:
     protected_paths: ProtectedPaths
     exceptions: Callable[[], Sequence[str]] = tuple
     page: PageAddress = field(default_factory=PageAddress)
-    words: tuple[str, ...] = field(init=False)  # without one of these a text is none of ours
-    home_variables: frozenset[str] = field(init=False)  # without one of these an environment names no agent's home
+    words: tuple[str, ...] = field(init=False)  # a text without any of these does not concern us
+    home_variables: frozenset[str] = field(init=False)  # without any of these an environment names no agent's home
 
     def __post_init__(self) -> None:
         words = {*HINTS, *hook_words(), *path_words(self.protected_paths)}
@@ -105,10 +105,10 @@ class Protection:
         return Outcome(hook=NAME, status=Status.OK, output=reading)
 
     def applies(self, agent: str, tool: Tool, cwd: str = "", environment: Mapping[str, str] = NO_VARIABLES) -> bool:
-        """Whether this call has to be judged at all: it speaks of us, or it writes (a link may have any name).
+        """Whether this call has to be judged: it names something of ours, or it writes (a link may have any name).
 
-        What decides is each text of the call, and of a shell's its commands, whatever large arguments it has beside
-        them. This is asked of every call of a tool: plain loops with as few steps as can be.
+        It looks at each text of the call; of a shell's call only at the commands, as other arguments may be large.
+        It runs for every call of a tool, so it has plain loops with few steps.
         """
         name = canonical(agent, tool.name)
         if name in WRITE_TOOLS:
@@ -224,7 +224,7 @@ def _reads(name: str) -> bool:
 
 
 def _text(input: Mapping[str, Any]) -> str:
-    """Every text in it as one, without a border, as none would count; of most calls an argument is one text."""
+    """Every text in it, joined without a separator; in most calls each argument is one text."""
     try:
         return "".join((*input, *input.values()))
     except TypeError:

@@ -236,7 +236,7 @@ class Copies:
         whole = content(str(spare))
         if hashlib.sha256(whole).hexdigest() != expected:
             raise self._damaged(name, "its spare bytes were altered")
-        import tempfile  # nobody writes a copy while an agent waits, as a rule
+        import tempfile  # a copy is mostly written while no agent waits
 
         handle, draft = tempfile.mkstemp(prefix=DRAFT, dir=self.folder / name)
         with os.fdopen(handle, "wb") as file:

@@ -41,7 +41,7 @@ COLUMNS = (
     *("cwd", "ledger", "wait_ms", "hooks_ms", "tool", "subject"),
 )
 SELECT = f"SELECT {', '.join(COLUMNS)} FROM journal"
-LARGE = {"payload": "''", "answer": "'{}'", "masks": "'[]'"}  # what a list of rows does without
+LARGE = {"payload": "''", "answer": "'{}'", "masks": "'[]'"}  # columns that a list of rows leaves out
 BRIEF = f"SELECT {', '.join(LARGE.get(name, name) for name in COLUMNS)} FROM journal"
 KINDS = frozenset(kind.value for kind in EventKind)
 HAS_FAILURE = (
@@ -79,7 +79,7 @@ class RowFilter:
     session: str = ""
     project: str = ""
     hook: str = ""  # was asked
-    text: str = ""  # stands in the payload, the reason, the outputs or the answer
+    text: str = ""  # is in the payload, the reason, the outputs or the answer
     label: str = ""  # Record.label
     verdict: Verdict | None = None
     since: float | None = None  # seconds since the epoch
@@ -245,9 +245,9 @@ class Journal:
 
 @functools.cache
 def insert_statement(count: int) -> str:
-    """The statement that takes the values of so many rows, one row's after the other's.
+    """The statement that inserts so many rows; its values are those of one row after the other.
 
-    The first row of an event stays, so that writing one once more after a doubtful commit is harmless.
+    A second row of an event is ignored, so that a row may be written again after a doubtful commit.
     """
     one = f"({', '.join('?' * len(COLUMNS))})"
     return f"INSERT INTO journal ({', '.join(COLUMNS)}) VALUES {', '.join([one] * count)} ON CONFLICT (id) DO NOTHING"

@@ -244,7 +244,7 @@ class ChangeFile:
         return (status.st_ino, status.st_size, status.st_mtime_ns)
 
     def mark_changed(self) -> None:
-        """Best effort: where there is no room for a byte, or no file, its time shows the change."""
+        """Best effort: without room for a byte, or without a file, its time shows the change."""
         try:
             file = _File(self._path, os.O_WRONLY | os.O_APPEND)
             status = os.fstat(file.number)

@@ -1,4 +1,4 @@
-"""The one thread that writes the journal: it takes what waits, some rows at once, and wakes who waited.
+"""The thread that writes the journal: it takes the rows that wait, some at once, and wakes their callers.
 
 It sleeps while there is nothing to write, and prunes now and then. When writing fails it keeps what it has and
 tries again, further and further apart; then no caller waits for it any more, and what exceeds the bounds is dropped
@@ -96,7 +96,7 @@ class JournalWriter:
         self._thread: threading.Thread | None = None
         self._start_again = 0.0  # when a thread that could not start may be tried again
         self._writing = threading.Lock()  # held while the connection is used
-        self._stale = False  # the connection is to a file that is no longer at its path
+        self._stale = False  # the connection's file is not at its path any more
 
     @property
     def dropped(self) -> int:

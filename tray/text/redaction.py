@@ -266,7 +266,7 @@ def fold_case(text: str) -> str | None:
 def find_tokens(text: str) -> list[re.Match[str]]:
     """What TOKEN.finditer would find."""
     places: set[int] = set()
-    for begin in TOKEN_BEGINS:  # a plain loop over the words: every text that is kept comes by here
+    for begin in TOKEN_BEGINS:  # a plain loop: it runs for every text that is kept
         if begin in text:
             places |= _positions(text, begin)
     if TELEGRAM in text:
@@ -301,7 +301,7 @@ def _matches(pattern: re.Pattern[str], text: str, places: Iterable[int]) -> list
 
 
 def _positions(text: str, part: str) -> set[int]:
-    """Wherever it is, also where it overlaps itself."""
+    """Every place where `part` begins, also if they overlap."""
     places = set()
     at = text.find(part)
     while at >= 0:

@@ -73,7 +73,7 @@ def stdin(event: Event) -> bytes:
         return event.body
     name = NAMES_BY_KIND.get(event.kind, event.kind.value)
     fields: dict[str, Any] = {"event": name, "session_id": event.session, "agent_id": event.agent, "cwd": event.cwd}
-    # What the agent does not send with every event is there under our own words, when it is not empty.
+    # A field that the agent does not send with every event has our own name, and is left out if empty.
     fields |= wire.non_empty(
         model=event.model,
         topic=event.topic,

@@ -31,7 +31,7 @@ Recorded = tuple[tuple[Backup, tuple[EntryContent, ...]], ...]
 
 
 def recorded_entries(site: Site, agent: str) -> Recorded:
-    """What `connect` wrote for this agent, and Hooktray has not taken out: each file with our entries in it."""
+    """What `connect` wrote for this agent and Hooktray has not removed: each file with our entries in it."""
     connector = connectors()[agent]
     found = ((backup, _written(connector, backup)) for backup in site.backups.of_agent(agent))
     return tuple((backup, written) for backup, written in found if written)

@@ -130,7 +130,7 @@ def descent(
     ancestors_of: Callable[[int], Iterable[Ancestor]] = ancestors,
     is_own_program_of: Callable[[int], bool] = is_own_program,
 ) -> Descent | None:
-    """How it descends from the process with the number `own`, or from a one-shot engine; None when it does not."""
+    """How `pid` descends from the process `own` or from a one-shot engine; None if it does not."""
     chain = [pid]
     for found in ancestors_of(pid) if pid > 0 else ():
         is_one_shot = is_isolated(found.command, "once") and is_own_program_of(found.pid)

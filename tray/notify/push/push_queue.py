@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 
 class PushQueue:
-    """Beside the desktop's notifications, which get the same alerts first. One thread calls it.
+    """Sends alerts to push services; the desktop gets the same alerts first. One thread calls it.
 
     `is_away(answer)` calls `answer` on that thread with whether the user is away; `later(seconds, work)` runs
     work on it; `spawn` runs work on another one.
