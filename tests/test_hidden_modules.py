@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
 import pytest
 
-from tray.hidden_modules import hidden
+from tray.hidden_modules import hidden, lazy_patterns
 
 
 def test_a_hidden_module_is_as_if_it_were_not_installed_and_is_found_again_afterwards() -> None:
@@ -46,3 +47,29 @@ def test_a_tray_has_no_tls_in_its_loop_and_its_page_works_without() -> None:
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, timeout=60, check=False)
 
     assert done.stdout == "\nTrue\n", done.stderr
+
+
+def test_patterns_are_lazy_only_meanwhile() -> None:
+    with lazy_patterns():
+        broken = re.compile("(")
+    with pytest.raises(re.error):
+        broken.search("")
+    with pytest.raises(re.error):
+        re.compile("(")
+
+
+def test_the_library_of_sounds_loads_no_client_of_the_web_until_somebody_uses_it() -> None:
+    code = """if True:
+        import sys
+        from tray.hidden_modules import load_lazily
+        load_lazily("html", "urllib.request")
+        import miniaudio
+        print("http.client" in sys.modules, "html.entities" in sys.modules)
+        from urllib.request import getproxies
+        print("http.client" in sys.modules, miniaudio.urllib.request.getproxies is getproxies)
+        from html.entities import html5
+        print(miniaudio.html.escape("<"))
+    """
+    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, timeout=60, check=False)
+
+    assert done.stdout == "False False\nTrue True\n&lt;\n", done.stderr

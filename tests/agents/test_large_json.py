@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -79,12 +81,29 @@ def test_it_reads_what_the_library_reads_and_finds_the_same_wrong(
         assert ours == outcome(DECODER.decode, text)
 
 
-@pytest.mark.parametrize("text", ["word " * COUNT, 'a "quoted" \\ text\n' * COUNT, "ein überlanger Text 😀 " * COUNT])
+@pytest.mark.parametrize(
+    "text", ["word " * COUNT, 'a "quoted" \\ text\n' * COUNT, "ein überlanger Text 😀 " * COUNT, "\\" * COUNT]
+)
 @pytest.mark.parametrize("is_ascii", [True, False])
 def test_a_long_text_is_read_as_the_library_reads_it(text: str, is_ascii: bool) -> None:
     payload = {"tool_input": {"command": "make", text[:20]: [text, text[:40]]}, "last": "é"}
 
     assert wire.loads(json.dumps(payload, ensure_ascii=is_ascii).encode()) == payload
+
+
+def test_texts_with_many_quotes_that_are_read_one_by_one_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+
+    def decode(raw: bytes, errors: str, final: bool) -> tuple[str, int]:
+        sizes.append(len(raw))
+        return codecs.utf_8_decode(raw, errors, final)
+
+    monkeypatch.setattr(large_json, "codecs", SimpleNamespace(utf_8_decode=decode))
+    texts = ["[" + '"a' * 1100] * 300  # no bracket closes, so no piece of them looks whole
+    raw = json.dumps(texts).encode()
+
+    assert large_json.decode(raw, DECODER) == texts
+    assert sum(sizes) <= 2 * len(raw)
 
 
 @pytest.mark.parametrize("wrong", [b"\t", b"\xff", b"\\x", b"\xed\xa0\x80"])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 RARE = ("PIL", "aiohttp", "difflib", "jinja2", "plistlib", "urllib3", "webbrowser")
 
 
@@ -14,3 +16,40 @@ def test_a_tray_without_an_icon_loads_nothing_that_only_an_icon_a_click_or_a_pag
     done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "[]"
+
+
+def test_a_tray_compiles_no_pattern_of_ours_of_yaml_and_of_msgspec_before_it_is_used() -> None:
+    program = """if True:
+        import re, sys
+        real, compiled = re._compiler.compile, set()
+        def record(pattern, flags=0):
+            caller = sys._getframe(1)
+            while caller.f_globals["__name__"].partition(".")[0] == "re":
+                caller = caller.f_back
+            compiled.add(caller.f_globals["__name__"].partition(".")[0])
+            return real(pattern, flags)
+        re._compiler.compile = record
+        from tray.app.start import _import_lean
+        _import_lean()
+        import tray.app.runtime
+        print("string" in compiled, *compiled & {"platform", "tray", "yaml"})
+    """
+
+    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "True\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="psutil reads the process table elsewhere")
+def test_an_agent_is_recognised_without_psutil() -> None:
+    program = """if True:
+        import os, sys
+        from tray.approvals.callers.known_agents import KnownAgents
+        agents = KnownAgents(0)
+        agents.record(os.getppid())
+        print(agents.has_agent_above(os.getpid()), "psutil" in sys.modules)
+    """
+
+    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "True False\n"

@@ -15,6 +15,7 @@ from house import PRE_TOOL_USE, House
 
 from tray.agents.protocol import parse
 from tray.app import build_engine
+from tray.engine import plan as plan_module
 from tray.engine.plan import EventSearch, matches, plan
 from tray.engine.ports import EngineOptions
 from tray.engine.scopes import no_skills
@@ -94,6 +95,24 @@ def test_of_many_hooks_those_are_looked_at_that_the_event_may_ask(house: House) 
         assert plan(arrived, ledger.state, house.stores.switch, no_skills) == each
     asked = ledger.state.candidates("claude-code", "tool_before", "PreToolUse")
     assert [place for _, places in asked for place in places] == [0, 1, 2, 5]
+
+
+def test_all_hooks_are_asked_whose_pattern_fails_also_those_that_share_it(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, tool in (("one", "Bash"), ("another", "Ba.*")):
+        house.hook(name, on="tool_before", type="rule", decision="deny", tool=tool, matcher="mkfs(?= )")
+    arrived, compiled = parse(request()), plan_module._compiled
+
+    def compile_failing(pattern: str) -> object:
+        if pattern == "mkfs(?= )":
+            raise MemoryError
+        return compiled(pattern)
+
+    monkeypatch.setattr(plan_module, "_compiled", compile_failing)
+
+    asked = plan(arrived, house.stores.ledger.state, house.stores.switch, no_skills)
+    assert {one.hook.name for one in asked} == {"one", "another"}
 
 
 class Moving(Ledger):

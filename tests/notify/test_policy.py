@@ -380,7 +380,12 @@ def test_alerts_about_hooktray_itself_say_what_happened() -> None:
     broken = policy.config_broken("/home/ada/.config/a.yaml:3:1: bad\nwrite `on: true`")
     assert broken.body == "a.yaml:3:1: bad · write `on: true` · The last good configuration stays in force"
     assert broken.apart, "no summary takes it in"
-    assert policy.information("hello").urgency is Urgency.LOW
+
+
+def test_an_answer_to_what_the_user_did_is_not_low_because_gnome_shows_no_banner_of_those() -> None:
+    answer = policy.information("A program that is not a tray host clicked in Hooktray's menu, which did nothing")
+
+    assert (answer.urgency, answer.reply, answer.notify) == (Urgency.NORMAL, True, True)
 
 
 def test_what_may_have_taken_guards_away_is_critical_and_has_its_review() -> None:

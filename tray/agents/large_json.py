@@ -9,21 +9,22 @@ from __future__ import annotations
 
 import codecs
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from tray.lazy_pattern import lazy_pattern
 
 PIECE = 64 * 1024  # bytes that are read at a time: some milliseconds
-SMALL = 256  # bytes; most lists and objects are shorter
+SMALL, MEDIUM = 256, 4096  # bytes; most lists and objects are shorter
 LONGEST_SCALAR = 1024  # bytes of a number or a word that are read here
-QUOTES = 1000  # quotes in a text that are looked at, to find where it ends
 CUTS = 4  # commas of each sort that are tried as the end of a piece
 RELEASED = 1000  # members of a list that are let go at a time
 CLOSING = {b"[": b"]", b"{": b"}"}
 ENDS = (b'",', b",", b"],", b"},")
 SIGNS = (b"[", b"]", b"{", b"}", b'"')  # a piece without any of them has nothing but numbers and the like
 BLANKS = lazy_pattern(rb"[ \t\n\r]*")
+TEXT = lazy_pattern(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 BACKSLASH = ord("\\")
 
 
@@ -67,7 +68,7 @@ class _PieceReader:
             if end == at + LONGEST_SCALAR:
                 raise ValueError("this may not be all of it")
             return value, end
-        for size in (SMALL, PIECE):
+        for size in (SMALL, MEDIUM, PIECE):
             try:
                 return self._scanned(at, size)
             except (ValueError, StopIteration):  # this is not all of it
@@ -84,17 +85,13 @@ class _PieceReader:
         """The text that begins there. The library would copy it first, and then read each character."""
         import msgspec  # imported only if needed: the one-shot engine starts without it
 
-        end = at
-        for _ in range(QUOTES):
-            end = self._raw.index(b'"', end + 1)
-            back = end
-            while self._raw[back - 1] == BACKSLASH:
-                back -= 1
-            if (end - back) % 2 == 0:
-                return msgspec.json.decode(memoryview(self._raw)[at : end + 1], type=str), end + 1
-        text, _ = codecs.utf_8_decode(memoryview(self._raw)[at:], "strict", True)
-        value, size = self._scan(text, 0)
-        return value, at + (size if text.isascii() else len(text[:size].encode()))
+        end = self._raw.index(b'"', at + 1)
+        if self._raw[end - 1] == BACKSLASH:  # it may be a part of the text
+            whole = TEXT.match(self._raw, at)
+            if whole is None:
+                raise ValueError("a text does not end")
+            end = whole.end() - 1
+        return msgspec.json.decode(memoryview(self._raw)[at : end + 1], type=str), end + 1
 
     def _container(self, at: int) -> tuple[Any, int]:
         """A long list or object: in pieces, and one by one where no piece is found."""

@@ -43,8 +43,7 @@ class _Watches:
         self._seen = seen
         self._inotify: Inotify | None = None
         self._reader: asyncio.Task[None] | None = None
-        if sys.platform == "linux":
-            loop.call_soon_threadsafe(self._open)
+        self._is_tried = sys.platform != "linux"
 
     def add(self, folder: Path, mask: int) -> Watch | None:
         """None when the folder cannot be watched."""
@@ -70,12 +69,15 @@ class _Watches:
             self._inotify.close()
             self._inotify = None
 
-    @property
-    def is_open(self) -> bool:
+    def open(self) -> bool:
+        """Whether the system reports changes. It begins with the first call."""
+        if not self._is_tried:
+            self._is_tried = True
+            self._open()
         return self._inotify is not None
 
     def _open(self) -> None:
-        from asyncinotify import Inotify  # it looks for the C library when it is imported: that is for the loop
+        from asyncinotify import Inotify  # it looks for the C library when it is imported: after the first answer
 
         try:
             self._inotify = Inotify()
@@ -136,7 +138,7 @@ class FileWatch:
 
     def _watch(self, wanted: frozenset[Path]) -> None:
         self._files = wanted
-        if self._watches.is_open:
+        if self._watches.open():
             self._arm()
         else:
             self._states = _states(wanted)
@@ -186,7 +188,7 @@ class FileWatch:
 
     def _notify(self) -> None:
         self._waiting = False
-        if self._watches.is_open:
+        if self._watches.open():
             self._arm()
         self._changed()
 
@@ -245,6 +247,7 @@ class FolderWatch:
         """Watch the folder for its names, its parent for the folder's name, and all folders above for their end."""
         before, self._wanted = self._wanted, {}
         above = list(self._folder.parents)
+        self._watches.open()
         ours = self._add(self._folder, REMOVAL_MASK, self._names)
         self._is_reported = self._add(above[0], REMOVAL_MASK, {self._folder.name}) and ours
         for folder in above[1:]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import subprocess
 import sys
 import time
@@ -23,10 +22,11 @@ from tray.errors import HooktrayError
 from tray.execution.script import HEAD
 from tray.files import content
 from tray.lazy_dataclass import dataclass, replace
+from tray.lazy_pattern import lazy_pattern
 from tray.model.hook import Command, Hook
 from tray.store.pins import Pins, Program, Stamp
 
-WORD = re.compile(r"[A-Za-z_][\w.+-]{0,39}")
+WORD = lazy_pattern(r"[A-Za-z_][\w.+-]{0,39}")
 MAX_WORDS = 2000  # of one hook's scripts that are looked for among the programs
 MAX_LINKS = 20
 DEPTH = 3  # of programs that are scripts for other programs

@@ -49,7 +49,7 @@ COMMANDS = (
     UserCommand("sessions", "sessions:show_sessions", "Every session of your agents: what waits for you first."),
     UserCommand("focus", "requests:focus", "Bring the terminal of a session to the front: window, tab and pane."),
     UserCommand("open", "requests:open_page", "Show the page in your browser; the tray opens it."),
-    UserCommand("list", "status:list_hooks", "Every hook: where it is declared, and where it stands."),
+    UserCommand("list", "status:list_hooks", "Every hook: where it is declared, and its state."),
     UserCommand("log", "history:log", "The latest decisions, newest first."),
     UserCommand("why", "history:why", "A readable account of one decision."),
     UserCommand("on", "requests:on", "Switch the hooks on."),
@@ -69,7 +69,7 @@ COMMANDS = (
         "requests:approve",
         "Approve a hook, or confirm a setting: you confirm it here, in the tray's menu or on the page.",
     ),
-    UserCommand("deny", "requests:deny", "Turn a hook down: you confirm it here, or in the tray's menu."),
+    UserCommand("deny", "requests:deny", "Reject a hook: you confirm it here, or in the tray's menu."),
     UserCommand(
         "revoke", "requests:revoke", "Take a hook's approval back: you confirm it here, or in the tray's menu."
     ),

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from tray.edit.file_changes import FileChange, FileState, Link
+from tray.lazy_pattern import lazy_pattern
 
-HUNK = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)")
-LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
-TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|.', re.DOTALL)  # texts stay whole: one that differs differs as a whole
+HUNK = lazy_pattern(r"^@@ -(\d+)(,\d+)? \+(\d+)")
+LINE = lazy_pattern(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
+TOKEN = lazy_pattern(r'"(?:[^"\\]|\\.)*+"|.', re.DOTALL)  # texts stay whole: one that differs differs as a whole
 CONTEXT_LINES = 3  # lines shown around a difference
 LONG_LINE = 400  # characters of a line that is shown whole; our own lines have 300
 WIDTH = 200  # characters that are shown of a longer one

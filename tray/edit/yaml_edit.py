@@ -15,6 +15,7 @@ import yaml
 from tray.edit.json_edit import BOM
 from tray.errors import ConfigError
 from tray.lazy_dataclass import dataclass
+from tray.lazy_pattern import lazy_pattern
 from tray.strict import load_yaml
 
 
@@ -30,7 +31,7 @@ Item = Mapping[str, Any] | VerbatimItem
 Cut = tuple[int, int]
 # Only libyaml takes a tab before a comment, as YAML does; both give the same marks.
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-COMMA = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*)*+(,)")
+COMMA = lazy_pattern(r"(?:[ \t\r\n]|#[^\r\n]*)*+(,)")
 HINT = "nothing was written; write the list as `{}:` with one `- …` in a line of its own for each item"
 
 

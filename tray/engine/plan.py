@@ -100,11 +100,12 @@ class EventSearch:
         """Whether the event's text has it; what many hooks look for is looked for once."""
         if pattern not in self.known:
             self.texts = self.texts or texts_of(self.event)
-            self.known[pattern] = False
+            found = False
             for text in self.texts:
                 if self.in_text(pattern, text):
-                    self.known[pattern] = True
+                    found = True
                     break
+            self.known[pattern] = found  # not before: a pattern that fails is not known
         return self.known[pattern]
 
     def in_text(self, pattern: str, text: str) -> bool:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import enum
 import math
-import re
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from tray.approvals.remedies import HookFailure, find_failure, remedy, remedy_of
 from tray.language import phrase, say
 from tray.lazy_dataclass import dataclass
+from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Gate, Outcome, Status
 from tray.notify.alert import BODY_LIMIT, AlertClass
 from tray.text import sanitise
@@ -43,7 +43,8 @@ FAILURES = {  # of causes that have no words of the table
 }
 UNKNOWN_REMEDY = phrase("`hooktray log` and `why` show what it wrote")
 
-PATH = re.compile(r"(?<![\w:/.~])(?:~|[A-Za-z]:)?[/\\](?:[^/\\\s:'\"`]+[/\\])+([^/\\\s:'\"`]+)")
+PATH = lazy_pattern(r"(?<![\w:/.~])(?:~|[A-Za-z]:)?[/\\](?:[^/\\\s:'\"`]+[/\\])+([^/\\\s:'\"`]+)")
+DIGITS = lazy_pattern("[0-9]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +135,7 @@ class ProblemTracker:
         if one.let_through:
             return True
         now, is_shared = self._clock(), find_failure(one.cause) is HookFailure.NO_MODEL  # in none of the hooks
-        key = ("" if is_shared else one.hook, f"{one.kind}:{re.sub('[0-9]+', '#', one.cause)[:80]}")
+        key = ("" if is_shared else one.hook, f"{one.kind}:{DIGITS.sub('#', one.cause)[:80]}")
         if now - self._announced.get(key, now - HOUR) < HOUR:
             return False
         self._announced.pop(key, None)

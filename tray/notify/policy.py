@@ -19,6 +19,7 @@ from tray.engine.sentence import (
 from tray.engine.user_questions import UserQuestion
 from tray.language import count, say
 from tray.lazy_dataclass import replace
+from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Decision, Record, SkipReason, Verdict
 from tray.model.event import Capability, Event, EventKind
 from tray.model.form import Form
@@ -92,7 +93,7 @@ ANNOUNCED_KINDS = frozenset({
     EventKind.NOTIFICATION, EventKind.PERMISSION_REQUEST, EventKind.ELICITATION,
 })  # fmt: skip
 _ENDS = frozenset({EventKind.TURN_END, EventKind.COMPLETION_CLAIM, EventKind.TURN_FAILED})
-_WEB = re.compile(r"https?://[^\s\x00-\x20\x7f<>\"\\]+", re.IGNORECASE)
+_WEB = lazy_pattern(r"https?://[^\s\x00-\x20\x7f<>\"\\]+", re.IGNORECASE)
 
 
 def alerts(
@@ -341,7 +342,8 @@ def state_folder_lost(text: str) -> Alert:
 
 
 def information(text: str, rules: Rules = NO_RULES) -> Alert:
-    return replace(_own_alert(AlertClass.INFORMATION, text, rules, about=text), reply=True)
+    """An answer to what the user has just done. GNOME shows no banner of a low one."""
+    return replace(_own_alert(AlertClass.INFORMATION, text, rules, about=text, urgency=Urgency.NORMAL), reply=True)
 
 
 def alarm(title: str, text: str, *, about: str = "") -> Alert:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 
 from tray.errors import ConfigError
+from tray.hidden_modules import load_lazily
 from tray.lazy_dataclass import dataclass, replace
 from tray.notify import speech
 from tray.sources.sound_pack import load, read_pack
@@ -276,7 +277,8 @@ def scale_volume(chunk: array.array[int], volume: float) -> array.array[int]:
 
 
 def _device(path: Path, halt: threading.Event, volume: float) -> None:
-    """Through miniaudio, imported with the first sound."""
+    """Through miniaudio, imported with the first sound, without what it needs for radio stations: 2.8 MB."""
+    load_lazily("html", "urllib.request")
     try:
         import miniaudio
     except ImportError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -13,6 +12,7 @@ from typing import Any
 from tray.addresses import endpoint
 from tray.errors import ConfigError
 from tray.lazy_dataclass import dataclass, replace
+from tray.lazy_pattern import lazy_pattern
 from tray.model.event import AgentEvents, EventKind
 from tray.model.hook import Action, AsyncMode, Command, Failure, Hook, Http, Match, Prompt, Source, plain_texts
 from tray.settings import invalid_value
@@ -22,18 +22,18 @@ from tray.text.words import word_set
 NAME_LIMIT = 80  # characters of a name that we give
 READABLE_HINT = "see that it is a file, and one that you may read"
 # What `connect` and the README put into an agent's own settings: it brings events here and judges none.
-RELAY_COMMAND = re.compile(
+RELAY_COMMAND = lazy_pattern(
     r"\bhooktray(\.exe)?['\"]?\s+(--home(=|\s+)\S+\s+)?relay\b|\bhooktray-relay\b|\btray[/\\]relay\.py\b"
 )
 OWN_RELAY = "it is Hooktray's own relay"
 # A word of a command line that is a file: a path, also below a folder in a variable, or a name with an ending.
-FILE = re.compile(
+FILE = lazy_pattern(
     r"(?:\$\{?\w+\}?|~|\.{1,2}|[A-Za-z]:)?[/\\][^|<>(){}\[\];\"'`*=$\n]+"
     r"|[^\s|<>(){}\[\];\"'`*=$:/\\]+[/\\][^\s|<>(){}\[\];\"'`*=$:]+|[\w@+-][\w@+.-]*\.\w+"
 )
-PROGRAM = re.compile(r"[\w@+-][\w@+.-]*")
-ASSIGNMENT = re.compile(r"\w+=")
-REDIRECT = re.compile(r"[\d&]?[<>]{1,2}&?")
+PROGRAM = lazy_pattern(r"[\w@+-][\w@+.-]*")
+ASSIGNMENT = lazy_pattern(r"\w+=")
+REDIRECT = lazy_pattern(r"[\d&]?[<>]{1,2}&?")
 LEADERS = word_set("! & && ( ; do elif else env exec if sudo then time until while { | || |&")
 PLAIN_PROGRAMS = word_set("[ [[ cat cd echo exit export false printf read set test true")
 KeyPath = tuple[str | int, ...]
@@ -268,7 +268,7 @@ def unique_names(hooks: Sequence[Hook]) -> list[Hook]:
 
 
 # What Python's patterns know, and JavaScript's do not.
-PYTHON_ONLY = re.compile(r"\(\?P[<=]|\(\?[a-zA-Z]+\)|\\[AZ]")
+PYTHON_ONLY = lazy_pattern(r"\(\?P[<=]|\(\?[a-zA-Z]+\)|\\[AZ]")
 
 
 def pattern_problem(pattern: str, *, script: bool) -> str:

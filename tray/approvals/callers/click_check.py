@@ -24,6 +24,7 @@ from tray.approvals.callers.person import (
 )
 from tray.language import phrase, say
 from tray.lazy_dataclass import dataclass, replace
+from tray.lazy_pattern import lazy_pattern
 from tray.text.words import word_set
 
 BROWSERS = word_set(
@@ -33,7 +34,7 @@ BROWSERS = word_set(
 # Processes of a browser's that hold its connections; the browser itself is above them.
 BROWSER_PROCESSES = word_set("WebKitNetworkProcess WebKitWebProcess bwrap xdg-dbus-proxy")
 # Words on its command line, and variables, with which a program drives a browser, or puts code of its own into it.
-AUTOMATION_SWITCHES = re.compile(
+AUTOMATION_SWITCHES = lazy_pattern(
     r"(?:^|\s)(--?(?:headless|remote-debugging|remote-allow|enable-automation|automation|marionette|"
     r"load-and-launch-app|start-debugger-server|juggler|dump-dom|screenshot|repl|renderer-cmd-prefix|"
     r"utility-cmd-prefix|gpu-launcher)[\w-]*)",
@@ -42,10 +43,10 @@ AUTOMATION_SWITCHES = re.compile(
 # The folders of extensions that it loads, up to the next switch. Debian's launcher names those of packages; of none,
 # Chromium shows the switch without `=`. It shows its words joined by blanks, so addresses may follow the folders:
 # what has a comma before it may be a folder, and is taken for one.
-EXTENSION_SWITCHES = re.compile(
+EXTENSION_SWITCHES = lazy_pattern(
     r"(?:^|\s)(--?(?:load-extension|disable-extensions-except))=(.*?)(?=\s--?[a-z]|\Z)", re.IGNORECASE | re.DOTALL
 )
-PACKAGED_EXTENSION = re.compile(r"/usr/(?:(?:share|lib|lib64)/chromium(?:-browser)?/extensions|share/webext)/\S")
+PACKAGED_EXTENSION = lazy_pattern(r"/usr/(?:(?:share|lib|lib64)/chromium(?:-browser)?/extensions|share/webext)/\S")
 AUTOMATION_VARIABLES = word_set(
     "MOZ_AUTOMATION MOZ_HEADLESS MOZ_MARIONETTE WEBKIT_INSPECTOR_HTTP_SERVER WEBKIT_INSPECTOR_SERVER"
 )

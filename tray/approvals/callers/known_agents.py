@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-import re
 import sys
 import threading
 from pathlib import Path, PurePath
@@ -11,11 +11,14 @@ from pathlib import Path, PurePath
 from tray.agents.registry import editor_names
 from tray.approvals.callers.ancestry import ancestors
 from tray.approvals.callers.person import EMULATORS, MULTIPLEXERS, SHELLS
+from tray.execution.process_table import read_entry
+from tray.files import content
 from tray.lazy_dataclass import dataclass
+from tray.lazy_pattern import lazy_pattern
 
 MAX_AGENTS = 1024
 # Where a whole session, or whatever the bus starts, is in one group: that two are in it proves nothing.
-SHARED_GROUPS = re.compile(r"session-[^/]*\.scope|init\.scope|user@[^/]*|dbus(?:-broker)?\.service")
+SHARED_GROUPS = lazy_pattern(r"session-[^/]*\.scope|init\.scope|user@[^/]*|dbus(?:-broker)?\.service")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +26,16 @@ class ProcessIdentity:
     """A pid may come back as another process; a session and a group stay with what was started."""
 
     pid: int
-    started: float  # seconds since the epoch
+    started: float  # in the system's own unit
     session: int = 0
     group: str = ""  # its control group; "" when that does not show what started it
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessDescription:
+    parent: int
+    command: tuple[str, ...]
+    program: str
 
 
 class KnownAgents:
@@ -112,29 +122,22 @@ class KnownAgents:
 
 def _agent_process(pid: int) -> ProcessIdentity | None:
     """The process behind a relay's parent: a shell that runs one line is only on the way."""
-    import psutil
-
-    try:
-        process = psutil.Process(pid)
-        command = process.cmdline()
-        if command and PurePath(command[0]).name in SHELLS and "-c" in command[1:2]:
-            pid = process.ppid()
-        return _process(pid) if pid > 1 else None
-    except psutil.Error:
+    found = _describe(pid)
+    if found is None:
         return None
+    is_shell = PurePath((*found.command, "")[0]).name in SHELLS and "-c" in found.command[1:2]
+    pid = found.parent if is_shell else pid
+    return _process(pid) if pid > 1 else None
 
 
 def _is_window(pid: int) -> bool:
     """Whether it is an editor's window, a terminal or a multiplexer: an agent in there is a process of its own."""
-    import psutil
-
-    try:
-        process = psutil.Process(pid)
-        name = PurePath(process.exe() or process.name()).name
-        # An editor's other processes, such as the host of its extensions, run the same program.
-        is_part = any("--type=" in word for word in process.cmdline())
-    except psutil.Error:
+    found = _describe(pid)
+    if found is None:
         return False
+    name = PurePath(found.program).name
+    # An editor's other processes, such as the host of its extensions, run the same program.
+    is_part = any("--type=" in word for word in found.command)
     return name in EMULATORS | MULTIPLEXERS or (name in editor_names() and not is_part)
 
 
@@ -144,13 +147,57 @@ def _lives(agent: ProcessIdentity) -> bool:
 
 
 def _process(pid: int) -> ProcessIdentity | None:
-    import psutil
+    started = _started(pid)
+    return None if started is None else ProcessIdentity(pid, started, _session(pid), _group(pid))
 
-    try:
-        started = psutil.Process(pid).create_time()
-    except (psutil.Error, ValueError):
-        return None
-    return ProcessIdentity(pid, started, _session(pid), _group(pid))
+
+if sys.platform == "linux":  # the first event of an agent would wait until psutil is imported
+
+    def _started(pid: int) -> float | None:
+        entry = read_entry(pid)
+        return entry.start if entry else None
+
+    def _describe(pid: int) -> ProcessDescription | None:
+        entry = read_entry(pid)
+        if entry is None:
+            return None
+        try:
+            words = content(f"/proc/{pid}/cmdline").rstrip(b"\0").split(b"\0")
+        except OSError:
+            return None
+        command = tuple(map(os.fsdecode, words))
+        return ProcessDescription(entry.parent, command, _program(pid, command[0]))
+
+    def _program(pid: int, word: str) -> str:
+        """Its file, also one that was replaced since; where that may not be seen, what its command line names."""
+        try:
+            return os.readlink(f"/proc/{pid}/exe").removesuffix(" (deleted)")  # noqa: PTH115
+        except OSError:
+            is_file = os.path.isabs(word) and os.path.isfile(word) and os.access(word, os.X_OK)  # noqa: PTH113, PTH117
+            return word if is_file else ""
+
+else:
+
+    def _started(pid: int) -> float | None:
+        import psutil
+
+        try:
+            return psutil.Process(pid).create_time()
+        except (psutil.Error, ValueError):
+            return None
+
+    def _describe(pid: int) -> ProcessDescription | None:
+        import psutil
+
+        try:
+            process = psutil.Process(pid)
+            parent, command = process.ppid(), tuple(process.cmdline())
+        except (psutil.Error, ValueError):
+            return None
+        program = ""
+        with contextlib.suppress(psutil.Error):
+            program = process.exe() or process.name()
+        return ProcessDescription(parent, command, program)
 
 
 def _session(pid: int) -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import re
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path, PurePath
@@ -25,6 +24,7 @@ from tray.approvals.dependencies.analysis import (
 from tray.approvals.programs import SYSTEM_FOLDERS
 from tray.execution.script import HEAD, VERSION
 from tray.lazy_dataclass import dataclass, field
+from tray.lazy_pattern import lazy_pattern
 
 MAX_SIZE = 20 * 1024 * 1024  # bytes of one hook's files together
 MAX_FILES = 2000
@@ -48,7 +48,7 @@ SUFFIXES = {
     **dict.fromkeys((".cjs", ".cts", ".js", ".jsx", ".mjs", ".mts", ".ts", ".tsx"), "javascript"),
     **dict.fromkeys((".awk", ".fish", ".lua", ".php", ".pl", ".pm", ".ps1", ".r", ".rb", ".tcl"), "other"),
 }
-ENV = re.compile(r"^env(?:\s+-\S+)*\s+(?:\w+=\S*\s+)*(\S+)")
+ENV = lazy_pattern(r"^env(?:\s+-\S+)*\s+(?:\w+=\S*\s+)*(\S+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from tray.desktop.focus.windows_of import FocusError, Raised, Window, ask, choose
+from tray.lazy_pattern import lazy_pattern
 from tray.model.place import Place
 
-ADDRESS = re.compile(r"0x[0-9a-f]{1,16}")
-SIGNATURE = re.compile(r"[\w.-]{1,100}", re.ASCII)
+ADDRESS = lazy_pattern(r"0x[0-9a-f]{1,16}")
+SIGNATURE = lazy_pattern(r"[\w.-]{1,100}", re.ASCII)
 
 
 def raise_window(place: Place, title: str, environment: Mapping[str, str]) -> Raised | None:
