@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from chromium import Chromium
+import pytest
+from chromium import Chromium, Page
 from house import PRE_TOOL_USE
 from web.site import Site, found, status
 
@@ -59,6 +60,32 @@ def test_the_board_is_drawn_anew_when_something_happens(site: Site, chromium: Ch
         site.page.publish(site.house.last)
 
         page.wait("document.querySelector('.board .is-done') !== null", "the new state")
+
+
+@pytest.mark.parametrize("place", ["/", "/sessions"])
+def test_a_live_page_keeps_the_count_of_what_waits_and_the_switch_current(site: Site, page: Page, place: str) -> None:
+    site.sessions = (WAITS,)
+    page.go(f"http://127.0.0.1:{site.port}{place}")
+    page.wait("document.readyState === 'complete' && !document.querySelector('nav .count')", "nothing waits")
+
+    site.house.hook("guard", on="tool_before", script="exit 0", approved=False)
+    page.wait("document.querySelector('nav .count')?.innerText.startsWith('1')", "the count")
+    site.controls.set_enabled(False, "tray")
+    page.wait("document.querySelector('.top .is-off')?.innerText === 'Hooks off'", "the switch")
+    site.controls.set_enabled(True, "tray")
+    site.house.configure({})
+
+    page.wait("document.querySelector('.top .is-on') && !document.querySelector('nav .count')", "both are gone")
+
+
+def test_a_page_that_is_not_live_has_them_current_when_it_comes_into_view(site: Site, page: Page) -> None:
+    page.go(f"http://127.0.0.1:{site.port}/statistics")
+    page.wait("document.readyState === 'complete' && !document.querySelector('nav .count')", "nothing waits")
+    site.house.hook("guard", on="tool_before", script="exit 0", approved=False)
+
+    page.run("document.dispatchEvent(new Event('visibilitychange'))")
+
+    page.wait("document.querySelector('nav .count')?.innerText.startsWith('1')", "the count")
 
 
 def test_only_sessions_that_are_there_can_be_gone_to(site: Site) -> None:

@@ -34,6 +34,7 @@ HOST = "127.0.0.1"
 IMMEDIATE_PATH = "/do"
 THREADS = 4
 KEEPALIVE_TIMEOUT = 75.0  # seconds that an idle connection stays
+HEADER_INTERVAL = 2.0  # seconds: a pause ends without an event
 KINDS = {".svg": "image/svg+xml"}
 
 DECISION = re.compile("[0-9A-Za-z_-]{1,64}")
@@ -275,10 +276,30 @@ class WebServer:
             for early in missed.values():
                 await self._send(answer, early)
             await answer.write(b": ready\n\n")
-            while record := await queue.get():
-                if record.id not in missed and wanted.matches(record):
-                    await self._send(answer, record)
+            await self._follow(queue, answer, lambda one: one.id not in missed and wanted.matches(one))
         return answer
+
+    async def _follow(
+        self,
+        queue: asyncio.Queue[Record | None],
+        answer: web.StreamResponse,
+        is_wanted: Callable[[Record], bool],
+    ) -> None:
+        """Each new decision; and the page's header, when what it shows has changed."""
+        sent = ""
+        while True:
+            if (header := await self._in_thread(self._views.header)) != sent:
+                sent = header
+                await answer.write(f"event: header\ndata: {header}\n\n".encode())
+            try:
+                async with asyncio.timeout(HEADER_INTERVAL):
+                    record = await queue.get()
+            except TimeoutError:
+                continue
+            if record is None:
+                return
+            if is_wanted(record):
+                await self._send(answer, record)
 
     async def _send(self, answer: web.StreamResponse, record: Record) -> None:
         await answer.write(f"id: {record.id}\ndata: {self._views.row(record)}\n\n".encode())

@@ -237,14 +237,23 @@ class PageViews:
     ) -> list[Record]:
         return self._services.journal.recent(limit, wanted.rows(before=before, after=after), brief=True)
 
+    def header(self) -> str:
+        """What the header of every page shows: whether hooks run, and how many approvals wait."""
+        switch = self._services.controls.state
+        state = "off" if not switch.enabled else "paused" if switch.paused_until else "on"
+        return f"{state} {self._waiting()}"
+
+    def _waiting(self) -> int:
+        hooks = sum(one.waiting for one in self._services.catalog.states)
+        return hooks + len(self._services.controls.requests) + len(self._actions.pending_settings())
+
     def _page(self, template: str, title: str, **names: Any) -> str:
-        switch, controls = self._services.controls.state, self._services.controls
-        waiting = sum(one.waiting for one in self._services.catalog.states) + len(controls.requests)
         return self._templates.get_template(f"{template}.html").render(
             title=title,
             page_name=template,
-            switch=switch,
-            waiting=waiting + len(self._actions.pending_settings()),
+            switch=self._services.controls.state,
+            waiting=self._waiting(),
+            header=self.header(),
             **names,
         )
 

@@ -63,6 +63,7 @@ function follow(box) {
       if (rows.firstElementChild) address.searchParams.set("after", rows.firstElementChild.dataset.id);
       source = new EventSource(address);
       source.onmessage = add;
+      source.addEventListener("header", (event) => header(event.data));
       source.onopen = () => {
         box.dataset.state = "live";
         label.textContent = live;
@@ -81,6 +82,22 @@ function follow(box) {
   addEventListener("pagehide", () => set(false));
   addEventListener("pageshow", (event) => event.persisted && set(true));
   set(true);
+}
+
+// The count of what waits and the state of the switch. The live connection reports a change of them; every page fetches
+// them when it comes into view. The links stay, and with them the focus.
+async function header(now) {
+  const box = document.querySelector("[data-header]");
+  if (!box || box.dataset.header === now) return;
+  const answer = await fetch("/switch").catch(() => null);
+  if (!answer?.ok) return;
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-header]");
+  box.dataset.header = fresh.dataset.header;
+  const links = fresh.querySelectorAll("a");
+  box.querySelectorAll("a").forEach((link, index) => {
+    link.className = links[index].className;
+    if (link.innerHTML !== links[index].innerHTML) link.innerHTML = links[index].innerHTML;
+  });
 }
 
 // The board is drawn anew when something happened, at most once a second and never below somebody's finger. A session
@@ -120,6 +137,7 @@ function board(box) {
   const later = () => { if (!due) { due = true; setTimeout(draw, 1000); } };
   const source = new EventSource("/live");
   source.onmessage = later;
+  source.addEventListener("header", (event) => header(event.data));
   box.addEventListener("focusout", () => held && later());
   addEventListener("pagehide", () => source.close());
 }
@@ -180,5 +198,6 @@ if (document.body.hasAttribute("data-enter")) enter();
 document.querySelectorAll("[data-filtering]").forEach(fold);
 document.querySelectorAll("[data-live]").forEach(follow);
 document.querySelectorAll("[data-board]").forEach(board);
+document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && header());
 addEventListener("submit", send);
 addEventListener("keydown", keys);
