@@ -19,7 +19,7 @@ HOOKS = [
     {**RULE, "name": "no-destroying", "matcher": "rm -rf", "decision": "deny", "reason": "ask before you destroy"},
     {**RULE, "name": "no-force", "matcher": "--force", "decision": "ask", "reason": "it rewrites history"},
 ]
-# So many alerts in a minute would be told in one summary; the picture shows the one that blocks.
+# So many alerts in a minute would be shown as one summary; the picture shows the one that blocks.
 ALERTS = {name: {"notify": False} for name in ("approval_pending", "switched", "turn_end")}
 PUSH = "git push --force"
 STORY: list[tuple[str, str, str, dict[str, Any]]] = [

@@ -153,7 +153,7 @@ __typeof__(SIG_DFL) signal(int number, __typeof__(SIG_DFL) action) {
 }
 
 /* The first ones from a place that the program has anyway, later ones in whole pages; a page costs nothing until it is
-   touched. The size of each stands before it. A long one has pages of 2 MB where the system has some: to get 10 MB in
+   touched. The size of each stands before it. A long one gets pages of 2 MB if the system has some: to get 10 MB in
    pages of 4 KB takes three times as long as to copy them. */
 void *realloc(void *old, size_t size) {
     static _Alignas(16) unsigned char own[192 * 1024];

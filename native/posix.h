@@ -68,7 +68,7 @@ static int read_input(struct bytes *payload) {
         int can_read, can_write;
         wait_for(0, NO_STREAM, STDIN_LIMIT, &can_read, &can_write);
         if (!can_read) return 0;
-        /* Of a long one nothing is moved again: room that is not touched costs nothing. */
+        /* A long payload gets all its room at once and is not moved again: untouched room costs nothing. */
         if (payload->room - payload->size < 16 * 1024)
             reserve(payload, payload->size < LONG_INPUT ? 64 * 1024 : PAYLOAD_LIMIT);
         ssize_t size = read(0, payload->at + payload->size, payload->room - payload->size);

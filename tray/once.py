@@ -253,7 +253,7 @@ def _note(call: OneShotArguments, stores: Stores, event: Event) -> str:
             return ""
         notice.touch()
     except OSError:
-        return ""  # what cannot be remembered would be said at every event
+        return ""  # what cannot be remembered would be shown at every event
     from tray.language import say
 
     return say(

@@ -20,7 +20,7 @@ RECORD = Record(id=EVENT.id, at=0.0, agent="x-code", session="s", project="", ev
 
 
 class Recorder(list[tuple[object, ...]]):
-    """Records who was told what; it is all listeners of the bus."""
+    """Records which listener got what; it stands in for all listeners of the bus."""
 
     server: object | None = None
 

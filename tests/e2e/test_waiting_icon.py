@@ -35,4 +35,4 @@ def test_the_first_row_shows_an_agent_that_waits_before_the_next_refresh(desk: D
     desk.wait(lambda: first_row() == "claude-code · api waits for you", SLOW, "the first row shows who waits")
     live.relay("claude-code", "UserPromptSubmit", PROMPT)
 
-    desk.wait(lambda: first_row().startswith("1 agent"), SLOW, "nobody waits any more")
+    desk.wait(lambda: first_row().startswith("1 agent"), SLOW, "no agent waits any more")

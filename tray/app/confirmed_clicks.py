@@ -90,7 +90,7 @@ class ConfirmedClicks:
         return isinstance(action, HARMLESS) or (isinstance(action, ToggleSwitch) and not is_on)
 
     def _keep(self, pid: int, work: Callable[[], None]) -> None:
-        """Put the click before the user, who confirms it with the passphrase."""
+        """Show the click to the user, to confirm it with the passphrase."""
         judgement = self._trust.judge_host(pid)
         if judgement.proof is Proof.CLICK:  # it was confirmed meanwhile
             work()

@@ -2,7 +2,7 @@
 
 Agents' settings name this place only (docs/running-tray.md). `meta` of the database has the digest of the relay that
 was installed, under `relay`, and the text of the table, under `relay.table`: files that differ were altered by
-somebody else.
+another program.
 """
 
 from __future__ import annotations

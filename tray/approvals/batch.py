@@ -34,7 +34,7 @@ class ApprovalBatch:
     digest: str = ""
     partial: bool = False  # not all of the earlier decisions could be read
     source: str = ""  # the file whose waiting hooks these are; "" when they were approved before
-    unreadable: int = 0  # hooks of that file that wait, too, and cannot be approved as they stand
+    unreadable: int = 0  # hooks of that file that wait, too, and cannot be approved yet
 
     @property
     def upgrades(self) -> int:
@@ -62,7 +62,7 @@ def find_batch(catalog: HookCatalog, ledger_state: LedgerState) -> ApprovalBatch
 
 
 def source_batches(states: Sequence[HookState]) -> tuple[ApprovalBatch, ...]:
-    """For each source the hooks that wait; what is no longer declared is decided by itself."""
+    """For each source the hooks that wait; what is not declared any more is decided by itself."""
     groups: dict[str, list[HookState]] = {}
     for one in states:
         if one.waiting and one.digest != REMOVED:

@@ -1,7 +1,7 @@
 """What a command line would run: each program, script and line of code in it has to be here when it is approved.
 
 What is not here could be put into the agent's folder later, by the agent. So an approval refuses such a word, and
-says how to write it instead.
+names another way to write it.
 """
 
 from __future__ import annotations

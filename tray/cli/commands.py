@@ -156,7 +156,7 @@ GROUPS = {
 }
 BY_NAME = {command.name: command for command in COMMANDS}
 
-# What stands in front of the command.
+# The words in front of the command.
 GLOBAL = (
     Parameter("home", str, False, "", Option("--home", metavar="DIR", help="Keep everything below DIR.")),
     Parameter("version", bool, False, False, Option("--version", help="Print the version.")),

@@ -88,7 +88,7 @@ def completion(paths: Paths, shell: Annotated[Shell, Argument(metavar="SHELL", h
 
 
 def complete(asked: Sequence[str]) -> int:
-    """Print what may stand at the cursor, one to a line with its meaning; nothing where a file may."""
+    """Print what may follow at the cursor, one to a line with its meaning; nothing where a file may."""
     word, before = asked[0].removeprefix("="), asked[1:]
     for candidate, help in candidates(before, word):
         if candidate.startswith(word):

@@ -57,9 +57,9 @@ def parse_filters(
 
 
 def check_names(wanted: Mapping[str, Any], journal: Journal, hooks: Callable[[], Collection[str]]) -> None:
-    """Raises HooktrayError for a name that nobody knows, with the nearest one.
+    """Raises HooktrayError for an unknown name, with the nearest one.
 
-    What is no longer there may still be in the `journal`; `hooks` are the declared ones.
+    What was removed may still be in the `journal`; `hooks` are the declared ones.
     """
     from tray.store.journal import RowFilter
 

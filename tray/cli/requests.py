@@ -19,7 +19,7 @@ from tray.errors import HooktrayError
 from tray.language import say
 from tray.paths import Paths
 
-TIMEOUT = 75.0  # seconds: the tray may ask a person at this terminal, who has 60
+TIMEOUT = 75.0  # seconds: the tray may ask a person at this terminal, for 60 seconds
 CHANGE_TIMEOUT = 600.0  # seconds: three lines, of which each may take 180
 
 HOOK_HELP = (
@@ -128,7 +128,7 @@ def _approval(words: Sequence[str], env: Sequence[str], source: str) -> Mapping[
 
 
 def _ask(paths: Paths, request: Mapping[str, Any], timeout: float = TIMEOUT) -> None:
-    """Send what needs a person, who is asked at this terminal."""
+    """Send what needs a person; the tray asks at this terminal."""
     from tray.ipc.client import ask
 
     paths.prepare()

@@ -1,4 +1,4 @@
-"""`hooktray sessions`: who waits for you, who works and who is done. It works whether the tray runs or not."""
+"""`hooktray sessions`: which sessions wait for you, work or are done. It works whether the tray runs or not."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def _styled(line: str, style: str) -> str:
 
 
 def _obeys_colours() -> bool:
-    """Consoles of Windows have to be told; those that cannot print the codes."""
+    """Switch a Windows console to colour codes; False if it cannot print them."""
     if sys.platform != "win32":
         return True
     import ctypes

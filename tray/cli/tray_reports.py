@@ -17,7 +17,7 @@ def ask_report(paths: Paths, report: str, **words: Any) -> Mapping[str, Any]:
     """The report of the running tray (tray/app/reports.py); empty where the command has to gather it by itself.
 
     That is where no tray runs, where it is of another version or language, and where it fails: then the command finds
-    what is wrong, and says it in its own words.
+    what is wrong, and puts it in its own words.
     """
     from tray.ipc.client import send_request
 

@@ -144,7 +144,7 @@ def _mutter_idle() -> float:
 
 
 def _logind_idle(user: int) -> float | None:
-    """Where the session's own idle daemon tells logind; None while it does not say that nobody is there."""
+    """Seconds idle, by the session's own idle daemon; None until it reports to logind that the user is away."""
     found = _graphical_sessions(user)
     if not found or not all(one.get("IdleHint") is True for one in found):
         return None

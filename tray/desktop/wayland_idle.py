@@ -1,4 +1,4 @@
-"""How long nobody used keyboard or pointer, on Wayland compositors that report it: KWin, sway, Hyprland, niri.
+"""How long keyboard and pointer were not used, on Wayland compositors that report it: KWin, sway, Hyprland, niri.
 
 They cannot be asked. They report when their user stops and goes on, so one connection stays open while the tray runs.
 Of two protocols the compositor has at least one, and both have the same two events:

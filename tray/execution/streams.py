@@ -19,8 +19,8 @@ DRAIN_TIMEOUT = 5.0  # seconds that a thread may have to wait for its turn
 class PipeReader(threading.Thread):
     """Keeps the first `limit` bytes of a pipe until a sentinel of our own, after which we do not listen.
 
-    What comes behind it is thrown away, for as long as another process holds the pipe. How long it was silent says
-    nothing: on a busy machine that may be a thread that has not had its turn. As the sentinel may have begun,
+    What comes behind it is thrown away, for as long as another process holds the pipe. How long it was silent does
+    not count: on a busy machine that may be a thread that has not had its turn. As the sentinel may have begun,
     `overflow` is called for up to 15 bytes too many only when the output is taken.
     """
 

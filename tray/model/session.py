@@ -39,7 +39,7 @@ class Session:
     since: float = 0.0  # when it came into this state
     machine: str = ""  # "" = this one
     ended: bool = False
-    usage_limit: str = ""  # what the agent said when one ended its last turn; "" when none did
+    usage_limit: str = ""  # the agent's text when one ended its last turn; "" when none did
     place: Place = NO_PLACE
 
 

@@ -1,4 +1,4 @@
-"""Pure: whether a usage limit ended a turn, and what the agent says about when the limit ends."""
+"""Pure: whether a usage limit ended a turn, and when the limit ends, in the agent's words."""
 
 from __future__ import annotations
 

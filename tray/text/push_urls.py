@@ -1,4 +1,4 @@
-"""Pure: what may be shown of the URL of a push service, which is a secret, and the reference that stands for it.
+"""Pure: what may be shown of the URL of a push service, which is a secret, and the reference that replaces it.
 
 An Apprise URL has its secrets anywhere: in `ntfy://topic` the topic lets anybody read along, and it is where other
 URLs have a host. So only the name of the service is ever shown.

@@ -17,7 +17,7 @@ from tray.strict import Document
 
 EXPECTED = f"name a folder that holds {', '.join(EVENTS)}"
 NAMES = {name.lower(): name for name in EVENTS}
-# How Cline starts a file without a first line that says it.
+# How Cline starts a file whose first line names no program.
 STARTERS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("", ".bash", ".sh", ".zsh"), ("bash",)),
     **dict.fromkeys((".cjs", ".js", ".mjs"), ("node",)),

@@ -2,7 +2,7 @@
 
 In:  {"message":"follow-up","readonly":{"conversation_id":"cH3","model":"predictable","queued":false}}  (chat-message)
 Out: {"message":"what the model reads instead"}; nothing = as it was
-system-prompt and slash/<command> are answered with the bare text; end-of-turn with nothing. There is no refusal with
+system-prompt and slash/<command> are answered with the bare text; end-of-turn with nothing. A refusal cannot have
 a reason: failing is the only veto, it aborts what the hook was asked about.
 """
 
