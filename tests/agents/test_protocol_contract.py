@@ -202,12 +202,14 @@ def test_an_unknown_event_can_carry_nothing() -> None:
 
 PURE = {
     "__future__",
+    "codecs",
     "collections",
     "dataclasses",
     "enum",
     "functools",
     "json",
     "math",
+    "msgspec",
     "re",
     "shlex",
     "typing",

@@ -110,7 +110,11 @@ class EventSpec:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "observe_only", self.can is Capability.NOTHING)
-        object.__setattr__(self, "deadline", self.timeout - max(0.25, min(0.1 * self.timeout, 2.0)))
+        try:
+            deadline = self.timeout - max(0.25, min(0.1 * self.timeout, 2.0))
+        except TypeError:  # a package's `timeout` is not a number: agents/agent_check.py names it
+            deadline = 0.0
+        object.__setattr__(self, "deadline", deadline)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
