@@ -186,7 +186,7 @@ def test_a_hook_whose_words_could_not_be_read_to_their_end_has_failed(
     (result,) = process_windows.run([job], time.monotonic() + LONG, None)
     turn.set()
 
-    assert (result.code, result.cause) == (None, "what it said could not be read to its end")
+    assert (result.code, result.cause) == (None, "its output could not be read to its end")
 
 
 def test_without_descriptors_a_hook_has_failed_and_the_others_go_on(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -75,6 +76,9 @@ TWO_IS_NO = (
 
 def torture(tally: Tally) -> None:
     """All of them; in the quick form each dialect has others."""
+    for number in (signal.SIGINT, signal.SIGQUIT):
+        if signal.getsignal(number) is signal.SIG_IGN:  # a shell began this in the background; hooks inherit that
+            signal.signal(number, signal.SIG_DFL)
     broken, unreadable = tally.many(16, 1), tally.many(6, 1)
     for turn, dialect in enumerate(AGENTS):
         names = list(BROKEN)[turn % broken :: broken]
