@@ -30,11 +30,11 @@ form": the relay started without a shell; docs/connect.md says why agents are no
 ## Where the time of an event goes
 
 The ideal tray in C makes four system calls for an event and decides nothing. Ours makes those that
-`tests/counts/budgets.py` has, and a few hundred calls of Python functions, most of them before its answer leaves: it
-looks at who called, recognises the agent, protects itself and looks for hooks. All of it is computing, about 0.45 ms
-of processor time in one thread: no other thread is woken before the answer, and no file is read. A third of it reads
-the frame, a third parses the payload, recognises the agent and builds the event, and the rest is self-protection, the
-gates and the answer. The switch spares only the plan, so an event while it is off takes nearly as long. The same
+`tests/counts/budgets.py` has, and about a hundred calls of Python functions, most of them before its answer leaves:
+it looks at who called, recognises the agent, protects itself and looks for hooks. All of it is computing in one
+thread: no other thread is woken before the answer, and no file is read. A third of it reads the frame, a third parses
+the payload, recognises the agent and builds the event, and the rest is self-protection, the gates and the answer.
+The switch spares only the plan, so an event while it is off takes nearly as long. The same
 event again and again, without a pause, takes half of that: between two events other programs fill the processor's
 caches. A server in Python that answers at once takes 1.1 to 1.2 times as long as the ideal tray in exec form.
 
@@ -43,13 +43,9 @@ One acceptor or two instead of eight, and a heap in huge pages, changed nothing 
 A large payload costs what each pass over it costs, most of all where a pass fills memory that is new: to get 10 MB in
 pages of 4 KB takes 4.8 ms of processor time, in large ones 1.4, and to copy them 1.5. The relay reads the input into
 one block of large pages; the tray puts what it receives into the one buffer that the body is then, looks at it
-without a copy, and makes each long text out of it in one pass. On a machine with a load of 10 on two cores, 60 rounds
-by turns with the code before that, the quickest of each: 1 MB took 3.2 ms instead of 4.3 (4.0 x 2 KB instead of 5.4),
-10 MB of text 28 ms instead of 60 (35 x instead of 76); the medians were 5.6 x instead of 10 x and 55 x instead of 150
-x. In processor time the tray reads the JSON of 10 MB in 10 to 14 ms (6 to 9 of them in the decoder, which checks each
-character) and receives it in up to 7; the relay takes 4 to 5. A larger buffer of the socket saved nothing but changes
-of process. A text with thousands of quotes is read by the library, as before: to find its end takes as long as to
-read it.
+without a copy, and makes each long text out of it in one pass. In processor time the tray reads the JSON of 10 MB in
+10 to 14 ms (6 to 9 of them in the decoder, which checks each character) and receives it in up to 7; the relay takes 4
+to 5. A larger buffer of the socket saved only changes of process.
 
 Of a payload of 10 MB of numbers nearly all of the time is that of the JSON decoder. It holds Python's lock, so such
 payloads are read in pieces of 64 KB: that takes 1.1 to 1.5 times as long, and holds the lock for at most 6 to 50 ms
