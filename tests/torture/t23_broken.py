@@ -76,9 +76,9 @@ TWO_IS_NO = (
 
 def torture(tally: Tally) -> None:
     """All of them; in the quick form each dialect has others."""
-    for number in (signal.SIGINT, signal.SIGQUIT):
-        if signal.getsignal(number) is signal.SIG_IGN:  # a shell began this in the background; hooks inherit that
-            signal.signal(number, signal.SIG_DFL)
+    for key in (signal.SIGINT, signal.SIGQUIT):
+        if signal.getsignal(key) is signal.SIG_IGN:  # a shell began this in the background; hooks inherit that
+            signal.signal(key, signal.SIG_DFL)
     broken, unreadable = tally.many(16, 1), tally.many(6, 1)
     for turn, dialect in enumerate(AGENTS):
         names = list(BROKEN)[turn % broken :: broken]
