@@ -10,8 +10,9 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tray.app import (
     build_catalog,
@@ -102,6 +103,9 @@ from tray.store.switch import SwitchState
 from tray.text import sanitise
 from tray.threads import LoopThread, ShutdownState, StopSignal, ThrottledCall, WorkQueue, reduce_latency
 from tray.web.page import QUESTION
+
+if TYPE_CHECKING:
+    from tray.ipc.health import TrayHealth
 
 REFRESH_SECONDS = 1.0  # seconds between two refreshes of the sources while events come in
 PINNED_AT_START = "noted at start"  # the channel of rows about programs of hooks that were approved before
@@ -654,9 +658,9 @@ class App:
         self._work.post(lambda: self._events.publish_arrival(event))
         self._work.post(lambda: self._engine.observe(event))
 
-    def _health(self) -> Mapping[str, object]:
+    def _health(self) -> TrayHealth:
         incident = self._state_recovery.incident
-        more = {
+        more: TrayHealth = {
             **self._alert_controller.problems,
             "problems": [incident.row] if incident else [],
             "changes": [one.row for one in self._entry_watch.changes],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
-from typing import Any, Protocol
+from typing import Protocol
 
 from tray.agents.protocol import SPEC_CACHE_SIZE, parse, spec
 from tray.agents.recognition import neutral
@@ -81,8 +81,8 @@ class TrayService:
         return None if kind in GATING_KINDS else neutral(agent, event, body, {})
 
     def control(
-        self, request: Mapping[str, Any], peer: PeerCredentials, terminal: HandedTerminal
-    ) -> Mapping[str, Any]:
+        self, request: Mapping[str, object], peer: PeerCredentials, terminal: HandedTerminal
+    ) -> Mapping[str, object]:
         return self._requests.answer(request, peer, terminal)
 
 
