@@ -64,9 +64,11 @@ class AlertController:
         session_name: Callable[[str, str], str] = lambda agent, session: "",
         spawn: Callable[[Callable[[], object]], bool] = lambda work: False,
         secrets: Path = Path(),
+        questions: UserQuestions | None = None,
     ) -> None:
         """`keep_snooze` gets each change of `snoozed_until`, which an earlier tray left. `secrets` is the folder of
-        the URLs of push services; `spawn` runs what sends to them.
+        the URLs of push services; `spawn` runs what sends to them. `questions` are an engine's that was built before,
+        which asks here.
         """
         self._tampering: set[str] = set()
         self._loop = loop
@@ -127,12 +129,12 @@ class AlertController:
             session_name=session_name,
             push=self.push.push,
         )
-        self.questions = UserQuestions(
-            # A question that cannot be seen is of no use.
-            agents=lambda: ask_agents() if icon_visible() or self._notifier.working else (),
-            seconds=lambda: settings().ask_on_desktop.seconds,
-            on_asked=self._question_opened,
-            on_ended=self._question_closed,
+        self._ask_agents, self._icon_visible = ask_agents, icon_visible
+        self.questions = questions or UserQuestions(
+            agents=self.asking_agents,
+            seconds=self.question_seconds,
+            on_asked=lambda question: post(lambda: self.question_opened(question)),
+            on_ended=lambda question, result: post(lambda: self.question_closed(question, result)),
         )
 
     # ---- what the menu shows and does
@@ -335,14 +337,23 @@ class AlertController:
     def _pressed(self, alert: Alert, button: Button) -> None:
         self._post(lambda: self.press(alert, button))
 
-    def _question_opened(self, question: UserQuestion) -> None:
-        self._post(lambda: self.asked(question.event))
-        self._post(lambda: self.alerts.question_opened(question))
-        self._post(lambda: self.redraw())
+    def asking_agents(self) -> Collection[str]:
+        """The agents whose questions the user gets here: a question that cannot be seen is of no use."""
+        return self._ask_agents() if self._icon_visible() or self._notifier.working else ()
 
-    def _question_closed(self, question: UserQuestion, result: QuestionResult) -> None:
-        self._post(lambda: self.alerts.question_closed(question, result))
-        self._post(lambda: self.redraw())
+    def question_seconds(self) -> float:
+        """How long a question waits."""
+        return self._settings().ask_on_desktop.seconds
+
+    def question_opened(self, question: UserQuestion) -> None:
+        """On the thread of `post`, like its end."""
+        self.asked(question.event)
+        self.alerts.question_opened(question)
+        self.redraw()
+
+    def question_closed(self, question: UserQuestion, result: QuestionResult) -> None:
+        self.alerts.question_closed(question, result)
+        self.redraw()
 
     def _at_release(self, seconds: float, work: Callable[[], None]) -> None:
         """One timer, the latest: what it releases is everything."""
