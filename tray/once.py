@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING
 from tray import __version__
 from tray.errors import HooktrayError, StoreError
 from tray.lazy_dataclass import dataclass, field, replace
+from tray.lazy_modules import when_loaded
 from tray.model.decision import Answer, Decision, Record
 from tray.model.event import PAYLOAD_LIMIT, Event, EventKind, RelayRequest
 from tray.paths import Paths, locate
-from tray.stand_ins import when_loaded
 from tray.store.journal import Journal
 from tray.store.writer import Committed
 

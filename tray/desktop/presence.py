@@ -16,7 +16,7 @@ from typing import Any
 
 from tray.desktop.focus import hyprland, kitty, konsole, kwin, niri, session_bus, sway, tmux
 from tray.desktop.focus.windows_of import FocusError
-from tray.execution.process_place import program_of
+from tray.execution.process_table import program_name
 from tray.lazy_dataclass import replace
 from tray.model.place import Place
 from tray.notify.alert_gate import Attention
@@ -94,7 +94,7 @@ def has_keyboard(place: Place, environment: Mapping[str, str]) -> bool | None:
 def _is_ours(place: Place, pid: int) -> bool | None:
     if not any(one.pid == pid for one in place.processes):
         return False
-    return True if place.konsole_session or program_of(pid) in WITHOUT_TABS else None
+    return True if place.konsole_session or program_name(pid) in WITHOUT_TABS else None
 
 
 def _on_x11(place: Place, environment: Mapping[str, str]) -> bool | None:

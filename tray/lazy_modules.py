@@ -1,8 +1,8 @@
-"""Stand-ins for modules of the standard library of which an event without the tray uses a function or two.
+"""Modules of the standard library that are loaded when an event without the tray needs more than a function of them.
 
-A stand-in has these functions, mostly from the module in C below the real one. If anything else of it is used, it
+A lazy module has a few functions, mostly from the module in C below the real one. If anything else of it is used, it
 loads the real module and answers with that. So an event loads no OpenSSL, no `logging` before a line is logged, and
-nothing that those import: a fifth of its processor time.
+nothing that those import: a seventh of its processor time.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from types import ModuleType
 TYPE_CHECKING = False  # type checkers know it by its name; `typing` itself takes as long as OpenSSL
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any
 
 PACKAGES = frozenset({"logging", "sqlite3"})
 LOGGING = frozenset({"critical", "debug", "error", "exception", "info", "log", "warning"})
@@ -22,19 +21,19 @@ SHORT = 1 << 16  # bytes, for which OpenSSL is not worth loading; for more it is
 UNQUOTED = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/"
 
 
-class StandIn(ModuleType):
+class LazyModule(ModuleType):
     """Loads the module of its name when something is used that it was not given."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.then: list[Callable[[], object]] = []
 
-    def __getattr__(self, attribute: str) -> Any:
+    def __getattr__(self, attribute: str) -> object:
         if attribute == "__path__" and self.__name__ not in PACKAGES:
             raise AttributeError(attribute)  # each `from … import` looks for it
         return getattr(self.load(), attribute)
 
-    def load(self) -> Any:
+    def load(self) -> ModuleType:
         """The real module."""
         if sys.modules.get(self.__name__) is self:
             del sys.modules[self.__name__]
@@ -44,29 +43,30 @@ class StandIn(ModuleType):
         return loaded
 
 
-class StandInLogger:
+class LazyLogger:
     """Loads `logging` when it is called."""
 
     __slots__ = ("_logging", "_name")
 
-    def __init__(self, logging: StandIn, name: str) -> None:
+    def __init__(self, logging: LazyModule, name: str) -> None:
         self._logging, self._name = logging, name
 
-    def __getattr__(self, attribute: str) -> Any:
+    def __getattr__(self, attribute: str) -> object:
         if attribute not in LOGGING:
-            return self._real(attribute)
-        return lambda *given, **named: self._real(attribute)(*given, **named)
+            return getattr(self._logging.load().getLogger(self._name), attribute)
 
-    def _real(self, attribute: str) -> Any:
-        return getattr(self._logging.load().getLogger(self._name), attribute)
+        def call(*given: object, **named: object) -> object:
+            return getattr(self._logging.load().getLogger(self._name), attribute)(*given, **named)
+
+        return call
 
 
-def use_stand_ins() -> None:
+def use_lazy_modules() -> None:
     """From here on in this process; what is imported already stays as it is."""
     for name, given in GIVEN.items():
         if name in sys.modules:
             continue
-        module = StandIn(name)
+        module = LazyModule(name)
         try:
             vars(module).update(given(module))
         except ImportError:  # another Python has it elsewhere
@@ -78,29 +78,29 @@ def use_stand_ins() -> None:
 
 
 def when_loaded(name: str, then: Callable[[], object]) -> None:
-    """Calls `then` once the real module is there: now, or after its stand-in has loaded it."""
+    """Calls `then` once the real module is there: now, or after the lazy one has loaded it."""
     module = sys.modules.get(name)
-    if isinstance(module, StandIn):
+    if isinstance(module, LazyModule):
         module.then.append(then)
     else:
         then()
 
 
-def _hashlib(module: StandIn) -> Mapping[str, object]:
+def _hashlib(module: LazyModule) -> Mapping[str, object]:
     quick = importlib.import_module("_sha256" if sys.version_info < (3, 12) else "_sha2").sha256
     return {"sha256": lambda data=b"": quick(data) if len(data) <= SHORT else module.load().sha256(data)}
 
 
-def _logging(module: StandIn) -> Mapping[str, object]:
-    return {"getLogger": lambda name: StandInLogger(module, name)}
+def _logging(module: LazyModule) -> Mapping[str, object]:
+    return {"getLogger": lambda name: LazyLogger(module, name)}
 
 
-def _sqlite3(module: StandIn) -> Mapping[str, object]:
+def _sqlite3(module: LazyModule) -> Mapping[str, object]:
     """All but the adapters of dates, which nothing of ours uses."""
     return {name: value for name, value in vars(importlib.import_module("_sqlite3")).items() if name[0] != "_"}
 
 
-def _urllib_parse(module: StandIn) -> Mapping[str, object]:
+def _urllib_parse(module: LazyModule) -> Mapping[str, object]:
     """`pathlib` imports this function, which makes the address of a database from its path."""
 
     def quote_from_bytes(text: bytes) -> str:
@@ -112,7 +112,7 @@ def _urllib_parse(module: StandIn) -> Mapping[str, object]:
     return {"quote_from_bytes": quote_from_bytes}
 
 
-GIVEN: Mapping[str, Callable[[StandIn], Mapping[str, object]]] = {
+GIVEN: Mapping[str, Callable[[LazyModule], Mapping[str, object]]] = {
     "hashlib": _hashlib,
     "logging": _logging,
     "sqlite3": _sqlite3,
