@@ -7,10 +7,17 @@ tray icon are large enough to fill a socket. After a send that "sent nothing" it
 from __future__ import annotations
 
 import socket
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from dbus_fast.aio import MessageBus
+
+    class MessageWriter(Protocol):
+        """The library's private writer."""
+
+        sock: socket.socket | WaitingSocket
 
 
 class WaitingSocket:
@@ -25,13 +32,13 @@ class WaitingSocket:
         except BlockingIOError:
             return 0
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self._sock, name)
 
 
 def wait_when_full(bus: MessageBus) -> MessageBus:
     """The same connected bus, with a writer that waits; doing it twice does no harm."""
-    writer: Any = getattr(bus, "_writer", None)
+    writer: MessageWriter | None = getattr(bus, "_writer", None)
     if writer is not None and not isinstance(writer.sock, WaitingSocket):
         writer.sock = WaitingSocket(writer.sock)
     return bus

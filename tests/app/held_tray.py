@@ -22,5 +22,5 @@ def held(app: App, *args: Any, **options: Any) -> None:
 
 
 if __name__ == "__main__":
-    App.__init__ = held  # type: ignore[method-assign]
+    App.__init__ = held  # type: ignore[assignment, method-assign]
     sys.exit(start.run(locate(sys.argv[2]), headless=True))
