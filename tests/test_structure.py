@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 MODULES = sorted(ROOT.glob("tray/**/*.py"))
 SWALLOWING = 31  # places that catch every exception and go on; lower it with each that goes, and never raise it
-ANY = 240  # uses of `Any` where no JSON from outside is read; the same
+ANY = 178  # uses of `Any` where no JSON from outside is read; the same
 FROM_OUTSIDE = ("tray/agents/", "tray/reading/", "tray/sources/", "tray/settings.py")  # JSON and YAML of others
 OUTSIDE = {"tray", "tray.relay"}  # of the layers: the root package, and the relay, which imports nothing of ours
 
