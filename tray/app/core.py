@@ -12,7 +12,7 @@ import logging
 import os
 import threading
 from collections.abc import Collection, Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 from tray.app import build_catalog, build_engine, confirmed_llm, guards_in_force, journal_limits, open_stores
 from tray.app.activation import inherited_socket
@@ -57,8 +57,8 @@ class TrayRest(Protocol):
     def question_opened(self, question: UserQuestion) -> None: ...
     def question_closed(self, question: UserQuestion, result: QuestionResult) -> None: ...
     def answer_command(
-        self, request: Mapping[str, Any], peer: PeerCredentials, terminal: HandedTerminal | None
-    ) -> Mapping[str, Any]: ...
+        self, request: Mapping[str, object], peer: PeerCredentials, terminal: HandedTerminal | None
+    ) -> Mapping[str, object]: ...
     def answer_slash_command(self, words: tuple[str, ...], agent: str) -> str: ...
 
 
@@ -184,8 +184,8 @@ class TrayCore:
             self.rest.program_may_be_found()
 
     def _answer_command(
-        self, request: Mapping[str, Any], peer: PeerCredentials, terminal: HandedTerminal | None
-    ) -> Mapping[str, Any]:
+        self, request: Mapping[str, object], peer: PeerCredentials, terminal: HandedTerminal | None
+    ) -> Mapping[str, object]:
         try:
             return self.rest.answer_command(request, peer, terminal)
         except HooktrayError as error:

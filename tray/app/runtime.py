@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from tray.app import relay_watch, unjudged_calls, welcome
 from tray.app.agent_sites import (
@@ -166,7 +165,9 @@ class App:
         self.answer_command = self._requests.answer
         self.answer_slash_command = HooksCommand(self._controls, self._requests, self._doctor.summary)
 
-    def _report(self, request: Mapping[str, Any], health: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
+    def _report(
+        self, request: Mapping[str, object], health: Callable[[], Mapping[str, object]]
+    ) -> Mapping[str, object]:
         from tray.app.reports import Reports  # not needed to start
 
         return Reports(self._paths, self._stores, self._catalog).make(request, health)

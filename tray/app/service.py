@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
-from typing import Any, Protocol
+from typing import Protocol
 
 from tray.agents.protocol import SPEC_CACHE_SIZE, parse, spec
 from tray.agents.recognition import neutral
@@ -28,7 +28,7 @@ from tray.threads import FullCollectionPause, ThrottledCall
 MEMORY_LIMIT = 1000  # alerts that were sent before their events have rows
 LARGE_RECORD = 4096  # characters of payload and answer; the menu has up to 200 records
 
-AnswerCommand = Callable[[Mapping[str, Any], PeerCredentials, HandedTerminal], Mapping[str, Any]]
+AnswerCommand = Callable[[Mapping[str, object], PeerCredentials, HandedTerminal], Mapping[str, object]]
 
 
 class TrayService:
