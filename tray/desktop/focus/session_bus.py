@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from tray.dbus_socket import wait_when_full
 from tray.desktop.focus.windows_of import TIMEOUT
 from tray.notify import server
-from tray.notify.notifier import NotifierError
 
 if TYPE_CHECKING:
     from dbus_fast.aio import MessageBus
@@ -50,7 +49,7 @@ def with_bus(work: Callable[[MessageBus], Awaitable[T]], *, is_system: bool = Fa
     """What `work` returns, on a connection of its own."""
     try:
         return asyncio.run(asyncio.wait_for(_connected(work, is_system), TIMEOUT))
-    except (NotifierError, OSError, ValueError, EOFError, TimeoutError) as error:
+    except server.call_errors() as error:
         raise BusCallError(str(error) or "no answer") from error
 
 
