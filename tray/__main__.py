@@ -41,10 +41,12 @@ def main() -> int:
         return relay([*home, *argv[1:]])
     if argv[:1] == ["once"]:
         gc.disable()  # it lives for one event, and looks for garbage fifty times while it imports its modules
+        from tray.lazy_modules import use_lazy_modules
         from tray.own_environment import strip_environment
 
         # Before anything else is imported: libraries read the environment when they are imported.
         environment = strip_environment(os.environ)
+        use_lazy_modules()
         from tray.once import main as once
 
         return once([*home, *argv[1:]], environment)

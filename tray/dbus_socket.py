@@ -8,10 +8,17 @@ goes on by itself.
 from __future__ import annotations
 
 import socket
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from dbus_fast.aio import MessageBus
+
+    class MessageWriter(Protocol):
+        """The library's private writer."""
+
+        sock: socket.socket | WaitingSocket
 
 
 def bus_errors() -> tuple[type[Exception], ...]:
@@ -35,13 +42,13 @@ class WaitingSocket:
         except BlockingIOError:
             return 0
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self._sock, name)
 
 
 def wait_when_full(bus: MessageBus) -> MessageBus:
     """The same connected bus, with a writer that waits; doing it twice does no harm."""
-    writer: Any = getattr(bus, "_writer", None)
+    writer: MessageWriter | None = getattr(bus, "_writer", None)
     if writer is not None and not isinstance(writer.sock, WaitingSocket):
         writer.sock = WaitingSocket(writer.sock)
     return bus

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import asyncio  # too slow for those who only start threads
@@ -79,8 +79,15 @@ class CheckedThread(threading.Thread):
     runs out later and is not handled, the process ends: its connections close, and relays judge without it.
     """
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
+    def __init__(
+        self,
+        target: Callable[..., object],
+        *,
+        args: Iterable[object] = (),
+        name: str | None = None,
+        daemon: bool | None = None,
+    ) -> None:
+        super().__init__(target=target, args=args, name=name, daemon=daemon)
         self._started = _NoWait()  # what start() of the library waits for
         self._claim, self._runs = threading.Lock(), threading.Lock()  # the first is taken by who decides that it runs
         self._runs.acquire()
@@ -104,8 +111,19 @@ class CheckedThread(threading.Thread):
             end_without_memory()
 
 
-class CheckedTimer(CheckedThread, threading.Timer):
-    """The same for a timer."""
+class CheckedTimer(CheckedThread):
+    """The same for a call that is made after so many seconds, unless it is cancelled before."""
+
+    def __init__(self, seconds: float, function: Callable[..., object], args: Iterable[object] = ()) -> None:
+        super().__init__(self._call, args=(seconds, function, args))
+        self._cancelled = threading.Event()
+
+    def cancel(self) -> None:
+        self._cancelled.set()
+
+    def _call(self, seconds: float, function: Callable[..., object], args: Iterable[object]) -> None:
+        if not self._cancelled.wait(seconds):
+            function(*args)
 
 
 def end_without_memory() -> None:

@@ -32,6 +32,7 @@ from tray.app.agent_sites import (
     site,
 )
 from tray.app.alert_controller import AlertController, text_file
+from tray.app.alert_ports import AlertActions, AlertPorts
 from tray.app.checks.live import LiveDoctor, runtime_health
 from tray.app.click_trust import ClickTrust
 from tray.app.confirmed_clicks import ConfirmedClicks
@@ -284,8 +285,23 @@ class App:
 
     def _make_alerts(self) -> None:
         self._alert_controller = AlertController(
-            loop=self._loop.loop,
-            post=self._work.post,
+            self._loop.loop,
+            self._work.post,
+            self._alert_ports(),
+            snoozed_until=self._stores.switch.state().snoozed_until,
+            secrets=self._paths.state,
+        )
+        self._idle_watch = IdleWatch(self._loop.loop, os.environ)
+        self._idle_watch.start()
+        self._presence_files = PresenceFiles(
+            lambda answer: self._look("", "", lambda found: answer(found.is_away)), self._alert_controller.after
+        )
+        self._alerts = self._alert_controller.alerts
+        self._events.sessions, self._events.presence_files = self._sessions, self._presence_files
+        self._events.alerts, self._events.refresh = self._alerts, self._throttled_refresh
+
+    def _alert_ports(self) -> AlertPorts:
+        return AlertPorts(
             settings=self._alert_settings,
             ask_agents=lambda: guarded_settings.desktop_agents(
                 self._catalog.configuration.settings, self._stores.ledger.state
@@ -297,25 +313,13 @@ class App:
             trusts=self._click_trust.is_trusted_host,
             rejected=lambda pid, work: self._confirmed_clicks.button_rejected(pid, work),
             is_first=self._stores.journal.is_first,
-            snoozed_until=self._stores.switch.state().snoozed_until,
             keep_snooze=self._stores.switch.snooze,
             can_focus=self._session_focus.can_focus,
             look=self._look,
             is_headless=self._sessions.is_headless,
             session_name=self._sessions.name,
             spawn=self._workers.spawn,
-            secrets=self._paths.state,
         )
-        self._idle_watch = IdleWatch(self._loop.loop, os.environ)
-        self._idle_watch.start()
-        self._presence_files = PresenceFiles(
-            lambda answer: self._look("", "", lambda found: answer(found.is_away)), self._alert_controller.after
-        )
-        self._alert_controller.go_to_session = self._session_focus.go
-        self._alert_controller.asked = self._sessions.asked
-        self._alerts = self._alert_controller.alerts
-        self._events.sessions, self._events.presence_files = self._sessions, self._presence_files
-        self._events.alerts, self._events.refresh = self._alerts, self._throttled_refresh
 
     def _alert_settings(self) -> Settings:
         """The settings in force, without the classes that the menu turned off; made again when a source changed."""
@@ -390,17 +394,8 @@ class App:
             go_to_session=self._session_focus.go,
         )
         self._events.view = self._presenter
-        self._alert_controller.show_review = lambda key, digest: self._menu_controller.act(Review(key, digest))
-        self._alert_controller.show_batch = lambda: self._menu_controller.act(ReviewBatch())
-        self._alert_controller.show_reason = lambda record: self._menu_controller.act(ShowReason(record))
-        self._alert_controller.show_text = lambda name, text: self._opener.open(text_file(reviews, name, text))
-        self._alert_controller.show_form = lambda id: self._menu_controller.act(OpenPage(f"{QUESTION}{id}"))
-        self._alert_controller.redraw = self._presenter.show
+        self._alert_controller.actions = self._alert_actions(reviews)
         self._presenter.pause_ended = self._changed  # the relay's guards count again
-        self._alert_controller.put_back = lambda agent: self._menu_controller.act(PutEntriesBack(agent))
-        self._alert_controller.leave = lambda agent, digest: self._menu_controller.act(LeaveEntries(agent, digest))
-        self._alert_controller.connect_all = lambda digests: self._menu_controller.act(ConnectAll(digests))
-        self._alert_controller.show_agents = lambda: self._menu_controller.act(ShowAgents())
         self._icon: Icon = choose_icon(
             self._loop.loop,
             self._act,
@@ -409,6 +404,23 @@ class App:
             environment=os.environ,
             trusts=self._click_trust.is_trusted_host,
             rejected=self._confirmed_clicks.menu_rejected,
+        )
+
+    def _alert_actions(self, reviews: Path) -> AlertActions:
+        act = self._menu_controller.act
+        return AlertActions(
+            show_review=lambda key, digest: act(Review(key, digest)),
+            show_batch=lambda: act(ReviewBatch()),
+            show_reason=lambda record: act(ShowReason(record)),
+            show_form=lambda question: act(OpenPage(f"{QUESTION}{question}")),
+            show_text=lambda name, text: self._opener.open(text_file(reviews, name, text)),
+            show_agents=lambda: act(ShowAgents()),
+            go_to_session=self._session_focus.go,
+            asked=self._sessions.asked,
+            put_back=lambda agent: act(PutEntriesBack(agent)),
+            leave=lambda agent, digest: act(LeaveEntries(agent, digest)),
+            connect_all=lambda digests: act(ConnectAll(digests)),
+            redraw=self._presenter.show,
         )
 
     def _make_entry_watch(self) -> None:
@@ -440,6 +452,7 @@ class App:
         self._relay_watch.check_at_start()
         self._relay_files.install()  # before an agent can rely on us: we may be killed at any moment
         self._shutdown.start()
+        gc.freeze()  # the collector need not look at what was built: a collection of it takes 25 ms
         gc.enable()
         try:
             self._server.start(self._inherited)
@@ -595,7 +608,7 @@ class App:
             if incident.failure:
                 self._alert_controller.announce(state_folder_lost(incident.text))
             else:
-                self._alert_controller.show_text("state-folder", incident.text + "\n")
+                self._alert_controller.actions.show_text("state-folder", incident.text + "\n")
             self._state_recovery.acknowledge()
             self._presenter.show()
 

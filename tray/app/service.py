@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from tray.agents.protocol import SPEC_CACHE_SIZE, parse, spec
 from tray.agents.recognition import neutral
 from tray.agents.wire import LARGE_PAYLOAD
-from tray.app.presence_files import presence_variables
+from tray.app.presence_files import presence_variable
 from tray.approvals.callers.known_agents import KnownAgents
 from tray.approvals.program_pins import SearchPath
 from tray.engine.pipeline import Engine
@@ -148,7 +148,6 @@ class EventBus:
         self._post = post
         self._rows = rows
         self._turns = turns
-        self._presence_variables = presence_variables()
         self._deliveries: dict[str, str] = {}
 
     def arrived(self, event: Event, *, answered: bool) -> None:
@@ -191,7 +190,7 @@ class EventBus:
         if not record.test:
             self.view.last_events[record.agent] = record.at
         self.sessions.decided(event, decision)
-        if event.kind is EventKind.SESSION_END or not self._presence_variables.isdisjoint(event.environment):
+        if event.kind is EventKind.SESSION_END or presence_variable(event.agent) in event.environment:
             self.presence_files.observe(event)
         if self.page.server is not None:
             self.page.publish(record)

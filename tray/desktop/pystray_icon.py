@@ -6,7 +6,7 @@ import logging
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tray.desktop import linux, macos, windows
 from tray.desktop.artwork import IconState, draw, on_tile
@@ -15,6 +15,42 @@ from tray.desktop.menu import Action, Item, ItemKind, OpenPage
 from tray.notify.alert import APP
 from tray.text import sanitise
 from tray.threads import run_logged
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from PIL.Image import Image
+
+    class LibraryIcon(windows.MenuIcon, linux.XorgIcon, Protocol):
+        """What is used of pystray's icons; each system's has its own part of what is private."""
+
+        HAS_MENU: bool
+        visible: bool
+        icon: Image
+        title: str
+        menu: object
+
+        def run(self, setup: Callable[[LibraryIcon], None]) -> None: ...
+        def stop(self) -> None: ...
+        def notify(self, message: str, title: str) -> None: ...
+
+    class LibraryIcons(Protocol):
+        HAS_MENU: bool
+
+        def __call__(self, name: str, icon: Image, title: str) -> LibraryIcon: ...
+
+    class LibraryMenus(Protocol):
+        SEPARATOR: object
+
+        def __call__(self, *items: object) -> object: ...
+
+    class Pystray(Protocol):
+        """The library, which has no types."""
+
+        Icon: LibraryIcons
+        Menu: LibraryMenus
+        MenuItem: Callable[..., object]
+
 
 TOOLTIP_LIMIT = 127  # UTF-16 units; Windows takes no more
 PICTURE_SIZE = 64
@@ -39,7 +75,7 @@ class PystrayIcon:
     name = "pystray"
 
     def __init__(
-        self, pystray: Any, act: Callable[[Action], None], platform: str = sys.platform, main: Post = macos.post
+        self, pystray: Pystray, act: Callable[[Action], None], platform: str = sys.platform, main: Post = macos.post
     ) -> None:
         if sys.platform == "win32":
             windows.set_app_id(APP)
@@ -108,7 +144,7 @@ class PystrayIcon:
         except PYSTRAY_ERRORS as error:  # its GTK icons call a notification server at their end, there or not
             log.info("pystray: %s", error)
 
-    def _appear(self, icon: Any) -> None:
+    def _appear(self, icon: LibraryIcon) -> None:
         icon.visible = True
         self._stencil()
         self._ready.set()
@@ -134,16 +170,16 @@ class PystrayIcon:
         """A balloon at this icon; another icon would stay empty in the tray for as long as the balloon."""
         self._calls.post(lambda: self._icon.notify(text, title))
 
-    def _on_left_button(self) -> list[Any]:
+    def _on_left_button(self) -> list[object]:
         """Windows reports the left button by itself: it does what the default row does, which no menu shows."""
         if self._platform != "win32":
             return []
         return [self._pystray.MenuItem(APP, self._click(OpenPage()), default=True, visible=False)]
 
-    def _rows(self, items: tuple[Item, ...]) -> list[Any]:
+    def _rows(self, items: tuple[Item, ...]) -> list[object]:
         return [self._row(item) for item in items]
 
-    def _row(self, item: Item) -> Any:
+    def _row(self, item: Item) -> object:
         if item.kind is ItemKind.SEPARATOR:
             return self._pystray.Menu.SEPARATOR
         label = item.label.replace("&", "&&") if self._platform == "win32" else item.label
@@ -151,7 +187,7 @@ class PystrayIcon:
         checked = (lambda _: item.checked) if item.kind is ItemKind.CHECK else None
         return self._pystray.MenuItem(label, action, checked=checked, enabled=item.enabled)
 
-    def _click(self, action: Action | None) -> Callable[[Any, Any], None] | None:
+    def _click(self, action: Action | None) -> Callable[[object, object], None] | None:
         if action is None:
             return None
         return lambda icon, item: self.post(lambda: self._act(action))

@@ -15,7 +15,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tray.lazy_dataclass import dataclass
 from tray.notify.notifier import NotifierError
@@ -38,7 +38,7 @@ class BusState:
     """A server or a service of the desktop answers a call."""
 
     call: Call
-    is_on: Callable[[Any], bool] = lambda value: value is True
+    is_on: Callable[[object], bool] = lambda value: value is True
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ STATES: dict[str, BusState | Setting] = {
     "gnome-shell": Setting("org.gnome.desktop.notifications", "show-banners", "false"),
     "mako": BusState(
         (NAME, "/fr/emersion/Mako", "fr.emersion.Mako", "ListModes", "", []),
-        lambda modes: not MAKO_MODES.isdisjoint(modes),
+        lambda modes: isinstance(modes, list) and not MAKO_MODES.isdisjoint(modes),
     ),
 }
 

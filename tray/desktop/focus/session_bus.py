@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from tray.dbus_socket import wait_when_full
 from tray.desktop.focus.windows_of import TIMEOUT
 from tray.notify import server
+from tray.notify.notifier import NotifierError
 
 if TYPE_CHECKING:
     from dbus_fast.aio import MessageBus
@@ -20,24 +21,34 @@ class BusCallError(Exception):
     """The bus or the service did not do it, and why."""
 
 
-def call(destination: str, path: str, interface: str, member: str, signature: str = "", body: Any = ()) -> list[Any]:
+def call(
+    destination: str, path: str, interface: str, member: str, signature: str = "", body: Sequence[object] = ()
+) -> list[object]:
     """The reply's values; no service is started for it."""
 
-    async def ask(bus: MessageBus) -> list[Any]:
+    async def ask(bus: MessageBus) -> list[object]:
         return (await server.call(bus, (destination, path, interface, member, signature, list(body))))[1]
 
     return with_bus(ask)
 
 
 def call_system(
-    destination: str, path: str, interface: str, member: str, signature: str = "", body: Any = ()
-) -> list[Any]:
+    destination: str, path: str, interface: str, member: str, signature: str = "", body: Sequence[object] = ()
+) -> list[object]:
     """The same on the system's bus."""
 
-    async def ask(bus: MessageBus) -> list[Any]:
+    async def ask(bus: MessageBus) -> list[object]:
         return (await server.call(bus, (destination, path, interface, member, signature, list(body))))[1]
 
     return with_bus(ask, is_system=True)
+
+
+def first(values: Sequence[object], kind: type[T]) -> T:
+    """The first value of a reply; BusCallError when it is of another kind."""
+    try:
+        return server.first(values, kind)
+    except NotifierError as error:
+        raise BusCallError(str(error)) from error
 
 
 def owner_pid(name: str) -> int:
