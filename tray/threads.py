@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 START_LIMIT = 2.0  # seconds until a thread that was started must run
 OUT_OF_MEMORY = 3  # the exit code
+LONGEST_HOLD = 10.0  # seconds that costly work keeps a ThrottledCall from the next
 NEVER = 2**31 - 1  # collections of the younger values, after which all are looked at
 
 log = logging.getLogger(__name__)
@@ -220,9 +221,9 @@ class ThrottledCall:
             self._work()
 
     def record_cost(self, seconds: float) -> None:
-        """What the work took, wherever it ran: it must not use more than a fiftieth of the time."""
+        """What the work took of the processor: it gets a fiftieth of it, or more where a call would wait too long."""
         with self._lock:
-            self._free = max(self._free, time.monotonic() + 50 * seconds)
+            self._free = max(self._free, time.monotonic() + min(50 * seconds, LONGEST_HOLD))
 
     def _run_late(self) -> None:
         with self._lock:

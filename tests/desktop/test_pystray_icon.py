@@ -238,7 +238,21 @@ def test_a_menu_that_is_open_on_windows_is_replaced_once_it_is_closed(windows: P
     assert [rows[0].text for rows in pystray._menus] == ["second"]
 
 
+def test_on_windows_the_icon_appears_with_its_menu_and_then_the_balloons_that_came_before(
+    windows: PystrayIcon,
+) -> None:
+    windows.notify("api", "early")
+    assert "visible" not in {name for name, _, _ in drawn(windows)._calls}
+    assert not windows.visible
+
+    windows.show(IconState.ATTENTION, "", menu(MenuState(now=0.0)))
+
+    assert [name for name, _, _ in drawn(windows)._calls] == ["icon", "title", "menu", "visible", "notify"]
+    assert windows.visible
+
+
 def test_a_balloon_is_shown_at_the_icon_itself(windows: PystrayIcon) -> None:
+    windows.show(IconState.ON, "", menu(MenuState(now=0.0)))
     assert show_balloon(windows, "claude-code · shop", "Turn ended")
 
     shown = [value for name, value, _ in drawn(windows)._calls if name == "notify"]

@@ -80,7 +80,7 @@ class PystrayIcon:
         if sys.platform == "win32":
             windows.set_app_id(APP)
         self._pystray, self._act, self._platform = pystray, act, platform
-        self._owns_main = platform == "darwin"
+        self._owns_main, self._needs_menu = platform == "darwin", platform == "win32"
         complete = pystray.Icon.HAS_MENU  # its Xorg icon has neither menu nor transparency
         self.reason = "" if complete else NO_MENU
         self._picture = draw if complete else on_tile
@@ -92,12 +92,14 @@ class PystrayIcon:
         self._main, self._calls = MainLoop(), MainLoop()
         self.post: Post = main if self._owns_main else self._main.post
         self._threads: list[threading.Thread] = []
-        self._ready = threading.Event()
+        self._ready = threading.Event()  # its loop runs
+        self._is_up = False
+        self._early_balloons: list[tuple[str, str]] = []
 
     @property
     def visible(self) -> bool:
         """Whether it is up; its Xorg icon also knows whether a tray has it."""
-        return self._ready.is_set() and getattr(self._icon, "_systray_manager", True) is not None
+        return self._is_up and getattr(self._icon, "_systray_manager", True) is not None
 
     def run(self) -> None:
         if self._owns_main:
@@ -145,13 +147,16 @@ class PystrayIcon:
             log.info("pystray: %s", error)
 
     def _appear(self, icon: LibraryIcon) -> None:
-        icon.visible = True
-        self._stencil()
+        """On Windows with its menu, not here: a press on an icon without a menu does nothing."""
+        if not self._needs_menu:
+            icon.visible = True
+            self._stencil()
+            self._is_up = True
         self._ready.set()
 
     def _make_calls(self) -> None:
         """Before its loop runs, pystray cannot be called."""
-        self._ready.wait(START_TIMEOUT)
+        self._ready.wait(None if self._needs_menu else START_TIMEOUT)
         self._calls.run()
 
     def _show(self, state: IconState, tooltip: str, items: tuple[Item, ...]) -> None:
@@ -159,6 +164,11 @@ class PystrayIcon:
         self._stencil()
         self._icon.title = truncate(tooltip, TOOLTIP_LIMIT)
         self._icon.menu = self._pystray.Menu(*self._rows(items), *self._on_left_button())
+        if self._needs_menu and not self._is_up:
+            self._icon.visible = True
+            self._is_up = True
+            for title, text in self._early_balloons:
+                self._icon.notify(text, title)
 
     def _stencil(self) -> None:
         """macOS draws a template in the colour of its menu bar, whichever that is."""
@@ -168,7 +178,13 @@ class PystrayIcon:
 
     def notify(self, title: str, text: str) -> None:
         """A balloon at this icon; another icon would stay empty in the tray for as long as the balloon."""
-        self._calls.post(lambda: self._icon.notify(text, title))
+        self._calls.post(lambda: self._notify(title, text))
+
+    def _notify(self, title: str, text: str) -> None:
+        if self._needs_menu and not self._is_up:
+            self._early_balloons.append((title, text))
+        else:
+            self._icon.notify(text, title)
 
     def _on_left_button(self) -> list[object]:
         """Windows reports the left button by itself: it does what the default row does, which no menu shows."""
