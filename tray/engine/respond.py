@@ -128,7 +128,7 @@ class Responder:
     ) -> None:
         """Record and announce the event, which came in at `at` and whose answer took `took` seconds.
 
-        An event without an answer is only recorded. Who calls this logs a failure of journal or listener, which
+        An event without an answer is only recorded. Callers use `run_logged`: a failure of journal or listener
         changes no answer.
         """
         decision = journalled(event) if journalled else decision
