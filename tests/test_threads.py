@@ -167,3 +167,17 @@ def test_full_collections_pause_until_the_last_one_has_left() -> None:
 
     assert inside == (*before[:2], NEVER)
     assert gc.get_threshold() == before
+
+
+def test_work_that_fails_in_any_way_ends_neither_its_queue_nor_its_thread(caplog: pytest.LogCaptureFixture) -> None:
+    queue, done = WorkQueue("test"), threading.Event()
+
+    def fail() -> None:
+        raise ValueError("of our own")
+
+    queue.post(fail)
+    queue.post(done.set)
+
+    assert done.wait(60)
+    queue.close()
+    assert "of our own" in caplog.text

@@ -23,6 +23,19 @@ NEVER = 2**31 - 1  # collections of the younger values, after which all are look
 log = logging.getLogger(__name__)
 
 
+def run_logged(works: Iterable[Callable[[], object]], problem: str) -> None:
+    """Run one after the other; no answer depends on them, so a failure is logged and ends nothing but its own work.
+
+    This is the last place of every thread that has such work, and of what the engine does beside an answer (law 7).
+    """
+    for work in works:
+        try:
+            work()
+        except Exception:
+            log.exception(problem)
+        del work  # may hold much, and the next one may be far
+
+
 class FullCollectionPause:
     """While a thread is inside, the garbage collector does not look at everything there is.
 
@@ -180,12 +193,7 @@ class WorkQueue:
         self._thread.join(timeout)
 
     def _run(self) -> None:
-        while (work := self._queue.get()) is not None:
-            try:
-                work()
-            except Exception:  # work that fails is our bug; the next one still runs
-                log.exception("work in the queue failed")
-            del work  # may hold much, and the next one may be far
+        run_logged(iter(self._queue.get, None), "work in the queue failed")
 
 
 class ThrottledCall:

@@ -14,6 +14,7 @@ from tray.desktop.mainloop import MainLoop
 from tray.desktop.menu import Action, Item, ItemKind, OpenPage
 from tray.notify.alert import APP
 from tray.text import sanitise
+from tray.threads import run_logged
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 TOOLTIP_LIMIT = 127  # UTF-16 units; Windows takes no more
 PICTURE_SIZE = 64
 START_TIMEOUT = 2.0  # seconds for pystray to come up, and to end
+PYSTRAY_ERRORS = (OSError, RuntimeError)  # of Windows; of GLib, and of X11, whose other errors it logs itself
 NO_MENU = (
     "this tray shows the icon without its menu: for the menu, run a StatusNotifier tray (Xfce, KDE Plasma or"
     " snixembed) on a D-Bus session"
@@ -109,7 +111,8 @@ class PystrayIcon:
 
     def begin(self) -> None:
         """Come up in threads of its own."""
-        loop = threading.Thread(target=self._loop, name="pystray", daemon=True)
+        words = ((self._loop,), "pystray's icon failed")
+        loop = threading.Thread(target=run_logged, args=words, name="pystray", daemon=True)
         calls = threading.Thread(target=self._make_calls, name="pystray calls", daemon=True)
         self._icon._thread = loop  # it looks for this before its loop has set it
         self._threads = [calls, loop]
@@ -140,7 +143,7 @@ class PystrayIcon:
             self._icon.visible = True
         try:
             self._icon.run(self._appear)
-        except Exception as error:  # noqa: BLE001 - its GTK icons call a notification server at their end, there or not
+        except PYSTRAY_ERRORS as error:  # its GTK icons call a notification server at their end, there or not
             log.info("pystray: %s", error)
 
     def _appear(self, icon: LibraryIcon) -> None:
