@@ -1,7 +1,8 @@
-"""Makes a dbus-fast connection wait while its socket is full, where the library would drop the connection.
+"""What all users of dbus-fast share: its errors, and a connection that waits while its socket is full.
 
-Its writer takes EAGAIN for the end of the connection (python-dbus-next issue 153, inherited), and the pictures of a
-tray icon are large enough to fill a socket. After a send that "sent nothing" it goes on by itself.
+The library would drop that connection: its writer takes EAGAIN for the end of it (python-dbus-next issue 153,
+inherited), and the pictures of a tray icon are large enough to fill a socket. After a send that "sent nothing" it
+goes on by itself.
 """
 
 from __future__ import annotations
@@ -18,6 +19,15 @@ if TYPE_CHECKING:
         """The library's private writer."""
 
         sock: socket.socket | WaitingSocket
+
+
+def bus_errors() -> tuple[type[Exception], ...]:
+    """What dbus-fast raises when it connects or calls; a broken address or reply is a ValueError."""
+    try:
+        from dbus_fast.errors import DBusFastError
+    except ImportError:  # a system without D-Bus
+        return EOFError, OSError, ValueError
+    return DBusFastError, EOFError, OSError, ValueError
 
 
 class WaitingSocket:

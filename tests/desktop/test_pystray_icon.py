@@ -238,7 +238,21 @@ def test_a_menu_that_is_open_on_windows_is_replaced_once_it_is_closed(windows: P
     assert [rows[0].text for rows in pystray._menus] == ["second"]
 
 
+def test_on_windows_the_icon_appears_with_its_menu_and_then_the_balloons_that_came_before(
+    windows: PystrayIcon,
+) -> None:
+    windows.notify("api", "early")
+    assert "visible" not in {name for name, _, _ in drawn(windows)._calls}
+    assert not windows.visible
+
+    windows.show(IconState.ATTENTION, "", menu(MenuState(now=0.0)))
+
+    assert [name for name, _, _ in drawn(windows)._calls] == ["icon", "title", "menu", "visible", "notify"]
+    assert windows.visible
+
+
 def test_a_balloon_is_shown_at_the_icon_itself(windows: PystrayIcon) -> None:
+    windows.show(IconState.ON, "", menu(MenuState(now=0.0)))
     assert show_balloon(windows, "claude-code · shop", "Turn ended")
 
     shown = [value for name, value, _ in drawn(windows)._calls if name == "notify"]
@@ -259,3 +273,30 @@ def test_what_is_fitted_is_clean_and_whole(text: str) -> None:
     assert len(fitted.encode("utf-16-le")) <= 2 * TOOLTIP_LIMIT
     assert "\x1b" not in fitted
     assert "\0" not in fitted
+
+
+class Broken(Library):
+    """Its loop ends as that of a GTK icon without a notification server, or in a way that nobody knows."""
+
+    def __init__(self, problem: Exception) -> None:
+        class BrokenIcon(Icon):
+            def _run_loop(self) -> None:
+                super()._run_loop()
+                raise problem
+
+        self.Icon = BrokenIcon
+
+
+@pytest.mark.parametrize("problem", [RuntimeError("GLib"), OSError("Windows"), KeyError("of no known kind")])
+def test_an_icon_that_fails_at_its_end_ends_all_the_same(
+    problem: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    icon = PystrayIcon(Broken(problem), lambda action: None, "linux")
+    main = threading.Thread(target=icon.run)
+    main.start()
+    icon.stop()
+    main.join(DEADLINE)
+
+    assert not main.is_alive()
+    assert problem.args[0] in caplog.text

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 
 from tray.desktop.focus import hyprland, kitty, konsole, kwin, niri, session_bus, sway, tmux
-from tray.desktop.focus.windows_of import FocusError
+from tray.desktop.focus.windows_of import DESKTOP_ERRORS, FocusError
 from tray.execution.process_table import program_name
 from tray.lazy_dataclass import replace
 from tray.model.place import Place
@@ -43,7 +43,7 @@ def attention(
 ) -> Attention:
     """`away_after`: seconds without a key after which the user is away; 0 = never. `watched`: an IdleWatch's seconds.
 
-    It never raises.
+    It raises nothing that a desktop is known to raise.
     """
     try:
         idle = idle_seconds(environment, watched)
@@ -52,7 +52,7 @@ def attention(
         if is_away or place == Place() or (idle is not None and idle >= ACTIVE):
             return Attention(is_away=is_away)
         return Attention(is_looking=is_watched(place, idle, environment))
-    except Exception:  # a library of a desktop may fail in any way; then nothing is proved
+    except (FocusError, session_bus.BusCallError, *DESKTOP_ERRORS):  # then nothing is proved
         log.exception("whether the user looks is not known")
         return Attention()
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tray.dbus_socket import wait_when_full
+from tray.dbus_socket import bus_errors, wait_when_full
 from tray.notify.alert import APP, GRANTS, Alert, Button, Urgency
 from tray.notify.do_not_disturb import system_may_interrupt
 from tray.notify.notifier import NotifierError, ServerState
@@ -55,8 +55,10 @@ class DesktopNotifierBackend:
                 buttons=self._buttons(alert),
             )
             await _send(library, notification)
-        except BaseException:  # also when the time is up: the next attempt starts with a new connection
+        except BaseException as error:  # also when the time is up: the next attempt starts with a new connection
             await self.close()
+            if isinstance(error, bus_errors()):
+                raise NotifierError(str(error) or type(error).__name__) from error
             raise
         self._remember(alert.key, notification.identifier)
 

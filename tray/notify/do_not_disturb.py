@@ -132,7 +132,7 @@ def _windows_is_quiet() -> bool:
 
 def _toasts_are_held() -> bool:
     """Windows 11 reports it; on an earlier one the property is missing, in whatever way the library reports that."""
-    with contextlib.suppress(Exception):
+    with contextlib.suppress(AttributeError, ImportError, OSError, RuntimeError, TypeError, ValueError):
         found = importlib.import_module("winrt.windows.ui.notifications")
         return int(found.ToastNotificationManager.get_default().notification_mode) != 0
     return False

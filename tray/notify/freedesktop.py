@@ -14,7 +14,7 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tray.dbus_socket import wait_when_full
+from tray.dbus_socket import bus_errors, wait_when_full
 from tray.lazy_dataclass import dataclass, field
 from tray.notify.alert import ALARM, APP, CHOICES, GRANTS, Alert, Button, Urgency
 from tray.notify.do_not_disturb import SERVER_TIMEOUT, may_interrupt
@@ -111,7 +111,7 @@ class FreedesktopBackend:
             if self._bus is None or not self._bus.connected:
                 try:
                     self._bus = await self._connect()
-                except (OSError, ValueError, EOFError) as error:
+                except bus_errors() as error:
                     raise NotifierError(f"no session bus: {error}") from error
             bus = self._bus
         server = await query_server(bus, self._server)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+from tray.dbus_socket import bus_errors
 from tray.lazy_dataclass import dataclass
 from tray.notify.notifier import NotifierError
 
@@ -84,6 +85,11 @@ async def probe_server() -> NotificationServer:
         return await query_server(bus)
     finally:
         bus.disconnect()
+
+
+def call_errors() -> tuple[type[Exception], ...]:
+    """What `call` raises, and a connection for it."""
+    return (NotifierError, *bus_errors())
 
 
 async def call(bus: MessageBus, request: Call) -> tuple[str, list[object]]:

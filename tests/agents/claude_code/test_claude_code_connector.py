@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tray.agents.claude_code.connector import CONNECTOR
-from tray.agents.claude_shape.settings_edit import add_groups, handlers, parse_handler, remove_handlers
+from tray.agents.claude_shape.settings_text import add_groups, handlers, parse_handler, remove_handlers
 from tray.agents.registry import AGENTS
 from tray.connect import apply_connect, connectors
 from tray.edit.diff import diff

@@ -60,7 +60,7 @@ def with_bus(work: Callable[[MessageBus], Awaitable[T]], *, is_system: bool = Fa
     """What `work` returns, on a connection of its own."""
     try:
         return asyncio.run(asyncio.wait_for(_connected(work, is_system), TIMEOUT))
-    except (NotifierError, OSError, ValueError, EOFError, TimeoutError) as error:
+    except server.call_errors() as error:
         raise BusCallError(str(error) or "no answer") from error
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from Xlib import X, Xatom, Xutil, display, error, protocol  # type: ignore[import-untyped]
 from Xlib.ext import screensaver  # type: ignore[import-untyped]
+from Xlib.protocol import rq  # type: ignore[import-untyped]
 
 from tray.desktop.focus.windows_of import FocusError, Raised, Window, choose
 from tray.model.place import Place
@@ -49,7 +51,10 @@ if TYPE_CHECKING:
 
 PAGER = 2  # the source of a request that a person made: window managers refuse the focus to others
 DEPTH = 32  # windows between a terminal's inner one and the one that the window manager knows
-X_ERRORS = (error.XError, error.DisplayError, OSError, ValueError)
+X_ERRORS = (
+    error.XError, error.DisplayError, error.ConnectionClosedError, error.ResourceIDError, error.XauthError,
+    error.XNoAuthError, rq.BadDataError, struct.error, OSError, RuntimeError, ValueError,
+)  # fmt: skip
 
 
 def raise_window(place: Place, title: str, environment: Mapping[str, str]) -> Raised | None:

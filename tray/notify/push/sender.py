@@ -84,7 +84,7 @@ def send(message: PushMessage, folder: Path) -> PushResult:
     if not url:
         return PushResult(PushStatus.REFUSED, "its URL is no longer kept: give it to `hooktray push add` again")
     load_plugin(url)
-    with contextlib.suppress(Exception):  # a plugin may fail in any way at what it is given
+    with contextlib.suppress(*_plugin_errors()):
         if service := apprise.Apprise.instantiate(url, asset=_asset(), suppress_exceptions=True):
             return _notify(service, message, apprise.NotifyFormat.TEXT)
     return PushResult(PushStatus.REFUSED, "Apprise does not understand this URL; see its page of the service")
@@ -117,6 +117,16 @@ def plugin_names(schema: str, plugins: Path) -> set[str]:
     }
 
 
+def _plugin_errors() -> tuple[type[Exception], ...]:
+    """What Apprise's plugins raise: its own error, or what they find no word for in a URL or in an answer.
+
+    Whatever else one raises ends this process, and its starter reports that the message may have arrived.
+    """
+    from apprise.exception import AppriseException
+
+    return AppriseException, AttributeError, EOFError, LookupError, OSError, RuntimeError, TypeError, ValueError
+
+
 def _asset() -> apprise.AppriseAsset:
     """Without plugins of the user's folders, and without a word in the body read as a command."""
     import apprise
@@ -136,7 +146,7 @@ def _notify(service: apprise.NotifyBase, message: PushMessage, text: apprise.Not
     with _observed() as seen:
         try:
             sent = bool(service.notify(title=message.title, body=message.body, body_format=text))
-        except Exception:  # noqa: BLE001 - as above
+        except _plugin_errors():
             sent = False
     if sent:
         return PushResult(PushStatus.SENT)
