@@ -105,7 +105,7 @@ class OneShotListener:
                 self.journal.count_dropped()
 
     def hold(self, database: Database) -> None:
-        with contextlib.suppress(sqlite3.Error):  # what reads from it says what is wrong
+        with contextlib.suppress(sqlite3.Error):  # the first reader raises the same
             self.held = database.open()
 
     def release(self) -> None:
