@@ -11,6 +11,7 @@ import hashlib
 import logging
 import os
 import signal
+import sqlite3
 import stat
 import sys
 import time
@@ -29,11 +30,10 @@ from tray.store.journal import Journal
 from tray.store.writer import Committed
 
 if TYPE_CHECKING:
-    import sqlite3
-
     from tray.app import Stores
     from tray.model.hook import Guard
     from tray.settings import Llm
+    from tray.store.db import Database
 
 PATH_OPTIONS = ("--config", "--state", "--logs")
 NO_TRAY = 0.2  # seconds: a relay that lost more time has reached a tray, which starts or hangs
@@ -103,6 +103,10 @@ class OneShotListener:
         while self.rows and self.journal:
             if self.journal.append_now(self.rows.pop(0), wait=1.0) is not Committed.DONE:
                 self.journal.count_dropped()
+
+    def hold(self, database: Database) -> None:
+        with contextlib.suppress(sqlite3.Error):  # the first reader raises the same
+            self.held = database.open()
 
     def release(self) -> None:
         """Before a fork: a child has the connections of its parent, and none of their locks."""
@@ -222,8 +226,7 @@ def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str],
 
     started = time.monotonic()
     paths = call.paths
-    stores = open_stores(paths, migrate=False, offline=True, warn=log.warning)
-    listener.held = stores.database.open()
+    stores = open_stores(paths, migrate=False, offline=True, warn=log.warning, opened=listener.hold)
     if not stores.ledger.state.approved:
         _reject_lost_approvals(paths)
     committed = stores.journal.answer_of(call.id, digest=hashlib.sha256(body).hexdigest())
