@@ -1,4 +1,4 @@
-"""The core of the tray judges events before the rest is there, and what needs the rest waits for it."""
+"""The core judges events before the user interface is built; what needs the user interface waits for it."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def held(house: House) -> Iterator[HeldTray]:
         tray.process.wait(60)
 
 
-def test_a_guard_judges_before_the_rest_of_the_tray_is_there(held: HeldTray) -> None:
+def test_a_guard_judges_before_the_user_interface_is_built(held: HeldTray) -> None:
     assert held.call() == "deny"
 
     held.build()
@@ -73,7 +73,7 @@ def test_a_guard_judges_before_the_rest_of_the_tray_is_there(held: HeldTray) -> 
     assert held.rows() == [("deny", False)]
 
 
-def test_a_command_waits_for_the_rest(held: HeldTray) -> None:
+def test_a_command_waits_for_the_user_interface(held: HeldTray) -> None:
     command = held.command("status", "--json")
     held.call()  # meanwhile events are judged
     assert command.poll() is None
@@ -84,7 +84,7 @@ def test_a_command_waits_for_the_rest(held: HeldTray) -> None:
     assert shown["running"] is True
 
 
-def test_a_tray_that_is_to_end_before_its_rest_is_there_ends_in_order(held: HeldTray) -> None:
+def test_a_signal_before_the_user_interface_is_built_ends_the_tray_in_order(held: HeldTray) -> None:
     held.call()
     held.process.send_signal(signal.SIGTERM)
     wait(lambda: not held.house.paths.socket.exists(), what="the tray takes no more events")
@@ -95,7 +95,7 @@ def test_a_tray_that_is_to_end_before_its_rest_is_there_ends_in_order(held: Held
     assert held.rows() == [("deny", False)]
 
 
-def test_a_tray_whose_rest_cannot_be_built_ends_and_writes_down_what_it_judged(held: HeldTray) -> None:
+def test_a_tray_whose_user_interface_cannot_be_built_ends_and_journals_what_it_judged(held: HeldTray) -> None:
     command = held.command("status", "--json")
     held.call()
 

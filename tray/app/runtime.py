@@ -1,4 +1,4 @@
-"""The running tray: builds what people see of it around its core, connects all parts, and stops them in order."""
+"""The running tray: builds the user interface around the core, connects all parts, and stops them in order."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ log = logging.getLogger(__name__)
 
 
 class App:
-    """The running tray: its parts, and how they are connected. `core` judges events already."""
+    """The running tray: its parts, and how they are connected. `core` is already judging events."""
 
     def __init__(
         self,
@@ -356,7 +356,7 @@ class App:
             self._alerts,
             recheck=self._settings_watch.schedule,
             changed=lambda: self._presenter.show(),
-            at_start=self._core.altered,
+            at_start=self._core.altered_relay,
         )
         self._relay_files.is_altered = lambda: self._relay_watch.is_pending
 
@@ -366,8 +366,8 @@ class App:
         self._presenter.show()
 
     def run(self) -> None:
-        """Give the main thread to the icon until someone quits."""
-        gc.freeze()  # the collector need not look at what was built: a collection of it takes 25 ms
+        """Give the main thread to the icon until the tray quits."""
+        gc.freeze()  # a full collection of the parts built so far would take 25 ms
         gc.enable()
         try:
             self._state_recovery.start()
@@ -437,7 +437,7 @@ class App:
         self._workers.spawn(work)
 
     def begin(self) -> None:
-        """Show what there is."""
+        """Show the present state, and what a person has to read."""
         if self._shutdown_state.begun:  # what a person is to read waits for the next start
             return
         self._sessions.load()
@@ -455,7 +455,10 @@ class App:
 
     def _refresh(self) -> None:
         """Read the sources again; whatever newly waits for the user is announced."""
-        started, problem = time.thread_time(), self._catalog.configuration.problem  # others' work does not count
+        started, problem = (
+            time.thread_time(),
+            self._catalog.configuration.problem,
+        )  # the time of other threads does not count
         self._state_recovery.check()
         self._catalog.refresh()
         self._alert_controller.announce_tampering(self._stores)
@@ -551,7 +554,7 @@ class App:
     def _changed(self) -> None:
         self._work.post(self._refresh)
 
-    def program_may_be_found(self) -> None:
+    def request_refresh(self) -> None:
         self._throttled_refresh.request()
 
     def asking_agents(self) -> Collection[str]:
