@@ -14,7 +14,7 @@ COMPLETE = "__complete"  # what the shells' completions ask with
 
 
 def main() -> int:
-    """Run one command; an error becomes a message and an exit code. It does not catch exceptions that are our bugs."""
+    """Run one command; an error becomes a message and an exit code. Exceptions that are our bugs pass."""
     try:
         code = run_command(sys.argv[1:])
         sys.stdout.flush()  # here a reader that has ended is still answered: `hooktray log | head`
