@@ -330,7 +330,7 @@ def test_without_the_tray_an_agents_variables_are_for_its_hooks_and_not_for_our_
         OPENSSL_CONF=str(house.root / "openssl.cnf"), SSL_CERT_FILE="/agents/ca.pem",
     )  # fmt: skip
 
-    assert house.stores.journal.recent(1)[0].hooks[0]["stderr"].strip() == "|/agents/ca.pem"
+    assert str(house.stores.journal.recent(1)[0].hooks[0]["stderr"]).strip() == "|/agents/ca.pem"
 
 
 def test_what_is_ours_of_an_environment_is_places_and_language() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from tray.engine.sentence import sentence
 from tray.model.decision import Record, Verdict
@@ -13,27 +12,27 @@ SENTENCE_LIMIT = 300  # characters
 FILTERS = ("agent", "project", "session", "event", "label", "hook", "text")
 
 
-def row_filter(wanted: Mapping[str, Any]) -> RowFilter:
+def row_filter(wanted: Mapping[str, object]) -> RowFilter:
     """Of what a command wants: the verdict as a word, and a time or ""."""
     verdict, since = wanted["verdict"], wanted["since"]
     return RowFilter(
         **{name: str(wanted[name]) for name in FILTERS},
-        verdict=Verdict[verdict.upper()] if verdict else None,
-        since=float(since) if since else None,
+        verdict=Verdict[str(verdict).upper()] if verdict else None,
+        since=float(str(since)) if since else None,
     )
 
 
-def log_report(journal: Journal, limit: int, wanted: RowFilter) -> list[dict[str, Any]]:
+def log_report(journal: Journal, limit: int, wanted: RowFilter) -> list[dict[str, object]]:
     """The latest rows that fit, newest first."""
     return [log_entry(record) for record in journal.recent(limit, wanted, brief=True)]
 
 
-def log_entry(record: Record) -> dict[str, Any]:
+def log_entry(record: Record) -> dict[str, object]:
     """What a line of the log is made from."""
     return {"row": log_row(record), "label": record.label, "sentence": sentence(record, SENTENCE_LIMIT)}
 
 
-def log_row(record: Record) -> dict[str, Any]:
+def log_row(record: Record) -> dict[str, object]:
     return {
         "id": record.id,
         "at": record.at,

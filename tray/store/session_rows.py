@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable
-from typing import Any
 
 from tray.model.place import place_fields, place_from_fields
 from tray.model.session import Session, SessionState
@@ -41,7 +40,7 @@ class SessionRows:
             connection.executemany("DELETE FROM session WHERE agent = ? AND session = ?", keys)
 
 
-def _values(one: Session) -> dict[str, Any]:
+def _values(one: Session) -> dict[str, object]:
     names = ("agent", "session", "project", "name", "since", "machine", "ended", "usage_limit")
     place = json.dumps(place_fields(one.place))
     return {name: getattr(one, name) for name in names} | {"state": one.state.value, "place": place}
