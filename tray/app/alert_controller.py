@@ -7,8 +7,9 @@ import contextlib
 import itertools
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tray.app import Stores
 from tray.app.alert_ports import AlertActions, AlertPorts
@@ -31,6 +32,9 @@ from tray.notify.service import AlertService
 from tray.notify.sound import Player
 from tray.notify.throttle import Throttle
 
+if TYPE_CHECKING:
+    from tray.ipc.health import TrayHealth
+
 SNOOZE = 30 * 60.0  # seconds, by the button on an alert
 CHANNEL = "notification"
 TRIALS = 20  # failed trials that can be undone
@@ -49,8 +53,12 @@ class AlertController:
         *,
         snoozed_until: float = 0,
         secrets: Path = Path(),
+        questions: UserQuestions | None = None,
     ) -> None:
-        """An earlier tray left `snoozed_until`; `secrets` is the folder of the URLs of push services."""
+        """An earlier tray left `snoozed_until`; `secrets` is the folder of the URLs of push services.
+
+        `questions` are those of an engine that was built before, and asks here.
+        """
         self.actions = AlertActions()  # replaced when the menu and the page are there
         self._loop, self._post, self._ports = loop, post, ports
         self._tampering: set[str] = set()
@@ -72,6 +80,12 @@ class AlertController:
             processes=PushProcesses(),
         )
         self._make_alerts()
+        self.questions = questions or UserQuestions(
+            agents=self.asking_agents,
+            seconds=self.question_seconds,
+            on_asked=lambda question: post(lambda: self.question_opened(question)),
+            on_ended=lambda question, result: post(lambda: self.question_closed(question, result)),
+        )
 
     def _make_notifier(self) -> None:
         ports = self._ports
@@ -103,13 +117,6 @@ class AlertController:
             later=self.after,
             session_name=ports.session_name,
             push=self.push.push,
-        )
-        self.questions = UserQuestions(
-            # A question that cannot be seen is of no use.
-            agents=lambda: ports.ask_agents() if ports.icon_visible() or self._notifier.working else (),
-            seconds=lambda: ports.settings().ask_on_desktop.seconds,
-            on_asked=self._question_opened,
-            on_ended=self._question_closed,
         )
 
     def _quiet_until(self, now: float) -> float | None:
@@ -151,7 +158,7 @@ class AlertController:
         return frozenset(one.hook for one in self.alerts.hook_problems)
 
     @property
-    def problems(self) -> dict[str, str]:
+    def problems(self) -> TrayHealth:
         """What went wrong last with notifications and sounds, for the doctor; "" when nothing did."""
         return {
             "notifications": self._notifier.last_error,
@@ -325,14 +332,24 @@ class AlertController:
     def _pressed(self, alert: Alert, button: Button) -> None:
         self._post(lambda: self.press(alert, button))
 
-    def _question_opened(self, question: UserQuestion) -> None:
-        self._post(lambda: self.actions.asked(question.event))
-        self._post(lambda: self.alerts.question_opened(question))
-        self._post(lambda: self.actions.redraw())
+    def asking_agents(self) -> Collection[str]:
+        """The agents whose questions the user gets here: a question that cannot be seen is of no use."""
+        ports = self._ports
+        return ports.ask_agents() if ports.icon_visible() or self._notifier.working else ()
 
-    def _question_closed(self, question: UserQuestion, result: QuestionResult) -> None:
-        self._post(lambda: self.alerts.question_closed(question, result))
-        self._post(lambda: self.actions.redraw())
+    def question_seconds(self) -> float:
+        """How long a question waits."""
+        return self._ports.settings().ask_on_desktop.seconds
+
+    def question_opened(self, question: UserQuestion) -> None:
+        """On the thread of `post`, like its end."""
+        self.actions.asked(question.event)
+        self.alerts.question_opened(question)
+        self.actions.redraw()
+
+    def question_closed(self, question: UserQuestion, result: QuestionResult) -> None:
+        self.alerts.question_closed(question, result)
+        self.actions.redraw()
 
     def _at_release(self, seconds: float, work: Callable[[], None]) -> None:
         """One timer, the latest: what it releases is everything."""
