@@ -117,6 +117,7 @@ def _urllib_parse(module: LazyModule) -> Mapping[str, object]:
 GIVEN: Mapping[str, Callable[[LazyModule], Mapping[str, object]]] = {
     "hashlib": _hashlib,
     "logging": _logging,
+    "shlex": lambda module: {},
     "signal": _in_c,
     "sqlite3": _in_c,
     "urllib.parse": _urllib_parse,
