@@ -165,7 +165,7 @@ def render(event: Event, decision: Decision) -> Answer:
 
 def _native(title: str, input: object) -> dict[str, Any]:
     if not isinstance(input, Mapping):
-        raise TypeError(f"the input of {title} is no object")
+        raise TypeError(f"the input of {title} is not an object")
     if title != SHELL or "command" not in input:
         return dict(input)
     return {**{key: value for key, value in input.items() if key != "command"}, "commands": [input["command"]]}
