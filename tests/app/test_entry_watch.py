@@ -411,7 +411,7 @@ def test_doctor_and_agents_find_the_same(tampered: Tampered) -> None:
     tampered.edit(tampered.settings, "x['hooks']['PreToolUse'][0]['matcher'] = 'Read'")
     tampered.noticed("claude-code")
 
-    (row,) = [one for one in tampered.live.cli_json("agents") if one["agent"] == "claude-code"]
+    (row,) = [one for one in tampered.live.rows("agents") if one["agent"] == "claude-code"]
     done = tampered.place.run(tampered.live.argv("doctor", "--static", "--json"), timeout=60)
     found = [json.loads(line) for line in done.stdout.splitlines()]
 

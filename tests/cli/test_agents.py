@@ -59,7 +59,7 @@ def settings(tmp_path: Path) -> Path:
 
 
 def by_agent(live: Live, *argv: str) -> dict[str, dict[str, Any]]:
-    return {row["agent"]: row for row in live.cli_json("agents", *argv)}
+    return {row["agent"]: row for row in live.rows("agents", *argv)}
 
 
 def doctor(live: Live) -> dict[str, dict[str, str]]:
