@@ -42,7 +42,7 @@ ELSEWHERE = {  # modules whose tests have another name, or are in another folder
     "agents/claude_shape/hook_input.py": "agents/claude_shape/test_claude_shape_protocol agents/test_protocol_stdin",
     "agents/claude_shape/rewrites.py": "agents/claude_shape/test_claude_shape_answers agents/test_protocol_read",
     "agents/claude_shape/samples.py": "agents/claude_shape/test_claude_shape_protocol",
-    "agents/claude_shape/settings_edit.py": f"{SHAPED}test_claude_code_connector",
+    "agents/claude_shape/settings_text.py": f"{SHAPED}test_claude_code_connector",
     "agents/claude_shape/settings_hooks.py": f"{SHAPED}test_claude_code_settings_hooks",
     "agents/claude_shape/shape.py": "agents/claude_shape/test_claude_shape_answers"
     " agents/claude_shape/test_claude_shape_protocol",
@@ -80,7 +80,7 @@ ELSEWHERE = {  # modules whose tests have another name, or are in another folder
     "store/stats.py": "cli/test_history web/test_pages",
     "text/redaction.py": "test_redact",
     "text/secret_patterns.py": "test_redact",
-    "web/guard.py": "web/test_guard web/test_attacks",
+    "web/request_checks.py": "web/test_request_checks web/test_attacks",
     "web/refusals.py": "web/test_page",
 }
 HEAD = """# How far the tests run each module

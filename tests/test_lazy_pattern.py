@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tray.lazy_pattern import LazyPattern, lazy_pattern
+from tray.lazy_pattern import lazy_pattern
 
 
 def test_it_finds_what_a_pattern_finds() -> None:
@@ -26,7 +26,7 @@ def test_it_finds_what_a_pattern_finds() -> None:
 
 
 def test_it_is_compiled_at_its_first_use_and_not_before() -> None:
-    broken = LazyPattern("(")
+    broken = lazy_pattern("(")
 
     assert broken.pattern == "("
     with pytest.raises(re.error):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 
 def ended(work: str) -> tuple[int, str, str]:
@@ -31,3 +34,20 @@ def test_a_thread_that_goes_on_is_waited_for() -> None:
 
 def test_an_exit_in_the_middle_keeps_its_code() -> None:
     assert ended("sys.exit(143)") == (143, "", "")
+
+
+@pytest.mark.parametrize("words", [["status"], ["run", "--headless"], ["push-send"]])
+def test_our_own_bug_is_reported_with_its_versions_whatever_was_called(tmp_path: Path, words: list[str]) -> None:
+    program = (
+        "import sys, tray.__main__ as main, tray.paths, tray.notify.push.sender as sender\n"
+        "def fail(*words, **more): raise KeyError('ours')\n"
+        "tray.paths.locate = sender._answer = sender.msgspec.json.decode = fail\n"
+        f"sys.argv[1:] = {words!r}; main.command()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", program], capture_output=True, text=True, timeout=60, check=False, cwd=tmp_path
+    )
+
+    assert done.returncode == 3
+    assert "has a bug; Python" in done.stderr
+    assert "KeyError: 'ours'" in done.stderr

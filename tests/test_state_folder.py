@@ -80,6 +80,10 @@ def move(folder: Path) -> None:
 def replace(folder: Path) -> None:
     """Put a copy in the folder's place, as after a backup was restored."""
     shutil.copytree(folder, folder.with_name("copy"), ignore=shutil.ignore_patterns("tray.sock"))
+    put_the_copy_in_place(folder)
+
+
+def put_the_copy_in_place(folder: Path) -> None:
     folder.rename(folder.with_name("elsewhere"))
     folder.with_name("copy").rename(folder)
 
@@ -256,9 +260,8 @@ def test_a_database_with_other_approvals_that_is_put_in_place_does_not_count(pla
     live.script("guard.sh", DENY)
     live.start()
 
-    shutil.copytree(state(other), tmp_path / "copy")
-    state(live).rename(tmp_path / "elsewhere")
-    (tmp_path / "copy").rename(state(live))
+    shutil.copytree(state(other), state(live).with_name("copy"))
+    at_once(live, put_the_copy_in_place)
 
     found = problem(live)
     assert (found["cause"], found["solved"]) == ("replaced", True)

@@ -146,8 +146,9 @@ VALUES = st.recursive(
 
 def test_every_entry_has_the_place_of_its_key_and_of_its_value() -> None:
     document = load_yaml(CONFIG, "c.yaml")
+    value: Any = document.value
 
-    assert document.value["hooks"][1] == {"event": "tool_before", "timeout": 10, "on": "yes"}
+    assert value["hooks"][1] == {"event": "tool_before", "timeout": 10, "on": "yes"}
     assert document.marks["hooks", 1, "timeout"] == Mark(6, 5)
     assert document.value_marks["hooks", 1, "timeout"] == Mark(6, 14)
     assert document.marks["hooks", 1] == Mark(5, 5)
@@ -173,7 +174,8 @@ def test_json_has_the_same_places() -> None:
 
 @every(("text", "value"), SCALARS)
 def test_yaml_scalars_hold_no_surprise(text: str, value: Any) -> None:
-    found = load_yaml(f"a: {text}\n", "c.yaml").value["a"]
+    document: Any = load_yaml(f"a: {text}\n", "c.yaml").value
+    found = document["a"]
 
     assert (type(found), found) == (type(value), value)
 

@@ -5,14 +5,30 @@ from __future__ import annotations
 import ast
 import sys
 import tomllib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 MODULES = sorted(ROOT.glob("tray/**/*.py"))
-SWALLOWING = 31  # places that catch every exception and go on; lower it with each that goes, and never raise it
-ANY = 315  # uses of `Any` where no JSON from outside is read; the same
+# The places that catch every exception and go on: how many a file has. There are three kinds, and no others.
+CATCHING = {
+    # The connection: the failure of one caller ends no other's.
+    "tray/ipc/server.py": 1,
+    "tray/web/server.py": 1,
+    # The turn of a hook or of our own guard: its failure has a meaning of its own in the decision.
+    "tray/engine/execute.py": 2,  # before it runs and when its output is read: the hook failed
+    "tray/engine/pipeline.py": 2,  # before the hooks run and after: every hook that the event asks failed
+    "tray/engine/plan.py": 1,  # its matcher: the hook is asked
+    "tray/execution/request_job.py": 1,  # its request: the hook failed
+    "tray/protection/self_protection.py": 1,  # the guard asks
+    # Main: the last place of a process, and of its threads.
+    "tray/__main__.py": 1,
+    "tray/once.py": 1,
+    "tray/relay.py": 1,
+    "tray/threads.py": 1,
+}
+ANY = 178  # uses of `Any` where no JSON from outside is read; lower it with each that goes, and never raise it
 FROM_OUTSIDE = ("tray/agents/", "tray/reading/", "tray/sources/", "tray/settings.py")  # JSON and YAML of others
 OUTSIDE = {"tray", "tray.relay"}  # of the layers: the root package, and the relay, which imports nothing of ours
 
@@ -82,22 +98,26 @@ def test_every_package_and_module_has_its_layer() -> None:
     assert sorted(layers) == sorted(top)
 
 
-def swallows(node: ast.ExceptHandler) -> bool:
+def swallows(node: ast.AST) -> bool:
     """Whether this catches every exception, and does not raise it again."""
+    if isinstance(node, ast.Call) and ast.unparse(node.func) in ("suppress", "contextlib.suppress"):
+        return any(ast.unparse(one) in ("Exception", "BaseException") for one in node.args)
+    if not isinstance(node, ast.ExceptHandler):
+        return False
     caught = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
     catches_all = any(one is None or ast.unparse(one) in ("Exception", "BaseException") for one in caught)
     return catches_all and not any(isinstance(each, ast.Raise) for each in ast.walk(node))
 
 
-def test_every_exception_is_caught_in_no_more_places_than_before() -> None:
+def test_every_exception_is_caught_only_by_a_connection_a_turn_and_main() -> None:
     places = [
-        f"{path.relative_to(ROOT)}:{node.lineno}"
+        path.relative_to(ROOT).as_posix()
         for path in MODULES
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ExceptHandler) and swallows(node)
+        if swallows(node)
     ]
 
-    assert len(places) <= SWALLOWING, "\n".join(places)
+    assert Counter(places) == CATCHING
 
 
 def test_any_is_used_in_no_more_places_than_before() -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tray.threads import NEVER, OUT_OF_MEMORY, FullCollectionPause, LoopThread, ThrottledCall, WorkQueue
+from tray.threads import LONGEST_HOLD, NEVER, OUT_OF_MEMORY, FullCollectionPause, LoopThread, ThrottledCall, WorkQueue
 
 
 @pytest.fixture
@@ -54,6 +54,22 @@ def test_what_is_asked_for_seldom_is_done_at_once(loop: LoopThread) -> None:
         seldom.request()
         assert len(done) == number
         time.sleep(0.01)
+
+
+@pytest.mark.parametrize(("cost", "hold"), [(0.01, 0.5), (0.1, 5.0), (60.0, LONGEST_HOLD)])
+def test_costly_work_is_done_less_often_and_no_call_waits_for_minutes(
+    loop: LoopThread, monkeypatch: pytest.MonkeyPatch, cost: float, hold: float
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    done: list[int] = []
+    seldom = ThrottledCall(loop.loop, lambda: done.append(1), 0.001)
+
+    seldom.record_cost(cost)
+    now += hold + 0.01
+    seldom.request()
+
+    assert len(done) == 1
 
 
 def test_a_chore_that_is_done_is_let_go_though_none_comes_after_it() -> None:
@@ -151,3 +167,17 @@ def test_full_collections_pause_until_the_last_one_has_left() -> None:
 
     assert inside == (*before[:2], NEVER)
     assert gc.get_threshold() == before
+
+
+def test_work_that_fails_in_any_way_ends_neither_its_queue_nor_its_thread(caplog: pytest.LogCaptureFixture) -> None:
+    queue, done = WorkQueue("test"), threading.Event()
+
+    def fail() -> None:
+        raise ValueError("of our own")
+
+    queue.post(fail)
+    queue.post(done.set)
+
+    assert done.wait(60)
+    queue.close()
+    assert "of our own" in caplog.text

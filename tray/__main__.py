@@ -41,23 +41,24 @@ def main() -> int:
         return relay([*home, *argv[1:]])
     if argv[:1] == ["once"]:
         gc.disable()  # it lives for one event, and looks for garbage fifty times while it imports its modules
+        from tray.lazy_modules import use_lazy_modules
         from tray.own_environment import strip_environment
 
         # Before anything else is imported: libraries read the environment when they are imported.
         environment = strip_environment(os.environ)
+        use_lazy_modules()
+        from tray.lazy_dataclass import spare_slots
+
+        spare_slots()
         from tray.once import main as once
 
         return once([*home, *argv[1:]], environment)
-    if argv == ["push-send"]:
-        from tray.notify.push.sender import main as push
+    try:
+        return _run_command(home, argv)
+    except Exception as error:  # noqa: BLE001 - the last place of a command and of the tray
+        from tray.cli import report_failure
 
-        return push()
-    if argv in RUN_ARGV:
-        return _run(home, argv)
-    gc.set_threshold(100_000, 20, 20)  # a short command has no garbage worth collecting
-    from tray.cli import main as cli
-
-    return cli()
+        return report_failure(error)
 
 
 def _pipe_utf8() -> None:
@@ -76,6 +77,20 @@ def _home(argv: list[str]) -> tuple[list[str], list[str]]:
     return [], argv
 
 
+def _run_command(home: Sequence[str], argv: Sequence[str]) -> int:
+    """What no agent waits for."""
+    if argv == ["push-send"]:
+        from tray.notify.push.sender import main as push
+
+        return push()
+    if argv in RUN_ARGV:
+        return _run(home, argv)
+    gc.set_threshold(100_000, 20, 20)  # a short command has no garbage worth collecting
+    from tray.cli import main as cli
+
+    return cli()
+
+
 def _run(home: Sequence[str], argv: Sequence[str]) -> int:
     """The plain forms of `run`: the libraries that read command lines would stay in the tray as long as it lives."""
     gc.disable()  # until the parts are built: none of them is garbage
@@ -90,10 +105,6 @@ def _run(home: Sequence[str], argv: Sequence[str]) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
-    except Exception as error:  # noqa: BLE001 - the last place that can answer
-        from tray.cli import report_failure
-
-        return report_failure(error)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ import re
 import sys
 from collections.abc import Iterator
 from types import ModuleType
-from typing import Any
 
 from tray.lazy_pattern import lazy_pattern
 
@@ -48,7 +47,7 @@ def load_lazily(*names: str) -> None:
                 setattr(importlib.import_module(parent), last, module)
 
 
-def _load(module: ModuleType, attribute: str) -> Any:
+def _load(module: ModuleType, attribute: str) -> object:
     if sys.modules.get(module.__name__) is module:
         del sys.modules[module.__name__]
     return getattr(importlib.import_module(module.__name__), attribute)

@@ -9,14 +9,31 @@ comes from `dataclasses`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
     from dataclasses import field as field
     from dataclasses import replace as replace
+    from typing import NoReturn, TypedDict, TypeVar, Unpack
+
+    from _typeshed import DataclassInstance
+
+    Value = TypeVar("Value", bound=DataclassInstance)
+
+    class FieldOptions(TypedDict, total=False):
+        """What `field` takes."""
+
+        default: object
+        default_factory: Callable[[], object]
+        init: bool
+        repr: bool
+        hash: bool
+        compare: bool
+
 
 _INTERPRETED = 8  # calls of an `__init__` until it is compiled
+_IN_SHORT_PROCESS = False
 _FIELDS, _REAL = "__lazy_fields__", ("__dataclass_fields__", "__dataclass_params__")
 
 
@@ -25,7 +42,7 @@ class LazyField:
 
     __slots__ = ("keyword", "options")
 
-    def __init__(self, options: Mapping[str, Any], keyword: bool = False) -> None:
+    def __init__(self, options: FieldOptions, keyword: bool = False) -> None:
         self.options, self.keyword = options, keyword
 
 
@@ -35,12 +52,18 @@ class _RealAttribute:
     def __init__(self, name: str, complete: Callable[[], object]) -> None:
         self._name, self._complete = name, complete
 
-    def __get__(self, instance: object, owner: type) -> Any:
+    def __get__(self, instance: object, owner: type) -> object:
         self._complete()
         return getattr(owner, self._name)
 
 
-def _field(**options: Any) -> Any:
+def spare_slots() -> None:
+    """For a process of one event, which saves no memory by slots: they need each class to be made a second time."""
+    global _IN_SHORT_PROCESS
+    _IN_SHORT_PROCESS = True
+
+
+def _field(**options: Unpack[FieldOptions]) -> LazyField:
     return LazyField(options)
 
 
@@ -53,17 +76,18 @@ def _dataclass(
         body = dict(vars(original))
         own = {name: _lazy(body, name, kw_only) for name in body.get("__annotations__", ())}
         fields = _inherited(original) | own
-        cls = _with_slots(original, body, tuple(own)) if slots else original
+        has_slots = slots and not _IN_SHORT_PROCESS
+        cls = _with_slots(original, body, tuple(own)) if has_slots else original
         for name, one in own.items():
-            if not slots and "default" in one.options:
+            if not has_slots and "default" in one.options:
                 setattr(cls, name, one.options["default"])
-            elif not slots and name in body:
+            elif not has_slots and name in body:
                 delattr(cls, name)
 
         def complete() -> Callable[..., str]:
             return _complete(cls, body, own, frozen=frozen, kw_only=kw_only, eq=eq)
 
-        added: dict[str, Any] = {name: _RealAttribute(name, complete) for name in _REAL}
+        added: dict[str, object] = {name: _RealAttribute(name, complete) for name in _REAL}
         placed = (name for name, one in fields.items() if not one.keyword and one.options.get("init", True))
         added |= {_FIELDS: fields, "__match_args__": tuple(placed)}
         added["__init__"] = _interpreted_init(cls, fields)
@@ -81,8 +105,8 @@ def _dataclass(
     return decorate
 
 
-def _replace(value: Any, /, **changes: Any) -> Any:
-    cls = type(value)
+def _replace(value: Value, /, **changes: object) -> Value:
+    cls: Callable[..., Value] = type(value)
     fields = vars(cls).get(_FIELDS)
     if fields is None:  # a package's own subclass has fields beside those of its base
         from dataclasses import replace
@@ -94,7 +118,7 @@ def _replace(value: Any, /, **changes: Any) -> Any:
     return cls(**changes)
 
 
-def _lazy(body: Mapping[str, Any], name: str, keyword: bool) -> LazyField:
+def _lazy(body: Mapping[str, object], name: str, keyword: bool) -> LazyField:
     given = body.get(name, _lazy)
     if isinstance(given, LazyField):
         return LazyField(given.options, keyword)
@@ -108,7 +132,7 @@ def _inherited(cls: type) -> dict[str, LazyField]:
     return found
 
 
-def _with_slots(original: type, body: Mapping[str, Any], own: tuple[str, ...]) -> type:
+def _with_slots(original: type, body: Mapping[str, object], own: tuple[str, ...]) -> type:
     """The same class with slots: they have to be there when a class is made."""
     left = {name: value for name, value in body.items() if name not in {*own, "__dict__", "__weakref__"}}
     cls: type = type(original)(original.__name__, original.__bases__, left | {"__slots__": own})
@@ -116,10 +140,10 @@ def _with_slots(original: type, body: Mapping[str, Any], own: tuple[str, ...]) -
     return cls
 
 
-def _first(cls: type, name: str, compiled: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
+def _first(cls: type, name: str, compiled: Callable[[], Callable[..., object]]) -> Callable[..., object]:
     """A method that is compiled at its first call."""
 
-    def first(self: Any, /, *given: Any, **named: Any) -> Any:
+    def first(self: object, /, *given: object, **named: object) -> object:
         method = compiled()
         method.__qualname__ = f"{cls.__qualname__}.{name}"
         setattr(cls, name, method)
@@ -132,7 +156,7 @@ def _interpreted_init(cls: type, fields: Mapping[str, LazyField]) -> Callable[..
     """An `__init__` that is slow but needs no compiling; for arguments that do not fit it calls the compiled one."""
     compiled, calls = _first(cls, "__init__", lambda: _compile_init(cls, fields)), 0
 
-    def init(self: Any, /, *given: object, **named: object) -> None:
+    def init(self: object, /, *given: object, **named: object) -> None:
         nonlocal calls
         calls += 1
         values = _values(fields, given, named) if calls <= _INTERPRETED else None
@@ -141,7 +165,7 @@ def _interpreted_init(cls: type, fields: Mapping[str, LazyField]) -> Callable[..
             return
         for name, value in values.items():
             object.__setattr__(self, name, value)
-        if hasattr(cls, "__post_init__"):
+        if hasattr(self, "__post_init__"):
             self.__post_init__()
 
     return init
@@ -170,8 +194,8 @@ def _values(
     return values if (place, used) == (len(given), len(named)) else None
 
 
-def _compile_init(cls: type, fields: Mapping[str, LazyField]) -> Callable[..., Any]:
-    space: dict[str, Any] = {"_missing": _lazy, "_set": object.__setattr__}
+def _compile_init(cls: type, fields: Mapping[str, LazyField]) -> Callable[..., object]:
+    space: dict[str, object] = {"_missing": _lazy, "_set": object.__setattr__}
     heads: dict[bool, list[str]] = {False: [], True: []}
     lines = []
     for name, one in fields.items():
@@ -185,7 +209,7 @@ def _compile_init(cls: type, fields: Mapping[str, LazyField]) -> Callable[..., A
             value = f"_new_{name}()" if factory else f"_default_{name}"
         else:
             continue
-        slot: Any = getattr(cls, name, None)
+        slot: object = getattr(cls, name, None)
         if hasattr(slot, "__set__"):  # quicker than by its name, and a frozen class has no other way
             space[f"_set_{name}"] = slot.__set__
             lines.append(f" _set_{name}(self, {value})")
@@ -196,7 +220,7 @@ def _compile_init(cls: type, fields: Mapping[str, LazyField]) -> Callable[..., A
     return _compile(f"def __init__({head}):\n" + ("\n".join(lines) or " pass"), space)
 
 
-def _compile_eq(fields: Mapping[str, LazyField]) -> Callable[..., Any]:
+def _compile_eq(fields: Mapping[str, LazyField]) -> Callable[..., object]:
     mine, others = (_tuple_of(name, _compared(fields)) for name in ("self", "other"))
     return _compile(
         f"def __eq__(self, other):\n if other.__class__ is self.__class__:\n  return {mine} == {others}\n"
@@ -205,14 +229,15 @@ def _compile_eq(fields: Mapping[str, LazyField]) -> Callable[..., Any]:
     )
 
 
-def _compile_hash(fields: Mapping[str, LazyField]) -> Callable[..., Any]:
+def _compile_hash(fields: Mapping[str, LazyField]) -> Callable[..., object]:
     names = [name for name in _compared(fields) if fields[name].options.get("hash", True)]
     return _compile(f"def __hash__(self):\n return hash({_tuple_of('self', names)})", {})
 
 
-def _compile(text: str, space: dict[str, Any]) -> Callable[..., Any]:
+def _compile(text: str, space: dict[str, object]) -> Callable[..., object]:
     exec(text, space)
-    method: Callable[..., Any] = space[text.split("(", 1)[0].removeprefix("def ")]
+    method = space[text.split("(", 1)[0].removeprefix("def ")]
+    assert callable(method)
     return method
 
 
@@ -225,15 +250,16 @@ def _tuple_of(value: str, names: Iterator[str] | list[str]) -> str:
 
 
 def _complete(
-    cls: type, body: Mapping[str, Any], own: Mapping[str, LazyField], *, frozen: bool, kw_only: bool, eq: bool
+    cls: type, body: Mapping[str, object], own: Mapping[str, LazyField], *, frozen: bool, kw_only: bool, eq: bool
 ) -> Callable[..., str]:
     """Let `dataclasses` make a class of the same fields, and take what it has put there; its `__repr__`."""
     import dataclasses
 
     kept = ("__annotations__", "__doc__", "__module__", "__qualname__")
     twin_body = {name: body[name] for name in kept if name in body}
-    twin_body |= {name: dataclasses.field(**one.options) for name, one in own.items() if one.options}
-    twin: Any = type(cls)(cls.__name__, cls.__bases__, twin_body)
+    make_field: Callable[..., object] = dataclasses.field
+    twin_body |= {name: make_field(**one.options) for name, one in own.items() if one.options}
+    twin: type = type(cls)(cls.__name__, cls.__bases__, twin_body)
     twin = dataclasses.dataclass(frozen=frozen, kw_only=kw_only, eq=eq)(twin)
     for name in _REAL:
         setattr(cls, name, getattr(twin, name))
@@ -247,7 +273,7 @@ def _refuse(self: object, name: str, *value: object) -> NoReturn:
     raise FrozenInstanceError(f"cannot {'assign to' if value else 'delete'} field {name!r}")
 
 
-def _set_state(self: object, state: Any) -> None:
+def _set_state(self: object, state: tuple[Mapping[str, object] | None, ...] | Mapping[str, object] | None) -> None:
     """For a copy, which is made without `__init__`."""
     variables, slots = state if isinstance(state, tuple) else (state, None)
     for name, value in {**(variables or {}), **(slots or {})}.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 
 class LazyPattern:
@@ -14,7 +14,7 @@ class LazyPattern:
     def __init__(self, text: str, flags: int = 0) -> None:
         self._text, self._flags = text, flags
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         """What is not there yet."""
         if name == "pattern":
             return self._text

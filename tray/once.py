@@ -11,6 +11,7 @@ import hashlib
 import logging
 import os
 import signal
+import sqlite3
 import stat
 import sys
 import time
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING
 from tray import __version__
 from tray.errors import HooktrayError, StoreError
 from tray.lazy_dataclass import dataclass, field, replace
+from tray.lazy_modules import when_loaded
 from tray.model.decision import Answer, Decision, Record
 from tray.model.event import PAYLOAD_LIMIT, Event, EventKind, RelayRequest
 from tray.paths import Paths, locate
@@ -28,11 +30,10 @@ from tray.store.journal import Journal
 from tray.store.writer import Committed
 
 if TYPE_CHECKING:
-    import sqlite3
-
     from tray.app import Stores
     from tray.model.hook import Guard
     from tray.settings import Llm
+    from tray.store.db import Database
 
 PATH_OPTIONS = ("--config", "--state", "--logs")
 NO_TRAY = 0.2  # seconds: a relay that lost more time has reached a tray, which starts or hangs
@@ -65,18 +66,16 @@ class RelayPipe:
         return 1
 
 
-class OneShotLog(logging.Handler):
-    """Logs to the tray's own log file, never to the agent's screen."""
+class LogFile:
+    """The tray's own log file, to which lines are added while it is short; never the agent's screen."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__()
         self._path = path
-        self.setFormatter(logging.Formatter(f"%(asctime)s %(levelname)s hooktray {__version__} once: %(message)s"))
 
-    def emit(self, record: logging.LogRecord) -> None:
+    def write(self, text: str) -> None:
         with contextlib.suppress(OSError), self._path.open("a", encoding="utf-8", errors="replace") as file:
             if file.tell() < LOG_LIMIT:
-                file.write(self.format(record) + "\n")
+                file.write(text)
 
 
 @dataclass(slots=True)
@@ -104,6 +103,10 @@ class OneShotListener:
         while self.rows and self.journal:
             if self.journal.append_now(self.rows.pop(0), wait=1.0) is not Committed.DONE:
                 self.journal.count_dropped()
+
+    def hold(self, database: Database) -> None:
+        with contextlib.suppress(sqlite3.Error):  # the first reader raises the same
+            self.held = database.open()
 
     def release(self) -> None:
         """Before a fork: a child has the connections of its parent, and none of their locks."""
@@ -141,7 +144,7 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     call, body, listener = parse(argv), b"", OneShotListener()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # ends hooks that run, too
     try:
-        _log_to(call.paths.logs / "hooktray.log")
+        when_loaded("logging", functools.partial(_log_to, call.paths.logs / "hooktray.log"))
         body = sys.stdin.buffer.read()
         answer = _answer(call, body, environment, listener)
     except HooktrayError as error:  # no database yet, not one of ours, or a new one
@@ -223,8 +226,7 @@ def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str],
 
     started = time.monotonic()
     paths = call.paths
-    stores = open_stores(paths, migrate=False, offline=True, warn=log.warning)
-    listener.held = stores.database.open()
+    stores = open_stores(paths, migrate=False, offline=True, warn=log.warning, opened=listener.hold)
     if not stores.ledger.state.approved:
         _reject_lost_approvals(paths)
     committed = stores.journal.answer_of(call.id, digest=hashlib.sha256(body).hexdigest())
@@ -337,7 +339,9 @@ def _cwd() -> str:
 
 def _log_to(path: Path) -> None:
     logging.raiseExceptions = False  # a line that cannot be written is not worth a traceback on the agent's screen
-    logging.getLogger().addHandler(OneShotLog(path))
+    handler = logging.StreamHandler(LogFile(path))
+    handler.setFormatter(logging.Formatter(f"%(asctime)s %(levelname)s hooktray {__version__} once: %(message)s"))
+    logging.root.addHandler(handler)
 
 
 def _write(answer: Answer, *, framed: bool) -> None:

@@ -9,17 +9,31 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import asyncio  # too slow for those who only start threads
 
 START_LIMIT = 2.0  # seconds until a thread that was started must run
 OUT_OF_MEMORY = 3  # the exit code
+LONGEST_HOLD = 10.0  # seconds that costly work keeps a ThrottledCall from the next
 NEVER = 2**31 - 1  # collections of the younger values, after which all are looked at
 
 log = logging.getLogger(__name__)
+
+
+def run_logged(works: Iterable[Callable[[], object]], problem: str) -> None:
+    """Run one after the other; no answer depends on them, so a failure is logged and ends nothing but its own work.
+
+    This is the last place of every thread that has such work, and of what the engine does beside an answer (law 7).
+    """
+    for work in works:
+        try:
+            work()
+        except Exception:
+            log.exception(problem)
+        del work  # may hold much, and the next one may be far
 
 
 class FullCollectionPause:
@@ -66,8 +80,15 @@ class CheckedThread(threading.Thread):
     runs out later and is not handled, the process ends: its connections close, and relays judge without it.
     """
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
+    def __init__(
+        self,
+        target: Callable[..., object],
+        *,
+        args: Iterable[object] = (),
+        name: str | None = None,
+        daemon: bool | None = None,
+    ) -> None:
+        super().__init__(target=target, args=args, name=name, daemon=daemon)
         self._started = _NoWait()  # what start() of the library waits for
         self._claim, self._runs = threading.Lock(), threading.Lock()  # the first is taken by who decides that it runs
         self._runs.acquire()
@@ -91,8 +112,19 @@ class CheckedThread(threading.Thread):
             end_without_memory()
 
 
-class CheckedTimer(CheckedThread, threading.Timer):
-    """The same for a timer."""
+class CheckedTimer(CheckedThread):
+    """The same for a call that is made after so many seconds, unless it is cancelled before."""
+
+    def __init__(self, seconds: float, function: Callable[..., object], args: Iterable[object] = ()) -> None:
+        super().__init__(self._call, args=(seconds, function, args))
+        self._cancelled = threading.Event()
+
+    def cancel(self) -> None:
+        self._cancelled.set()
+
+    def _call(self, seconds: float, function: Callable[..., object], args: Iterable[object]) -> None:
+        if not self._cancelled.wait(seconds):
+            function(*args)
 
 
 def end_without_memory() -> None:
@@ -161,12 +193,7 @@ class WorkQueue:
         self._thread.join(timeout)
 
     def _run(self) -> None:
-        while (work := self._queue.get()) is not None:
-            try:
-                work()
-            except Exception:  # work that fails is our bug; the next one still runs
-                log.exception("work in the queue failed")
-            del work  # may hold much, and the next one may be far
+        run_logged(iter(self._queue.get, None), "work in the queue failed")
 
 
 class ThrottledCall:
@@ -194,9 +221,9 @@ class ThrottledCall:
             self._work()
 
     def record_cost(self, seconds: float) -> None:
-        """What the work took, wherever it ran: it must not use more than a fiftieth of the time."""
+        """What the work took of the processor: it gets a fiftieth of it, or more where a call would wait too long."""
         with self._lock:
-            self._free = max(self._free, time.monotonic() + 50 * seconds)
+            self._free = max(self._free, time.monotonic() + min(50 * seconds, LONGEST_HOLD))
 
     def _run_late(self) -> None:
         with self._lock:

@@ -220,7 +220,7 @@ FOLDER = Path(tray.agents.__file__).parent
 SHARED = {
     "agent",
     "connection",
-    "guard",
+    "package_failures",
     "packages",
     "placeholders",
     "registry",
@@ -234,7 +234,7 @@ OWN = {
     "frontmatter",
     "hook_import",
     "http_hooks",
-    "settings_edit",
+    "settings_text",
     "settings_hooks",
     "source",
 }

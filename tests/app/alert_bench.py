@@ -5,6 +5,7 @@ from __future__ import annotations
 from house import House
 
 from tray.app.alert_controller import AlertController
+from tray.app.alert_ports import AlertActions, AlertPorts
 from tray.notify.alert import Alert
 from tray.notify.service import AlertService
 from tray.settings import Settings
@@ -18,17 +19,19 @@ class AlertBench:
         self.opened: list[str] = []
         self.alerts: list[Alert] = []
         self.alerting = AlertController(
-            loop=self.loop.loop,
-            post=lambda work: work(),
-            settings=Settings,
-            ask_agents=tuple,
-            muted=lambda: True,
-            on_delivery=lambda records, word: None,
-            icon_visible=lambda: True,
-            show_balloon=lambda title, text: False,
-            trusts=lambda pid: True,
+            self.loop.loop,
+            lambda work: work(),
+            AlertPorts(
+                settings=Settings,
+                ask_agents=tuple,
+                muted=lambda: True,
+                on_delivery=lambda records, word: None,
+                icon_visible=lambda: True,
+                show_balloon=lambda title, text: False,
+                trusts=lambda pid: True,
+            ),
         )
-        self.alerting.show_reason = self.opened.append
+        self.alerting.actions = AlertActions(show_reason=self.opened.append)
         self.alerting.alerts = AlertService(self, Settings)
 
     def announce(self, alerts: tuple[Alert, ...], record: str = "", /) -> None:

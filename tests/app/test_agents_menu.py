@@ -13,7 +13,7 @@ import pytest
 from tray.agents.packages import PackagedAgents
 from tray.agents.registry import AGENTS, BUILT_IN
 from tray.app.agents_menu import AgentsMenu
-from tray.app.connecting import ConnectService
+from tray.app.connect_service import ConnectService
 from tray.connect import connectors
 from tray.desktop.menu import MenuAgent
 from tray.errors import HooktrayError

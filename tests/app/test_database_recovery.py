@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ class Tray(Bench):
         self.recovery = DatabaseRecovery(
             house.stores, self.controls, house.paths.state / "reviews", self.alerting.alerts, self.open_file
         )
-        self.alerting.show_batch = self.recovery.show
+        self.alerting.actions = replace(self.alerting.actions, show_batch=self.recovery.show)
 
     def withdraw(self, keys: tuple[str, ...]) -> None:
         self.withdrawn += keys

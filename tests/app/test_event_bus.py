@@ -103,7 +103,7 @@ def test_the_page_gets_a_decision_while_it_is_open(
     "event",
     [
         replace(EVENT, kind=EventKind.SESSION_END),
-        replace(EVENT, environment={"CLAUDE_CLIENT_PRESENCE_FILE": "/run/here"}),
+        replace(EVENT, agent="claude-code", environment={"CLAUDE_CLIENT_PRESENCE_FILE": "/run/here"}),
     ],
 )
 def test_the_presence_files_get_what_names_one_and_the_end_of_a_session(

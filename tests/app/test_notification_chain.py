@@ -17,6 +17,7 @@ from notify.parts import wait
 
 from tray.app import build_engine
 from tray.app.alert_controller import AlertController
+from tray.app.alert_ports import AlertPorts
 from tray.app.presence_files import PresenceFiles
 from tray.app.service import EventBus
 from tray.app.session_tracker import SessionTracker
@@ -153,13 +154,13 @@ def test_four_objects_are_between_a_decision_and_its_notification(
         def look(agent: str, session: str, answer: Callable[[Attention], None]) -> None:
             work.post(lambda: answer(Attention()))
 
-        controller = AlertController(
-            loop=loop.loop, post=work.post,
+        ports = AlertPorts(
             settings=lambda: Settings(push=[PushTarget(url="ntfy://x", when="always")]),
             ask_agents=tuple, muted=lambda: True, on_delivery=bus.alerted, icon_visible=lambda: False,
             show_balloon=lambda title, text: False, trusts=lambda pid: False,
             can_focus=lambda agent, session: True, look=look,
         )  # fmt: skip
+        controller = AlertController(loop.loop, work.post, ports)
         bus.view, bus.page, bus.alerts = Menu(), ClosedPage(), controller.alerts
         bus.sessions = SessionTracker(house.stores.session_rows, lambda parent: 0)
         bus.presence_files = PresenceFiles(lambda answer: None, controller.after)

@@ -112,3 +112,19 @@ def test_systemd_gives_the_tray_the_time_that_it_needs_and_no_signal_to_hooks() 
 
     assert unit["Service"]["KillMode"] == "mixed"
     assert float(unit["Service"]["TimeoutStopSec"]) > GRACE + KILL_TIMEOUT + CLOSE_TIMEOUT
+
+
+def test_the_tray_ends_though_its_hooks_cannot_be_waited_for(
+    bench: Fixture, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail() -> None:
+        raise RuntimeError("no accepting to stop")
+
+    bench.server.stop_accepting = fail  # type: ignore[method-assign]
+    shutdown = bench.start(grace=LONG)
+
+    shutdown.request()
+    shutdown.join()
+
+    assert bench.ended.is_set()
+    assert "no accepting to stop" in caplog.text

@@ -41,13 +41,16 @@ def test_a_tray_compiles_no_pattern_of_ours_of_yaml_and_of_msgspec_before_it_is_
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="psutil reads the process table elsewhere")
-def test_an_agent_is_recognised_without_psutil() -> None:
+def test_an_agent_is_recognised_and_its_session_followed_without_psutil() -> None:
     program = """if True:
         import os, sys
         from tray.approvals.callers.known_agents import KnownAgents
+        from tray.execution.process_place import command_of, is_alive, is_below, processes_from
         agents = KnownAgents(0)
         agents.record(os.getppid())
-        print(agents.has_agent_above(os.getpid()), "psutil" in sys.modules)
+        found = processes_from(os.getpid())
+        seen = is_alive(found[0]) and is_below(found, "") and command_of(os.getpid()) != ()
+        print(agents.has_agent_above(os.getpid()) and seen, "psutil" in sys.modules)
     """
 
     done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)

@@ -83,7 +83,7 @@ def test_a_hook_that_fails_on_the_test_event_is_shown_with_undo_which_takes_the_
     bench.alerting.press(shown, Button.UNDO)
 
     assert (shown.cls, shown.buttons) == (AlertClass.HOOK_FAILED, (Button.UNDO,))
-    assert shown.body.startswith("guard is approved and failed its test run · ")
+    assert shown.body.startswith("guard failed its test run · ")
     assert cause in failure.cause
     assert remedy in failure.remedy
     assert problem == f"its test run failed: {failure.cause}; {failure.remedy}", "with the cure"
@@ -271,6 +271,7 @@ def test_a_script_without_its_mode_is_shown_with_chmod_and_undo(bench: Bench) ->
 
     (failure,) = bench.failures
     assert failure.remedy == f"chmod +x {bench.house.paths.config.parent / 'guard.sh'}"
+    assert bench.last.body.startswith(f"guard failed its test run · not executable · {failure.remedy[:20]}")
     assert bench.last.buttons == (Button.UNDO,)
     assert failure.remedy in bench.house.state("guard").problem
 

@@ -6,6 +6,7 @@ import json
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from connect.sites import Person
@@ -85,7 +86,8 @@ def limits(agent: str, path: Path) -> dict[str, float]:
         hooks = json.loads(path.read_text())["hooks"]
         return {event: groups[0]["hooks"][0]["timeout"] / 1000 for event, groups in hooks.items()}
     if agent == "starchild":
-        return {one["event"]: one["timeout"] for one in load_yaml(path.read_bytes(), "f").value["hooks"]}
+        settings: Any = load_yaml(path.read_bytes(), "f").value
+        return {one["event"]: one["timeout"] for one in settings["hooks"]}
     hooks = json.loads((path / ".x-code-plugin" / "plugin.json").read_text())["hooks"]
     return {event: entries[0]["timeout"] / 1000 for event, entries in hooks.items()}
 

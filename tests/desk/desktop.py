@@ -12,17 +12,18 @@ from typing import Literal, Self, TypeVar
 from PIL import Image
 
 from desk import parts
-from desk.bus import Bus, MenuRow, TrayItem
+from desk.bus import WATCHER, Bus, MenuRow, TrayItem
 from desk.menus import LEFT, Menus, Spot
 from desk.notifications import Dunst, Notification, Notifyd
 from desk.parts import Part
 from desk.programs import Output, Programs
 from desk.screen import Screen
 from desk.sound import COMMAND, Recording
-from desk.wait import DEADLINE, wait
+from desk.wait import DEADLINE, Overdue, wait
 
 T = TypeVar("T")
 TOP, BOTTOM = (88, 116, 145), (41, 57, 77)  # the wallpaper's colours
+FORGETTING = 10.0  # seconds in which the panel's tray forgets the item of a program that has ended
 SOCKET_PATH = 90  # characters: the longest folder below which a program's own socket still has a name
 
 
@@ -109,7 +110,21 @@ class Desk:
     def leave(self, pids: Sequence[int]) -> None:
         """End everything on the desk except these processes; their tray items are gone afterwards."""
         self._programs.sweep(*pids)
-        wait(lambda: all(self.bus.pid(item.bus) for item in self.items()), what="the tray forgets them")
+        try:
+            wait(self._has_forgotten, FORGETTING, "the tray forgets them")
+        except Overdue:
+            self._restart_panel()
+
+    def _has_forgotten(self) -> bool:
+        """Whether each item of the tray belongs to a program that is there."""
+        return all(self.bus.pid(item.bus) for item in self.items())
+
+    def _restart_panel(self) -> None:
+        """Xfce's panel keeps the item of a program that was killed while it registered the item."""
+        self._programs.stop(self._panel_process)
+        wait(lambda: not self.bus.has_name(WATCHER[0]), what="the panel has ended")
+        self._arrive([self._begin_panel()])
+        wait(self._has_forgotten, what="the new panel's tray has no item of a program that is gone")
 
     def pids(self) -> list[int]:
         """Every living process of the desk, wherever it came from."""
@@ -236,10 +251,15 @@ class Desk:
     def _second(self) -> list[tuple[subprocess.Popen[bytes], Part]]:
         begun = [self._begin(parts.window_manager(self.screen.managed))]
         if self._panel:
-            begun.append(self._begin(parts.panel(self.bus.has_name, self.screen.tray)))
+            begun.append(self._begin_panel())
         if self._server:
             begun.append(self._begin(parts.notifications(self._server, self.folder, self.bus.has_name)))
             self.server = Dunst(self.folder, self.environment) if self._server == "dunst" else Notifyd(self.folder)
+        return begun
+
+    def _begin_panel(self) -> tuple[subprocess.Popen[bytes], Part]:
+        begun = self._begin(parts.panel(self.bus.has_name, self.screen.tray))
+        self._panel_process = begun[0]
         return begun
 
     def _begin(self, part: Part) -> tuple[subprocess.Popen[bytes], Part]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from desk import Desk, wait
+from every import every
 
 from desktop.focus.terminals import LONG, Pane, child_pane, front, tmux
 from desktop.logind import logind
@@ -121,3 +122,11 @@ def test_where_logind_says_that_nobody_is_there_that_counts(tmp_path: Path, monk
         assert somebody is None
         assert presence.attention(Place(), 300.0, {}) == AWAY
         assert presence.attention(Place(), 9000.0, {}) == ELSEWHERE
+
+
+@every("problem", [RuntimeError("a library"), KeyError("IdleHint"), ValueError("an answer"), OSError("a socket")])
+def test_a_desktop_that_fails_proves_nothing(problem: Exception) -> None:
+    def fail() -> float | None:
+        raise problem
+
+    assert presence.attention(Place(window="7"), 1.0, {}, fail) == ELSEWHERE

@@ -82,7 +82,9 @@ class Icon:
 
 
 class Library:
-    Menu, MenuItem, Icon = Menu, Row, Icon
+    Menu: Any = Menu
+    MenuItem: Any = Row
+    Icon: Any = Icon
 
 
 class WindowsIcon(Icon):
@@ -108,7 +110,7 @@ class WindowsIcon(Icon):
 
 
 class Windows(Library):
-    Icon = WindowsIcon
+    Icon: Any = WindowsIcon
 
 
 class Mac(Library):
@@ -135,7 +137,7 @@ def acted() -> list[tuple[Action, int]]:
 
 @pytest.fixture
 def windows(acted: list[tuple[Action, int]]) -> Iterator[PystrayIcon]:
-    icon = PystrayIcon(Windows, lambda action: acted.append((action, threading.get_ident())), "win32")
+    icon = PystrayIcon(Windows(), lambda action: acted.append((action, threading.get_ident())), "win32")
     main = threading.Thread(target=icon.run)
     main.start()
     yield icon
@@ -156,20 +158,21 @@ def test_on_macos_whatever_touches_the_screen_is_on_the_main_thread(acted: list[
     icon = PystrayIcon(
         library, lambda action: acted.append((action, threading.get_ident())), "darwin", library.main.post
     )
+    library_icon: Any = icon._icon
     elsewhere = threading.Thread(target=lambda: icon.show(IconState.OFF, "off", menu(MenuState(now=0.0))))
 
     def then() -> None:
         assert icon._ready.wait(DEADLINE)
         elsewhere.start()
         elsewhere.join(DEADLINE)
-        icon.post(lambda: icon._icon.menu[2].action(icon._icon, None))
+        icon.post(lambda: library_icon.menu[2].action(library_icon, None))
         icon.post(icon.stop)
 
     threading.Thread(target=then).start()
     icon.run()
 
-    assert {name for name, _, _ in icon._icon._calls} == {"visible", "icon", "title", "menu"}
-    assert {thread for _, _, thread in icon._icon._calls} == {threading.get_ident()}
+    assert {name for name, _, _ in library_icon._calls} == {"visible", "icon", "title", "menu"}
+    assert {thread for _, _, thread in library_icon._calls} == {threading.get_ident()}
     assert acted == [(ToggleSwitch(), threading.get_ident())]
 
 
@@ -182,7 +185,8 @@ def test_on_macos_each_picture_is_a_template() -> None:
     icon.stop()
     library.main.run()
 
-    assert icon._icon._icon_image.template
+    library_icon: Any = icon._icon
+    assert library_icon._icon_image.template
 
 
 def test_on_windows_clicks_come_to_the_main_thread_and_ampersands_are_shown(
@@ -234,7 +238,21 @@ def test_a_menu_that_is_open_on_windows_is_replaced_once_it_is_closed(windows: P
     assert [rows[0].text for rows in pystray._menus] == ["second"]
 
 
+def test_on_windows_the_icon_appears_with_its_menu_and_then_the_balloons_that_came_before(
+    windows: PystrayIcon,
+) -> None:
+    windows.notify("api", "early")
+    assert "visible" not in {name for name, _, _ in drawn(windows)._calls}
+    assert not windows.visible
+
+    windows.show(IconState.ATTENTION, "", menu(MenuState(now=0.0)))
+
+    assert [name for name, _, _ in drawn(windows)._calls] == ["icon", "title", "menu", "visible", "notify"]
+    assert windows.visible
+
+
 def test_a_balloon_is_shown_at_the_icon_itself(windows: PystrayIcon) -> None:
+    windows.show(IconState.ON, "", menu(MenuState(now=0.0)))
     assert show_balloon(windows, "claude-code · shop", "Turn ended")
 
     shown = [value for name, value, _ in drawn(windows)._calls if name == "notify"]
@@ -255,3 +273,30 @@ def test_what_is_fitted_is_clean_and_whole(text: str) -> None:
     assert len(fitted.encode("utf-16-le")) <= 2 * TOOLTIP_LIMIT
     assert "\x1b" not in fitted
     assert "\0" not in fitted
+
+
+class Broken(Library):
+    """Its loop ends as that of a GTK icon without a notification server, or in a way that nobody knows."""
+
+    def __init__(self, problem: Exception) -> None:
+        class BrokenIcon(Icon):
+            def _run_loop(self) -> None:
+                super()._run_loop()
+                raise problem
+
+        self.Icon = BrokenIcon
+
+
+@pytest.mark.parametrize("problem", [RuntimeError("GLib"), OSError("Windows"), KeyError("of no known kind")])
+def test_an_icon_that_fails_at_its_end_ends_all_the_same(
+    problem: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    icon = PystrayIcon(Broken(problem), lambda action: None, "linux")
+    main = threading.Thread(target=icon.run)
+    main.start()
+    icon.stop()
+    main.join(DEADLINE)
+
+    assert not main.is_alive()
+    assert problem.args[0] in caplog.text

@@ -251,6 +251,22 @@ def test_a_host_that_restarts_gets_the_icon_again(stage: Stage, host: Watcher) -
     assert len(stage.do(again.rows(stage.item))) > 5
 
 
+def test_an_icon_that_is_closed_stays_on_the_bus_until_the_host_has_answered_its_registration(stage: Stage) -> None:
+    host = stage.watcher()
+    stage.do(host.set_answering(False))
+    assert stage.icon.start()
+    stage.icon.show(IconState.ON, "", menu(STATE))
+    item = stage.item
+    closing = threading.Thread(target=stage.icon.stop)
+
+    closing.start()
+
+    assert all(stage.do(host.has_owner(item)) for _ in range(50)), "an icon that does not wait is gone by then"
+    stage.do(host.set_answering(True))
+    closing.join(DEADLINE)
+    assert not stage.do(host.has_owner(item))
+
+
 def test_a_bus_that_goes_away_is_said_once_and_the_tray_goes_on(
     stage: Stage, host: Watcher, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -21,11 +21,14 @@ class WatcherInterface(ServiceInterface):
         self._registered = registered
         self.lost: set[str] = set()  # what it has registered and shows no longer
         self.has_host = True
+        self.may_answer = asyncio.Event()
+        self.may_answer.set()
 
     @dbus_method()
-    def RegisterStatusNotifierItem(self, service: DBusStr) -> None:  # noqa: N802
+    async def RegisterStatusNotifierItem(self, service: DBusStr) -> None:  # noqa: N802
         self._registered.append(service)
         self.lost.discard(service)
+        await self.may_answer.wait()
 
     @dbus_method()
     def RegisterStatusNotifierHost(self, service: DBusStr) -> None:  # noqa: N802
@@ -84,6 +87,15 @@ class Watcher:
         """As a host does that could not read an item."""
         self.interface.lost.add(item)
         self.interface.StatusNotifierItemUnregistered(f"{item}/StatusNotifierItem")
+
+    async def set_answering(self, answering: bool) -> None:
+        """Whether a registration is answered at once; those before are answered when this is set."""
+        (self.interface.may_answer.set if answering else self.interface.may_answer.clear)()
+
+    async def has_owner(self, name: str) -> bool:
+        bus = "org.freedesktop.DBus"
+        (owned,) = await self.call(bus, "/org/freedesktop/DBus", bus, "NameHasOwner", "s", name)
+        return bool(owned)
 
     async def set_host(self, present: bool) -> None:
         """A watcher can be there without a host that draws anything."""

@@ -13,7 +13,7 @@ from tray.desktop.presence import idle_seconds
 class TestGnomeWayland(Contract):
     shell = GnomeWayland
 
-    def test_how_long_nobody_was_there_is_known_from_the_shell(
+    def test_how_long_the_user_was_away_is_known_from_the_shell(
         self, running: GnomeWayland, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", running.environment["DBUS_SESSION_BUS_ADDRESS"])

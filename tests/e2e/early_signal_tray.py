@@ -10,7 +10,7 @@ import signal
 import socket
 import sys
 
-from tray.app.runtime import run
+from tray.app.start import run
 from tray.ipc.server import IpcServer
 from tray.paths import locate
 

@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 
-from tray.app.runtime import run
+from tray.app.start import run
 from tray.desktop.headless import HeadlessIcon
 from tray.paths import locate
 from tray.store.journal import Journal

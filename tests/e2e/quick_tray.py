@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from tray.app.runtime import run
+from tray.app.start import run
 from tray.paths import locate
 
 if __name__ == "__main__":

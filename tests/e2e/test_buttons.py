@@ -173,7 +173,7 @@ def test_a_guard_that_fails_its_first_run_is_shown_and_undo_takes_the_approval_b
     bubbles.press("Undo")
     desk.wait(lambda: live.states() == {"guard": "pending"}, SLOW, "the approval is taken back")
 
-    assert shown.body.startswith("guard is approved and failed its test run · ")
+    assert shown.body.startswith("guard failed its test run · ")
     assert "No module named 'words'" in health
     assert (row["event"], row["test"], row["hooks"][0]["status"]) == ("PreToolUse", True, "failed")
     desk.wait_notification(lambda one: one.body.startswith("No longer so: guard is approved"), SLOW)

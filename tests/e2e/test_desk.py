@@ -213,6 +213,28 @@ def test_programs_on_a_desk_know_no_folder_outside_it(desk: Desk) -> None:
     assert all(word.split("=")[1].startswith(f"{desk.folder}/") for word in told)
 
 
+LEAVES_AT_ONCE = """
+from jeepney import DBusAddress, new_method_call
+from jeepney.io.blocking import open_dbus_connection
+watcher = DBusAddress("/StatusNotifierWatcher", bus_name="org.kde.StatusNotifierWatcher",
+                      interface="org.kde.StatusNotifierWatcher")
+for _ in range(20):
+    with open_dbus_connection() as item:
+        item.send(new_method_call(watcher, "RegisterStatusNotifierItem", "s", (item.unique_name,)))
+"""
+
+
+def test_items_that_the_panel_cannot_forget_are_gone_when_the_desk_is_swept(tmp_path: Path) -> None:
+    with Desk(tmp_path / "d", notifications=None, sound=False) as own:
+        before = own.pids()
+        assert own.run([sys.executable, "-c", LEAVES_AT_ONCE]).returncode == 0
+        own.wait(own.items, what="the panel keeps items of the program that is gone")
+
+        own.leave(before)
+
+        assert own.items() == []
+
+
 def test_a_desk_has_only_the_parts_that_were_asked_for(tmp_path: Path) -> None:
     with Desk(tmp_path / "d", panel=None, notifications=None, sound=False) as own:
         assert own.run(["notify-send", "Nobody"]).returncode != 0

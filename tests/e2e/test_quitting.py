@@ -330,7 +330,7 @@ def test_a_session_bus_that_dies_takes_no_guard_with_it(house: House, plain: Pla
         plain.environment["DBUS_SESSION_BUS_ADDRESS"] = address
         scene.live.start()
         relay = scene.relay("portable")
-    wait(lambda: "D-Bus session is gone" in (tmp_path / "output").read_text(), 20, "the tray notices")
+    wait(lambda: "D-Bus session is gone" in (tmp_path / "output").read_text(), 60, "the tray notices")
     scene.live.process.send_signal(signal.SIGTERM)
     scene.shut()
     scene.go()
@@ -344,15 +344,16 @@ def test_a_session_bus_that_dies_takes_no_guard_with_it(house: House, plain: Pla
 def test_an_x_server_that_dies_takes_no_guard_with_it(house: House, plain: Plain, tmp_path: Path) -> None:
     scene = Scene(house, plain, tmp_path, LONG)
     scene.guard("allow")
-    with parts.process("Xvfb", "-displayfd", "1", environment=plain.environment, stdout=subprocess.PIPE) as server:
+    screen = ("Xvfb", "-displayfd", "1", "-noreset")  # else it starts anew, without tint2, when query_screen leaves
+    with parts.process(*screen, environment=plain.environment, stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
         plain.environment["DISPLAY"] = f":{server.stdout.readline().decode().strip()}"
         host = plain.start(["tint2"])
-        wait(lambda: query_screen(plain.environment).xembed, 20, "tint2 has a tray")
+        wait(lambda: query_screen(plain.environment).xembed, 60, "tint2 has a tray")
         plain.environment["PYSTRAY_BACKEND"] = "xorg"
         scene.live.start()
         relay = scene.relay("portable")
-    wait(lambda: host.poll() is not None, 20, "the display is gone")
+    wait(lambda: host.poll() is not None, 60, "the display is gone")
     scene.live.process.send_signal(signal.SIGTERM)
     scene.shut()
     scene.go()

@@ -16,11 +16,12 @@ from house import PRE_TOOL_USE, House
 from tray.agents.protocol import parse
 from tray.app import build_engine
 from tray.engine import plan as plan_module
+from tray.engine.execute import show_status
 from tray.engine.plan import EventSearch, matches, plan
 from tray.engine.ports import EngineOptions
 from tray.engine.scopes import no_skills
 from tray.engine.user_questions import PendingQuestion
-from tray.model.decision import Answer, Verdict
+from tray.model.decision import Answer, Record, Verdict
 from tray.model.event import Event, RelayRequest
 from tray.protection.self_protection import PageAddress
 from tray.store.ledger import Ledger, LedgerState
@@ -135,6 +136,23 @@ def test_an_event_is_judged_by_the_one_version_that_its_row_names(house: House) 
     build_engine(replace(house.stores, ledger=moving), house, lambda work: False, EngineOptions()).begin(request())
 
     assert (house.last.ledger, house.last.verdict) == (before.version, Verdict.DENY)
+
+
+class BrokenRecords:
+    """A journal that takes nothing."""
+
+    def append(self, record: Record, *, commit: bool) -> object:
+        raise RuntimeError("no journal")
+
+
+class Unshown:
+    """A display that is broken."""
+
+    def status_shown(self, turn: str, text: str) -> None:
+        raise RuntimeError("no display")
+
+    def status_hidden(self, turn: str) -> None:
+        raise RuntimeError("no display")
 
 
 class Startled:
@@ -275,3 +293,66 @@ def test_a_large_payload_is_copied_no_more_often_than_it_must_be(house: House, t
     tracemalloc.stop()
 
     assert copies < (2.1 if tool == "Bash" else 3.1)
+
+
+@pytest.mark.parametrize("who", ["listener", "journal"])
+def test_a_denial_is_answered_though_it_cannot_be_written_down(
+    house: House, caplog: pytest.LogCaptureFixture, who: str
+) -> None:
+    house.hook("rule", on="tool_before", type="rule", decision="deny", reason="no")
+    house.hook("guard", on="tool_before", script="echo no >&2; exit 2", matcher="git")
+    records = BrokenRecords() if who == "journal" else None
+    house.listener_fails = who == "listener"
+    engine = build_engine(house.stores, house, house._spawn, EngineOptions(), records=records)
+    calls = [PRE_TOOL_USE, PRE_TOOL_USE | {"tool_input": {"command": "git push"}}]
+
+    answers = [engine.begin(request(body=json.dumps(each).encode())) for each in calls]
+    answers = [each(None) if callable(each) else each for each in answers]
+
+    assert all(isinstance(each, Answer) and b'"deny"' in each.stdout for each in answers)
+    assert caplog.text.count("could not be written down") == 2
+
+
+def test_a_failure_behind_the_hooks_takes_no_guard_out_of_the_way(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house.hook("guard", on="tool_before", script="exit 0", failure="block")
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("a fault of ours")
+
+    monkeypatch.setattr(house.engine, "_decision", fail)
+    work = house.engine.begin(request())
+
+    assert callable(work)
+    answer = work(None)
+    assert isinstance(answer, Answer)
+    assert b'"deny"' in answer.stdout
+    assert house.last.problem == "internal error: RuntimeError"
+
+
+def test_a_status_that_cannot_be_shown_leaves_the_hook_its_turn(
+    house: House, caplog: pytest.LogCaptureFixture
+) -> None:
+    with show_status(Unshown(), parse(request()), {0: "looking", 1: "", 2: "linting"}) as hide:
+        hide(0)()
+
+    assert caplog.text.count("status could not be shown") == 4
+
+
+def test_a_hook_whose_matcher_fails_in_any_way_has_its_turn(
+    house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    house.hook("guard", on="tool_before", tool="Write", script="echo no >&2; exit 2", failure="allow")
+
+    def fail(*_: object) -> bool:
+        raise RuntimeError("a fault of ours")
+
+    monkeypatch.setattr(plan_module, "_tool_fits", fail)
+    work = house.engine.begin(request())
+
+    assert callable(work)
+    answer = work(None)
+    assert isinstance(answer, Answer)
+    assert b'"deny"' in answer.stdout
+    assert "a fault of ours" in caplog.text

@@ -12,6 +12,7 @@ import pytest
 from house import House
 
 from tray.agents.tools import native_names, titles
+from tray.engine import plan
 from tray.engine.guard_summary import guards
 from tray.model.hook import Failure, Guard
 
@@ -191,3 +192,19 @@ def test_an_agent_that_is_not_connected_has_none(house: House) -> None:
     house.hook("guard", on="tool_before", tool="Bash", script="exit 0")
 
     assert guards(house.stores.ledger.state, house.stores.switch, ()) == ()
+
+
+def test_a_hook_whose_matcher_fails_in_any_way_guards_every_tool(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house.hook("guard", on="tool_before", tool="Writ.", script="exit 0", failure="block")
+
+    def fail(*_: object) -> bool:
+        raise RuntimeError("a fault of ours")
+
+    monkeypatch.setattr(plan, "_tool_fits", fail)
+
+    (guard,) = found(house)
+    assert guard.failure is Failure.BLOCK
+    assert covers(guard, "Bash")
+    assert covers(guard, "mcp__disk__wipe")

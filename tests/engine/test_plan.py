@@ -255,3 +255,13 @@ def test_hooks_that_name_plain_words_are_read_without_the_library_of_patterns(tm
 
     assert read("plain", "rm -rf|mkfs\\.") == "2 False \n"
     assert read("pattern", "^rm") == "2 True \n"
+
+
+def test_a_matcher_that_fails_in_any_way_means_the_event(caplog: pytest.LogCaptureFixture) -> None:
+    def fail(_: Event) -> frozenset[str]:
+        raise RuntimeError("a fault of ours")
+
+    heard, skilled = tool_event(), Match(event=EventKind.TOOL_BEFORE, skill=("lint",))
+
+    assert _matches(skilled, heard, EventSearch(heard, fail))
+    assert "a fault of ours" in caplog.text

@@ -10,11 +10,19 @@ from typing import Any
 import pytest
 from house import PRE_TOOL_USE, House
 
+from tray.agents.protocol import parse
 from tray.approvals import guarded_settings
 from tray.engine.explain import details
 from tray.engine.sentence import sentence
-from tray.engine.user_questions import LIMIT, PendingQuestion, QuestionResult, Resolution
-from tray.model.decision import Answer, Verdict
+from tray.engine.user_questions import (
+    LIMIT,
+    PendingQuestion,
+    QuestionResult,
+    Resolution,
+    UserQuestion,
+    UserQuestions,
+)
+from tray.model.decision import Answer, Decision, Verdict
 from tray.model.form import Answers
 from tray.settings import AskOnDesktop, Settings
 
@@ -284,3 +292,21 @@ def test_a_hook_that_allows_every_permission_answers_no_form(house: House) -> No
     assert said["updatedInput"]["answers"] == {"Which colour?": "Blue"}
     assert len(house.asked) == 1
     assert permission(house) == {"behavior": "allow"}
+
+
+def test_a_question_that_cannot_be_shown_is_answered_all_the_same(
+    house: House, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("no screen")
+
+    questions = UserQuestions(on_asked=fail, on_ended=fail)
+    event = parse(house.relay_request("claude-code", PERMISSION, event="PermissionRequest"))
+    results: list[QuestionResult] = []
+    question = UserQuestion(id="q", event=event, decision=Decision())
+
+    assert questions.open_question(question, results.append)
+    assert questions.answer("q", allow=False, channel="page")
+
+    assert [one.resolution for one in results] == [Resolution.DENIED]
+    assert caplog.text.count("a question could not be shown") == 2

@@ -317,3 +317,18 @@ def test_a_server_that_is_closed_while_it_listens_again_leaves_no_socket_behind(
     shutting.join(20)
 
     assert not bench.path.exists()
+
+
+def test_a_service_that_fails_at_its_last_answer_too_costs_only_that_connection(
+    bench: ServerBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(agent: str, event: str, body: bytes) -> Answer | None:
+        raise RuntimeError("no answer either")
+
+    monkeypatch.setattr(bench.service, "failure_answer", fail)
+
+    for _ in range(ACCEPTORS):
+        with bench.send("fails") as connection:
+            assert is_sent_away(connection)
+    with bench.send("e") as connection:
+        assert answer(connection).stdout == b"inline"

@@ -23,7 +23,7 @@ FINE = Outcome(hook="guard", status=Status.OK, ms=10, limit=10)
          "guard: not found: ./x · install it, or correct the command in its file, then approve the change"),
         (broken("Permission denied"), "guard: Permission denied · chmod +x its file"),
         (broken("not executable: /home/me/my hooks/x.sh"),
-         "guard: not executable: my hooks/x.sh · chmod +x '/home/me/my hooks/x.sh'"),
+         "guard: not executable · chmod +x '/home/me/my hooks/x.sh'"),
         (broken(status=Status.TIMED_OUT, cause="timed out after 10 s"),
          "guard: timed out after 10 s · make it quicker, or raise its `timeout:` in its file"),
         (Outcome(hook="guard", status=Status.OK, cause="no JSON", output=HookOutput(warning="no JSON")),

@@ -15,8 +15,10 @@ from desk.sound import Recording
 from notify import parts
 from notify.parts import Recorder, alert, wait
 
+from tray.notify.alert import Alert
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
-from tray.notify.notifier import QUEUE_LIMIT, Notifier, loudest
+from tray.notify.fallback_backends import ButtonlessBackend
+from tray.notify.notifier import QUEUE_LIMIT, NotificationBackend, Notifier, loudest
 from tray.notify.policy import Urgency
 from tray.notify.sound import Player
 
@@ -27,7 +29,7 @@ LONG = 60.0  # seconds; every wait ends far earlier unless something is broken
 class Stage:
     """A notifier with everything it needs, on a loop in a thread of its own."""
 
-    def __init__(self, timeout: float = 5.0) -> None:
+    def __init__(self, timeout: float = 5.0, backend: NotificationBackend | None = None) -> None:
         self.loop = asyncio.new_event_loop()
         self.thread = threading.Thread(target=self.loop.run_forever)
         self.thread.start()
@@ -35,9 +37,8 @@ class Stage:
         self.deaf = ""
         self.deliveries: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
         self.player = Player()
-        self.queue = Notifier(
-            self.loop, [DesktopNotifierBackend()], self.player, lambda: self.muted, self.on_delivery, timeout
-        )
+        backend = backend or DesktopNotifierBackend()
+        self.queue = Notifier(self.loop, [backend], self.player, lambda: self.muted, self.on_delivery, timeout)
 
     def on_delivery(self, records: tuple[str, ...], what: str) -> None:
         (record,) = records
@@ -203,3 +204,24 @@ def test_an_alert_arrives_within_a_tenth_of_a_second(server: Recorder, stage: St
     delays = sorted(end - start for start, end in zip(began, arrived, strict=True))
     print(f"announce() to Notify: p50 {delays[7] * 1000:.2f} ms, worst {delays[-1] * 1000:.2f} ms")
     assert delays[0] < 0.1  # a wait would be in each of them, a busy machine is not
+
+
+class UnknownError(Exception):
+    """What no library is known to raise."""
+
+
+class Surprising(ButtonlessBackend):
+    name = "surprising"
+
+    async def send(self, alert: Alert) -> None:
+        raise UnknownError
+
+
+def test_a_back_end_that_fails_in_an_unknown_way_costs_its_own_alert_only() -> None:
+    stage = Stage(backend=Surprising())
+    stage.loop.set_exception_handler(lambda loop, context: None)  # asyncio would log it
+    for name in ("one", "two"):
+        stage.queue.announce((QUIET,), name)
+
+    assert [stage.deliveries.get(timeout=LONG) for _ in range(2)] == [("one", "failed"), ("two", "failed")]
+    stage.close()

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import stat
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+from every import every
+from keyring.errors import KeyringLocked
 from notify.parts import process, session_bus
+from secretstorage.exceptions import SecretStorageException
 
 from tray.store import push_secrets
 from tray.store.push_secrets import FILE, SecretPlace
@@ -23,6 +29,7 @@ from pathlib import Path
 from tray.store import push_secrets
 print(push_secrets.{}(sys.argv[1], Path(sys.argv[2])))
 """
+BUS_REPLY = importlib.import_module("jeepney.wrappers").DBusErrorResponse  # has no types
 ANOTHER = json.dumps({REFERENCE: "ntfy://attacker"})
 
 
@@ -95,3 +102,41 @@ def test_a_real_keyring_has_it_and_the_file_no_longer(tmp_path: Path) -> None:
             assert place == SecretPlace.KEYRING
             assert kept == {}
             assert call("find", REFERENCE) == URL
+
+
+class BrokenKeyring(ModuleType):
+    """The library, whose keyring of the system's fails at each call."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__("keyring")
+        self._error = error
+        self.asked = 0
+
+    def get_keyring(self) -> object:
+        return type("Keyring", (), {"__module__": push_secrets.KEYRINGS[0]})()
+
+    def get_password(self, service: str, name: str) -> str | None:
+        self.asked += 1
+        raise self._error
+
+
+@every(
+    "error",
+    [
+        KeyringLocked("dismissed"),
+        SecretStorageException("no collection"),
+        BUS_REPLY.__new__(BUS_REPLY),
+        ConnectionResetError("the bus is gone"),
+        RuntimeError("no back end"),
+    ],
+)
+def test_a_keyring_that_fails_leaves_it_to_the_file(error: Exception) -> None:
+    broken = BrokenKeyring(error)
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
+        patch.setitem(sys.modules, "keyring", broken)
+
+        assert push_secrets.keep(URL, Path(folder)) is SecretPlace.FILE
+        assert push_secrets.find(push_urls.reference("json://host/else"), Path(folder)) == ""
+        assert push_secrets.find(REFERENCE, Path(folder)) == URL
+
+    assert broken.asked == 2

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from tray.app import runtime
+from tray.app import runtime, start
 from tray.app.file_watch import FileWatch, FolderWatch
 from tray.paths import locate
 
@@ -24,4 +24,4 @@ class BlindFolderWatch(FolderWatch):
 if __name__ == "__main__":
     setattr(runtime, "FileWatch", BlindFileWatch)  # noqa: B010
     setattr(runtime, "FolderWatch", BlindFolderWatch)  # noqa: B010
-    sys.exit(runtime.run(locate(sys.argv[1]), headless=True))
+    sys.exit(start.run(locate(sys.argv[1]), headless=True))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 from tray.app.click_trust import ClickTrust
-from tray.app.runtime import run
+from tray.app.start import run
 from tray.approvals.callers.click_check import ClickObjection, ClickRejection
 from tray.paths import locate
 

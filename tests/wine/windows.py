@@ -58,7 +58,7 @@ class Windows:
         shutil.copytree(prepare.CACHE / "prefix", self.folder / "prefix", symlinks=True, copy_function=_shared)
         self.python = prepare.installed(self.drive / PLACE)
         read, write = os.pipe()
-        argv = ["Xvfb", "-displayfd", str(write), "-screen", "0", "1024x768x24", "-nolisten", "tcp"]
+        argv = ["Xvfb", "-displayfd", str(write), "-screen", "0", "1024x768x24", "-noreset", "-nolisten", "tcp"]
         self._x_server = subprocess.Popen(argv, pass_fds=[write], stderr=subprocess.DEVNULL)
         os.close(write)
         with open(read) as number:  # noqa: PTH123 - a descriptor

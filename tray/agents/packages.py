@@ -160,7 +160,7 @@ def _name_and_version(folder: str, name: str) -> tuple[str, str]:
 def _load(point: AgentEntryPoint) -> Agent:
     """Import and check the agent. Raises UnusableAgentError."""
     from tray.agents.agent_check import field_problem  # only imported when a package provides an agent
-    from tray.agents.guard import guarded
+    from tray.agents.package_failures import guarded
 
     if not re.fullmatch(ID, point.id):
         raise UnusableAgentError("its id is not a word of lower-case letters, digits and `-`")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 
 from tray.agents.registry import AGENTS
 from tray.app.checks.agent_status import AgentStatus
-from tray.app.connecting import ConnectPreview, ConnectService
+from tray.app.connect_service import ConnectPreview, ConnectService
 from tray.app.entry_watch import EntryWatch
 from tray.desktop.menu import MenuAgent, MenuPreview
 from tray.errors import HooktrayError

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 from tray.app import Stores
+from tray.app.alert_ports import AlertActions, AlertPorts
 from tray.app.database_recovery import REAPPROVAL
 from tray.app.trials import TrialFailure
 from tray.approvals.controls import Undo, tomorrow
@@ -18,9 +19,8 @@ from tray.engine.explain import details
 from tray.engine.user_questions import QuestionResult, UserQuestion, UserQuestions
 from tray.errors import HooktrayError
 from tray.language import say
-from tray.model.event import Event
 from tray.notify.alert import ALL_AGENTS, CHOICES, Alert, Button, quiet_until
-from tray.notify.alert_gate import AlertGate, Look, prove_nothing
+from tray.notify.alert_gate import AlertGate
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
 from tray.notify.fallback_backends import BalloonBackend, NotifySendBackend, OsascriptBackend
 from tray.notify.freedesktop import FreedesktopBackend, OnPress
@@ -30,7 +30,6 @@ from tray.notify.push.sender_process import PushProcesses
 from tray.notify.service import AlertService
 from tray.notify.sound import Player
 from tray.notify.throttle import Throttle
-from tray.settings import Settings
 
 SNOOZE = 30 * 60.0  # seconds, by the button on an alert
 CHANNEL = "notification"
@@ -44,96 +43,80 @@ class AlertController:
 
     def __init__(
         self,
-        *,
         loop: asyncio.AbstractEventLoop,
         post: Post,
-        settings: Callable[[], Settings],
-        ask_agents: Callable[[], Collection[str]],
-        muted: Callable[[], bool],
-        on_delivery: Callable[[tuple[str, ...], str], None],
-        icon_visible: Callable[[], bool],
-        show_balloon: Callable[[str, str], bool],
-        trusts: Callable[[int], bool],
-        rejected: Callable[[int, Callable[[], None]], None] = lambda pid, work: None,
-        is_first: Callable[[str], bool] = lambda what: True,
+        ports: AlertPorts,
+        *,
         snoozed_until: float = 0,
-        keep_snooze: Callable[[float | None], None] = lambda until: None,
-        can_focus: Callable[[str, str], bool] = lambda agent, session: False,
-        look: Look = prove_nothing,
-        is_headless: Callable[[str, str], bool] = lambda agent, session: False,
-        session_name: Callable[[str, str], str] = lambda agent, session: "",
-        spawn: Callable[[Callable[[], object]], bool] = lambda work: False,
         secrets: Path = Path(),
+        questions: UserQuestions | None = None,
     ) -> None:
-        """`keep_snooze` gets each change of `snoozed_until`, which an earlier tray left. `secrets` is the folder of
-        the URLs of push services; `spawn` runs what sends to them.
+        """An earlier tray left `snoozed_until`; `secrets` is the folder of the URLs of push services.
+
+        `questions` are those of an engine that was built before, and asks here.
         """
+        self.actions = AlertActions()  # replaced when the menu and the page are there
+        self._loop, self._post, self._ports = loop, post, ports
         self._tampering: set[str] = set()
-        self._loop = loop
-        self._post = post
-        self._settings = settings
         self._quiet_on = True
         self._numbers = itertools.count(1)
         self._undo_actions: dict[str, Undo] = {}  # what the last alert's Undo takes back
         self._trial_undos: dict[str, Undo] = {}  # the same for approvals whose trials failed
         self._timer: asyncio.TimerHandle | None = None
-        self.show_review: Callable[[str, str], None] = lambda key, digest: None
-        self.show_batch: Callable[[], None] = lambda: None
-        self.show_reason: Callable[[str], None] = lambda record: None
-        self.asked: Callable[[Event], None] = lambda event: None
-        self.go_to_session: Callable[[str, str], None] = lambda agent, session: None
-        self.show_form: Callable[[str], None] = lambda question: None
-        self.show_text: Callable[[str, str], None] = lambda name, text: None
-        self.put_back: Callable[[str], None] = lambda agent: None
-        self.leave: Callable[[str, str], None] = lambda agent, digest: None
-        self.connect_all: Callable[[tuple[str, ...]], None] = lambda digests: None
-        self.show_agents: Callable[[], None] = lambda: None
-        self.redraw: Callable[[], None] = lambda: None
-        self._player = Player(
-            volume=lambda: settings().volume, pack=lambda: settings().sound_pack, speaks=lambda: settings().speak
-        )
-        ways = backends(self._pressed, trusts, show_balloon, rejected=rejected)
-        self._notifier = Notifier(loop, ways, self._player, muted, on_delivery)
-        throttle = Throttle(
-            time.time, lambda now: quiet_until(settings().quiet_hours if self._quiet_on else None, now)
-        )
-        throttle.snoozed_until = snoozed_until or None
-        self._keep_snooze = keep_snooze
-        self._gate = AlertGate(
-            throttle,
-            self._notifier,
-            look,
-            self.after,
-            at_release=self._at_release,
-            mode=lambda: settings().while_looking,
-            on_delivery=on_delivery,
-        )
+        self._throttle = Throttle(time.time, self._quiet_until)
+        self._throttle.snoozed_until = snoozed_until or None
+        self._make_notifier()
         self.push = PushQueue(
-            settings,
-            is_away=lambda answer: look("", "", lambda found: answer(found.is_away)),
-            is_quiet=lambda: throttle.quiet_until() is not None,
+            ports.settings,
+            is_away=lambda answer: ports.look("", "", lambda found: answer(found.is_away)),
+            is_quiet=lambda: self._throttle.quiet_until() is not None,
             later=self.after,
-            spawn=spawn,
+            spawn=ports.spawn,
             folder=secrets,
             processes=PushProcesses(),
         )
+        self._make_alerts()
+        self.questions = questions or UserQuestions(
+            agents=self.asking_agents,
+            seconds=self.question_seconds,
+            on_asked=lambda question: post(lambda: self.question_opened(question)),
+            on_ended=lambda question, result: post(lambda: self.question_closed(question, result)),
+        )
+
+    def _make_notifier(self) -> None:
+        ports = self._ports
+        self._player = Player(
+            volume=lambda: ports.settings().volume,
+            pack=lambda: ports.settings().sound_pack,
+            speaks=lambda: ports.settings().speak,
+        )
+        ways = backends(self._pressed, ports.trusts, ports.show_balloon, rejected=ports.rejected)
+        self._notifier = Notifier(self._loop, ways, self._player, ports.muted, ports.on_delivery)
+        self._gate = AlertGate(
+            self._throttle,
+            self._notifier,
+            ports.look,
+            self.after,
+            at_release=self._at_release,
+            mode=lambda: ports.settings().while_looking,
+            on_delivery=ports.on_delivery,
+        )
+
+    def _make_alerts(self) -> None:
+        ports = self._ports
         self.alerts = AlertService(
             self._gate,
-            settings,
-            is_first=is_first,
-            can_focus=can_focus,
-            is_headless=is_headless,
+            ports.settings,
+            is_first=ports.is_first,
+            can_focus=ports.can_focus,
+            is_headless=ports.is_headless,
             later=self.after,
-            session_name=session_name,
+            session_name=ports.session_name,
             push=self.push.push,
         )
-        self.questions = UserQuestions(
-            # A question that cannot be seen is of no use.
-            agents=lambda: ask_agents() if icon_visible() or self._notifier.working else (),
-            seconds=lambda: settings().ask_on_desktop.seconds,
-            on_asked=self._question_opened,
-            on_ended=self._question_closed,
-        )
+
+    def _quiet_until(self, now: float) -> float | None:
+        return quiet_until(self._ports.settings().quiet_hours if self._quiet_on else None, now)
 
     # ---- what the menu shows and does
 
@@ -153,7 +136,7 @@ class AlertController:
     @property
     def quiet_hours(self) -> str:
         """The quiet hours as people write them; "" when there are none."""
-        hours = self._settings().quiet_hours
+        hours = self._ports.settings().quiet_hours
         return say("{begin} to {end}", begin=hours.begin, end=hours.end) if hours else ""
 
     @property
@@ -215,20 +198,20 @@ class AlertController:
     def snooze(self, seconds: float | None) -> None:
         """None = until tomorrow."""
         self._gate.snooze(tomorrow(time.time()) - time.time() if seconds is None else seconds)
-        self._keep_snooze(self._gate.snoozed_until)
-        self.redraw()
+        self._ports.keep_snooze(self._gate.snoozed_until)
+        self.actions.redraw()
 
     def end_snooze(self) -> None:
         """End the snooze, and announce what was deferred."""
         self._gate.snooze(None)
-        self._keep_snooze(None)
-        self.redraw()
+        self._ports.keep_snooze(None)
+        self.actions.redraw()
 
     def set_quiet_hours(self, on: bool) -> None:
         """Whether quiet hours count, until the tray ends."""
         self._quiet_on = on
         self._gate.recheck()
-        self.redraw()
+        self.actions.redraw()
 
     def show_deferred(self) -> None:
         """Everything that is deferred, as a text."""
@@ -236,61 +219,71 @@ class AlertController:
             f"{time.strftime('%d %b %H:%M', time.localtime(one.at))}  {one.alert.title}  {one.alert.body}"
             for one in self._gate.deferred
         )
-        self.show_text("held", "\n".join(rows) + "\n")
+        self.actions.show_text("held", "\n".join(rows) + "\n")
 
     # ---- the buttons
 
     def press(self, alert: Alert, button: Button) -> None:
         """What a button does. None of them loosens a gate: what does is opened for review."""
-        question = self.questions.find(alert.about)
+        if not self._do(alert, button):
+            self._open(alert, button)
+
+    def _do(self, alert: Alert, button: Button) -> bool:
+        """What a button with a name of its own does; False = it opens what the alert is about."""
         match button:
             case Button.ALLOW | Button.DENY:
                 self.answer(alert.about, button is Button.ALLOW, CHANNEL)
             case _ if button in CHOICES:
-                self.choose(question, CHOICES.index(button))
+                self.choose(self.questions.find(alert.about), CHOICES.index(button))
             case Button.ANSWER:
-                self.show_form(alert.about)
+                self.actions.show_form(alert.about)
             case Button.GO:
-                self.go_to_session(alert.agent, alert.session)
+                self.actions.go_to_session(alert.agent, alert.session)
             case Button.SNOOZE:
                 self.snooze(SNOOZE)
             case Button.UNDO:
                 self._undo(alert.about)
-            case Button.PUT_BACK:
-                self.put_back(alert.about)
             case Button.CONNECT if alert.about == ALL_AGENTS:
-                self.connect_all(tuple(alert.digest.split()))
-            case Button.CONNECT:
-                self.put_back(alert.about)
+                self.actions.connect_all(tuple(alert.digest.split()))
+            case Button.PUT_BACK | Button.CONNECT:
+                self.actions.put_back(alert.about)
             case Button.LEAVE:
-                self.leave(alert.about, alert.digest)
+                self.actions.leave(alert.about, alert.digest)
+            case _:
+                return False
+        return True
+
+    def _open(self, alert: Alert, button: Button) -> None:
+        """What a click on the alert itself, or on *Review*, opens."""
+        question = self.questions.find(alert.about)
+        match button:
             case _ if alert.about == ALL_AGENTS:
-                self.show_agents()
+                self.actions.show_agents()
             case _ if Button.LEAVE in alert.buttons:
-                self.show_text(f"entries-{alert.about}", f"{alert.title}\n{alert.body}\n")
+                self.actions.show_text(f"entries-{alert.about}", f"{alert.title}\n{alert.body}\n")
             case _ if Button.UNDO in alert.buttons:
-                self.show_reason("")
+                self.actions.show_reason("")
             case Button.REVIEW | Button.DEFAULT if alert.about == REAPPROVAL:
-                self.show_batch()
+                self.actions.show_batch()
             case Button.REVIEW:
-                self.show_review(alert.about, alert.digest)
+                self.actions.show_review(alert.about, alert.digest)
             case _ if button is Button.DEFAULT and alert.url:
                 import webbrowser  # for a click, long after the start
 
                 webbrowser.open(alert.url)
             case Button.DEFAULT if Button.GO in alert.buttons:
-                self.go_to_session(alert.agent, alert.session)
+                self.actions.go_to_session(alert.agent, alert.session)
             case _ if question is not None and question.form is not None:
-                self.show_form(question.id)
+                self.actions.show_form(question.id)
             case _ if question is not None:
-                self.show_text(f"question-{question.id[:8]}", details(question))
+                self.actions.show_text(f"question-{question.id[:8]}", details(question))
             case _ if alert.digest:
-                self.show_review(alert.about, alert.digest)
+                self.actions.show_review(alert.about, alert.digest)
             case _ if self.alerts.is_running(alert.about):
-                self.alerts.when_ended(alert.about, self.show_reason)
+                self.alerts.when_ended(alert.about, self.actions.show_reason)
                 self.alerts.inform("", say("Its hooks still run; the page opens when they have ended"))
             case _:
-                self.show_reason(alert.about)
+                self.actions.show_reason(alert.about)
 
     def switched(self, text: str, channel: str, undo: Undo | None) -> None:
         """From any thread: announce what was done, with the button that takes it back."""
@@ -335,14 +328,24 @@ class AlertController:
     def _pressed(self, alert: Alert, button: Button) -> None:
         self._post(lambda: self.press(alert, button))
 
-    def _question_opened(self, question: UserQuestion) -> None:
-        self._post(lambda: self.asked(question.event))
-        self._post(lambda: self.alerts.question_opened(question))
-        self._post(lambda: self.redraw())
+    def asking_agents(self) -> Collection[str]:
+        """The agents whose questions the user gets here: a question that cannot be seen is of no use."""
+        ports = self._ports
+        return ports.ask_agents() if ports.icon_visible() or self._notifier.working else ()
 
-    def _question_closed(self, question: UserQuestion, result: QuestionResult) -> None:
-        self._post(lambda: self.alerts.question_closed(question, result))
-        self._post(lambda: self.redraw())
+    def question_seconds(self) -> float:
+        """How long a question waits."""
+        return self._ports.settings().ask_on_desktop.seconds
+
+    def question_opened(self, question: UserQuestion) -> None:
+        """On the thread of `post`, like its end."""
+        self.actions.asked(question.event)
+        self.alerts.question_opened(question)
+        self.actions.redraw()
+
+    def question_closed(self, question: UserQuestion, result: QuestionResult) -> None:
+        self.alerts.question_closed(question, result)
+        self.actions.redraw()
 
     def _at_release(self, seconds: float, work: Callable[[], None]) -> None:
         """One timer, the latest: what it releases is everything."""

@@ -11,7 +11,7 @@ from tray.app import Stores
 from tray.app.agent_sites import hooks_in_question, last_events, recorded_sessions
 from tray.app.agents_menu import AgentsMenu
 from tray.app.alert_controller import AlertController
-from tray.app.connecting import ConnectService
+from tray.app.connect_service import ConnectService
 from tray.app.database_recovery import DatabaseRecovery
 from tray.app.entry_watch import EntryWatch
 from tray.approvals.catalog import HookCatalog

@@ -10,6 +10,7 @@ import contextlib
 import os
 import stat
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
 from tray.agents.registry import AGENTS
@@ -21,9 +22,11 @@ MAX_FILES = 64
 Key = tuple[str, str]
 
 
-def presence_variables() -> frozenset[str]:
-    """The environment variables of all agents that name presence files."""
-    return frozenset(agent.presence_variable for agent in AGENTS.values() if agent.presence_variable)
+@lru_cache(maxsize=64)  # asked at each event
+def presence_variable(agent: str) -> str:
+    """The environment variable of this agent that names presence files; "" when it has none."""
+    found = AGENTS.get(agent)
+    return found.presence_variable if found is not None else ""
 
 
 class PresenceFiles:

@@ -20,11 +20,13 @@ log = logging.getLogger(__name__)
 class RelayFiles:
     """While `is_altered` (others changed relay or table), the table stays as it is until that is announced."""
 
-    def __init__(self, paths: Paths, stores: Stores, catalog: HookCatalog, is_altered: Callable[[], bool]) -> None:
+    def __init__(
+        self, paths: Paths, stores: Stores, catalog: HookCatalog, is_altered: Callable[[], bool] = lambda: False
+    ) -> None:
         self._paths = paths
         self._stores = stores
         self._catalog = catalog
-        self._is_altered = is_altered
+        self.is_altered = is_altered
         self.lost = LostApprovals()  # the tray judges by its guards, too
 
     def install(self) -> None:
@@ -41,7 +43,7 @@ class RelayFiles:
         try:
             sources = self._sources()
             self.lost.guards = kept_guards(sources)
-            if not self._is_altered() and self._is_installed():
+            if not self.is_altered() and self._is_installed():
                 self._write_table(sources)
         except HooktrayError as error:  # the doctor shows it, too
             log.warning("the relay's table cannot be written: %s", error.message)

@@ -35,8 +35,19 @@ def files(paths: Paths) -> tuple[Path, ...]:
     return paths.relay, paths.relay_table
 
 
+def altered_while_away(paths: Paths, database: Database) -> tuple[RelayProblem, ...]:
+    """Before the tray installs its relay: what was altered while no tray ran, other than by an upgrade."""
+    with contextlib.suppress(HooktrayError):
+        found = installed_relay.problems(paths, database)
+        return tuple(one for one in found if one.cause not in USUAL_AT_START)
+    return ()
+
+
 class RelayWatch:
-    """All of it runs on one thread, the work queue's. `recheck` calls `check` again in so many seconds."""
+    """All of it runs on one thread, the work queue's. `recheck` calls `check` again in so many seconds.
+
+    `at_start` is what was altered before the tray started, and then installed anew.
+    """
 
     def __init__(
         self,
@@ -46,6 +57,7 @@ class RelayWatch:
         *,
         recheck: Callable[[float], None],
         changed: Callable[[], object],
+        at_start: tuple[RelayProblem, ...] = (),
     ) -> None:
         self._paths = paths
         self._database = database
@@ -53,7 +65,7 @@ class RelayWatch:
         self._recheck = recheck
         self._changed = changed
         self._seen: tuple[tuple[RelayProblem, ...], float] = ((), 0.0)
-        self._at_start: tuple[RelayProblem, ...] = ()
+        self._at_start = at_start
         self._announced: tuple[RelayProblem, ...] = ()
         self.problem = ""  # what could not be mended
 
@@ -61,12 +73,6 @@ class RelayWatch:
     def is_pending(self) -> bool:
         """Whether a problem was seen only once: it is announced before anything is written."""
         return bool(self._seen[0])
-
-    def check_at_start(self) -> None:
-        """Before the tray installs its relay: what was altered while no tray ran, other than by an upgrade."""
-        with contextlib.suppress(HooktrayError):
-            found = installed_relay.problems(self._paths, self._database)
-            self._at_start = tuple(one for one in found if one.cause not in USUAL_AT_START)
 
     def announce_start(self) -> None:
         """After the relay was installed."""

@@ -1,30 +1,18 @@
-"""The running tray: builds every part, connects them, starts them, and stops them in order."""
+"""The running tray: builds what people see of it around its core, connects all parts, and stops them in order."""
 
 from __future__ import annotations
 
 import contextlib
 import faulthandler
-import functools
 import gc
 import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
-from tray.app import (
-    build_catalog,
-    build_engine,
-    confirmed_llm,
-    guards_in_force,
-    journal_limits,
-    open_stores,
-    relay_watch,
-    unjudged_calls,
-    welcome,
-)
-from tray.app.activation import inherited_socket
+from tray.app import relay_watch, unjudged_calls, welcome
 from tray.app.agent_sites import (
     connected_agents,
     hooks_in_question,
@@ -32,34 +20,30 @@ from tray.app.agent_sites import (
     site,
 )
 from tray.app.alert_controller import AlertController, text_file
+from tray.app.alert_ports import AlertActions, AlertPorts
 from tray.app.checks.live import LiveDoctor, runtime_health
 from tray.app.click_trust import ClickTrust
 from tray.app.confirmed_clicks import ConfirmedClicks
+from tray.app.core import TrayCore
 from tray.app.database_recovery import DatabaseRecovery
 from tray.app.desktop import build_desktop
 from tray.app.entry_watch import EntryWatch
 from tray.app.file_watch import FileWatch, FolderWatch
 from tray.app.native_hooks import native_hooks
 from tray.app.presence_files import PresenceFiles
-from tray.app.relay_files import RelayFiles
 from tray.app.relay_watch import RelayWatch
-from tray.app.reports import Reports
-from tray.app.service import EventBus, TrayService
 from tray.app.session_focus import SessionFocus
 from tray.app.session_tracker import SessionTracker, dropped_place
-from tray.app.shutdown import CLOSE_TIMEOUT, GRACE, GracefulShutdown, stop_on_signal
-from tray.app.state_folder import LOCK, AnotherTrayError, StateFolder
+from tray.app.shutdown import CLOSE_TIMEOUT
+from tray.app.state_folder import LOCK, StateFolder
 from tray.app.state_recovery import Incident, StateRecovery
 from tray.app.terminal_question import TerminalQuestion
 from tray.app.trials import Trials
 from tray.app.web import build_page
-from tray.app.worker_pool import WorkerPool
 from tray.approvals import guarded_settings
-from tray.approvals.callers.known_agents import KnownAgents
 from tray.approvals.consent import Consent
 from tray.approvals.controls import Controls
 from tray.approvals.passphrase import Passphrase
-from tray.desktop.autostart import service_manager
 from tray.desktop.icon import Icon, choose_icon, show_balloon
 from tray.desktop.menu import (
     Action,
@@ -75,31 +59,23 @@ from tray.desktop.menu import (
 from tray.desktop.opener import Opener
 from tray.desktop.presence import attention
 from tray.desktop.wayland_idle import IdleWatch
-from tray.engine.ports import EngineOptions
-from tray.engine.session_states import TurnEndDetector
+from tray.engine.user_questions import QuestionResult, UserQuestion
 from tray.errors import HooktrayError, StoreError
-from tray.execution.command import BackgroundProcesses
-from tray.execution.hook_process import raise_limit
-from tray.execution.orphans import become_subreaper
 from tray.ipc.approval_requests import TerminalReviews
 from tray.ipc.passphrase_change import PassphraseChange
 from tray.ipc.requests import UserRequests
-from tray.ipc.server import IpcServer
 from tray.ipc.slash_command import HooksCommand
 from tray.ipc.terminal import TerminalPrompt
 from tray.language import say
-from tray.model.event import Event
 from tray.model.place import Place
 from tray.notify.alert import mute_classes
 from tray.notify.alert_gate import Attention
 from tray.notify.policy import state_folder_lost
-from tray.paths import Paths
-from tray.protection.self_protection import PageAddress
 from tray.settings import Settings
 from tray.store.ledger import LedgerState
 from tray.store.switch import SwitchState
 from tray.text import sanitise
-from tray.threads import LoopThread, ShutdownState, StopSignal, ThrottledCall, WorkQueue, reduce_latency
+from tray.threads import LoopThread, ThrottledCall
 from tray.web.page import QUESTION
 
 REFRESH_SECONDS = 1.0  # seconds between two refreshes of the sources while events come in
@@ -110,86 +86,39 @@ SESSION_DAYS = 7.0  # days that a session is remembered whose end was not report
 log = logging.getLogger(__name__)
 
 
-def run(
-    paths: Paths,
-    *,
-    headless: bool = False,
-    echo: Callable[[str], None] = print,
-    trust: type[ClickTrust] = ClickTrust,
-    grace: float = GRACE,
-) -> int:
-    """The tray, until it quits. Returns the exit code.
-
-    `grace` is how many seconds a hook then has to finish if an agent waits for it.
-    """
-    paths.prepare()
-    reduce_latency()
-    folder = StateFolder(paths)
-    try:
-        folder.claim()
-        become_subreaper()
-        raise_limit()
-        app = App(paths, folder, headless=headless, echo=echo, trust=trust, grace=grace)
-        with stop_on_signal(app.quit), contextlib.closing(app):  # a second signal must not cut `close` short
-            app.run()
-    except AnotherTrayError:
-        echo(f"Hooktray is already running for {paths.state}.")
-    finally:
-        folder.release()
-    return 0
-
-
 class App:
-    """The running tray: its parts, and how they are connected."""
+    """The running tray: its parts, and how they are connected. `core` judges events already."""
 
     def __init__(
         self,
-        paths: Paths,
+        core: TrayCore,
         folder: StateFolder,
         *,
         headless: bool,
         echo: Callable[[str], None],
         trust: type[ClickTrust],
-        grace: float,
     ) -> None:
-        self._paths = paths
+        self._core = core
+        self._paths, self._stores, self._catalog = core.paths, core.stores, core.catalog
+        self._work, self._workers, self._events = core.work, core.workers, core.events
+        self._agents, self._relay_files, self._shutdown_state = core.agents, core.relay_files, core.shutdown_state
         self._echo = echo
-        self._workers = WorkerPool()
-        self._stop_signal, self._shutdown_state = StopSignal(), ShutdownState()
-        self._agents = KnownAgents(os.getpid())
         self._opener = Opener()
-        self._page_address = PageAddress()
         # The settings, ledger and switch that the alerts' settings were made from, and the result.
         self._known_settings: tuple[Settings, LedgerState, SwitchState, Settings] | None = None
         self._click_trust = trust(self._agents, self._opener.started)
-        self._first_start = welcome.create_config(paths)
-        self._activation = service_manager(paths)
-        self._inherited = inherited_socket(paths.socket)
-        if self._inherited is None and self._activation is not None:
-            self._activation.stop_listening()  # started by the user: only we use the socket's path
+        self._first_start = welcome.create_config(self._paths)
         self._loop = LoopThread()
-        self._work = WorkQueue("work")
         self._throttled_refresh = ThrottledCall(self._loop.loop, self._changed, REFRESH_SECONDS)
-        self._background_processes = BackgroundProcesses()
-        self._stores = open_stores(
-            paths, migrate=True, warn=self._journal_problem, limits=lambda: journal_limits(self._catalog)
-        )
-        guards_in_force.note_loss(paths, self._stores.database, self._stores.ledger.state)
-        self._catalog = build_catalog(paths, self._stores)
         self._watch = FileWatch(self._loop.loop, self._changed)
-        self._relay_files = RelayFiles(paths, self._stores, self._catalog, lambda: self._relay_watch.is_pending)
         self._make_state_recovery(folder)
-        self._doctor = LiveDoctor(paths, self._stores, self._catalog, self._health)
-        self._turn_end = TurnEndDetector(
-            lambda: self._catalog.configuration.settings.turn_quiet_seconds, self._turn_ended
-        )
-        self._events = EventBus(self._work.post, self._stores.journal, self._turn_end)
+        self._doctor = LiveDoctor(self._paths, self._stores, self._catalog, self._health)
         self._make_sessions()
         self._make_alerts()
-        self._make_engine()
+        self._make_controls()
         self._make_page()
         self._make_desktop(headless=headless)
-        self._make_server(grace)
+        self._make_requests()
         if self._icon.reason:
             echo(self._icon.reason)
 
@@ -208,18 +137,18 @@ class App:
             self._click_trust.browser_objection,
             self._confirmed_clicks.confirm_browser,
             self._opener.open,
-            self._stop_signal,
+            self._core.stop_signal,
             lambda: (self._presenter, self._menu_controller),
             sessions=lambda: self._sessions.sessions,
             go_to_session=self._session_focus.go,
             questions=self._alert_controller.questions,
-            address=self._page_address,
+            address=self._core.page_address,
         )
         self._events.page = self._page
 
-    def _make_server(self, grace: float) -> None:
+    def _make_requests(self) -> None:
         self._terminals = TerminalPrompt(self._click_trust.has_agent_ancestor, self._controls.passphrase)
-        requests = UserRequests(
+        self._requests = UserRequests(
             self._controls,
             self._icon_name,
             self._terminals,
@@ -231,19 +160,17 @@ class App:
             PassphraseChange(self._terminals, self._controls, self._heard_from_agents),
             self._keep_records,
             self._page.write_link,
-            Reports(self._paths, self._stores, self._catalog).make,
+            self._report,
         )
-        self._hooks_command = HooksCommand(self._controls, requests, self._doctor.summary)
-        service = TrayService(self._engine, requests, self._agents, self._catalog.search, self._saw_path)
-        self._server = IpcServer(self._paths.socket, service)
-        self._shutdown = GracefulShutdown(
-            self._server,
-            self._shutdown_state,
-            grace=grace,
-            on_begin=self._terminals.close,
-            on_wait=self._on_waiting,
-            on_end=self._icon.stop,
-        )
+        self.answer_command = self._requests.answer
+        self.answer_slash_command = HooksCommand(self._controls, self._requests, self._doctor.summary)
+
+    def _report(
+        self, request: Mapping[str, object], health: Callable[[], Mapping[str, object]]
+    ) -> Mapping[str, object]:
+        from tray.app.reports import Reports  # not needed to start
+
+        return Reports(self._paths, self._stores, self._catalog).make(request, health)
 
     def _heard_from_agents(self) -> bool:
         """Whether an agent was ever connected, or sent an event: then one may type into a terminal."""
@@ -258,7 +185,7 @@ class App:
             self._stores,
             self._catalog,
             folder,
-            listen=lambda: self._server.rebind(),
+            listen=self._core.server.rebind,
             write_relay_conf=self._relay_files.write,
             announce=self._announce_incident,
             on_conflict=self._yield_to_other,
@@ -284,8 +211,24 @@ class App:
 
     def _make_alerts(self) -> None:
         self._alert_controller = AlertController(
-            loop=self._loop.loop,
-            post=self._work.post,
+            self._loop.loop,
+            self._work.post,
+            self._alert_ports(),
+            snoozed_until=self._stores.switch.state().snoozed_until,
+            secrets=self._paths.state,
+            questions=self._core.questions,
+        )
+        self._idle_watch = IdleWatch(self._loop.loop, os.environ)
+        self._idle_watch.start()
+        self._presence_files = PresenceFiles(
+            lambda answer: self._look("", "", lambda found: answer(found.is_away)), self._alert_controller.after
+        )
+        self._alerts = self._alert_controller.alerts
+        self._events.sessions, self._events.presence_files = self._sessions, self._presence_files
+        self._events.alerts, self._events.refresh = self._alerts, self._throttled_refresh
+
+    def _alert_ports(self) -> AlertPorts:
+        return AlertPorts(
             settings=self._alert_settings,
             ask_agents=lambda: guarded_settings.desktop_agents(
                 self._catalog.configuration.settings, self._stores.ledger.state
@@ -297,25 +240,13 @@ class App:
             trusts=self._click_trust.is_trusted_host,
             rejected=lambda pid, work: self._confirmed_clicks.button_rejected(pid, work),
             is_first=self._stores.journal.is_first,
-            snoozed_until=self._stores.switch.state().snoozed_until,
             keep_snooze=self._stores.switch.snooze,
             can_focus=self._session_focus.can_focus,
             look=self._look,
             is_headless=self._sessions.is_headless,
             session_name=self._sessions.name,
             spawn=self._workers.spawn,
-            secrets=self._paths.state,
         )
-        self._idle_watch = IdleWatch(self._loop.loop, os.environ)
-        self._idle_watch.start()
-        self._presence_files = PresenceFiles(
-            lambda answer: self._look("", "", lambda found: answer(found.is_away)), self._alert_controller.after
-        )
-        self._alert_controller.go_to_session = self._session_focus.go
-        self._alert_controller.asked = self._sessions.asked
-        self._alerts = self._alert_controller.alerts
-        self._events.sessions, self._events.presence_files = self._sessions, self._presence_files
-        self._events.alerts, self._events.refresh = self._alerts, self._throttled_refresh
 
     def _alert_settings(self) -> Settings:
         """The settings in force, without the classes that the menu turned off; made again when a source changed."""
@@ -327,27 +258,14 @@ class App:
             known = self._known_settings = settings, ledger, switch, found
         return known[3]
 
-    def _make_engine(self) -> None:
-        model = functools.partial(confirmed_llm, self._paths, self._stores)
-        options = EngineOptions(
-            llm=model,
-            background=self._background_processes,
-            stop_signal=self._stop_signal,
-            questions=self._alert_controller.questions,
-            exceptions=lambda: self._catalog.exceptions,
-            command_answers=lambda words, agent: self._hooks_command(words, agent),
-            page=self._page_address,
-            shutdown_state=self._shutdown_state,
-            lost=self._relay_files.lost,
-        )
-        self._engine = build_engine(self._stores, self._events, self._workers.spawn, options)
+    def _make_controls(self) -> None:
         trials = Trials(
             self._paths,
             self._stores,
             spawn=self._workers.spawn,
             failed=self._alert_controller.trial_failed,
             changed=self._changed,
-            stop_signal=self._stop_signal,
+            stop_signal=self._core.stop_signal,
         )
         self._consent = Consent(self._stores.ledger, self._catalog)
         self._controls = Controls(
@@ -390,17 +308,8 @@ class App:
             go_to_session=self._session_focus.go,
         )
         self._events.view = self._presenter
-        self._alert_controller.show_review = lambda key, digest: self._menu_controller.act(Review(key, digest))
-        self._alert_controller.show_batch = lambda: self._menu_controller.act(ReviewBatch())
-        self._alert_controller.show_reason = lambda record: self._menu_controller.act(ShowReason(record))
-        self._alert_controller.show_text = lambda name, text: self._opener.open(text_file(reviews, name, text))
-        self._alert_controller.show_form = lambda id: self._menu_controller.act(OpenPage(f"{QUESTION}{id}"))
-        self._alert_controller.redraw = self._presenter.show
+        self._alert_controller.actions = self._alert_actions(reviews)
         self._presenter.pause_ended = self._changed  # the relay's guards count again
-        self._alert_controller.put_back = lambda agent: self._menu_controller.act(PutEntriesBack(agent))
-        self._alert_controller.leave = lambda agent, digest: self._menu_controller.act(LeaveEntries(agent, digest))
-        self._alert_controller.connect_all = lambda digests: self._menu_controller.act(ConnectAll(digests))
-        self._alert_controller.show_agents = lambda: self._menu_controller.act(ShowAgents())
         self._icon: Icon = choose_icon(
             self._loop.loop,
             self._act,
@@ -409,6 +318,23 @@ class App:
             environment=os.environ,
             trusts=self._click_trust.is_trusted_host,
             rejected=self._confirmed_clicks.menu_rejected,
+        )
+
+    def _alert_actions(self, reviews: Path) -> AlertActions:
+        act = self._menu_controller.act
+        return AlertActions(
+            show_review=lambda key, digest: act(Review(key, digest)),
+            show_batch=lambda: act(ReviewBatch()),
+            show_reason=lambda record: act(ShowReason(record)),
+            show_form=lambda question: act(OpenPage(f"{QUESTION}{question}")),
+            show_text=lambda name, text: self._opener.open(text_file(reviews, name, text)),
+            show_agents=lambda: act(ShowAgents()),
+            go_to_session=self._session_focus.go,
+            asked=self._sessions.asked,
+            put_back=lambda agent: act(PutEntriesBack(agent)),
+            leave=lambda agent, digest: act(LeaveEntries(agent, digest)),
+            connect_all=lambda digests: act(ConnectAll(digests)),
+            redraw=self._presenter.show,
         )
 
     def _make_entry_watch(self) -> None:
@@ -428,7 +354,9 @@ class App:
             self._alerts,
             recheck=self._settings_watch.schedule,
             changed=lambda: self._presenter.show(),
+            at_start=self._core.altered,
         )
+        self._relay_files.is_altered = lambda: self._relay_watch.is_pending
 
     def _show_agents(self) -> None:
         """Our entries in the agents' settings may be others."""
@@ -436,28 +364,22 @@ class App:
         self._presenter.show()
 
     def run(self) -> None:
-        """Start the server, then give the main thread to the icon until someone quits."""
-        self._relay_watch.check_at_start()
-        self._relay_files.install()  # before an agent can rely on us: we may be killed at any moment
-        self._shutdown.start()
+        """Give the main thread to the icon until someone quits."""
+        gc.freeze()  # the collector need not look at what was built: a collection of it takes 25 ms
         gc.enable()
         try:
-            self._server.start(self._inherited)
             self._state_recovery.start()
-            self._work.post(self._start)
+            self._core.attach(self)
             self._icon.run()
         finally:
-            self.quit()  # when the icon ended by itself
-            self._shutdown.join()
-
-    def quit(self) -> None:
-        self._shutdown.request()
+            self._core.quit()  # when the icon ended by itself
+            self._core.shutdown.join()
 
     def _quit_by_person(self) -> None:
         """The next event must not start a tray that the user quit."""
-        if self._activation is not None:
-            self._activation.stop_listening()
-        self.quit()
+        if self._core.activation is not None:
+            self._core.activation.stop_listening()
+        self._core.quit()
 
     def close(self) -> None:
         """In order: nothing new comes in, what runs ends, what happened is written down.
@@ -469,15 +391,15 @@ class App:
         self._shutdown_state.end_hooks()
         self._question.close()
         self._terminals.close()
-        self._server.close()
+        self._core.server.close()
         self._watch.close()
         self._settings_watch.close()
         self._folder_watch.close()
-        self._turn_end.close()
-        self._stop_signal.close()
+        self._core.turn_end.close()
+        self._core.stop_signal.close()
         self._alert_controller.push.close()
         self._workers.join()
-        self._background_processes.close()
+        self._core.background_processes.close()
         self._page.close()
         self._work.close()
         self._relay_files.write_last()
@@ -489,10 +411,16 @@ class App:
         self._loop.close()
         faulthandler.cancel_dump_traceback_later()
 
-    def _on_waiting(self) -> None:
+    def begin_quit(self) -> None:
+        self._terminals.close()
+
+    def stop_icon(self) -> None:
+        self._icon.stop()
+
+    def show_waiting(self) -> None:
         text = say("Quitting: waiting for running hooks. Quit again to end them")
-        self._work.post(lambda: self._presenter.status_shown("quit", text))
-        self._work.post(lambda: self._echo(text))
+        self._presenter.status_shown("quit", text)
+        self._echo(text)
 
     def _look(self, agent: str, session: str, answer: Callable[[Attention], None]) -> None:
         """Whether the user looks at a session; "" asks only whether the user is there. Answers on the work thread."""
@@ -506,7 +434,8 @@ class App:
 
         self._workers.spawn(work)
 
-    def _start(self) -> None:
+    def begin(self) -> None:
+        """Show what there is."""
         if self._shutdown_state.begun:  # what a person is to read waits for the next start
             return
         self._sessions.load()
@@ -524,7 +453,7 @@ class App:
 
     def _refresh(self) -> None:
         """Read the sources again; whatever newly waits for the user is announced."""
-        started, problem = time.monotonic(), self._catalog.configuration.problem
+        started, problem = time.thread_time(), self._catalog.configuration.problem  # others' work does not count
         self._state_recovery.check()
         self._catalog.refresh()
         self._alert_controller.announce_tampering(self._stores)
@@ -555,7 +484,7 @@ class App:
         self._watch.watch((self._paths.config, *self._catalog.watched))
         self._doctor.refresh()
         self._presenter.show()
-        self._throttled_refresh.record_cost(time.monotonic() - started)
+        self._throttled_refresh.record_cost(time.thread_time() - started)
 
     def _recover(self) -> None:
         """Something happened to the state folder."""
@@ -595,7 +524,7 @@ class App:
             if incident.failure:
                 self._alert_controller.announce(state_folder_lost(incident.text))
             else:
-                self._alert_controller.show_text("state-folder", incident.text + "\n")
+                self._alert_controller.actions.show_text("state-folder", incident.text + "\n")
             self._state_recovery.acknowledge()
             self._presenter.show()
 
@@ -620,10 +549,20 @@ class App:
     def _changed(self) -> None:
         self._work.post(self._refresh)
 
-    def _saw_path(self) -> None:
-        """Another PATH of an agent may have the program that a proposed hook lacks."""
-        if self._catalog.misses_program:
-            self._throttled_refresh.request()
+    def program_may_be_found(self) -> None:
+        self._throttled_refresh.request()
+
+    def asking_agents(self) -> Collection[str]:
+        return self._alert_controller.asking_agents()
+
+    def question_seconds(self) -> float:
+        return self._alert_controller.question_seconds()
+
+    def question_opened(self, question: UserQuestion) -> None:
+        self._alert_controller.question_opened(question)
+
+    def question_closed(self, question: UserQuestion, result: QuestionResult) -> None:
+        self._alert_controller.question_closed(question, result)
 
     def _opened(self) -> None:
         self._presenter.opened()
@@ -636,11 +575,6 @@ class App:
     def _act(self, action: Action) -> None:
         self._work.post(lambda: self._menu_controller.act(action))
 
-    def _turn_ended(self, event: Event) -> None:
-        """Announced at once, however long its hooks will take."""
-        self._work.post(lambda: self._events.publish_arrival(event))
-        self._work.post(lambda: self._engine.observe(event))
-
     def _health(self) -> Mapping[str, object]:
         incident = self._state_recovery.incident
         more = {
@@ -649,11 +583,10 @@ class App:
             "changes": [one.row for one in self._entry_watch.changes],
             "troubled": sorted(self._doctor.failing_hooks(self._alert_controller.failing_hooks)),
         }
-        return runtime_health(self._icon, self._background_processes, self._stores.journal, more)
+        return runtime_health(self._icon, self._core.background_processes, self._stores.journal, more)
 
-    def _journal_problem(self, text: str) -> None:
-        log.warning("journal: %s", text)
+    def journal_problem(self, text: str) -> None:
         if self._stores.database.is_marked_damaged:
             self._changed()  # which raises the alert of a damaged database
         else:
-            self._work.post(lambda: self._alerts.inform(say("The journal cannot be written"), text))
+            self._alerts.inform(say("The journal cannot be written"), text)

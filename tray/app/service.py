@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
-from typing import Any, Protocol
+from typing import Protocol
 
 from tray.agents.protocol import SPEC_CACHE_SIZE, parse, spec
 from tray.agents.recognition import neutral
 from tray.agents.wire import LARGE_PAYLOAD
-from tray.app.presence_files import presence_variables
+from tray.app.presence_files import presence_variable
 from tray.approvals.callers.known_agents import KnownAgents
 from tray.approvals.program_pins import SearchPath
 from tray.engine.pipeline import Engine
@@ -18,7 +18,6 @@ from tray.engine.ports import Defer
 from tray.engine.session_states import TurnEndDetector
 from tray.engine.user_questions import EngineResponse
 from tray.ipc.connection import HandedTerminal
-from tray.ipc.requests import UserRequests
 from tray.ipc.server import DisconnectSignal, PeerCredentials
 from tray.lazy_dataclass import replace
 from tray.model.decision import Answer, Decision, Record
@@ -29,9 +28,11 @@ from tray.threads import FullCollectionPause, ThrottledCall
 MEMORY_LIMIT = 1000  # alerts that were sent before their events have rows
 LARGE_RECORD = 4096  # characters of payload and answer; the menu has up to 200 records
 
+AnswerCommand = Callable[[Mapping[str, object], PeerCredentials, HandedTerminal], Mapping[str, object]]
+
 
 class TrayService:
-    """Passes events to the engine, and requests of our own commands to `requests`.
+    """Passes events to the engine; `control` answers the requests of our own commands.
 
     From each event `agents` learns which process is an agent, and `search` its PATH; `on_path` is called when that
     changes.
@@ -40,7 +41,7 @@ class TrayService:
     def __init__(
         self,
         engine: Engine,
-        requests: UserRequests,
+        control: AnswerCommand,
         agents: KnownAgents,
         search: SearchPath,
         on_path: Callable[[], object],
@@ -49,7 +50,7 @@ class TrayService:
         self._search = search
         self._on_path = on_path
         self._engine = engine
-        self._requests = requests
+        self.control = control
         self._full_collection_pause = FullCollectionPause()
 
     @staticmethod
@@ -79,11 +80,6 @@ class TrayService:
         """Neutral (law 11), but for a tool call: the one-shot engine judges that one."""
         kind = parse(RelayRequest(agent=agent, event=event, id="", body=body)).kind
         return None if kind in GATING_KINDS else neutral(agent, event, body, {})
-
-    def control(
-        self, request: Mapping[str, Any], peer: PeerCredentials, terminal: HandedTerminal
-    ) -> Mapping[str, Any]:
-        return self._requests.answer(request, peer, terminal)
 
 
 class AlertLog(Protocol):
@@ -133,7 +129,7 @@ class AlertListener(Protocol):
 class EventBus:
     """The engine's listener. Called from any thread, partly before the answer leaves: it only hands over (law 7).
 
-    It calls its listeners in the thread of `post`; they are set before the server starts. A listener is not called
+    It calls its listeners in the thread of `post`; they are set before `post` runs anything. A listener is not called
     for an event whose kind, decision or environment shows that the listener has nothing to do.
     """
 
@@ -148,7 +144,6 @@ class EventBus:
         self._post = post
         self._rows = rows
         self._turns = turns
-        self._presence_variables = presence_variables()
         self._deliveries: dict[str, str] = {}
 
     def arrived(self, event: Event, *, answered: bool) -> None:
@@ -191,7 +186,7 @@ class EventBus:
         if not record.test:
             self.view.last_events[record.agent] = record.at
         self.sessions.decided(event, decision)
-        if event.kind is EventKind.SESSION_END or not self._presence_variables.isdisjoint(event.environment):
+        if event.kind is EventKind.SESSION_END or presence_variable(event.agent) in event.environment:
             self.presence_files.observe(event)
         if self.page.server is not None:
             self.page.publish(record)

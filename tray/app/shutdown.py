@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Protocol
 
-from tray.threads import ShutdownState
+from tray.threads import ShutdownState, run_logged
 
 GRACE = 10.0  # seconds that hooks may take to finish when an agent waits for their answer
 KILL_TIMEOUT = 3.0  # seconds until the process trees of all other hooks are gone
@@ -72,9 +72,7 @@ class GracefulShutdown:
     def _run(self) -> None:
         self._requests.get()
         try:
-            self._drain()
-        except Exception:  # the tray ends all the same
-            log.exception("hooks could not be waited for")
+            run_logged((self._drain,), "hooks could not be waited for")
         finally:
             # A tray that hangs from here on dumps its threads to stderr and exits: a quit always ends it.
             faulthandler.dump_traceback_later(CLOSE_TIMEOUT, exit=True)

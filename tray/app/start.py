@@ -1,4 +1,4 @@
-"""Starts the tray from a command line: its log file, its messages on the terminal, its exit code."""
+"""Starts the tray: its log file, its core, which judges events, and then all the rest of it."""
 
 from __future__ import annotations
 
@@ -6,20 +6,85 @@ import contextlib
 import logging
 import logging.handlers
 import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from tray.hidden_modules import hidden, lazy_patterns
 from tray.paths import Paths, drop_foreign_runtime
 
+if TYPE_CHECKING:
+    from tray.app.click_trust import ClickTrust
+    from tray.app.core import TrayCore
+    from tray.app.runtime import App
+    from tray.app.state_folder import StateFolder
+
 
 def start(paths: Paths, *, headless: bool) -> int:
-    _import_lean()
-    from tray.app.runtime import run
-
+    """From a command line."""
     paths.prepare()
     _log_to(paths)
     if ignored := drop_foreign_runtime(os.environ):
         _echo(ignored)
     return run(paths, headless=headless, echo=_echo)
+
+
+def run(
+    paths: Paths,
+    *,
+    headless: bool = False,
+    echo: Callable[[str], None] = print,
+    trust: type[ClickTrust] | None = None,
+    grace: float | None = None,
+) -> int:
+    """The tray, until it quits. Returns the exit code.
+
+    `grace` is how many seconds a hook then has to finish if an agent waits for it.
+    """
+    _import_lean()
+    from tray.app.core import TrayCore
+    from tray.app.shutdown import GRACE, stop_on_signal
+    from tray.app.state_folder import AnotherTrayError, StateFolder
+    from tray.execution.hook_process import raise_limit
+    from tray.execution.orphans import become_subreaper
+    from tray.threads import reduce_latency
+
+    paths.prepare()
+    reduce_latency()
+    folder = StateFolder(paths)
+    try:
+        folder.claim()
+        become_subreaper()
+        raise_limit()
+        core = TrayCore(paths, grace=GRACE if grace is None else grace)
+        with stop_on_signal(core.quit):  # a second signal must not cut `close` short
+            app = _build(core, folder, headless=headless, echo=echo, trust=trust)
+            with contextlib.closing(app):
+                app.run()
+    except AnotherTrayError:
+        echo(f"Hooktray is already running for {paths.state}.")
+    finally:
+        folder.release()
+    return 0
+
+
+def _build(
+    core: TrayCore,
+    folder: StateFolder,
+    *,
+    headless: bool,
+    echo: Callable[[str], None],
+    trust: type[ClickTrust] | None,
+) -> App:
+    """Listen first: importing and building the rest takes longer than all before it."""
+    try:
+        core.listen()
+        from tray.app.click_trust import ClickTrust
+        from tray.app.runtime import App
+
+        return App(core, folder, headless=headless, echo=echo, trust=trust or ClickTrust)
+    except BaseException:
+        core.give_up()
+        raise
 
 
 def _import_lean() -> None:

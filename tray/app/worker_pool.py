@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Callable
 
-from tray.threads import CheckedThread
+from tray.threads import CheckedThread, run_logged
 
 THREAD_LIMIT = 256  # threads at the same time
 JOIN_TIMEOUT = 5.0  # seconds that all threads have when the tray ends
-
-log = logging.getLogger(__name__)
 
 
 class WorkerPool:
@@ -28,9 +25,7 @@ class WorkerPool:
 
         def run() -> None:
             try:
-                work()
-            except Exception:  # a thread's end is the last place that can say so
-                log.exception("an event could not be judged")
+                run_logged((work,), "an event could not be judged")
             finally:
                 self._threads.discard(threading.current_thread())
                 self._slots.release()

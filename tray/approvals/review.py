@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tray.approvals import startup_files
+from tray.approvals import user_startup_files
 from tray.approvals.catalog import REMOVED, HookState
 from tray.approvals.checks import describe, problems
 from tray.approvals.definition import definition_rows
@@ -204,7 +204,7 @@ def _programs(state: HookState) -> Iterator[str]:
     missing = [name for name in program_names(state.inspection).required if name not in state.pins.programs]
     if missing:
         yield say("Not found on that PATH: {names}", names=", ".join(missing))
-    files = startup_files.start_up_files(state.inspection, state.pins)
+    files = user_startup_files.start_up_files(state.inspection, state.pins)
     if files:
         yield say("Not covered, although it can change what the programs do:")
         yield from (f"  {one.path}: {say(one.reason, program=one.program)}" for one in files)

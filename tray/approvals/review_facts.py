@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tray.agents.protocol import is_gating, spec
 from tray.agents.registry import AGENTS, BUILT_IN
-from tray.approvals import startup_files
+from tray.approvals import user_startup_files
 from tray.approvals.catalog import HookState
 from tray.approvals.shell_hooks import uncovered_words
 from tray.language import count, phrase, say
@@ -174,7 +174,7 @@ def _uncovered_names(one: HookState) -> Iterator[str]:
         yield from inspection.data_words
         yield from inspection.dependencies.data_files
         if one.pins is not None:
-            yield from (file.path for file in startup_files.start_up_files(inspection, one.pins))
+            yield from (file.path for file in user_startup_files.start_up_files(inspection, one.pins))
     if isinstance(action, Command) and action.shell:
         yield from uncovered_words(one.hook, action)
 

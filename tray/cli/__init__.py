@@ -14,7 +14,7 @@ COMPLETE = "__complete"  # what the shells' completions ask with
 
 
 def main() -> int:
-    """Run one command; the only place where an error becomes a message and an exit code."""
+    """Run one command; here an error becomes a message and an exit code. What is our bug passes."""
     try:
         code = run_command(sys.argv[1:])
         sys.stdout.flush()  # here a reader that has ended is still answered: `hooktray log | head`
@@ -30,8 +30,6 @@ def main() -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except Exception as error:  # noqa: BLE001 - the last place that can answer
-        return report_failure(error)
 
 
 def run_command(argv: Sequence[str]) -> int:

@@ -11,7 +11,6 @@ which knows where a process comes from.
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from dbus_fast import Message, MessageType
 from dbus_fast.aio import MessageBus
@@ -23,14 +22,14 @@ HOST_PREFIX = "org.kde.StatusNotifierHost-"
 CALL_TIMEOUT = 5.0  # seconds for one answer of the bus
 
 
-async def ask(bus: MessageBus, member: str, signature: str = "", *body: Any) -> Any:
+async def ask(bus: MessageBus, member: str, signature: str = "", *body: object) -> object:
     """Call a method of the bus itself; returns its first value."""
     return await call(bus, BUS, BUS_PATH, BUS, member, signature, *body)
 
 
 async def call(
-    bus: MessageBus, name: str, path: str, interface: str, member: str, signature: str = "", *body: Any
-) -> Any:
+    bus: MessageBus, name: str, path: str, interface: str, member: str, signature: str = "", *body: object
+) -> object:
     """The first value of the answer, or None; raises on an error, and without an answer."""
     message = Message(
         destination=name, path=path, interface=interface, member=member, signature=signature, body=list(body)
@@ -47,12 +46,15 @@ async def call(
 async def process(bus: MessageBus, name: str) -> int:
     """The process behind a name as the bus saw it connect; 0 when there is none."""
     try:
-        return int(await ask(bus, "GetConnectionUnixProcessID", "s", name))
+        found = await ask(bus, "GetConnectionUnixProcessID", "s", name)
     except DBusError:
         return 0
+    return found if isinstance(found, int) else 0
 
 
 async def hosts(bus: MessageBus) -> set[int]:
     """The processes of all tray hosts that are there now."""
-    names = [name for name in await ask(bus, "ListNames") if name == WATCHER or name.startswith(HOST_PREFIX)]
-    return {await process(bus, name) for name in names} - {0}
+    listed = await ask(bus, "ListNames")
+    names = [str(name) for name in listed] if isinstance(listed, list) else []
+    hosting = [name for name in names if name == WATCHER or name.startswith(HOST_PREFIX)]
+    return {await process(bus, name) for name in hosting} - {0}

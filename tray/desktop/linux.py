@@ -9,11 +9,31 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tray.errors import HooktrayError
 from tray.language import say
 from tray.lazy_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class IconDisplay(Protocol):
+        flush: Callable[[], object]
+
+        def get_display_name(self) -> str: ...
+
+    class IconWindow(Protocol):
+        id: int
+
+    class XorgIcon(Protocol):
+        """What is private in pystray's Xorg icon."""
+
+        _display: IconDisplay
+        _window: IconWindow
+        _thread: threading.Thread
+        _send_message: Callable[..., object]
+
 
 LAUNCHER = Path(__file__).with_name("launcher.py")
 
@@ -79,7 +99,7 @@ def open_file(path: Path) -> int:
     return int(done.stdout)
 
 
-def separate_connection(icon: Any) -> Callable[[], None]:
+def separate_connection(icon: XorgIcon) -> Callable[[], None]:
     """Make other threads talk to pystray's Xorg icon over a second connection; returns what closes that.
 
     python-xlib loses a reply when two threads use one connection: each may read what the other waits for (measured:
@@ -95,7 +115,7 @@ def separate_connection(icon: Any) -> Callable[[], None]:
     def on_loop() -> bool:
         return threading.current_thread() is icon._thread
 
-    def send(target: Any, kind: int, *words: int) -> None:
+    def send(target: object, kind: int, *words: int) -> None:
         if on_loop():
             direct(target, kind, *words)
             return

@@ -12,11 +12,10 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from tray.desktop.focus import hyprland, kitty, konsole, kwin, niri, session_bus, sway, tmux
-from tray.desktop.focus.windows_of import FocusError
-from tray.execution.process_place import program_of
+from tray.desktop.focus.windows_of import DESKTOP_ERRORS, FocusError
+from tray.execution.process_table import program_name
 from tray.lazy_dataclass import replace
 from tray.model.place import Place
 from tray.notify.alert_gate import Attention
@@ -44,7 +43,7 @@ def attention(
 ) -> Attention:
     """`away_after`: seconds without a key after which the user is away; 0 = never. `watched`: an IdleWatch's seconds.
 
-    It never raises.
+    It raises nothing that a desktop is known to raise.
     """
     try:
         idle = idle_seconds(environment, watched)
@@ -53,7 +52,7 @@ def attention(
         if is_away or place == Place() or (idle is not None and idle >= ACTIVE):
             return Attention(is_away=is_away)
         return Attention(is_looking=is_watched(place, idle, environment))
-    except Exception:  # a library of a desktop may fail in any way; then nothing is proved
+    except (FocusError, session_bus.BusCallError, *DESKTOP_ERRORS):  # then nothing is proved
         log.exception("whether the user looks is not known")
         return Attention()
 
@@ -94,7 +93,7 @@ def has_keyboard(place: Place, environment: Mapping[str, str]) -> bool | None:
 def _is_ours(place: Place, pid: int) -> bool | None:
     if not any(one.pid == pid for one in place.processes):
         return False
-    return True if place.konsole_session or program_of(pid) in WITHOUT_TABS else None
+    return True if place.konsole_session or program_name(pid) in WITHOUT_TABS else None
 
 
 def _on_x11(place: Place, environment: Mapping[str, str]) -> bool | None:
@@ -140,7 +139,7 @@ def _idle_sources(
 def _mutter_idle() -> float:
     name = "org.gnome.Mutter.IdleMonitor"
     found = session_bus.call(name, "/org/gnome/Mutter/IdleMonitor/Core", name, "GetIdletime")
-    return float(found[0]) / 1000
+    return session_bus.first(found, int) / 1000
 
 
 def _logind_idle(user: int) -> float | None:
@@ -148,7 +147,8 @@ def _logind_idle(user: int) -> float | None:
     found = _graphical_sessions(user)
     if not found or not all(one.get("IdleHint") is True for one in found):
         return None
-    return max(0.0, time.time() - max(float(one.get("IdleSinceHint", 0)) for one in found) / 1e6)
+    since = [at for one in found if isinstance(at := one.get("IdleSinceHint"), int)]
+    return max(0.0, time.time() - max(since, default=0) / 1e6)
 
 
 def _windows_idle() -> float | None:
@@ -206,15 +206,16 @@ def _logind_is_locked(user: int) -> bool:
     return bool(found) and all(one.get("LockedHint") is True for one in found)
 
 
-def _graphical_sessions(user: int) -> list[dict[str, Any]]:
+def _graphical_sessions(user: int) -> list[dict[str, object]]:
     with contextlib.suppress(session_bus.BusCallError):
-        sessions = session_bus.call_system(LOGIND, "/org/freedesktop/login1", f"{LOGIND}.Manager", "ListSessions")[0]
+        reply = session_bus.call_system(LOGIND, "/org/freedesktop/login1", f"{LOGIND}.Manager", "ListSessions")
+        sessions = session_bus.first(reply, list)
         found = [_logind_session(path) for _, uid, _, _, path in sessions if uid == user]
         return [one for one in found if one.get("Type") in ("x11", "wayland")]
     return []
 
 
-def _logind_session(path: str) -> dict[str, Any]:
+def _logind_session(path: str) -> dict[str, object]:
     words = [f"{LOGIND}.Session"]
-    found = session_bus.call_system(LOGIND, path, "org.freedesktop.DBus.Properties", "GetAll", "s", words)[0]
-    return {name: one.value for name, one in found.items()}
+    found = session_bus.call_system(LOGIND, path, "org.freedesktop.DBus.Properties", "GetAll", "s", words)
+    return {name: one.value for name, one in session_bus.first(found, dict).items()}

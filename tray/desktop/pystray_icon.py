@@ -6,7 +6,7 @@ import logging
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tray.desktop import linux, macos, windows
 from tray.desktop.artwork import IconState, draw, on_tile
@@ -14,10 +14,48 @@ from tray.desktop.mainloop import MainLoop
 from tray.desktop.menu import Action, Item, ItemKind, OpenPage
 from tray.notify.alert import APP
 from tray.text import sanitise
+from tray.threads import run_logged
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from PIL.Image import Image
+
+    class LibraryIcon(windows.MenuIcon, linux.XorgIcon, Protocol):
+        """What is used of pystray's icons; each system's has its own part of what is private."""
+
+        HAS_MENU: bool
+        visible: bool
+        icon: Image
+        title: str
+        menu: object
+
+        def run(self, setup: Callable[[LibraryIcon], None]) -> None: ...
+        def stop(self) -> None: ...
+        def notify(self, message: str, title: str) -> None: ...
+
+    class LibraryIcons(Protocol):
+        HAS_MENU: bool
+
+        def __call__(self, name: str, icon: Image, title: str) -> LibraryIcon: ...
+
+    class LibraryMenus(Protocol):
+        SEPARATOR: object
+
+        def __call__(self, *items: object) -> object: ...
+
+    class Pystray(Protocol):
+        """The library, which has no types."""
+
+        Icon: LibraryIcons
+        Menu: LibraryMenus
+        MenuItem: Callable[..., object]
+
 
 TOOLTIP_LIMIT = 127  # UTF-16 units; Windows takes no more
 PICTURE_SIZE = 64
 START_TIMEOUT = 2.0  # seconds for pystray to come up, and to end
+PYSTRAY_ERRORS = (OSError, RuntimeError)  # of Windows; of GLib, and of X11, whose other errors it logs itself
 NO_MENU = (
     "this tray shows the icon without its menu: for the menu, run a StatusNotifier tray (Xfce, KDE Plasma or"
     " snixembed) on a D-Bus session"
@@ -37,12 +75,12 @@ class PystrayIcon:
     name = "pystray"
 
     def __init__(
-        self, pystray: Any, act: Callable[[Action], None], platform: str = sys.platform, main: Post = macos.post
+        self, pystray: Pystray, act: Callable[[Action], None], platform: str = sys.platform, main: Post = macos.post
     ) -> None:
         if sys.platform == "win32":
             windows.set_app_id(APP)
         self._pystray, self._act, self._platform = pystray, act, platform
-        self._owns_main = platform == "darwin"
+        self._owns_main, self._needs_menu = platform == "darwin", platform == "win32"
         complete = pystray.Icon.HAS_MENU  # its Xorg icon has neither menu nor transparency
         self.reason = "" if complete else NO_MENU
         self._picture = draw if complete else on_tile
@@ -54,12 +92,14 @@ class PystrayIcon:
         self._main, self._calls = MainLoop(), MainLoop()
         self.post: Post = main if self._owns_main else self._main.post
         self._threads: list[threading.Thread] = []
-        self._ready = threading.Event()
+        self._ready = threading.Event()  # its loop runs
+        self._is_up = False
+        self._early_balloons: list[tuple[str, str]] = []
 
     @property
     def visible(self) -> bool:
         """Whether it is up; its Xorg icon also knows whether a tray has it."""
-        return self._ready.is_set() and getattr(self._icon, "_systray_manager", True) is not None
+        return self._is_up and getattr(self._icon, "_systray_manager", True) is not None
 
     def run(self) -> None:
         if self._owns_main:
@@ -71,7 +111,8 @@ class PystrayIcon:
 
     def begin(self) -> None:
         """Come up in threads of its own."""
-        loop = threading.Thread(target=self._loop, name="pystray", daemon=True)
+        words = ((self._loop,), "pystray's icon failed")
+        loop = threading.Thread(target=run_logged, args=words, name="pystray", daemon=True)
         calls = threading.Thread(target=self._make_calls, name="pystray calls", daemon=True)
         self._icon._thread = loop  # it looks for this before its loop has set it
         self._threads = [calls, loop]
@@ -102,17 +143,20 @@ class PystrayIcon:
             self._icon.visible = True
         try:
             self._icon.run(self._appear)
-        except Exception as error:  # noqa: BLE001 - its GTK icons call a notification server at their end, there or not
+        except PYSTRAY_ERRORS as error:  # its GTK icons call a notification server at their end, there or not
             log.info("pystray: %s", error)
 
-    def _appear(self, icon: Any) -> None:
-        icon.visible = True
-        self._stencil()
+    def _appear(self, icon: LibraryIcon) -> None:
+        """On Windows with its menu, not here: a press on an icon without a menu does nothing."""
+        if not self._needs_menu:
+            icon.visible = True
+            self._stencil()
+            self._is_up = True
         self._ready.set()
 
     def _make_calls(self) -> None:
         """Before its loop runs, pystray cannot be called."""
-        self._ready.wait(START_TIMEOUT)
+        self._ready.wait(None if self._needs_menu else START_TIMEOUT)
         self._calls.run()
 
     def _show(self, state: IconState, tooltip: str, items: tuple[Item, ...]) -> None:
@@ -120,6 +164,11 @@ class PystrayIcon:
         self._stencil()
         self._icon.title = truncate(tooltip, TOOLTIP_LIMIT)
         self._icon.menu = self._pystray.Menu(*self._rows(items), *self._on_left_button())
+        if self._needs_menu and not self._is_up:
+            self._icon.visible = True
+            self._is_up = True
+            for title, text in self._early_balloons:
+                self._icon.notify(text, title)
 
     def _stencil(self) -> None:
         """macOS draws a template in the colour of its menu bar, whichever that is."""
@@ -129,18 +178,24 @@ class PystrayIcon:
 
     def notify(self, title: str, text: str) -> None:
         """A balloon at this icon; another icon would stay empty in the tray for as long as the balloon."""
-        self._calls.post(lambda: self._icon.notify(text, title))
+        self._calls.post(lambda: self._notify(title, text))
 
-    def _on_left_button(self) -> list[Any]:
+    def _notify(self, title: str, text: str) -> None:
+        if self._needs_menu and not self._is_up:
+            self._early_balloons.append((title, text))
+        else:
+            self._icon.notify(text, title)
+
+    def _on_left_button(self) -> list[object]:
         """Windows reports the left button by itself: it does what the default row does, which no menu shows."""
         if self._platform != "win32":
             return []
         return [self._pystray.MenuItem(APP, self._click(OpenPage()), default=True, visible=False)]
 
-    def _rows(self, items: tuple[Item, ...]) -> list[Any]:
+    def _rows(self, items: tuple[Item, ...]) -> list[object]:
         return [self._row(item) for item in items]
 
-    def _row(self, item: Item) -> Any:
+    def _row(self, item: Item) -> object:
         if item.kind is ItemKind.SEPARATOR:
             return self._pystray.Menu.SEPARATOR
         label = item.label.replace("&", "&&") if self._platform == "win32" else item.label
@@ -148,7 +203,7 @@ class PystrayIcon:
         checked = (lambda _: item.checked) if item.kind is ItemKind.CHECK else None
         return self._pystray.MenuItem(label, action, checked=checked, enabled=item.enabled)
 
-    def _click(self, action: Action | None) -> Callable[[Any, Any], None] | None:
+    def _click(self, action: Action | None) -> Callable[[object, object], None] | None:
         if action is None:
             return None
         return lambda icon, item: self.post(lambda: self._act(action))

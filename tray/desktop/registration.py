@@ -2,7 +2,9 @@
 
 The item registers under the unique name of its connection. For a well-known name GNOME's extension starts a watcher
 of names, which can take the icon away while the extension still reads it (measured: 5 of 21 starts). A host may also
-miss what the item signals while it reads the item for the first time, so the item repeats that afterwards.
+miss what the item signals while it reads the item for the first time, so the item repeats that afterwards. Xfce's
+panel keeps the icon of a program that leaves the bus before the panel has answered its registration, until the panel
+ends (its source, 4.18); so closing waits for that answer.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ WATCHER_PATH = "/StatusNotifierWatcher"
 PROPERTIES = "org.freedesktop.DBus.Properties"
 REPEATS = (1.0, 2.0)  # seconds: the item repeats its state 1 s and 3 s after each registration
 PAUSES = (1.0, 5.0, 30.0, 60.0)  # seconds before a lost icon is registered again; the last one for good
+ANSWER_SECONDS = 2.0  # that closing waits for the answer to a registration
 LOST = (DBusError, EOFError, OSError, TimeoutError)
 
 log = logging.getLogger(__name__)
@@ -41,6 +44,7 @@ class Registration:
         self._news = asyncio.Event()
         self._keeping: asyncio.Task[None] | None = None
         self._ending: set[asyncio.Task[None]] = set()
+        self._registering: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Follow the watcher. The matches come before the query, so that none is missed that arrives in between."""
@@ -58,6 +62,9 @@ class Registration:
         self._wanted = False
         self._stop()
         await asyncio.gather(*self._ending, return_exceptions=True)
+        if self._registering is not None and self._bus.connected:
+            await asyncio.wait([self._registering], timeout=ANSWER_SECONDS)
+            self._registering.cancel()
 
     async def on_signal(self, message: Message) -> None:
         """What the watcher signals is only a reason to look: anybody can send it."""
@@ -103,12 +110,16 @@ class Registration:
             await asyncio.sleep(pause)
 
     async def _register(self) -> None:
+        self._registering = asyncio.get_running_loop().create_task(self._send_registration())
+        await asyncio.shield(self._registering)
+        await self._look()
+
+    async def _send_registration(self) -> None:
         try:
             unique = self._bus.unique_name
             await call(self._bus, WATCHER, WATCHER_PATH, WATCHER, "RegisterStatusNotifierItem", "s", unique)
         except LOST as error:
             log.warning("the tray host did not take the icon: %s", error)
-        await self._look()
 
     async def _look(self) -> None:
         """Ask the watcher for its host and its list; one that does not answer that is taken to have both."""

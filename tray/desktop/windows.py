@@ -6,8 +6,19 @@ import ctypes
 import os
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class MenuIcon(Protocol):
+        """What is private in pystray's icon for Windows."""
+
+        _update_menu: Callable[[], None]
+        _on_notify: Callable[[int, int], object]
+        _message_handlers: dict[int, Callable[[int, int], object]]
 
 
 def open_file(path: Path) -> None:
@@ -60,7 +71,7 @@ class OpenMenu:
     pystray destroys the old menu at once, in whatever thread: what is still drawn then takes no click.
     """
 
-    def __init__(self, icon: Any) -> None:
+    def __init__(self, icon: MenuIcon) -> None:
         self._replace, self._on_notify = icon._update_menu, icon._on_notify
         self._lock = threading.Lock()
         self._depth = 0  # an open menu goes on dispatching messages, so that they nest
@@ -76,7 +87,7 @@ class OpenMenu:
             if not self._is_late:
                 self._replace()
 
-    def _notify(self, wparam: int, lparam: int) -> Any:
+    def _notify(self, wparam: int, lparam: int) -> object:
         """A message about the icon; for a press of the right button pystray returns when its menu is closed."""
         with self._lock:
             self._depth += 1

@@ -7,14 +7,43 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tray.edit.file_changes import File, FileChange, FileState, Link, MovedHooks, read_state
 from tray.errors import HooktrayError
 from tray.lazy_dataclass import dataclass, replace
 from tray.paths import unwritable_error
+
+if TYPE_CHECKING:
+    from typing import NotRequired, TypedDict
+
+    class StateRecord(TypedDict, total=False):
+        """The state of a file: its text in base64 with its mode, or where a link leads."""
+
+        text: str
+        mode: int
+        link: str
+
+    class MovedRecord(TypedDict):
+        """Hooks that were moved out of the file."""
+
+        before: StateRecord | None
+        text: str
+        path: str
+
+    class BackupRecord(TypedDict):
+        """A backup as it is kept."""
+
+        agent: str
+        path: str
+        before: StateRecord | None
+        after: StateRecord | None
+        moved: NotRequired[MovedRecord | None]
+        replaced: NotRequired[list[StateRecord | None]]
+        folders: list[str]
+
 
 CONNECTIONS = "connections"  # where they are, below the state folder
 UNREADABLE = (OSError, ValueError, KeyError, TypeError)
@@ -100,7 +129,7 @@ class Backups:
 
     def save(self, backup: Backup) -> None:
         """Raises HooktrayError."""
-        document = {
+        document: BackupRecord = {
             "agent": backup.agent,
             "path": os.fsdecode(backup.path),
             "before": _encode(backup.before),
@@ -138,13 +167,13 @@ class Backups:
         return self._folder / f"{hashlib.sha256(os.fsencode(path)).hexdigest()[:24]}.json"
 
 
-def _encode(state: FileState) -> Mapping[str, Any] | None:
+def _encode(state: FileState) -> StateRecord | None:
     if isinstance(state, File):
         return {"text": base64.b64encode(state.text).decode(), "mode": state.mode}
     return {"link": state.target} if state else None
 
 
-def _decode(document: Mapping[str, Any] | None) -> FileState:
+def _decode(document: StateRecord | None) -> FileState:
     if document is None:
         return None
     if "link" in document:
@@ -152,21 +181,21 @@ def _decode(document: Mapping[str, Any] | None) -> FileState:
     return File(text=base64.b64decode(document["text"]), mode=document["mode"])
 
 
-def _encode_moved(moved: MovedHooks | None) -> Mapping[str, Any] | None:
+def _encode_moved(moved: MovedHooks | None) -> MovedRecord | None:
     if moved is None:
         return None
     text = base64.b64encode(moved.text).decode()
     return {"before": _encode(moved.before), "text": text, "path": str(moved.path)}
 
 
-def _decode_moved(document: Mapping[str, Any] | None) -> MovedHooks | None:
+def _decode_moved(document: MovedRecord | None) -> MovedHooks | None:
     if document is None:
         return None
     text = base64.b64decode(document["text"])
     return MovedHooks(before=_decode(document["before"]), text=text, path=Path(document["path"]))
 
 
-def _parse(document: Mapping[str, Any]) -> Backup:
+def _parse(document: BackupRecord) -> Backup:
     return Backup(
         agent=document["agent"],
         path=Path(document["path"]),

@@ -10,7 +10,6 @@ import re
 from collections.abc import Collection, Sequence
 from functools import cached_property
 from json.decoder import scanstring  # type: ignore[attr-defined]
-from typing import Any
 
 from tray.edit.file_changes import SIZE_LIMIT
 from tray.errors import ConfigError
@@ -46,7 +45,7 @@ class JsonSpan:
     key: str = ""
 
 
-JsonEntry = tuple[str | None, Any]  # key (None in a list) and value, which may be RawJson
+JsonEntry = tuple[str | None, object]  # key (None in a list) and value, which may be RawJson
 TextEdit = tuple[int, int, str]
 
 
@@ -68,7 +67,7 @@ class JsonText:
         indents = [line[: len(line) - len(line.lstrip())] for line in lines[1:]]
         self._unit = next((indent for indent in indents if indent), "  ")
 
-    def _load(self) -> Any:
+    def _load(self) -> object:
         try:
             return json.loads(self._plain, parse_constant=_reject_constant)
         except json.JSONDecodeError as error:
@@ -180,7 +179,7 @@ class JsonText:
                     edits.append((comma, comma + 1, ""))
         return edits
 
-    def replace(self, span: JsonSpan, value: Any) -> TextEdit:
+    def replace(self, span: JsonSpan, value: object) -> TextEdit:
         """The edit that puts another value in this place."""
         own = self.source(span)
         indent = self._indent(span.value) if self._newline in own else None
@@ -255,7 +254,7 @@ def is_blank(text: bytes) -> bool:
     return not text.removeprefix(BOM).strip()
 
 
-def new_document(value: Any) -> bytes:
+def new_document(value: object) -> bytes:
     """A new file, laid out as people do."""
     return (json.dumps(value, ensure_ascii=False, indent=2) + "\n").encode()
 

@@ -10,7 +10,6 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 from tray.errors import ConfigError
 
@@ -21,7 +20,7 @@ PLACE = re.compile(r"\(at (?:line (\d+), column (\d+)|end of document)\)")
 UNWRITABLE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f']")  # not in a literal text
 
 
-def parse(text: bytes, path: str, hint: str = "mend it; nothing was written") -> dict[str, Any]:
+def parse(text: bytes, path: str, hint: str = "mend it; nothing was written") -> dict[str, object]:
     """The settings of a text. Raises ConfigError when it is no TOML."""
     try:
         return tomllib.loads(text.decode())
@@ -32,7 +31,7 @@ def parse(text: bytes, path: str, hint: str = "mend it; nothing was written") ->
         raise ConfigError(f"{place}: not TOML: {what}", hint=hint) from None
 
 
-def tables(text: bytes, path: str, key: str) -> list[dict[str, Any]]:
+def tables(text: bytes, path: str, key: str) -> list[dict[str, object]]:
     """The tables of the array; raises ConfigError when there is something else."""
     found = parse(text, path).get(key, [])
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
@@ -53,7 +52,7 @@ def append(text: bytes, path: str, key: str, new: Sequence[Table]) -> bytes:
     return _checked(text, source, path, key, expected)
 
 
-def remove(text: bytes, path: str, key: str, predicate: Callable[[Mapping[str, Any]], bool]) -> bytes:
+def remove(text: bytes, path: str, key: str, predicate: Callable[[Mapping[str, object]], bool]) -> bytes:
     """The text without the tables that the predicate is true for, and without the blank line before each."""
     found = tables(text, path, key)
     removed = {index for index, table in enumerate(found) if predicate(table)}
@@ -95,7 +94,7 @@ def _spans(lines: Sequence[str], key: str) -> Iterator[tuple[int, int]]:
         yield begin, end
 
 
-def _checked(old: bytes, source: str, path: str, key: str, expected: Sequence[Any]) -> bytes:
+def _checked(old: bytes, source: str, path: str, key: str, expected: Sequence[object]) -> bytes:
     """The new text, after checking that it has the expected tables and that nothing else changed."""
     new = source.encode()
     try:

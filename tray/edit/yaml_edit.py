@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 import yaml
 
@@ -17,25 +16,24 @@ from tray.errors import ConfigError
 from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
 from tray.strict import load_yaml
+from tray.strict.yaml_reader import LOADER
 
 
 @dataclass(frozen=True, slots=True)
 class VerbatimItem:
     """An item as it was written elsewhere: its lines without the dash, the first column being the item's own."""
 
-    value: Any
+    value: object
     lines: tuple[str, ...]
 
 
-Item = Mapping[str, Any] | VerbatimItem
+Item = object  # a value, or a VerbatimItem
 Cut = tuple[int, int]
-# Only libyaml takes a tab before a comment, as YAML does; both give the same marks.
-LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 COMMA = lazy_pattern(r"(?:[ \t\r\n]|#[^\r\n]*)*+(,)")
 HINT = "nothing was written; write the list as `{}:` with one `- …` in a line of its own for each item"
 
 
-def items(text: bytes, path: str, key: str) -> list[Any]:
+def items(text: bytes, path: str, key: str) -> list[object]:
     """The items of a top-level list; none when it is not there. Raises ConfigError with its place."""
     document = load_yaml(text, path)
     found = document.value.get(key) if isinstance(document.value, dict) else None
@@ -87,7 +85,7 @@ def _append(text: bytes, path: str, key: str, new: Sequence[Item]) -> bytes:
     return _checked(text, bom + encoded, path, key, [*existing, *map(_value_of, new)])
 
 
-def verbatim_items(text: bytes, key: str, predicate: Callable[[Any], bool]) -> list[VerbatimItem]:
+def verbatim_items(text: bytes, key: str, predicate: Callable[[object], bool]) -> list[VerbatimItem]:
     """The items that are wanted, as they are written there; of a readable text only."""
     source, _bom, _newline = _decoded(text)
     found = _value(_root(source, key), key)
@@ -110,11 +108,11 @@ def _lines(source: str, sequence: yaml.SequenceNode, node: yaml.Node) -> Iterato
         yield line[min(indent, node.start_mark.column) :]
 
 
-def _value_of(item: Item) -> Any:
+def _value_of(item: Item) -> object:
     return item.value if isinstance(item, VerbatimItem) else item
 
 
-def remove(text: bytes, path: str, key: str, predicate: Callable[[Any], bool]) -> bytes:
+def remove(text: bytes, path: str, key: str, predicate: Callable[[object], bool]) -> bytes:
     """The text without the items that are ours; a list of nothing else goes with them, unless a comment is in it."""
     existing = items(text, path, key)
     source, bom, _newline = _decoded(text)
@@ -190,10 +188,10 @@ def _whole(source: str, root: yaml.Node | None, key: str, sequence: yaml.Sequenc
     return begin, _line_end(source, _end(sequence))[0]
 
 
-def _checked(old: bytes, new: bytes, path: str, key: str, expected: list[Any]) -> bytes:
+def _checked(old: bytes, new: bytes, path: str, key: str, expected: list[object]) -> bytes:
     """The new text, once it is sure that it means what was intended and nothing else."""
     before, after = load_yaml(old, path).value, load_yaml(new, path).value
-    if not isinstance(after, dict):
+    if not isinstance(before, dict) or not isinstance(after, dict):
         raise ConfigError(f"{path}: {key}: cannot be edited without touching the rest", hint=HINT.format(key))
     others = [{name: value for name, value in one.items() if name != key} for one in (before, after)]
     if (after.get(key) or []) != expected or others[0] != others[1]:
@@ -253,6 +251,9 @@ def _block(new: Sequence[Item], column: int, newline: str) -> str:
         if isinstance(item, VerbatimItem):
             rest = ((" " * (column + 2) + line).rstrip(" ") if line.strip() else "" for line in item.lines[1:])
             lines += [text + newline for text in (" " * column + "- " + item.lines[0], *rest)]
+            continue
+        if not isinstance(item, Mapping):
+            lines.append(f"{' ' * column}- {json.dumps(item, ensure_ascii=False)}{newline}")
             continue
         for index, (name, value) in enumerate(item.items()):
             lead = " " * column + ("- " if index == 0 else "  ")

@@ -33,7 +33,7 @@ from tray.model.event import TEST_VARIABLE, Event
 from tray.model.hook import AsyncMode, Command, Hook, Http, Prompt, Rule
 from tray.store.ledger import ApprovedHook
 from tray.store.switch import Switch
-from tray.threads import ShutdownState
+from tray.threads import ShutdownState, run_logged
 
 if TYPE_CHECKING:  # most events ask no hook, and need nothing that starts processes; `once` reads no YAML
     from tray.approvals.command_resolver import CommandResolver
@@ -46,6 +46,7 @@ ONCE_CAUSE = "it had its turn in this session"
 # A session manager may end a hook together with the tray. A failure then must not count before the tray's own signal.
 SESSION_ENDS = frozenset(getattr(signal, name, 0) for name in ("SIGHUP", "SIGINT", "SIGTERM")) - {0}
 SIGNAL_GRACE = 0.25  # seconds that the tray's own signal may come later than the hook's
+NOT_SHOWN = "a hook's status could not be shown"
 AGENT_TIMEOUT = 60.0  # seconds that an agent hook has at most
 
 log = logging.getLogger(__name__)
@@ -316,30 +317,25 @@ class StatusDisplay(Protocol):
 def show_status(
     display: StatusDisplay, event: Event, texts: Mapping[int, str]
 ) -> Iterator[Callable[[int], Callable[[], None]]]:
-    """Show the hooks' texts that are not empty; yields what to call when one of the hooks has ended."""
+    """Show the hooks' texts that are not empty; yields what to call when one of the hooks has ended.
+
+    A failure of the display never changes an answer (law 7).
+    """
     turns: dict[int, str] = {}
 
     def hide(index: int) -> None:
         if turn := turns.pop(index, ""):
-            _quietly(partial(display.status_hidden, turn))
+            run_logged((partial(display.status_hidden, turn),), NOT_SHOWN)
 
     for index, text in texts.items():
         if text:
             turns[index] = f"{event.id}/{index}"
-            _quietly(partial(display.status_shown, turns[index], text))
+            run_logged((partial(display.status_shown, turns[index], text),), NOT_SHOWN)
     try:
         yield lambda index: partial(hide, index)
     finally:
         for index in list(turns):
             hide(index)
-
-
-def _quietly(call: Callable[[], None]) -> None:
-    """A failure of the display never changes an answer (law 7)."""
-    try:
-        call()
-    except Exception:  # of our display; the hook runs on
-        log.exception("a hook's status could not be shown")
 
 
 def ready(waiting: Mapping[int, AnyJob], hooks: Sequence[ApprovedHook]) -> dict[int, AnyJob]:

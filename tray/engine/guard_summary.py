@@ -6,7 +6,6 @@ met, and a pattern that is not a list of names finds every tool that is not know
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection, Iterable, Iterator
 
 from tray.agents.protocol import spec
@@ -25,8 +24,6 @@ from tray.store.switch import Switch
 _ANCHORED_LIST = lazy_pattern(
     r"\^(?:\((?:\?:)?([\w|-]+)\)|([\w-]+))\$"
 )  # a pattern that is a list of names all the same
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +149,7 @@ def _tools(match: Match, agent: str, event: str) -> ToolSet:
 
 def _may_match(match: Match, agent: str, name: str, tool: str) -> bool:
     event = Event(id="", agent=agent, name=name, kind=spec(agent, name).kind, tool=Tool(name=tool))
-    try:
-        return matches(match, event, EventSearch(event))
-    except Exception:  # as in a plan: a hook whose matcher fails is asked
-        log.exception("whether %s of %s can be meant by %r", tool, agent, match)
-        return True
+    return matches(match, event, EventSearch(event))
 
 
 def _known_tools(agent: str) -> Iterator[str]:

@@ -11,8 +11,6 @@ from tray.agents import lenient
 from tray.agents.protocol import spec
 from tray.agents.registry import AGENTS, hook_rules
 from tray.engine.own_answers import OWN_NAME
-from tray.engine.prompt_text import parse_reply
-from tray.execution.script import UNOPENED, is_unopened_script
 from tray.lazy_dataclass import replace
 from tray.model.decision import NO_OUTPUT, Decision, Gate, HookOutput, Outcome, Result, Status, Verdict
 from tray.model.event import STOP_KINDS, Capability, Event
@@ -32,10 +30,14 @@ def parse_output(event: Event, hook: Hook, result: Result) -> HookOutput:
     script has failed, although it ends with 2.
     """
     if isinstance(hook.action, Prompt):
+        from tray.engine.prompt_text import parse_reply
+
         return parse_reply(event, hook, hook.action, result)
-    if result.code == 2 and UNOPENED in result.stderr and not result.stdout and isinstance(hook.action, Command):
+    if result.code == 2 and not result.stdout and isinstance(hook.action, Command):
+        from tray.execution.script import UNOPENED, is_unopened_script
+
         stderr = result.stderr.decode("utf-8", "replace").strip()
-        if is_unopened_script(hook.action.line, stderr):
+        if UNOPENED in result.stderr and is_unopened_script(hook.action.line, stderr):
             return HookOutput(problem=stderr)
     known = AGENTS.find(hook.dialect)
     assert known is not None  # it was when the hook was started

@@ -22,7 +22,7 @@ from tray.engine.receive import CallReport, CallReports, receive
 from tray.engine.respond import Responder
 from tray.engine.scopes import SkillScopes
 from tray.engine.user_questions import ASKING_KINDS, EngineResponse, QuestionResult, Resolution, apply_result
-from tray.execution.hook_runs import HookAncestry
+from tray.execution.hook_runs import Descent, HookAncestry
 from tray.execution.process import CANCELLED
 from tray.lazy_dataclass import replace
 from tray.model.decision import NO_OPINION, Answer, Decision, Gate, Outcome, Status, Verdict
@@ -141,7 +141,8 @@ class Engine:
                 return self._answer_off(event, ledger, switch_gate, started, defer)
             hooks = plan(event, ledger, self._switch, self._scopes.skills, on_slow)
             if (hooks and switch_gate is None) or event.kind in ANCESTRY_KINDS:
-                event = self._with_place(event)  # now, while the relay still lives
+                found = self._ancestry.descent(event.pid)  # now, while the relay still lives
+                event = event if found is None else self._with_place(event, found)
             observed = bool(hooks) and spec(event.agent, event.name).observe_only
             if self._questions.pending:
                 self._questions.observe(event)
@@ -195,11 +196,8 @@ class Engine:
             self._start_async(event, beside)
         return response
 
-    def _with_place(self, event: Event) -> Event:
+    def _with_place(self, event: Event, found: Descent) -> Event:
         """The event with the hooks from which its relay descends."""
-        found = self._ancestry.descent(event.pid)
-        if found is None:
-            return event
         place = self._runs.find(found.chain, is_below_one_shot=found.is_below_one_shot, background=self._background)
         return replace(event, above=place.above, depth=place.depth) if place.depth else event
 

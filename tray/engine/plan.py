@@ -48,7 +48,6 @@ def plan(
     """The hooks in force that this event asks, in their order. Of an unreadable event only agent and name count.
 
     `skills` returns the skills in force in the event's session; `on_slow` is called when patterns take long.
-    A hook whose matcher fails is asked: no content of an event gets it past a guard.
     """
     names = (event.agent, event.kind, event.name)
     candidates = ledger.known_candidates.get(names)
@@ -59,12 +58,7 @@ def plan(
     search = EventSearch(event, skills, on_slow)
     indexes: list[int] = []
     for match, group in candidates:
-        try:
-            is_asked = matches(match, event, search)
-        except Exception:
-            log.exception("whether %s of %s is meant by %r", event.name, event.agent, match)
-            is_asked = True
-        if is_asked:
+        if matches(match, event, search):
             indexes += group
     hooks = [*map(ledger.ordered.__getitem__, sorted(indexes))]
     if hooks and event.kind in TYPED_KINDS:
@@ -125,23 +119,28 @@ class EventSearch:
 
 
 def matches(match: Match, event: Event, search: EventSearch) -> bool:
-    if match.agents and event.agent not in match.agents:
-        return False
-    if match.event != event.kind and not (match.agents and match.event == event.name):
-        return False
-    if (match.format or match.project) and not _is_native(match, event):
-        return False
-    if event.problem:
+    """Whether the matcher means this event. One that fails does: no content of an event gets it past a guard."""
+    try:
+        if match.agents and event.agent not in match.agents:
+            return False
+        if match.event != event.kind and not (match.agents and match.event == event.name):
+            return False
+        if (match.format or match.project) and not _is_native(match, event):
+            return False
+        if event.problem:
+            return True
+        if match.subagent and not scopes.in_subagent(match.subagent, event):
+            return False
+        if match.skill and not scopes.is_active(match.skill, search.skills):
+            return False
+        if match.tool and not _tool_fits(match, event, search):
+            return False
+        if match.condition and not _is_condition_met(match, event, search):
+            return False
+        return not match.pattern or search.in_event(match.pattern)
+    except Exception:  # the hook's turn
+        log.exception("whether %s of %s is meant by %r", event.name, event.agent, match)
         return True
-    if match.subagent and not scopes.in_subagent(match.subagent, event):
-        return False
-    if match.skill and not scopes.is_active(match.skill, search.skills):
-        return False
-    if match.tool and not _tool_fits(match, event, search):
-        return False
-    if match.condition and not _is_condition_met(match, event, search):
-        return False
-    return not match.pattern or search.in_event(match.pattern)
 
 
 def _is_condition_met(match: Match, event: Event, search: EventSearch) -> bool:

@@ -17,7 +17,7 @@ from tray.store.copies import Copies
 from tray.store.ledger import Ledger
 from tray.store.sessions import Sessions
 from tray.store.switch import Switch
-from tray.threads import ShutdownState
+from tray.threads import ShutdownState, run_logged
 
 if TYPE_CHECKING:  # most events of `once` start no process, and none reads YAML
     from tray.execution.command import BackgroundProcesses, Hangup
@@ -33,14 +33,14 @@ Spawn = Callable[[Callable[[], object]], bool]
 
 
 class Defer(Protocol):
-    """Runs work once the answer has left; `soon` = it may announce something."""
+    """Runs work once the answer has left, and logs its failure; `soon` = it may announce something."""
 
     def __call__(self, work: Callable[[], object], /, *, soon: bool = False) -> object: ...
 
 
-def run_now(work: Callable[[], object], /, *, soon: bool = False) -> object:
+def run_now(work: Callable[[], object], /, *, soon: bool = False) -> None:
     """The Defer for callers where no agent waits for the answer."""
-    return work()
+    run_logged((work,), "what an answer leaves to be done could not be written down or started")
 
 
 class EngineListener(Protocol):

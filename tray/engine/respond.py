@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -20,11 +19,11 @@ from tray.errors import AgentError
 from tray.lazy_dataclass import replace
 from tray.model.decision import EMPTY_ANSWER, Answer, Decision, Outcome, Verdict
 from tray.model.event import Capability, Event
+from tray.threads import run_logged
 
 HANDED_BACK = "the tray quit before the hooks had ended and gave no answer: the relay asks the one-shot engine"
+NOT_RECORDED = "an event could not be written down"
 GIVEN_UP = "the agent stopped waiting while the tray quit, and got no answer"
-
-log = logging.getLogger(__name__)
 
 
 class Responder:
@@ -76,7 +75,7 @@ class Responder:
         if is_skill or event.kind in SCOPE_KINDS:
             self._scopes.update(event, decision)
         if commit:
-            record()
+            run_logged((record,), NOT_RECORDED)
         elif event.kind in FREQUENT_KINDS:
             defer(record)
         else:
@@ -107,7 +106,7 @@ class Responder:
         adjustment = f"the row of its answer, if there is one, begins with {event.id[:8]}"
         decision = Decision(reason=reason, outcomes=tuple(outcomes), adjustments=(adjustment,))
         took = time.monotonic() - started
-        self._record(row, decision, None, started, time.time() - took, took)
+        run_logged((partial(self._record, row, decision, None, started, time.time() - took, took),), NOT_RECORDED)
 
     def respond_unsupported(self, event: Event, caller: RecognisedCaller, started: float, defer: Defer) -> Answer:
         """Give an agent whose protocol is not here its own neutral answer, and record the reason."""
@@ -129,19 +128,17 @@ class Responder:
     ) -> None:
         """Record and announce the event, which came in at `at` and whose answer took `took` seconds.
 
-        An event without an answer is only recorded. A failure of journal or listener changes no answer.
+        An event without an answer is only recorded. Callers use `run_logged`: a failure of journal or listener
+        changes no answer.
         """
-        try:
-            decision = journalled(event) if journalled else decision
-            ms, offline, sent = took * 1000, self._offline, answer or EMPTY_ANSWER
-            record = make_record(event, decision, sent, at=at, ms=ms, offline=offline, started=started)
-            if answer is None:
-                record = replace(record, reason=decision.reason, answer={})
-            self._records.append(record, commit=commit)
-            if answer is not None:
-                self._listener.decided(event, decision, record)
-        except Exception:  # of the journal and the listener
-            log.exception("%s of %s could not be written down", event.name, event.agent)
+        decision = journalled(event) if journalled else decision
+        ms, offline, sent = took * 1000, self._offline, answer or EMPTY_ANSWER
+        record = make_record(event, decision, sent, at=at, ms=ms, offline=offline, started=started)
+        if answer is None:
+            record = replace(record, reason=decision.reason, answer={})
+        self._records.append(record, commit=commit)
+        if answer is not None:
+            self._listener.decided(event, decision, record)
 
 
 def _with_note(decision: Decision, note: str) -> Decision:

@@ -74,7 +74,7 @@ class TurnEndDetector:
         self._quiet_seconds = quiet_seconds
         self._on_turn_end = on_turn_end
         self._lock = threading.Lock()
-        self.waiting: dict[tuple[str, str], tuple[Event, threading.Timer]] = {}  # the last rounds, by session
+        self.waiting: dict[tuple[str, str], tuple[Event, CheckedTimer]] = {}  # the last rounds, by session
 
     def observe(self, event: Event) -> None:
         """A round's end starts the wait, more work cancels it, a session's end cuts it short.

@@ -8,10 +8,10 @@ or the time over.
 from __future__ import annotations
 
 import enum
-import logging
 import os
 import threading
 from collections.abc import Callable, Collection
+from functools import partial
 
 from tray.agents.protocol import answered, form, spec
 from tray.execution.process import CANCELLED
@@ -19,9 +19,11 @@ from tray.lazy_dataclass import dataclass, field, replace
 from tray.model.decision import Answer, Decision, Verdict
 from tray.model.event import Capability, Event, EventKind
 from tray.model.form import Answers, Form
+from tray.threads import run_logged
 
 # The agent itself then asks its user, whatever hooks say.
 ASKING_KINDS = frozenset({EventKind.ELICITATION, EventKind.PERMISSION_REQUEST})
+NOT_SHOWN = "a question could not be shown"
 LIMIT = 256  # open at once; beyond it no question is asked, as if it had not been answered
 
 AFTER_CALL = frozenset({EventKind.TOOL_AFTER, EventKind.TOOL_FAILED, EventKind.PERMISSION_DENIED})
@@ -34,8 +36,6 @@ AFTER_TURN = frozenset(
         EventKind.TURN_INTERRUPTED,
     }
 )
-
-log = logging.getLogger(__name__)
 
 
 class Resolution(enum.StrEnum):
@@ -110,7 +110,7 @@ EngineResponse = Answer | PendingQuestion | None
 
 
 class UserQuestions:
-    """The open ones, of `agents` only. `on_asked` and `on_ended` must only pass on."""
+    """The open ones, of `agents` only. `on_asked` and `on_ended` must only pass on; if they fail, that is logged."""
 
     def __init__(
         self,
@@ -163,7 +163,7 @@ class UserQuestions:
             if len(self.pending) >= LIMIT:
                 return False
             self.pending[question.id] = (question, resume)
-        self._notify(lambda: self._on_asked(question))
+        run_logged((partial(self._on_asked, question),), NOT_SHOWN)
         return True
 
     def find(self, id: str) -> UserQuestion | None:
@@ -200,15 +200,9 @@ class UserQuestions:
             question, resume = self.pending.pop(id, (None, None))
         if question is None or resume is None:
             return False
-        self._notify(lambda: self._on_ended(question, result))
+        run_logged((partial(self._on_ended, question, result),), NOT_SHOWN)
         resume(result)
         return True
-
-    def _notify(self, call: Callable[[], None]) -> None:
-        try:
-            call()
-        except Exception:  # who shows questions never keeps an answer back (law 7)
-            log.exception("a question could not be shown")
 
 
 def apply_result(event: Event, decision: Decision, result: QuestionResult) -> Decision:

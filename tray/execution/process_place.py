@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
-from collections.abc import Sequence
-from itertools import islice
+from collections.abc import Iterator, Sequence
 
+from tray.execution.process_table import command_line, environment, program_name, read_entry, start_time
+from tray.files import content
 from tray.model.place import ProcessId
 
 DEPTH = 32
@@ -16,40 +16,53 @@ TOLERANCE = 2.0  # seconds: a correction of the clock moves the start that the s
 
 def processes_from(pid: int) -> tuple[ProcessId, ...]:
     """The process and those above it, nearest first, as far as they can be seen."""
-    import psutil
+    return tuple(_upwards(pid))
 
-    found = []
-    try:
-        process = psutil.Process(pid)
-        for one in islice((process, *process.parents()), DEPTH):
-            if one.pid > 1:
-                found.append(ProcessId(one.pid, one.create_time()))
-    except (psutil.Error, ValueError):
-        pass
-    return tuple(found)
+
+def _upwards(pid: int) -> Iterator[ProcessId]:
+    below = float("inf")
+    for _ in range(DEPTH):
+        entry = read_entry(pid) if pid > 1 else None
+        if entry is None or entry.start > below:  # a later process has the number of a parent that has ended
+            return
+        yield ProcessId(pid, start_time(entry))
+        pid, below = entry.parent, entry.start
 
 
 def is_alive(process: ProcessId) -> bool:
     """Whether it is still the same process."""
-    import psutil
-
-    try:
-        return abs(psutil.Process(process.pid).create_time() - process.started) < TOLERANCE
-    except (psutil.Error, ValueError):
-        return False
+    entry = read_entry(process.pid)
+    return entry is not None and abs(start_time(entry) - process.started) < TOLERANCE
 
 
-def environment_of(pid: int) -> dict[str, str]:
-    """What a process of the user's own was started with; empty for any other."""
-    import psutil
+if sys.platform == "linux":
 
-    try:
-        process = psutil.Process(pid)
-        if sys.platform != "win32" and process.uids().real != os.getuid():
+    def environment_of(pid: int) -> dict[str, str]:
+        """What a process of the user's own was started with; empty for any other."""
+        if _real_user(pid) != os.getuid():
             return {}
-        return dict(process.environ())
-    except (psutil.Error, ValueError, OSError):
-        return {}
+        rows = (row.partition(b"=") for row in environment(pid).split(b"\0"))
+        return {os.fsdecode(name): os.fsdecode(value) for name, equals, value in rows if equals}
+
+    def _real_user(pid: int) -> int | None:
+        try:
+            return int(content(f"/proc/{pid}/status").partition(b"\nUid:")[2].split(None, 1)[0])
+        except (OSError, ValueError, IndexError):
+            return None
+
+else:
+
+    def environment_of(pid: int) -> dict[str, str]:
+        """What a process of the user's own was started with; empty for any other."""
+        import psutil
+
+        try:
+            process = psutil.Process(pid)
+            if sys.platform != "win32" and process.uids().real != os.getuid():
+                return {}
+            return dict(process.environ())
+        except (psutil.Error, ValueError, OSError):
+            return {}
 
 
 def terminal_of(pid: int) -> str:
@@ -64,30 +77,10 @@ def terminal_of(pid: int) -> str:
 
 def is_below(processes: Sequence[ProcessId], program: str) -> bool:
     """Whether one of them is this program, as far as they are known: a variable may be inherited from elsewhere."""
-    import psutil
-
-    names = []
-    for one in processes:
-        with contextlib.suppress(psutil.Error):
-            names.append(psutil.Process(one.pid).name())
-    return not processes or any(name.startswith(program) for name in names)
+    return not processes or any(program_name(one.pid).startswith(program) for one in processes)
 
 
 def command_of(pid: int) -> tuple[str, ...]:
-    """How it was started; empty when it has gone."""
-    import psutil
-
-    try:
-        return tuple(psutil.Process(pid).cmdline())
-    except (psutil.Error, ValueError):
-        return ()
-
-
-def program_of(pid: int) -> str:
-    """The name of its program; "" when it has gone."""
-    import psutil
-
-    try:
-        return psutil.Process(pid).name()
-    except (psutil.Error, ValueError):
-        return ""
+    """How it was started; empty when it has gone. A program that wrote its own line may have put it into one word."""
+    words = command_line(pid)
+    return tuple(words[0].split(" ")) if len(words) == 1 else words

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from tray.threads import CheckedThread
+from tray.threads import CheckedThread, run_logged
 
 BATCH_DELAY = 0.1  # seconds: work that is done together takes a third of the time
 URGENT_DELAY = 0.002  # seconds for what alerts a person
@@ -16,10 +15,9 @@ IDLE_TIME = 0.003  # seconds without an answer: then no client waits
 MAX_DELAY = 0.3  # seconds beyond its time that anything waits, however much goes on
 URGENT_SIZE = 500  # waiting entries from which the work is urgent
 MAX_SIZE = 2000  # waiting entries from which each caller runs its own
+FAILED = "deferred work failed"
 
 Work = Callable[[], object]
-
-log = logging.getLogger(__name__)
 
 
 class DeferredWork:
@@ -49,7 +47,7 @@ class DeferredWork:
                     self._due = due
                     self._change.notify()
                 return
-        _run_logged(work)
+        run_logged((work,), FAILED)
 
     def close(self, until: float) -> None:
         """Do what is left, without a pause."""
@@ -60,13 +58,17 @@ class DeferredWork:
             self._thread.join(max(0.0, until - time.monotonic()))
 
     def _run(self) -> None:
+        run_logged(self._due_work(), FAILED)
+
+    def _due_work(self) -> Iterator[Work]:
+        """Each when its time has come. What is done is let go: it may hold much, and the next batch may be far."""
         while batch := self._next_batch():
-            while batch:  # what is done is let go: it may hold much, and the next batch may be far
+            while batch:
                 # Events that come in close succession go first.
                 end = self._due + MAX_DELAY
                 while not self._closing and (left := min(self._last + IDLE_TIME, end) - time.monotonic()) > 0:
                     time.sleep(left)
-                _run_logged(batch.popleft())
+                yield batch.popleft()
 
     def _next_batch(self) -> deque[Work]:
         """Empty at the end."""
@@ -77,10 +79,3 @@ class DeferredWork:
                 self._change.wait(left)
             batch, self._waiting = self._waiting, deque()
             return batch
-
-
-def _run_logged(work: Work) -> None:
-    try:
-        work()
-    except Exception:  # our bookkeeping; the answer has left
-        log.exception("deferred work failed")

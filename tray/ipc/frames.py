@@ -20,8 +20,9 @@ import struct
 from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
+from tray.lazy_dataclass import dataclass, field
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import EMPTY_ANSWER, Answer
 
@@ -50,7 +51,8 @@ class FrameError(ValueError):
     """Bytes that do not follow the wire format."""
 
 
-class FramePrefix(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FramePrefix:
     """The fixed first bytes of a frame."""
 
     kind: bytes
@@ -58,11 +60,12 @@ class FramePrefix(NamedTuple):
     body_size: int  # bytes
 
 
-class FrameHeader(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FrameHeader:
     """Who sends the frame, and from where: the fields, then the caller's environment."""
 
-    fields: Mapping[str, str] = EMPTY
-    environment: Mapping[str, str] = EMPTY
+    fields: Mapping[str, str] = field(default_factory=lambda: EMPTY)
+    environment: Mapping[str, str] = field(default_factory=lambda: EMPTY)
 
 
 def encode_event(fields: Mapping[str, str], environment: Mapping[str, str], body: bytes) -> bytes:

@@ -289,34 +289,32 @@ class IpcServer:
         return self._service.timeout(header.fields.get("agent", ""), header.fields.get("event", ""))
 
     def _guarded(self, caller: ClientConnection, step: Callable[[ClientConnection], bool]) -> bool:
-        """Run one step for a caller; no failure passes this line, and after ours the service decides the answer."""
-        try:
-            return step(caller)
-        except ClientDisconnected:
-            return False
-        except Exception as error:  # noqa: BLE001  the connection: no failure of one may end the thread
-            if isinstance(error, FrameError) and not caller.is_complete:
-                _log.warning("rejected a caller (pid %d): %s", caller.peer.pid, error)
+        """Run one step for a caller; no failure passes this line, and after ours the service decides the answer.
+
+        If it fails at that, too, the connection is only closed.
+        """
+        for attempt in (step, self._answer_failure):
+            try:
+                return attempt(caller)
+            except ClientDisconnected:
                 return False
-            with contextlib.suppress(MemoryError):
-                _log.exception("could not serve a caller (pid %d)", caller.peer.pid)
-        try:
-            self._answer_failure(caller)
-        except Exception:  # noqa: BLE001  the last resort has failed too: closing is left
-            with contextlib.suppress(MemoryError):
-                _log.exception("no neutral answer for a caller (pid %d)", caller.peer.pid)
+            except Exception as error:  # noqa: BLE001  the connection: no failure of one may end the thread
+                if isinstance(error, FrameError) and not caller.is_complete:
+                    _log.warning("rejected a caller (pid %d): %s", caller.peer.pid, error)
+                    return False
+                with contextlib.suppress(MemoryError):
+                    _log.exception("could not serve a caller (pid %d)", caller.peer.pid)
         return False
 
-    def _answer_failure(self, caller: ClientConnection) -> None:
+    def _answer_failure(self, caller: ClientConnection) -> bool:
         """A frame that is not whole gets no answer: the closed connection sends the relay to its own fall-back."""
         if not caller.is_complete or caller.header is None:
-            return
+            return False
         if caller.prefix is not None and caller.prefix.kind == frames.CONTROL:
             failure = {"error": "the tray failed at this request", "hint": "its log says why"}
-            caller.send_answer(_encode_reply(failure, 3))
-            return
+            return _send(caller, _encode_reply(failure, 3))
         agent, event = (caller.header.fields.get(name, "") for name in ("agent", "event"))
-        _send(caller, self._service.failure_answer(agent, event, caller.body()))
+        return _send(caller, self._service.failure_answer(agent, event, caller.body()))
 
     def _read_frame(self, caller: ClientConnection) -> bool:
         """The acceptor's step: a slow caller moves to a pool or is closed at once, and its relay goes to `once`."""

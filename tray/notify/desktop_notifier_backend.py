@@ -7,9 +7,9 @@ import logging
 import sys
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tray.dbus_socket import wait_when_full
+from tray.dbus_socket import bus_errors, wait_when_full
 from tray.notify.alert import APP, GRANTS, Alert, Button, Urgency
 from tray.notify.do_not_disturb import system_may_interrupt
 from tray.notify.notifier import NotifierError, ServerState
@@ -19,6 +19,9 @@ from tray.text import escape_markup
 if TYPE_CHECKING:
     from dbus_fast.aio import MessageBus
     from desktop_notifier.backends.base import DesktopNotifierBackend as Library
+    from desktop_notifier.common import Button as LibraryButton
+    from desktop_notifier.common import Notification
+    from desktop_notifier.common import Urgency as LibraryUrgency
 
 KEY_LIMIT = 512  # of alerts on the screen that can still be replaced
 
@@ -52,12 +55,14 @@ class DesktopNotifierBackend:
                 buttons=self._buttons(alert),
             )
             await _send(library, notification)
-        except BaseException:  # also when the time is up: the next attempt starts with a new connection
+        except BaseException as error:  # also when the time is up: the next attempt starts with a new connection
             await self.close()
+            if isinstance(error, bus_errors()):
+                raise NotifierError(str(error) or type(error).__name__) from error
             raise
         self._remember(alert.key, notification.identifier)
 
-    def _buttons(self, alert: Alert) -> tuple[Any, ...]:
+    def _buttons(self, alert: Alert) -> tuple[LibraryButton, ...]:
         """What allows something is left out: the library does not say who pressed."""
         from desktop_notifier.common import Button as LibraryButton
 
@@ -117,8 +122,9 @@ class DesktopNotifierBackend:
             self._shown.pop(next(iter(self._shown)))
 
 
-def _bus(library: Any) -> MessageBus:
-    bus: MessageBus = library.bus  # only the library's D-Bus variant has one
+def _bus(library: Library) -> MessageBus:
+    assert hasattr(library, "bus")  # only the library's D-Bus variant has one
+    bus: MessageBus = library.bus
     return bus
 
 
@@ -148,7 +154,7 @@ class _ErrorCapture(logging.Filter):
         return not record.exc_info
 
 
-async def _send(library: Library, notification: Any) -> None:
+async def _send(library: Library, notification: Notification) -> None:
     capture = _ErrorCapture()
     logger = logging.getLogger("desktop_notifier.backends.base")
     logger.addFilter(capture)
@@ -160,7 +166,7 @@ async def _send(library: Library, notification: Any) -> None:
         raise NotifierError(str(capture.error) or type(capture.error).__name__) from capture.error
 
 
-def _urgency(urgency: Urgency) -> Any:
+def _urgency(urgency: Urgency) -> LibraryUrgency:
     from desktop_notifier.common import Urgency as LibraryUrgency
 
     levels = {

@@ -15,7 +15,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tray.lazy_dataclass import dataclass
 from tray.notify.notifier import NotifierError
@@ -38,7 +38,7 @@ class BusState:
     """A server or a service of the desktop answers a call."""
 
     call: Call
-    is_on: Callable[[Any], bool] = lambda value: value is True
+    is_on: Callable[[object], bool] = lambda value: value is True
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ STATES: dict[str, BusState | Setting] = {
     "gnome-shell": Setting("org.gnome.desktop.notifications", "show-banners", "false"),
     "mako": BusState(
         (NAME, "/fr/emersion/Mako", "fr.emersion.Mako", "ListModes", "", []),
-        lambda modes: not MAKO_MODES.isdisjoint(modes),
+        lambda modes: isinstance(modes, list) and not MAKO_MODES.isdisjoint(modes),
     ),
 }
 
@@ -132,7 +132,7 @@ def _windows_is_quiet() -> bool:
 
 def _toasts_are_held() -> bool:
     """Windows 11 reports it; on an earlier one the property is missing, in whatever way the library reports that."""
-    with contextlib.suppress(Exception):
+    with contextlib.suppress(AttributeError, ImportError, OSError, RuntimeError, TypeError, ValueError):
         found = importlib.import_module("winrt.windows.ui.notifications")
         return int(found.ToastNotificationManager.get_default().notification_mode) != 0
     return False

@@ -12,18 +12,18 @@ import logging
 from collections import deque
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tray.dbus_socket import wait_when_full
+from tray.dbus_socket import bus_errors, wait_when_full
 from tray.lazy_dataclass import dataclass, field
 from tray.notify.alert import ALARM, APP, CHOICES, GRANTS, Alert, Button, Urgency
 from tray.notify.do_not_disturb import SERVER_TIMEOUT, may_interrupt
 from tray.notify.notifier import NotifierError, ServerState
-from tray.notify.server import BUS, NAME, PATH, NotificationServer, call, pid, query_server
+from tray.notify.server import BUS, NAME, PATH, NotificationServer, call, first, pid, query_server
 from tray.text import escape_markup
 
 if TYPE_CHECKING:
-    from dbus_fast import Message
+    from dbus_fast import Message, Variant
     from dbus_fast.aio import MessageBus
 
 EARLY_SIGNALS = 16  # signals that may come before the reply with their number
@@ -111,7 +111,7 @@ class FreedesktopBackend:
             if self._bus is None or not self._bus.connected:
                 try:
                     self._bus = await self._connect()
-                except (OSError, ValueError, EOFError) as error:
+                except bus_errors() as error:
                     raise NotifierError(f"no session bus: {error}") from error
             bus = self._bus
         server = await query_server(bus, self._server)
@@ -176,7 +176,7 @@ class FreedesktopBackend:
         icon = ALARM_ICON if alert.sound == ALARM and alert.urgency is Urgency.CRITICAL else ICON.as_uri()
         words = [APP, replaces, icon, alert.title or APP, body, actions, _hints(server, alert), -1]
         _, reply = await call(bus, (NAME, PATH, NAME, "Notify", "susssasa{sv}i", words))
-        return int(reply[0])
+        return first(reply, int)
 
     def _track(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         """Its caller may have stopped waiting: then nothing reads its result."""
@@ -263,14 +263,14 @@ def _actions(server: NotificationServer, alert: Alert) -> list[str]:
     return [word for button in offered for word in (button.value, alert.label(button))]
 
 
-def _hints(server: NotificationServer, alert: Alert) -> dict[str, Any]:
+def _hints(server: NotificationServer, alert: Alert) -> dict[str, Variant]:
     """No sound plays twice: the server plays the one that is named, or none, since we play ours."""
     from dbus_fast import Variant
 
     urgency = alert.urgency
     if server.urgent_holds_back and not alert.is_question:
         urgency = min(urgency, Urgency.NORMAL)
-    hints: dict[str, Any] = {"urgency": Variant("y", int(urgency)), "desktop-entry": Variant("s", "hooktray")}
+    hints: dict[str, Variant] = {"urgency": Variant("y", int(urgency)), "desktop-entry": Variant("s", "hooktray")}
     if server.sounds and alert.sound_name:
         hints["sound-name"] = Variant("s", alert.sound_name)
     elif server.sounds:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
+import shlex
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
@@ -87,12 +88,18 @@ def _remedy(kind: HookProblemKind) -> str:
 def describe(one: HookProblem) -> str:
     """`hook: cause · remedy`; the cause is cut before the remedy is."""
     room = BODY_LIMIT - (len(one.remedy) + 3 if one.remedy else 0)
-    return " · ".join(filter(None, (sanitise(f"{one.hook}: {without_folders(one.cause)}", room), one.remedy)))
+    return " · ".join(filter(None, (sanitise(f"{one.hook}: {short_cause(one.cause, one.remedy)}", room), one.remedy)))
 
 
 def without_folders(text: str) -> str:
     """Files by their names: where they are is private, and too long; `hooktray doctor` shows it."""
     return PATH.sub(r"\1", text)
+
+
+def short_cause(cause: str, remedy: str) -> str:
+    """Without folders, and without a file that the remedy names: GNOME's banner has room for some 60 characters."""
+    what, _, path = cause.rpartition(": ")
+    return what if "/" in path and shlex.quote(path) in remedy else without_folders(cause)
 
 
 class ProblemTracker:

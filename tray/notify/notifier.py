@@ -33,6 +33,13 @@ class NotifierError(Exception):
     """An alert was not delivered, and why."""
 
 
+# What a back end may raise: its own error; OSError of D-Bus, WinRT and programs; RuntimeError of desktop-notifier and
+# WinRT; the others of a wrapper that finds another version of the system's library.
+BACKEND_ERRORS = (
+    NotifierError, AttributeError, EOFError, ImportError, LookupError, OSError, RuntimeError, TypeError, ValueError,
+)  # fmt: skip
+
+
 class Delivery(enum.Enum):
     SENT = "sent"
     FAILED = "failed"
@@ -189,14 +196,14 @@ class Notifier:
     # ---- the back ends ----
 
     async def send(self, alert: Alert) -> Delivery:
-        """Never raises."""
+        """Raises nothing that a back end is known to raise."""
         errors = []
         for backend in self._order():
             try:
                 await asyncio.wait_for(backend.send(alert), self._timeout)
             except TimeoutError:
                 errors.append(f"{backend.name}: no answer in {self._timeout:g} s")
-            except Exception as error:  # noqa: BLE001 - the libraries promise nothing, and no alert may do harm
+            except BACKEND_ERRORS as error:
                 errors.append(f"{backend.name}: {str(error) or type(error).__name__}")
             else:
                 if backend.name != self.working or errors:
@@ -213,13 +220,13 @@ class Notifier:
         """Take an alert off the screen where that can be done."""
         for backend in self._backends:
             if backend.name == self.working:
-                with contextlib.suppress(Exception):
+                with contextlib.suppress(*BACKEND_ERRORS):
                     await asyncio.wait_for(backend.withdraw(key), self._timeout)
 
     async def server_state(self) -> ServerState:
         """Of the back end that works, else of the first; the default without an answer in `STATE_TIMEOUT` seconds."""
         for backend in self._order()[:1]:
-            with contextlib.suppress(Exception):
+            with contextlib.suppress(*BACKEND_ERRORS):
                 return await asyncio.wait_for(backend.server_state(), STATE_TIMEOUT)
         return ServerState()
 

@@ -43,7 +43,14 @@ from tray.notify.alert import (
     Urgency,
     make_alert,
 )
-from tray.notify.hook_problems import HookProblem, HookProblemKind, describe, find_problem, without_folders
+from tray.notify.hook_problems import (
+    HookProblem,
+    HookProblemKind,
+    describe,
+    find_problem,
+    short_cause,
+    without_folders,
+)
 from tray.notify.usage_limit import is_usage_limit, with_reset
 from tray.text import first_line, redact, sanitise
 
@@ -293,8 +300,8 @@ def switched(text: str, channel: str, rules: Rules = NO_RULES, *, undo: str = ""
 
 def trial_failed(hook: str, cause: str, remedy: str, rules: Rules = NO_RULES, *, undo: str) -> Alert:
     """A hook failed on the test event after its approval: the approval can be taken back."""
-    what = say("{hook} is approved and failed its test run", hook=sanitise(hook, 30))
-    body = f"{what} · {sanitise(without_folders(cause), DETAIL)} · {remedy}"
+    what = say("{hook} failed its test run", hook=sanitise(hook, 30))
+    body = f"{what} · {sanitise(short_cause(cause, remedy), DETAIL)} · {remedy}"
     alert = _own_alert(AlertClass.HOOK_FAILED, body, rules, about=f"trial {hook}")
     return replace(alert, reply=True, about=undo, buttons=(Button.UNDO,))
 

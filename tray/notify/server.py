@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeVar
 
+from tray.dbus_socket import bus_errors
 from tray.lazy_dataclass import dataclass
 from tray.notify.notifier import NotifierError
 
@@ -15,7 +17,9 @@ PATH = "/org/freedesktop/Notifications"
 PROPERTIES = "org.freedesktop.DBus.Properties"
 BUS = "org.freedesktop.DBus"
 
-Call = tuple[str, str, str, str, str, list[Any]]  # destination, path, interface, member, signature, body
+Call = tuple[str, str, str, str, str, list[object]]  # destination, path, interface, member, signature, body
+
+Value = TypeVar("Value")
 
 DRAWS_DEFAULT = frozenset({"Xfce Notify Daemon"})  # these draw a button for a click on the alert itself, too
 # It keeps this many notifications of one program, and an urgent one without an answer holds back all that follow.
@@ -50,7 +54,7 @@ async def query_server(bus: MessageBus, known: NotificationServer | None = None)
     sender, body = await call(bus, (NAME, PATH, NAME, "GetCapabilities", "", []))
     if known is not None and known.owner == sender:
         return known
-    can = body[0]
+    can = first(body, list)
     return NotificationServer(sender, "body-markup" in can, "actions" in can, "sound" in can, await _name(bus))
 
 
@@ -66,9 +70,9 @@ async def pid(bus: MessageBus, owner: str) -> int:
     """The process behind a unique name; 0 when the bus does not know."""
     try:
         _, body = await call(bus, (BUS, "/org/freedesktop/DBus", BUS, "GetConnectionUnixProcessID", "s", [owner]))
+        return first(body, int)
     except NotifierError:
         return 0
-    return int(body[0])
 
 
 async def probe_server() -> NotificationServer:
@@ -83,7 +87,12 @@ async def probe_server() -> NotificationServer:
         bus.disconnect()
 
 
-async def call(bus: MessageBus, request: Call) -> tuple[str, list[Any]]:
+def call_errors() -> tuple[type[Exception], ...]:
+    """What `call` raises, and a connection for it."""
+    return (NotifierError, *bus_errors())
+
+
+async def call(bus: MessageBus, request: Call) -> tuple[str, list[object]]:
     """The sender and the body of the reply; NotifierError with the server's message."""
     from dbus_fast import Message, MessageFlag, MessageType
 
@@ -99,3 +108,11 @@ async def call(bus: MessageBus, request: Call) -> tuple[str, list[Any]]:
     if reply.message_type is MessageType.ERROR:
         raise NotifierError(str(reply.body[0]) if reply.body else str(reply.error_name))
     return str(reply.sender), reply.body
+
+
+def first(body: Sequence[object], kind: type[Value]) -> Value:
+    """The first value of a reply; NotifierError when it is of another kind."""
+    value = body[0] if body else None
+    if not isinstance(value, kind):
+        raise NotifierError(f"expected {kind.__name__}, got {str(value)[:80]!r}")
+    return value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from tray.agents.registry import display_name
 from tray.approvals.catalog import HookState
@@ -392,7 +392,7 @@ class AlertService:
             self._push(due, record)
 
 
-def _let_through(record: Record) -> list[Mapping[str, Any]]:
+def _let_through(record: Record) -> list[Mapping[str, object]]:
     return [hook for hook in record.hooks if hook.get("let_through")]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import sys
 from enum import StrEnum
 from pathlib import Path
 from types import ModuleType
@@ -25,6 +26,17 @@ KEYRINGS = (
     "keyring.backends.kwallet",
     "keyring.backends.macOS",
 )
+# What a keyring raises that is locked, broken or chosen wrongly in its settings: built-in errors, and those of the
+# library and of what it uses for KEYRINGS. The latter by module: each is there only on its own system.
+BUILT_IN_ERRORS = (AttributeError, EOFError, ImportError, OSError, RuntimeError, TypeError, ValueError)
+LIBRARY_ERRORS = {
+    "configparser": "Error",
+    "dbus.exceptions": "DBusException",
+    "jeepney.wrappers": "DBusErrorResponse",
+    "keyring.errors": "KeyringError",
+    "secretstorage.exceptions": "SecretStorageException",
+    "win32ctypes.pywin32.pywintypes": "error",
+}
 SIZE_LIMIT = 256 * 1024  # bytes of the file
 
 
@@ -44,7 +56,7 @@ def keep(url: str, folder: Path) -> SecretPlace:
                 ring.set_password(SERVICE, reference, url)
             _forget_in_file(reference, folder)
             return SecretPlace.KEYRING
-        except Exception:  # noqa: BLE001 - a keyring that is locked or broken; back ends promise nothing
+        except _keyring_errors():
             pass
     try:
         kept = _read(folder)
@@ -64,7 +76,7 @@ def find(url: str, folder: Path) -> str:
     if not found and (ring := _keyring()) is not None:
         try:
             found = ring.get_password(SERVICE, url) or ""
-        except Exception:  # noqa: BLE001 - as above
+        except _keyring_errors():
             return ""
     return found if found and push_urls.reference(found) == url else ""
 
@@ -78,9 +90,15 @@ def _keyring() -> ModuleType | None:
     try:
         chosen = keyring.get_keyring()
         backends = getattr(chosen, "backends", None) or [chosen]  # several in a chain, the best first
-    except Exception:  # noqa: BLE001 - as above
+    except _keyring_errors():
         return None
     return keyring if any(type(one).__module__ in KEYRINGS for one in backends) else None
+
+
+def _keyring_errors() -> tuple[type[Exception], ...]:
+    """Only what is loaded can have raised."""
+    loaded = [(sys.modules.get(module), name) for module, name in LIBRARY_ERRORS.items()]
+    return (*BUILT_IN_ERRORS, *(getattr(module, name) for module, name in loaded if module is not None))
 
 
 def _read(folder: Path) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from tray.errors import ConfigError
 from tray.lazy_dataclass import dataclass, field
@@ -38,7 +38,7 @@ class Document:
     `ends` the place behind each mapping.
     """
 
-    value: Any
+    value: object
     path: str
     marks: Mapping[KeyPath, Mark] = field(default_factory=dict)
     value_marks: Mapping[KeyPath, Mark] = field(default_factory=dict)

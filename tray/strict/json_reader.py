@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from json.decoder import scanstring  # type: ignore[attr-defined]
-from typing import Any
 
 from tray.errors import ConfigError
 from tray.lazy_pattern import lazy_pattern
@@ -61,7 +60,7 @@ class _JsonReader(StrictReader[int]):
         found = _BLANK.match(self._text, at)
         return found.end() if found else at
 
-    def _value(self, at: int, path: KeyPath) -> tuple[Any, int]:
+    def _value(self, at: int, path: KeyPath) -> tuple[object, int]:
         self._enter(path, at)
         char = self._text[at : at + 1]
         if char == '"':
@@ -71,7 +70,7 @@ class _JsonReader(StrictReader[int]):
         self._descend(path, at)
         return self._object(at, path) if char == "{" else self._array(at, path)
 
-    def _atom(self, at: int) -> tuple[Any, int]:
+    def _atom(self, at: int) -> tuple[float | bool | None, int]:
         if number := _NUMBER.match(self._text, at):
             return self._number(number[0], at, whole=not (number[1] or number[2])), number.end()
         if literal := _LITERAL.match(self._text, at):
@@ -88,8 +87,8 @@ class _JsonReader(StrictReader[int]):
             raise self._error(error.pos, what, "check the quotes and backslashes") from None
         return text, end
 
-    def _array(self, at: int, path: KeyPath) -> tuple[list[Any], int]:
-        items: list[Any] = []
+    def _array(self, at: int, path: KeyPath) -> tuple[list[object], int]:
+        items: list[object] = []
         at = self._blank(at + 1)
         if self._text[at : at + 1] == "]":
             return items, at + 1
@@ -100,8 +99,8 @@ class _JsonReader(StrictReader[int]):
             if closed:
                 return items, at
 
-    def _object(self, at: int, path: KeyPath) -> tuple[dict[str, Any], int]:
-        entries: dict[str, Any] = {}
+    def _object(self, at: int, path: KeyPath) -> tuple[dict[str, object], int]:
+        entries: dict[str, object] = {}
         at = self._blank(at + 1)
         if self._text[at : at + 1] == "}":
             self._ends[path] = at + 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import yaml
 
@@ -14,7 +13,7 @@ from tray.strict.document import TOP, Document, KeyPath, LineIndex, Mark, Strict
 YAML_SIZE = 1024 * 1024  # bytes
 YAML_DEPTH = 32
 # Both parsers give the same events with the same marks; only libyaml reads a megabyte in a fraction of a second.
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+LOADER: type[yaml.SafeLoader | yaml.CSafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 # Most files are ASCII, and the second pattern alone takes a twentieth of a start to compile.
 _ASCII = lazy_pattern("[\t\n\r\x20-\x7e]*+")
 _UNPRINTABLE = lazy_pattern("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -35,7 +34,7 @@ _FLOAT = lazy_pattern(r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][
 class _YamlReader(StrictReader[Mark]):
     """Builds the values straight from the parser's events, so that nothing exists before it is checked."""
 
-    def __init__(self, text: str, path: str, loader: Any = _LOADER) -> None:
+    def __init__(self, text: str, path: str, loader: type[yaml.SafeLoader | yaml.CSafeLoader] = LOADER) -> None:
         super().__init__(path, YAML_DEPTH, TOP)
         if not _ASCII.fullmatch(text) and (bad := _UNPRINTABLE.search(text)):
             what = f"the character {quote_short(bad[0])} is not allowed in YAML"
@@ -48,7 +47,7 @@ class _YamlReader(StrictReader[Mark]):
     def _mark(self, place: Mark) -> Mark:
         return place
 
-    def _document(self, value: Any) -> Document:
+    def _document(self, value: object) -> Document:
         return Document(
             value=value,
             path=self._path,
@@ -93,7 +92,7 @@ class _YamlReader(StrictReader[Mark]):
         lines = self._text.splitlines()
         return line < len(lines) and lines[line][column : column + 1] == "\t"
 
-    def _value(self, event: yaml.Event, at: KeyPath) -> Any:
+    def _value(self, event: yaml.Event, at: KeyPath) -> object:
         mark = _mark(event)
         self._refuse_anchor(event, mark)
         self._enter(at, mark)
@@ -106,14 +105,14 @@ class _YamlReader(StrictReader[Mark]):
         self._descend(at, mark)
         return self._sequence(at) if sequence else self._mapping(at)
 
-    def _sequence(self, at: KeyPath) -> list[Any]:
-        items: list[Any] = []
+    def _sequence(self, at: KeyPath) -> list[object]:
+        items: list[object] = []
         while not isinstance(event := self._next(), yaml.SequenceEndEvent):
             items.append(self._value(event, (*at, len(items))))
         return items
 
-    def _mapping(self, at: KeyPath) -> dict[str, Any]:
-        entries: dict[str, Any] = {}
+    def _mapping(self, at: KeyPath) -> dict[str, object]:
+        entries: dict[str, object] = {}
         while not isinstance(event := self._next(), yaml.MappingEndEvent):
             key = self._name(event)
             self._key((*at, key), _mark(event))
@@ -133,19 +132,19 @@ class _YamlReader(StrictReader[Mark]):
             raise self._error(mark, "merge keys (`<<`) are not taken", "write the entries out")
         return key
 
-    def _scalar(self, event: yaml.ScalarEvent, mark: Mark) -> Any:
+    def _scalar(self, event: yaml.ScalarEvent, mark: Mark) -> str | float | bool | None:
         text = event.value
         if event.tag in {None, "!"}:
             return self._plain(text, mark) if event.implicit[0] else text
         kind = event.tag.removeprefix(_CORE)
         if event.tag == kind or kind not in _KINDS:
             raise self._unknown_tag(event.tag, mark)
-        value: Any = text if kind == "str" else self._plain(text, mark)
+        value = text if kind == "str" else self._plain(text, mark)
         if not isinstance(value, _KINDS[kind]) or (kind in {"float", "int"} and isinstance(value, bool)):
             raise self._error(mark, f"{quote_short(text)} is not of the type `!!{kind}`", "remove the tag")
         return self._number(text, mark, whole=False) if kind == "float" else value
 
-    def _plain(self, text: str, mark: Mark) -> Any:
+    def _plain(self, text: str, mark: Mark) -> str | float | bool | None:
         if text in _CONSTANTS:
             return _CONSTANTS[text]
         if _INT.fullmatch(text):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import Any
 
 from tray.lazy_pattern import lazy_pattern
 
@@ -51,7 +50,7 @@ def masked(text: str) -> str:
     return _INSIDE.sub(r"\1…", text)
 
 
-def hidden(value: Any) -> Any:
+def hidden(value: object) -> object:
     """A value found below `push:` that has the wrong type, fit to be shown."""
     return value if value is None or isinstance(value, (bool, int, float)) else _NotShown()
 

@@ -7,7 +7,7 @@ import logging
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
-from tray.web.guard import RequestHead
+from tray.web.request_checks import RequestHead
 from tray.web.security_headers import headers as ours
 
 UNREADABLE = "This is not a request that the page can read"

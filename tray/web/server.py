@@ -1,4 +1,4 @@
-"""The page's server on 127.0.0.1: guard first, then one table of addresses."""
+"""The page's server on 127.0.0.1: it checks each request first, then asks one table of addresses."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from tray.approvals.review import hook_id
 from tray.errors import HooktrayError
 from tray.lazy_dataclass import dataclass
 from tray.model.decision import Record
-from tray.web import filters, guard, http_messages, peers
+from tray.web import filters, http_messages, peers, request_checks
 from tray.web.actions import IMMEDIATE, PASSPHRASES, SWITCH, TRIED, VARIABLES, PageActions
-from tray.web.guard import RequestHead
 from tray.web.live import DecisionStream
 from tray.web.refusals import PASSPHRASE_REMEDY, REFUSALS, RefusalCause
+from tray.web.request_checks import ENTER_PATH, RequestHead
 from tray.web.security_headers import STATIC, headers
 from tray.web.services import PageServices
 from tray.web.tokens import OneTimeTokens, TokenError, random_token
@@ -117,7 +117,7 @@ class WebServer:
     def link(self, file: Path, target: str, lifetime: float) -> str:
         """An address that signs one browser in, once, and leads on; `file` holds it, and is removed with it."""
         leads_on = f":{quote(target, safe='')}" if TARGET.fullmatch(target) else ""
-        return f"http://{self._authority}{guard.ENTER_PATH}#{self._link_tokens.issue(file, lifetime)}{leads_on}"
+        return f"http://{self._authority}{ENTER_PATH}#{self._link_tokens.issue(file, lifetime)}{leads_on}"
 
     def publish(self, record: Record) -> None:
         self._stream.publish(record)
@@ -125,7 +125,7 @@ class WebServer:
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
         try:
             head = http_messages.request_head(request)
-            if refusal := guard.refusal(head, self._authority, self._cookie, self._token):
+            if refusal := request_checks.refusal(head, self._authority, self._cookie, self._token):
                 return self._refuse(refusal)
             peer = await self._in_thread(self._peer, request)
             if peer and not peer.is_ours:
@@ -150,8 +150,8 @@ class WebServer:
                 return refused
             work = POSTS.get(path)
             return await work(self, request) if work else self._refuse(RefusalCause.NOT_FOUND)
-        if path.startswith(guard.STATIC_PATH):
-            return self._static(path.removeprefix(guard.STATIC_PATH))
+        if path.startswith(request_checks.STATIC_PATH):
+            return self._static(path.removeprefix(request_checks.STATIC_PATH))
         if path == "/live":
             return await self._live(request)
         return await self._show(path, request.query)
@@ -170,7 +170,7 @@ class WebServer:
         """
         found = await self._in_thread(self._objection, checked.peer)
         path = checked.head.path
-        if found is None or (path == guard.ENTER_PATH and found.proof is Proof.PASSPHRASE):
+        if found is None or (path == ENTER_PATH and found.proof is Proof.PASSPHRASE):
             return None
         if found.proof is Proof.REFUSED:
             return self._refuse(found.objection, found.detail)

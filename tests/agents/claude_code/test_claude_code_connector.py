@@ -9,6 +9,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from connect.sites import RELAY, Person, tree
@@ -16,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tray.agents.claude_code.connector import CONNECTOR
-from tray.agents.claude_shape.settings_edit import add_groups, handlers, parse_handler, remove_handlers
+from tray.agents.claude_shape.settings_text import add_groups, handlers, parse_handler, remove_handlers
 from tray.agents.registry import AGENTS
 from tray.connect import apply_connect, connectors
 from tray.edit.diff import diff
@@ -184,14 +185,14 @@ def test_a_projects_settings_come_without_a_command(tmp_path: Path) -> None:
 )
 def test_after_an_edit_just_ours_is_taken_out(person: Person, file: Path, name: str) -> None:
     file.write_bytes(GOOD[name].encode())
-    old = JsonText(file.read_bytes(), "old").value
+    old: Any = JsonText(file.read_bytes(), "old").value
     person.connect()
     edited = file.read_bytes().replace(b"{", b'{"later": [1, 2], ', 1)
     file.write_bytes(edited)
 
     person.disconnect()
 
-    new = JsonText(file.read_bytes(), "new").value
+    new: Any = JsonText(file.read_bytes(), "new").value
     assert new.pop("later") == [1, 2]
     assert {**new, "hooks": _filled(new)} == {**old, "hooks": _filled(old)}
 
@@ -428,7 +429,7 @@ def test_comments_between_our_entries_stay(person: Person, file: Path, name: str
     assert "// before" in left
     assert "/* in */" in left
     assert "hooktray" not in left
-    value = JsonText(left.encode(), "f").value
+    value: Any = JsonText(left.encode(), "f").value
     assert {**value, "hooks": _filled(value)} == {**json.loads(GOOD[name]), "hooks": {}}
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from connect.sites import RELAY, Person, tree
@@ -22,6 +23,12 @@ from tray.errors import HooktrayError
 from tray.strict import load_yaml
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
+
+
+def settings(text: bytes) -> dict[str, Any]:
+    value: Any = load_yaml(text, "f").value
+    assert isinstance(value, dict)
+    return value
 
 
 @pytest.fixture
@@ -83,7 +90,7 @@ def test_starchilds_hooks_come_and_go(starchild: Person, name: str, forgotten: b
 
     assert forgotten or tree(starchild.home) == before
     if forgotten and text:
-        old, new = (load_yaml(one, "f").value for one in (text.encode(), file.read_bytes()))
+        old, new = (settings(one) for one in (text.encode(), file.read_bytes()))
         assert {**new, "hooks": new.get("hooks") or []} == {**old, "hooks": old.get("hooks") or []}
 
 
@@ -101,7 +108,7 @@ def test_a_comment_between_our_entries_stays(starchild: Person, text: str) -> No
 
     left = file.read_text()
     assert "  # mine: not to be lost\n" in left
-    old, new = (load_yaml(one.encode() or b"{}", "f").value for one in (text, left))
+    old, new = (settings(one.encode() or b"{}") for one in (text, left))
     assert {**new, "hooks": new.get("hooks")} == {**old, "hooks": old.get("hooks")}
 
 
@@ -180,6 +187,10 @@ def test_a_list_in_yaml_takes_an_item_and_gives_it_back(name: str) -> None:
     taken = append(text, "f", "hooks", [item])
     back = remove(taken, "f", "hooks", lambda one: one == item)
 
-    assert load_yaml(taken, "f").value["hooks"][-1] == item
-    assert (load_yaml(back, "f").value.get("hooks") or []) == (load_yaml(text, "f").value.get("hooks") or [])
+    assert settings(taken)["hooks"][-1] == item
+    assert (settings(back).get("hooks") or []) == (settings(text).get("hooks") or [])
     assert b"ours" not in back
+
+
+def test_an_item_of_a_list_in_yaml_need_not_have_keys() -> None:
+    assert settings(append(b"a: 1\n", "f", "hooks", ["x: y"])) == {"a": 1, "hooks": ["x: y"]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from connect.sites import Person, tree
@@ -76,8 +77,9 @@ def test_after_an_edit_each_entry_comes_back_as_it_was_written(person: Person, f
     person.undo_import()
 
     back = file.read_text()
-    new = load_yaml(back.encode(), "f").value["hooks"]
-    old = load_yaml(TEXT.encode(), "f").value["hooks"]
+    new_settings: Any = load_yaml(back.encode(), "f").value
+    old_settings: Any = load_yaml(TEXT.encode(), "f").value
+    new, old = new_settings["hooks"], old_settings["hooks"]
     assert new[-2:] == [old[0], old[2]]
     for line in ("event: pre_tool_call   # why\n", 'command: /bin/echo "é"  # mine\n', "timeout: 16.0\n", FLOW):
         assert line in back

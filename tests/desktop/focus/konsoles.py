@@ -40,7 +40,7 @@ class Konsole:
         wait(self._answers, LONG, "Konsole on the bus")
         for _ in range(count - 1):
             session_bus.call(self.service, "/Windows/1", WINDOW, "newSession")
-        numbers = session_bus.call(self.service, "/Windows/1", WINDOW, "sessionList")[0]
+        numbers = session_bus.first(session_bus.call(self.service, "/Windows/1", WINDOW, "sessionList"), list)
         self.tabs = [Tab(self.service, int(number), self._program(number)) for number in numbers]
 
     def _answers(self) -> bool:
@@ -52,7 +52,9 @@ class Konsole:
     def _program(self, number: str) -> int:
         def pid() -> int:
             """Between fork and exec it still has the variables of Konsole itself."""
-            found = int(session_bus.call(self.service, f"/Sessions/{number}", SESSION, "processId")[0])
+            found = session_bus.first(
+                session_bus.call(self.service, f"/Sessions/{number}", SESSION, "processId"), int
+            )
             return found if Pane(found).place.konsole_session else 0
 
         return wait(pid, LONG, "a program in the tab")

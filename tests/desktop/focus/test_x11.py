@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 
 from desk import Desk, wait
+from Xlib import display  # type: ignore[import-untyped]
 
 from desktop.focus.terminals import LONG, Pane, child_pane, front, wait_active
 from tray.desktop.focus import FocusResult, focus, x11
@@ -34,6 +36,17 @@ def test_a_window_of_other_processes_is_not_believed(desk: Desk) -> None:
     focus(replace(one.place, window=two.place.window), "", desk.environment)
 
     wait_active(desk, "first")
+
+
+def test_a_terminal_that_names_an_inner_window_of_its_own_is_raised(desk: Desk) -> None:
+    one, _ = terminal(desk, "first"), terminal(desk, "second")
+    with closing(display.Display(desk.environment["DISPLAY"])) as connection:
+        inner = connection.create_resource_object("window", int(one.place.window)).query_tree().children[0].id
+
+    result = focus(replace(one.place, window=str(inner), processes=()), "", desk.environment)
+
+    wait_active(desk, "first")
+    assert result == FocusResult(True)
 
 
 def test_a_minimised_window_comes_back(desk: Desk) -> None:

@@ -11,7 +11,7 @@ hooks:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from tray.agents.protocol import agent_events
 from tray.errors import ConfigError
 from tray.lazy_pattern import lazy_pattern
 from tray.reading.entries import SourceHooks, SourceReader
-from tray.strict import Document, load_yaml
+from tray.strict import load_yaml
 
 DELIMITER = lazy_pattern(r"---[ \t]*")
 KEY = lazy_pattern(r"(name|hooks)[ \t]*:(\s|\Z)")
@@ -35,7 +35,8 @@ def read(
 ) -> SourceHooks:
     """The hooks of one file; `title` is its plugin's name. Raises OSError and ConfigError when it cannot be read."""
     document = load_yaml(_hooks_yaml(path), str(path))
-    if "hooks" not in document.value:
+    value: Any = document.value
+    if "hooks" not in value:
         return SourceHooks(watched=(str(path),))
     reader = SourceReader(
         document,
@@ -44,17 +45,17 @@ def read(
         project=_project(path),
         inactive=inactive,
         plugin=plugin,
-        **_scope(path, document, title),
+        **_scope(path, value, title),
     )
     with reader.entry():
-        READER.read_mapping(reader, (), document.value)
+        READER.read_mapping(reader, (), value)
     return reader.result()
 
 
-def _scope(path: Path, document: Document, title: str) -> dict[str, Any]:
+def _scope(path: Path, value: Mapping[str, Any], title: str) -> dict[str, Any]:
     """What the hooks are scoped to. A skill is called by its folder or by its name; a plugin's, by both of them."""
     stem = path.parent.name if path.name == SKILL else path.stem
-    declared = document.value.get("name")
+    declared = value.get("name")
     name = declared.strip() if isinstance(declared, str) and declared.strip() else stem
     prefix = f"{title}:" if title else ""
     if path.name == SKILL or COMMANDS in path.parts:

@@ -62,16 +62,18 @@ def action(reader: SourceReader, at: KeyPath, fields: Mapping[str, Any], kind: s
 def variables(reader: SourceReader, at: KeyPath, fields: Mapping[str, Any]) -> tuple[str, ...]:
     """The variables that headers may hold: the hook's own list, within that of the whole file."""
     wanted = reader.texts(at, fields, "allowedEnvVars")
-    if "httpHookAllowedEnvVars" not in reader.document.value:
+    settings: Any = reader.document.value
+    if "httpHookAllowedEnvVars" not in settings:
         return wanted
-    general = reader.texts((), reader.document.value, "httpHookAllowedEnvVars")
+    general = reader.texts((), settings, "httpHookAllowedEnvVars")
     return tuple(name for name in wanted if name in general)
 
 
 def _not_allowed(reader: SourceReader, action: Http) -> str:
-    if "allowedHttpHookUrls" not in reader.document.value:
+    settings: Any = reader.document.value
+    if "allowedHttpHookUrls" not in settings:
         return ""
-    patterns = reader.texts((), reader.document.value, "allowedHttpHookUrls")
+    patterns = reader.texts((), settings, "allowedHttpHookUrls")
     shapes = (".*".join(re.escape(part) for part in pattern.split("*")) for pattern in patterns)
     return "" if any(re.fullmatch(shape, action.url) for shape in shapes) else "`allowedHttpHookUrls` leaves it out"
 

@@ -126,7 +126,8 @@ def _root(path: Path) -> Path | None:
 def _plugin_name(root: Path) -> str:
     """The plugin's name, which prefixes the names of its skills and agents."""
     try:
-        name = load_json((root / MANIFEST).read_bytes(), str(root / MANIFEST), limit=SIZE).value["name"]
+        manifest: Any = load_json((root / MANIFEST).read_bytes(), str(root / MANIFEST), limit=SIZE).value
+        name = manifest["name"]
     except (OSError, ConfigError, KeyError, TypeError):
         return root.name
     return name if isinstance(name, str) and name else root.name

@@ -14,7 +14,7 @@ from typing import Any
 
 from tray.agents import relay_command
 from tray.agents.claude_shape.settings import SettingsFile
-from tray.agents.claude_shape.settings_edit import (
+from tray.agents.claude_shape.settings_text import (
     HandlerSpan,
     add_groups,
     handlers,

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from tray.agents.claude_shape.connector import ShapedConnector
-from tray.agents.claude_shape.settings_edit import add_groups, handlers, parse_handler, remove_handlers
 from tray.agents.claude_shape.settings_hooks import ShapedReader
+from tray.agents.claude_shape.settings_text import add_groups, handlers, parse_handler, remove_handlers
 from tray.agents.connection import Extracted, FindProblem, Site
 from tray.agents.settings_import import SettingsImporter
 from tray.edit.json_edit import OBJECT_HINT, JsonText, RawJson

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tray.agents.claude_shape.connector import ShapedConnector, read_object
-from tray.agents.claude_shape.settings_edit import parse_handler
+from tray.agents.claude_shape.settings_text import parse_handler
 from tray.agents.codex.protocol import EVENTS, NAME, SETTINGS, SHAPE, SHORT
 from tray.agents.codex.source import CONFIG, STATE, read_config, switched_off
 from tray.agents.connection import Site

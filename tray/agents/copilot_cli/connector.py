@@ -110,7 +110,8 @@ def _without_ours(state: FileState, path: Path) -> FileState:
     ours = {span for _, span, value in spans if parse_entry(value)}
     if not ours:
         return state
-    if len(ours) == len(spans) and set(document.value) <= {"version", "hooks"}:
+    settings: Any = document.value
+    if len(ours) == len(spans) and set(settings) <= {"version", "hooks"}:
         return None
     return File(text=document.apply(_cuts(document, ours)), mode=state.mode)
 

@@ -42,7 +42,8 @@ class GeminiReader(ShapedReader):
         action, unsupported = super().action(reader, at, fields, kind)
         if fields.get("env"):
             unsupported = "a hook's own `env` is not in this version"
-        if hook_name(fields) in disabled_hooks(reader.document.value):
+        settings: Any = reader.document.value
+        if hook_name(fields) in disabled_hooks(settings):
             unsupported = f"it is in `hooksConfig.disabled` of {reader.path}"
         return action, unsupported
 

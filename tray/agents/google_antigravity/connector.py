@@ -80,7 +80,7 @@ def add(site: Site, text: bytes, path: Path) -> bytes:
     """The text with our named hook as it is today."""
     document = _document(text, path)
     span = document.member(document.root, OWN)
-    present = document.value[OWN] if span else None
+    present = _value(document)[OWN] if span else None
     own = _needed(site, present)
     if span is None:
         return document.apply(document.add(document.root, [(OWN, own)]))
@@ -92,10 +92,15 @@ def strip(text: bytes, path: Path) -> bytes:
     """The text without our named hook."""
     document = _document(text, path)
     span = document.member(document.root, OWN)
-    if span is None or not any(_ours(document.value[OWN])):
+    if span is None or not any(_ours(_value(document)[OWN])):
         return text
-    _refuse_others(document, document.value[OWN])
+    _refuse_others(document, _value(document)[OWN])
     return document.apply(document.remove(document.root, [span]))
+
+
+def _value(document: JsonText) -> Any:
+    """The named hooks."""
+    return document.value
 
 
 def _document(text: bytes, path: Path) -> JsonText:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from tray.agents.connection import Extracted, FindProblem, Site
 from tray.agents.google_antigravity import connector
@@ -19,10 +20,11 @@ def _extract(_site: Site, text: bytes, path: Path, import_path: Path, problem: F
     document = JsonText(text, str(path))
     if not document.is_at(document.root, "{"):
         raise document.error(document.root, "expected an object of named hooks", OBJECT_HINT)
+    named_hooks: Any = document.value
     spans: list[JsonSpan] = []
     moved, reasons = 0, list[str]()
     for span in document.children(document.root):
-        number = len(list(connector.handlers(document.value[span.key])))
+        number = len(list(connector.handlers(named_hooks[span.key])))
         if span.key == connector.OWN or not number:
             continue
         why = _stay_reason(document, span, import_path, problem)

@@ -36,7 +36,8 @@ def extract(_site: Site, text: bytes, path: Path, import_path: Path, problem: Fi
 
 def restore(text: bytes, path: Path, imported: bytes, import_path: Path) -> bytes:
     """The settings with the imported hooks appended."""
-    return toml_edit.append(text, str(path), KEY, toml_edit.tables(imported, str(import_path), KEY))
+    moved: list[Any] = toml_edit.tables(imported, str(import_path), KEY)
+    return toml_edit.append(text, str(path), KEY, moved)
 
 
 def _stay_reason(block: str, import_path: Path, problem: FindProblem) -> str:

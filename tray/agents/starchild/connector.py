@@ -93,7 +93,8 @@ def relay_entries(site: Site) -> tuple[RelayEntry, ...]:
 
 
 def _relay_entries(path: Path, desired: Sequence[Any]) -> Iterator[RelayEntry]:
-    for entry in items(read_or_empty(path), str(path), "hooks"):
+    entries: list[Any] = items(read_or_empty(path), str(path), "hooks")
+    for entry in entries:
         if parsed := parse_entry(entry):
             line, command = parsed
             yield RelayEntry(
@@ -107,14 +108,14 @@ def _relay_entries(path: Path, desired: Sequence[Any]) -> Iterator[RelayEntry]:
 
 
 def contents(path: Path, state: FileState) -> tuple[EntryContent, ...]:
-    text = state.text if isinstance(state, File) else b""
+    entries: list[Any] = items(state.text if isinstance(state, File) else b"", str(path), "hooks")
     return tuple(
         EntryContent(
             event=str(entry.get("event", "")),
             handler={key: entry[key] for key in HANDLER_KEYS if key in entry},
             conditions={key: value for key, value in entry.items() if key not in HANDLER_KEYS},
         )
-        for entry in items(text, str(path), "hooks")
+        for entry in entries
         if parse_entry(entry)
     )
 

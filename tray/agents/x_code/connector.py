@@ -228,7 +228,8 @@ def _add(text: bytes, path: str, record: dict[str, Any]) -> bytes:
     plugins = document.member(document.root, "plugins")
     if plugins is None:
         return document.apply(document.add(document.root, [("plugins", [record])]))
-    for span, plugin in zip(document.children(plugins.value), document.value["plugins"], strict=True):
+    value: Any = document.value
+    for span, plugin in zip(document.children(plugins.value), value["plugins"], strict=True):
         if isinstance(plugin, dict) and plugin.get("id") == ID:
             same = {**plugin, "installedAt": ""} == {**record, "installedAt": ""}
             return text if same else document.apply([document.replace(span, record)])
@@ -237,9 +238,10 @@ def _add(text: bytes, path: str, record: dict[str, Any]) -> bytes:
 
 def _strip(text: bytes, path: str) -> bytes:
     document = JsonText(text, path)
-    plugins = document.member(document.root, "plugins") if isinstance(document.value, dict) else None
-    if plugins is None or not document.is_at(plugins.value, "["):
+    value = document.value
+    plugins = document.member(document.root, "plugins") if isinstance(value, dict) else None
+    if not isinstance(value, dict) or plugins is None or not document.is_at(plugins.value, "["):
         return text
-    both = zip(document.children(plugins.value), document.value["plugins"], strict=True)
+    both = zip(document.children(plugins.value), value["plugins"], strict=True)
     removed = [span for span, plugin in both if isinstance(plugin, dict) and plugin.get("id") == ID]
     return document.apply(document.remove(plugins.value, removed)) if removed else text

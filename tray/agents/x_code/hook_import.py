@@ -97,7 +97,7 @@ def _stay_reason(site: Site, name: str, folder: Path, problem: FindProblem) -> s
     if _switches(site).get(name) is False:
         return "it was imported before" if name in imported_plugins(site) else "it is switched off"
     try:
-        declared = JsonText(manifest.read_bytes(), str(manifest)).value
+        declared: Any = JsonText(manifest.read_bytes(), str(manifest)).value
         other_parts = [
             key
             for key, usual in OTHER_PARTS.items()
@@ -155,7 +155,8 @@ def _on(settings: FileState, path: Path, names: Sequence[str], before: FileState
 
 
 def _explicit(before: FileState, path: Path) -> Iterator[tuple[str, Any]]:
-    value = JsonText(before.text, str(path)).value if isinstance(before, File) and not is_blank(before.text) else {}
+    has_text = isinstance(before, File) and not is_blank(before.text)
+    value: Any = JsonText(before.text, str(path)).value if isinstance(before, File) and has_text else {}
     yield from value.get(KEY, {}).items()
 
 

@@ -13,7 +13,7 @@ from tray.desktop.presence import idle_seconds
 from tray.desktop.wayland_idle import reports_idle
 from tray.errors import ConfigError
 from tray.notify.push.message import PIP, is_installed
-from tray.notify.server import probe_server
+from tray.notify.server import call_errors, probe_server
 from tray.notify.sound import sound_problem
 from tray.sources.sound_pack import read_pack
 from tray.text import push_urls
@@ -94,7 +94,7 @@ def _no_server() -> str:
         asyncio.run(asyncio.wait_for(probe_server(), BUS_TIMEOUT))
     except TimeoutError:
         return f"the session bus did not answer within {BUS_TIMEOUT:g} s"
-    except Exception as error:  # noqa: BLE001 - the bus library promises nothing, and this is only a check
+    except call_errors() as error:
         return str(error) or type(error).__name__
     return ""
 

@@ -11,7 +11,7 @@ from tray import relay_program
 from tray.app import installed_relay, unjudged_calls
 from tray.app.checks.context import CheckContext
 from tray.app.checks.finding import Cause, Finding
-from tray.execution.startup_files import unexpected_startup_files
+from tray.execution.python_startup import unexpected_startup_files
 from tray.store.db import damaged_files
 
 

@@ -11,8 +11,7 @@ from pathlib import Path, PurePath
 from tray.agents.registry import editor_names
 from tray.approvals.callers.ancestry import ancestors
 from tray.approvals.callers.person import EMULATORS, MULTIPLEXERS, SHELLS
-from tray.execution.process_table import read_entry
-from tray.files import content
+from tray.execution.process_table import command_line, read_entry
 from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
 
@@ -151,22 +150,20 @@ def _process(pid: int) -> ProcessIdentity | None:
     return None if started is None else ProcessIdentity(pid, started, _session(pid), _group(pid))
 
 
-if sys.platform == "linux":  # the first event of an agent would wait until psutil is imported
+def _started(pid: int) -> float | None:
+    entry = read_entry(pid)
+    return entry.start if entry else None
 
-    def _started(pid: int) -> float | None:
-        entry = read_entry(pid)
-        return entry.start if entry else None
 
-    def _describe(pid: int) -> ProcessDescription | None:
-        entry = read_entry(pid)
-        if entry is None:
-            return None
-        try:
-            words = content(f"/proc/{pid}/cmdline").rstrip(b"\0").split(b"\0")
-        except OSError:
-            return None
-        command = tuple(map(os.fsdecode, words))
-        return ProcessDescription(entry.parent, command, _program(pid, command[0]))
+def _describe(pid: int) -> ProcessDescription | None:
+    entry = read_entry(pid)
+    if entry is None:
+        return None
+    command = command_line(pid)
+    return ProcessDescription(entry.parent, command, _program(pid, (*command, "")[0]))
+
+
+if sys.platform == "linux":
 
     def _program(pid: int, word: str) -> str:
         """Its file, also one that was replaced since; where that may not be seen, what its command line names."""
@@ -178,26 +175,13 @@ if sys.platform == "linux":  # the first event of an agent would wait until psut
 
 else:
 
-    def _started(pid: int) -> float | None:
+    def _program(pid: int, word: str) -> str:
         import psutil
 
-        try:
-            return psutil.Process(pid).create_time()
-        except (psutil.Error, ValueError):
-            return None
-
-    def _describe(pid: int) -> ProcessDescription | None:
-        import psutil
-
-        try:
+        with contextlib.suppress(psutil.Error, ValueError):
             process = psutil.Process(pid)
-            parent, command = process.ppid(), tuple(process.cmdline())
-        except (psutil.Error, ValueError):
-            return None
-        program = ""
-        with contextlib.suppress(psutil.Error):
-            program = process.exe() or process.name()
-        return ProcessDescription(parent, command, program)
+            return process.exe() or process.name()
+        return ""
 
 
 def _session(pid: int) -> int:

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Mapping
 
 from tray.desktop.focus import apple_terminals, hyprland, kitty, konsole, kwin, niri, sway, tmux, wezterm, zellij
-from tray.desktop.focus.windows_of import FocusError, Raised
+from tray.desktop.focus.windows_of import DESKTOP_ERRORS, FocusError, Raised
 from tray.execution.process_place import is_alive
 from tray.language import say
 from tray.lazy_dataclass import dataclass, replace
@@ -74,7 +74,7 @@ def focus(
     panes: tuple[Callable[[Place], Place | None], ...] = PANES,
     windows: tuple[RaiseWindow, ...] = WINDOWS,
 ) -> FocusResult:
-    """Select the pane and raise its window. `title` distinguishes windows of one process. It never raises."""
+    """Select the pane and raise its window. `title` distinguishes windows of one process."""
     if place.processes:
         living = tuple(one for one in place.processes if is_alive(one))
         if not living:
@@ -95,7 +95,7 @@ def _raise(place: Place, title: str, environment: Mapping[str, str], windows: tu
             raised = raise_window(place, title, environment)
         except FocusError as error:
             problem = problem or str(error)
-        except Exception:  # a library of a desktop may fail in any way, and the next one may know the window
+        except DESKTOP_ERRORS:  # the next one may know the window
             log.exception("%s failed", raise_window)
             problem = problem or say("the desktop could not raise the window")
         else:

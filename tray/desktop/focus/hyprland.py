@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from tray.desktop.focus.windows_of import FocusError, Raised, Window, ask, choose
 from tray.lazy_pattern import lazy_pattern
@@ -19,17 +18,23 @@ def raise_window(place: Place, title: str, environment: Mapping[str, str]) -> Ra
     path = _socket(environment)
     if not path:
         return None
-    clients = sorted(_json(path, "clients"), key=lambda one: one.get("focusHistoryID", 0))
+    clients = sorted(_json(path, "clients"), key=_last_focus)
     windows = [
-        Window(str(one["address"]), one["pid"], str(one.get("title", "")))
+        Window(str(one["address"]), pid, str(one.get("title", "")))
         for one in clients
-        if isinstance(one.get("pid"), int) and ADDRESS.fullmatch(str(one.get("address")))
+        if isinstance(pid := one.get("pid"), int) and ADDRESS.fullmatch(str(one.get("address")))
     ]
     found = choose(windows, place, title)
     if found is None:
         return None
     _focus(path, found[0].id)
     return found[1]
+
+
+def _last_focus(client: Mapping[str, object]) -> int:
+    """Its place among the windows, the one with the keyboard first."""
+    place = client.get("focusHistoryID")
+    return place if isinstance(place, int) else 0
 
 
 def _focus(path: str, address: str) -> None:
@@ -58,7 +63,7 @@ def _socket(environment: Mapping[str, str]) -> str:
     return f"{folder}/hypr/{name}/.socket.sock" if folder and SIGNATURE.fullmatch(name) else ""
 
 
-def _json(path: str, what: str) -> list[dict[str, Any]]:
+def _json(path: str, what: str) -> list[dict[str, object]]:
     try:
         found = json.loads(ask(path, f"j/{what}".encode()))
     except ValueError as error:

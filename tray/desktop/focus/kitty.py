@@ -6,8 +6,7 @@ Request and answer: ESC P @kitty-cmd {JSON} ESC backslash. https://sw.kovidgoyal
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 from tray.desktop.focus.windows_of import FocusError, ask
 from tray.lazy_dataclass import dataclass, replace
@@ -49,7 +48,7 @@ def find(place: Place) -> KittyWindow | None:
     return next((one for one in panes if str(one.id) == place.kitty_window and (not ours or one.pids & ours)), None)
 
 
-def _command(place: Place, name: str, payload: dict[str, Any]) -> Any:
+def _command(place: Place, name: str, payload: Mapping[str, object]) -> object:
     request = {"cmd": name, "version": VERSION, "no_response": False, "payload": payload}
     raw = ask(place.kitty.removeprefix("unix:"), BEGIN + json.dumps(request).encode() + END, END)
     try:
@@ -62,7 +61,9 @@ def _command(place: Place, name: str, payload: dict[str, Any]) -> Any:
     raise FocusError(f"kitty: {why.splitlines()[0] if why else name}")
 
 
-def _windows(listed: Any) -> Iterator[KittyWindow]:
+def _windows(listed: object) -> Iterator[KittyWindow]:
+    if not isinstance(listed, str):
+        raise FocusError("kitty: its answer cannot be read")
     try:
         for os_window in json.loads(listed):
             for tab in os_window["tabs"]:

@@ -12,7 +12,7 @@ import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 from tray.desktop.focus import session_bus
 from tray.desktop.focus.windows_of import FocusError, Raised
@@ -47,26 +47,35 @@ callDBus(%(service)s, "/", "hooktray.Focus", "done",
 """
 
 
+class ScriptReport(NamedTuple):
+    """What the script calls back with."""
+
+    is_found: bool = False
+    is_certain: bool = False
+    among: int = 0
+    focused_pid: int = 0
+
+
 def raise_window(place: Place, title: str, environment: Mapping[str, str]) -> Raised | None:
     if not _is_here(environment) or not place.processes:
         return None
-    found, certain, among, _ = _run_script(place, title, True)
-    return Raised(bool(certain), int(among)) if found else None
+    report = _run_script(place, title, True)
+    return Raised(report.is_certain, report.among) if report.is_found else None
 
 
 def focused_pid(environment: Mapping[str, str]) -> int | None:
     """The process of the window with the keyboard; 0 when no window has it, None when it is not Plasma on Wayland."""
-    return int(_run_script(Place(), "", False)[3]) if _is_here(environment) else None
+    return _run_script(Place(), "", False).focused_pid if _is_here(environment) else None
 
 
 def _is_here(environment: Mapping[str, str]) -> bool:
     return environment.get("XDG_SESSION_TYPE") == "wayland" and "KDE" in environment.get("XDG_CURRENT_DESKTOP", "")
 
 
-def _run_script(place: Place, title: str, raises: bool) -> list[Any]:
+def _run_script(place: Place, title: str, raises: bool) -> ScriptReport:
     pids = [one.pid for one in place.processes]
 
-    async def work(bus: MessageBus) -> list[Any]:
+    async def work(bus: MessageBus) -> ScriptReport:
         from dbus_fast import MessageType
 
         done: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -83,13 +92,18 @@ def _run_script(place: Place, title: str, raises: bool) -> list[Any]:
             "service": json.dumps(bus.unique_name),
         }
         await _load_and_run(bus, text)
-        found = json.loads(await done)
-        return found if isinstance(found, list) and len(found) == 4 else [False, False, 0, 0]
+        return _report(json.loads(await done))
 
     try:
         return session_bus.with_bus(work)
     except session_bus.BusCallError as error:
         raise FocusError(f"KWin: {error}") from error
+
+
+def _report(found: object) -> ScriptReport:
+    if not isinstance(found, list) or len(found) != 4:
+        return ScriptReport()
+    return ScriptReport(bool(found[0]), bool(found[1]), int(found[2]), int(found[3]))
 
 
 async def _load_and_run(bus: MessageBus, text: str) -> None:

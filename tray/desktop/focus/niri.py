@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from tray.desktop.focus.windows_of import FocusError, Raised, Window, ask, choose
 from tray.model.place import Place
@@ -15,9 +14,9 @@ def raise_window(place: Place, title: str, environment: Mapping[str, str]) -> Ra
     if not path:
         return None
     windows = [
-        Window(str(one["id"]), one["pid"], str(one.get("title") or ""))
+        Window(str(one["id"]), pid, str(one.get("title") or ""))
         for one in _windows(path)
-        if isinstance(one.get("pid"), int) and isinstance(one.get("id"), int)
+        if isinstance(pid := one.get("pid"), int) and isinstance(one.get("id"), int)
     ]
     found = choose(windows, place, title)
     if found is None:
@@ -35,13 +34,13 @@ def focused_pid(environment: Mapping[str, str]) -> int | None:
     return pid if isinstance(pid, int) else 0
 
 
-def _windows(path: str) -> list[dict[str, Any]]:
+def _windows(path: str) -> list[dict[str, object]]:
     found = _ask(path, "Windows")
     rows = found.get("Windows") if isinstance(found, dict) else None
     return [one for one in rows or () if isinstance(one, dict)]
 
 
-def _ask(path: str, request: object) -> Any:
+def _ask(path: str, request: object) -> object:
     try:
         answer = json.loads(ask(path, json.dumps(request).encode() + b"\n", b"\n"))
     except ValueError as error:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from tray.desktop.focus.windows_of import ANSWER_LIMIT, FocusError, Raised, Window, choose, connect
 from tray.model.place import Place
@@ -39,7 +38,7 @@ def focused_pid(environment: Mapping[str, str]) -> int | None:
     return next((window.pid for window, focused in _windows(_ask(path, GET_TREE)) if focused), 0)
 
 
-def _ask(path: str, kind: int, text: str = "") -> Any:
+def _ask(path: str, kind: int, text: str = "") -> object:
     payload = text.encode()
     with connect(path) as connection:
         try:
@@ -51,7 +50,7 @@ def _ask(path: str, kind: int, text: str = "") -> Any:
             raise FocusError("sway: its answer cannot be read") from error
 
 
-def _windows(node: Any) -> Iterator[tuple[Window, bool]]:
+def _windows(node: object) -> Iterator[tuple[Window, bool]]:
     """Every window below a node, and whether it has the focus."""
     if not isinstance(node, dict):
         return

@@ -17,6 +17,10 @@ TIMEOUT = 5.0  # seconds that a terminal or a compositor has to answer
 ANSWER_LIMIT = 4 * 1024 * 1024  # bytes
 
 
+# What the desktop's own libraries, and answers of another form than expected, raise beside a FocusError.
+DESKTOP_ERRORS = (AttributeError, EOFError, LookupError, OSError, RuntimeError, TypeError, ValueError)
+
+
 class FocusError(Exception):
     """Why a pane or a window cannot be brought to the front, as one line for people."""
 

@@ -2,19 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import struct
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING
 
 from Xlib import X, Xatom, Xutil, display, error, protocol  # type: ignore[import-untyped]
 from Xlib.ext import screensaver  # type: ignore[import-untyped]
+from Xlib.protocol import rq  # type: ignore[import-untyped]
 
 from tray.desktop.focus.windows_of import FocusError, Raised, Window, choose
 from tray.model.place import Place
 
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class XProperty(Protocol):
+        value: Sequence[int]
+
+    class XTree(Protocol):
+        parent: XWindow | int  # 0 for none
+
+    class XState(Protocol):
+        state: int
+
+    class XWindow(Protocol):
+        id: int
+
+        def get_full_property(self, property: int, kind: int) -> XProperty | None: ...
+        def get_wm_name(self) -> str | bytes | None: ...
+        def get_wm_state(self) -> XState | None: ...
+        def map(self) -> object: ...
+        def query_tree(self) -> XTree: ...
+        def send_event(self, event: object, event_mask: int) -> object: ...
+
+    class XScreenInfo(Protocol):
+        root: XWindow
+
+    class XDisplay(Protocol):
+        """What is used of a connection of python-xlib, which has no types."""
+
+        def create_resource_object(self, kind: str, number: int) -> XWindow: ...
+        def has_extension(self, name: str) -> bool: ...
+        def intern_atom(self, name: str) -> int: ...
+        def screen(self) -> XScreenInfo: ...
+        def sync(self) -> object: ...
+
+
 PAGER = 2  # the source of a request that a person made: window managers refuse the focus to others
 DEPTH = 32  # windows between a terminal's inner one and the one that the window manager knows
-X_ERRORS = (error.XError, error.DisplayError, OSError, ValueError)
+X_ERRORS = (
+    error.XError, error.DisplayError, error.ConnectionClosedError, error.ResourceIDError, error.XauthError,
+    error.XNoAuthError, rq.BadDataError, struct.error, OSError, RuntimeError, ValueError,
+)  # fmt: skip
 
 
 def raise_window(place: Place, title: str, environment: Mapping[str, str]) -> Raised | None:
@@ -62,7 +102,7 @@ def idle_seconds(environment: Mapping[str, str]) -> float | None:
 
 
 @contextmanager
-def _connected(name: str) -> Iterator[Any]:
+def _connected(name: str) -> Iterator[XDisplay]:
     try:
         connection = display.Display(name)
     except (*X_ERRORS, AttributeError) as problem:
@@ -80,7 +120,7 @@ def _is_same(one: str, other: str) -> bool:
     return one.removeprefix("unix").partition(".")[0] == other.removeprefix("unix").partition(".")[0]
 
 
-def _find(connection: Any, place: Place, title: str) -> tuple[Window, Raised] | None:
+def _find(connection: XDisplay, place: Place, title: str) -> tuple[Window, Raised] | None:
     """By the number in the agent's environment if its processes confirm it, else by the processes.
 
     `WINDOWID` is inherited: a program that was started from a terminal has that terminal's.
@@ -95,7 +135,7 @@ def _find(connection: Any, place: Place, title: str) -> tuple[Window, Raised] | 
     return choose(windows, place, title)
 
 
-def _windows(connection: Any) -> Iterator[Window]:
+def _windows(connection: XDisplay) -> Iterator[Window]:
     """Those that the window manager knows, the topmost first."""
     root = connection.screen().root
     atoms = [connection.intern_atom(name) for name in ("_NET_CLIENT_LIST_STACKING", "_NET_CLIENT_LIST")]
@@ -105,26 +145,27 @@ def _windows(connection: Any) -> Iterator[Window]:
         window = connection.create_resource_object("window", number)
         try:
             title = window.get_full_property(name, X.AnyPropertyType)
-            text = title.value if title else window.get_wm_name() or ""
+            text: object = title.value if title else window.get_wm_name() or ""
             shown = text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
             yield Window(str(number), _number(window, pid, Xatom.CARDINAL), shown)
         except error.XError:  # closed meanwhile
             continue
 
 
-def _managed(connection: Any, number: int, known: set[int]) -> int:
+def _managed(connection: XDisplay, number: int, known: set[int]) -> int:
     """The window that the window manager knows, around a terminal's inner one; 0 for none."""
     for _ in range(DEPTH):
         if not number or number in known:
             return number
         try:
-            number = int(connection.create_resource_object("window", number).query_tree().parent or 0)
-        except (error.XError, AttributeError, TypeError):
+            parent = connection.create_resource_object("window", number).query_tree().parent
+        except error.XError:  # closed meanwhile
             return 0
+        number = parent if isinstance(parent, int) else parent.id
     return 0
 
 
-def _activate(connection: Any, number: int) -> None:
+def _activate(connection: XDisplay, number: int) -> None:
     screen = connection.screen()
     window = connection.create_resource_object("window", number)
     state = window.get_wm_state()
@@ -140,7 +181,7 @@ def _activate(connection: Any, number: int) -> None:
     connection.sync()
 
 
-def _number(window: Any, atom: int, kind: int) -> int:
+def _number(window: XWindow, atom: int, kind: int) -> int:
     try:
         found = window.get_full_property(atom, kind)
     except error.XError:  # closed meanwhile

@@ -11,15 +11,30 @@ import logging
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from tray.errors import HooktrayError
 from tray.notify.push.message import PIP, PushMessage, PushResult, PushStatus
 from tray.store import push_secrets
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    import apprise
+    import requests
+
+    class PluginManager(Protocol):
+        """What loads Apprise's plugins; it has no types."""
+
+        module_path: str
+
+        def load_modules(self, path: str = ...) -> object: ...
+        def __contains__(self, schema: str) -> bool: ...
+
 
 MEMORY_LIMIT = 1 << 30  # bytes of address space
 WEB_SCHEMAS = ("http", "https")  # the URL of some service's web hook: each plugin looks whether it is its own
@@ -69,8 +84,8 @@ def send(message: PushMessage, folder: Path) -> PushResult:
     if not url:
         return PushResult(PushStatus.REFUSED, "its URL is no longer kept: give it to `hooktray push add` again")
     load_plugin(url)
-    with contextlib.suppress(Exception):  # a plugin may fail in any way at what it is given
-        if service := apprise.Apprise.instantiate(url, asset=_asset(apprise), suppress_exceptions=True):
+    with contextlib.suppress(*_plugin_errors()):
+        if service := apprise.Apprise.instantiate(url, asset=_asset(), suppress_exceptions=True):
             return _notify(service, message, apprise.NotifyFormat.TEXT)
     return PushResult(PushStatus.REFUSED, "Apprise does not understand this URL; see its page of the service")
 
@@ -79,8 +94,8 @@ def load_plugin(url: str) -> None:
     """Load the plugin for this URL: by itself Apprise imports all 140, which takes longer than all else here."""
     from apprise import manager_plugins
 
-    plugins: Any = manager_plugins
-    manager = plugins.NotificationManager()
+    make_manager: Callable[[], PluginManager] = manager_plugins.NotificationManager
+    manager = make_manager()
     schema = url.partition("://")[0].lower()
     if schema in WEB_SCHEMAS:
         return
@@ -102,8 +117,20 @@ def plugin_names(schema: str, plugins: Path) -> set[str]:
     }
 
 
-def _asset(apprise: Any) -> Any:
+def _plugin_errors() -> tuple[type[Exception], ...]:
+    """What Apprise's plugins raise: its own error, or what they find no word for in a URL or in an answer.
+
+    Whatever else one raises ends this process, and its starter reports that the message may have arrived.
+    """
+    from apprise.exception import AppriseException
+
+    return AppriseException, AttributeError, EOFError, LookupError, OSError, RuntimeError, TypeError, ValueError
+
+
+def _asset() -> apprise.AppriseAsset:
     """Without plugins of the user's folders, and without a word in the body read as a command."""
+    import apprise
+
     return apprise.AppriseAsset(
         app_id="Hooktray",
         app_desc="Hooktray",
@@ -115,11 +142,11 @@ def _asset(apprise: Any) -> Any:
     )
 
 
-def _notify(service: Any, message: PushMessage, text: Any) -> PushResult:
+def _notify(service: apprise.NotifyBase, message: PushMessage, text: apprise.NotifyFormat) -> PushResult:
     with _observed() as seen:
         try:
             sent = bool(service.notify(title=message.title, body=message.body, body_format=text))
-        except Exception:  # noqa: BLE001 - as above
+        except _plugin_errors():
             sent = False
     if sent:
         return PushResult(PushStatus.SENT)
@@ -143,11 +170,10 @@ def _observed() -> Iterator[list[int | PushStatus]]:
     import requests
 
     seen: list[int | PushStatus] = []
-    adapters: Any = requests.adapters.HTTPAdapter
-    sessions: Any = requests.Session
-    original, redirects = adapters.send, sessions.resolve_redirects
+    original: Callable[..., requests.Response] = requests.adapters.HTTPAdapter.send
+    redirects = requests.Session.resolve_redirects
 
-    def send(adapter: Any, request: Any, **options: Any) -> Any:
+    def send(adapter: object, request: object, **options: object) -> requests.Response:
         try:
             response = original(adapter, request, **options)
         except BaseException as error:
@@ -156,11 +182,22 @@ def _observed() -> Iterator[list[int | PushStatus]]:
         seen.append(int(response.status_code))
         return response
 
-    adapters.send, sessions.resolve_redirects = send, lambda *words, **more: iter(())
+    _replace_methods(send, lambda *words, **more: iter(()))
     try:
         yield seen
     finally:
-        adapters.send, sessions.resolve_redirects = original, redirects
+        _replace_methods(original, redirects)
+
+
+def _replace_methods(send: Callable[..., object], redirects: Callable[..., object]) -> None:
+    """The two of requests that Apprise's plugins pass."""
+    import requests
+
+    for owner, name, method in (
+        (requests.adapters.HTTPAdapter, "send", send),
+        (requests.Session, "resolve_redirects", redirects),
+    ):
+        setattr(owner, name, method)
 
 
 def _is_unreached(error: BaseException) -> bool:

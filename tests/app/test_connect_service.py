@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tray.app.connecting import ConnectService
+from tray.app.connect_service import ConnectService
 from tray.errors import HooktrayError
 from tray.paths import locate
 

@@ -160,9 +160,8 @@ def _checked(
 
 def _others(document: JsonText, key: str) -> dict[str, Any]:
     """The members that hold no hooks."""
-    return {
-        name: value for name, value in document.value.items() if (name != key if key else not isinstance(value, list))
-    }
+    members: Any = document.value
+    return {name: value for name, value in members.items() if (name != key if key else not isinstance(value, list))}
 
 
 def _handlers_by_event(document: JsonText, key: str, is_flat: bool) -> dict[str, list[Any]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tray.execution.startup_files import StartupFile, unexpected_startup_files
+from tray.execution.python_startup import StartupFile, unexpected_startup_files
 
 
 @pytest.fixture

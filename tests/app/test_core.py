@@ -1,0 +1,106 @@
+"""The core of the tray judges events before the rest is there, and what needs the rest waits for it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import headless
+import pytest
+from desk.wait import wait
+from headless import ENVIRONMENT
+from house import PRE_TOOL_USE, House
+
+from tray import relay_program
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the hook is a script of sh, the signal of POSIX")
+
+HELD = str(Path(__file__).with_name("held_tray.py"))
+
+
+class HeldTray:
+    """Over a home with an approved guard, which denies."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        house.hook("guard", on="tool_before", script="echo 'not here' >&2; exit 2")
+        self.home = str(house.paths.home)
+        argv = [sys.executable, HELD, "--home", self.home]
+        self.process = subprocess.Popen(argv, env=ENVIRONMENT, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        wait(lambda: headless.is_open(house.paths.socket), what="the tray listens")
+
+    def call(self) -> str:
+        """The decision about a call of a tool."""
+        argv = [*relay_program.argv(), "--home", self.home, "claude-code", "PreToolUse"]
+        payload = json.dumps(PRE_TOOL_USE).encode()
+        done = subprocess.run(argv, input=payload, env=ENVIRONMENT, capture_output=True, timeout=60, check=True)
+        return str(json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"])
+
+    def command(self, *words: str) -> subprocess.Popen[bytes]:
+        argv = [sys.executable, "-I", "-m", "tray", "--home", self.home, *words]
+        return subprocess.Popen(argv, env=ENVIRONMENT, stdout=subprocess.PIPE)
+
+    def build(self, word: bytes = b"+") -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(word)
+        self.process.stdin.close()
+
+    def rows(self) -> list[tuple[str, bool]]:
+        """The verdicts in the journal, each with whether the one-shot engine gave it."""
+        return [(row.verdict.word, row.offline) for row in self.house.stores.journal.recent(10)]
+
+
+@pytest.fixture
+def held(house: House) -> Iterator[HeldTray]:
+    tray = HeldTray(house)
+    try:
+        yield tray
+    finally:
+        tray.process.kill()
+        tray.process.wait(60)
+
+
+def test_a_guard_judges_before_the_rest_of_the_tray_is_there(held: HeldTray) -> None:
+    assert held.call() == "deny"
+
+    held.build()
+    held.process.terminate()
+    assert held.process.wait(60) == 0
+    assert held.rows() == [("deny", False)]
+
+
+def test_a_command_waits_for_the_rest(held: HeldTray) -> None:
+    command = held.command("status", "--json")
+    held.call()  # meanwhile events are judged
+    assert command.poll() is None
+
+    held.build()
+
+    shown = json.loads(command.communicate(timeout=60)[0])
+    assert shown["running"] is True
+
+
+def test_a_tray_that_is_to_end_before_its_rest_is_there_ends_in_order(held: HeldTray) -> None:
+    held.call()
+    held.process.send_signal(signal.SIGTERM)
+    wait(lambda: not held.house.paths.socket.exists(), what="the tray takes no more events")
+
+    held.build()
+
+    assert held.process.wait(60) == 0
+    assert held.rows() == [("deny", False)]
+
+
+def test_a_tray_whose_rest_cannot_be_built_ends_and_writes_down_what_it_judged(held: HeldTray) -> None:
+    command = held.command("status", "--json")
+    held.call()
+
+    held.build(b"-")
+
+    assert held.process.wait(60) == 1
+    assert held.rows() == [("deny", False)]
+    assert json.loads(command.communicate(timeout=60)[0])["running"] is False

@@ -1,0 +1,103 @@
+"""A lazy module answers as the real one does, and loads that when something else of it is used."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from house import PRE_TOOL_USE, House
+
+from tray.execution.isolation import one_shot_command
+
+SPARED = {"_hashlib", "datetime", "hashlib", "ipaddress", "logging", "signal", "sqlite3", "traceback", "urllib.parse"}
+
+
+def run(program: str) -> list[str]:
+    """The lines that a program prints which starts with the lazy modules in use."""
+    start = f"import sys; sys.path.append({str(Path(__file__).parent.parent)!r})\n"
+    start += "from tray.lazy_modules import use_lazy_modules, when_loaded; use_lazy_modules()\n"
+    argv = [sys.executable, "-I", "-S", "-c", start + program]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True).stdout.splitlines()
+
+
+@pytest.mark.parametrize("size", [0, 3, 1 << 16, (1 << 16) + 1])
+def test_a_digest_is_the_same_and_only_that_of_much_loads_the_library(size: int) -> None:
+    first, second, loaded = run(
+        f"import hashlib\nprint(hashlib.sha256(b'x' * {size}).hexdigest())\nloaded = '_hashlib' in sys.modules\n"
+        f"print(hashlib.new('sha256', b'x' * {size}).hexdigest()); print(loaded)"
+    )
+
+    assert first == second
+    assert loaded == str(size > 1 << 16)
+
+
+def test_a_path_in_an_address_is_quoted_as_always() -> None:
+    plain, loaded, spaced = run(
+        "from pathlib import Path\nprint(Path('/a/b-c_d.e~1').as_uri()); print('ipaddress' in sys.modules)\n"
+        "print(Path('/a b/ü').as_uri())"
+    )
+
+    assert (plain, loaded) == ("file:///a/b-c_d.e~1", "False")
+    assert spaced == "file:///a%20b/%C3%BC"
+
+
+def test_the_first_line_that_is_logged_loads_logging_with_the_handler_that_waited_for_it() -> None:
+    lines = run(
+        "import logging\nlog = logging.getLogger('tray.one'); warn = log.warning\n"
+        "def handle(): logging.basicConfig(stream=sys.stdout, format='%(name)s %(message)s')\n"
+        "when_loaded('logging', handle)\nprint('traceback' in sys.modules)\n"
+        "warn('%r is %s', 'a', 1)\nlog.warning('again')\nprint(log.name, log.isEnabledFor(logging.DEBUG))\n"
+    )
+
+    assert lines == ["False", "tray.one 'a' is 1", "tray.one again", "tray.one False"]
+
+
+def test_what_is_loaded_already_stays() -> None:
+    program = (
+        f"import sys; sys.path.append({str(Path(__file__).parent.parent)!r})\nimport logging\n"
+        "from tray.lazy_modules import use_lazy_modules, when_loaded\nuse_lazy_modules()\n"
+        "print(sys.modules['logging'] is logging)\nwhen_loaded('logging', lambda: print('now'))"
+    )
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, check=True)
+
+    assert done.stdout.split() == ["True", "now"]
+
+
+def test_the_database_and_every_other_name_are_those_of_the_real_module() -> None:
+    lines = run(
+        "import sqlite3, urllib.parse\nprint(sqlite3.connect(':memory:').execute('SELECT 1').fetchone())\n"
+        "print('datetime' in sys.modules, issubclass(sqlite3.OperationalError, sqlite3.Error))\n"
+        "from sqlite3 import dbapi2\nprint(dbapi2.OperationalError is sqlite3.OperationalError)\n"
+        "print(urllib.parse.quote('a b'), urllib.parse.urlsplit('http://h/p').path)"
+    )
+
+    assert lines == ["(1,)", "False True", "True", "a%20b /p"]
+
+
+def test_a_signal_is_handled_by_its_number_and_has_its_name() -> None:
+    lines = run(
+        "import signal\nold = signal.signal(signal.SIGTERM, lambda number, frame: print(number == signal.SIGTERM))\n"
+        "print(old == signal.SIG_DFL, 'enum' in sys.modules)\nsignal.raise_signal(signal.SIGTERM)\n"
+        "print(signal.Signals(signal.SIGTERM).name)"
+    )
+
+    assert lines == ["True False", "True", "SIGTERM"]
+
+
+def test_an_event_without_the_tray_loads_none_of_these_modules(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    house.hook("no", on="tool_before", type="rule", matcher="mkfs", decision="deny")
+    python, *words = one_shot_command()
+    argv = [python, "-X", "importtime", *words, "--home", str(house.paths.home), "claude-code", "PreToolUse"]
+    payload = PRE_TOOL_USE | {"tool_input": {"command": "mkfs /dev/sda"}}
+    house.close()
+
+    done = subprocess.run(argv, input=json.dumps(payload), capture_output=True, text=True, timeout=60, check=True)
+
+    assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "tray.once" in loaded
+    assert loaded & SPARED == set()

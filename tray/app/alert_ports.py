@@ -1,0 +1,49 @@
+"""What the alerts ask of the rest of the tray (`AlertPorts`), and what they have it do (`AlertActions`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from tray.model.event import Event
+from tray.notify.alert_gate import Look, prove_nothing
+from tray.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertPorts:
+    """Called from any thread; two texts are the name of an agent and the id of one of its sessions."""
+
+    settings: Callable[[], Settings]
+    ask_agents: Callable[[], Collection[str]]
+    muted: Callable[[], bool]
+    on_delivery: Callable[[tuple[str, ...], str], None]
+    icon_visible: Callable[[], bool]
+    show_balloon: Callable[[str, str], bool]  # by title and text
+    trusts: Callable[[int], bool]
+    rejected: Callable[[int, Callable[[], None]], None] = lambda pid, work: None
+    is_first: Callable[[str], bool] = lambda what: True
+    keep_snooze: Callable[[float | None], None] = lambda until: None
+    can_focus: Callable[[str, str], bool] = lambda agent, session: False
+    look: Look = prove_nothing
+    is_headless: Callable[[str, str], bool] = lambda agent, session: False
+    session_name: Callable[[str, str], str] = lambda agent, session: ""
+    spawn: Callable[[Callable[[], object]], bool] = lambda work: False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertActions:
+    """Called on the thread of the alerts. None of them loosens a gate; one that is not given does nothing."""
+
+    show_review: Callable[[str, str], None] = lambda key, digest: None
+    show_batch: Callable[[], None] = lambda: None
+    show_reason: Callable[[str], None] = lambda record: None
+    show_form: Callable[[str], None] = lambda question: None
+    show_text: Callable[[str, str], None] = lambda name, text: None  # `name` is the file's, without its ending
+    show_agents: Callable[[], None] = lambda: None
+    go_to_session: Callable[[str, str], None] = lambda agent, session: None
+    asked: Callable[[Event], None] = lambda event: None
+    put_back: Callable[[str], None] = lambda agent: None
+    leave: Callable[[str, str], None] = lambda agent, digest: None
+    connect_all: Callable[[tuple[str, ...]], None] = lambda digests: None
+    redraw: Callable[[], None] = lambda: None
