@@ -79,6 +79,7 @@ from tray.threads import LoopThread, ThrottledCall
 from tray.web.page import QUESTION
 
 REFRESH_SECONDS = 1.0  # seconds between two refreshes of the sources while events come in
+AGENTS_SECONDS = 1.0  # seconds between two readings of all agents' files for menu and page while those are written
 PINNED_AT_START = "noted at start"  # the channel of rows about programs of hooks that were approved before
 KEEP_TIMEOUT = 10.0  # seconds that a command waits until what it recorded is held
 SESSION_DAYS = 7.0  # days that a session is remembered whose end was not reported
@@ -110,6 +111,9 @@ class App:
         self._first_start = welcome.create_config(self._paths)
         self._loop = LoopThread()
         self._throttled_refresh = ThrottledCall(self._loop.loop, self._changed, REFRESH_SECONDS)
+        self._throttled_agents = ThrottledCall(
+            self._loop.loop, lambda: self._work.post(self._presenter.opened), AGENTS_SECONDS
+        )
         self._watch = FileWatch(self._loop.loop, self._changed)
         self._make_state_recovery(folder)
         self._doctor = LiveDoctor(self._paths, self._stores, self._catalog, self._health)
@@ -360,7 +364,7 @@ class App:
 
     def _show_agents(self) -> None:
         """Our entries in the agents' settings may be others."""
-        self._presenter.opened()
+        self._throttled_agents.request()
         self._presenter.show()
 
     def run(self) -> None:
