@@ -20,7 +20,6 @@ import struct
 from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
 
 from tray.lazy_dataclass import dataclass, field
 from tray.lazy_pattern import lazy_pattern
@@ -73,7 +72,7 @@ def encode_event(fields: Mapping[str, str], environment: Mapping[str, str], body
     return _PREFIX.pack(MAGIC, EVENT, len(header), len(body)) + header + body
 
 
-def encode_control(request: Mapping[str, Any], token: str = "") -> bytes:
+def encode_control(request: Mapping[str, object], token: str = "") -> bytes:
     header = encode_header(FrameHeader({"token": token} if token else {}))
     body = json.dumps(request).encode()
     return _PREFIX.pack(MAGIC, CONTROL, len(header), len(body)) + header + body
@@ -136,7 +135,7 @@ def _environment(lines: bytes) -> Mapping[str, str]:
     return MappingProxyType(found)
 
 
-def decode_request(body: bytes) -> Mapping[str, Any]:
+def decode_request(body: bytes) -> Mapping[str, object]:
     try:
         request = json.loads(body)
     except (ValueError, RecursionError) as error:
