@@ -85,7 +85,7 @@ class OneShotListener:
     deferred: list[Callable[[], object]] = field(default_factory=list)
     rows: list[Record] = field(default_factory=list)
     journal: Journal | None = None
-    held: sqlite3.Connection | None = None  # with none open, each close would write SQLite's log into the database
+    database: Database | None = None  # kept open: else each close would write SQLite's log into the database
 
     def append(self, record: Record, *, commit: bool) -> object:
         """A blocking or rewriting answer waits a moment for its row (law 7); other rows come after the answer."""
@@ -105,14 +105,14 @@ class OneShotListener:
                 self.journal.count_dropped()
 
     def hold(self, database: Database) -> None:
-        with contextlib.suppress(sqlite3.Error):  # the first reader raises the same
-            self.held = database.open()
+        self.database = database
+        with contextlib.suppress(sqlite3.Error):  # whatever reads next raises the same
+            database.open_reader()
 
     def release(self) -> None:
         """Before a fork: a child has the connections of its parent, and none of their locks."""
-        if self.held is not None:
-            self.held.close()
-            self.held = None
+        if self.database is not None:
+            self.database.close_reader()
 
     def run_deferred(self) -> None:
         """Run the hooks that the agent does not wait for, then write their rows."""
