@@ -99,7 +99,9 @@ class Backups:
         for file in self._folder.glob("*.json"):
             with contextlib.suppress(*UNREADABLE):
                 text = file.read_bytes()
-                document = json.loads(text) if named in text else {"agent": None}  # most are of another agent
+                if named not in text:
+                    continue  # most are of another agent, and need not be parsed
+                document = json.loads(text)
                 if document["agent"] == agent:
                     found.append(_parse(document))
         return sorted(found, key=lambda backup: backup.path)
