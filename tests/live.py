@@ -101,7 +101,7 @@ class Live:
         return [PYTHON, "-I", "-m", "tray", "--home", str(self.home), *words]
 
     def rows(self, *argv: str) -> list[dict[str, Any]]:
-        """What a reading command prints with `--json`, without a process; test_tray_reports.py runs them."""
+        """What a reading command prints with `--json`, without a process; cli/test_tray_reports.py runs it."""
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             self.command(*argv, "--json")
