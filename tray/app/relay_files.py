@@ -31,11 +31,18 @@ class RelayFiles:
         self.lost = LostApprovals()  # the tray judges by its guards, too
 
     def install(self) -> None:
-        """Before the first event: install the relay, and find what lost approvals guard; `write` does the rest."""
+        """Before the first event, as the tray may be killed at any moment: install the relay, and what it reads.
+
+        A table that leads here stays as it is until the next `write`: to make one asks every agent for its answers.
+        """
         try:
             installed_relay.install(self._paths, self._stores.database)
         except HooktrayError as error:  # the doctor shows it, too
             log.warning("the relay cannot be installed: %s", error.message)
+        if not installed_relay.leads_here(self._paths, self._stores.database):
+            self.write()
+            return
+        relay_conf.write(self._paths, self._catalog.without_tray())
         try:
             if LostGuards(self._stores.database).load() is not None:
                 self.lost.guards = kept_guards(self._sources())
