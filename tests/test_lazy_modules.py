@@ -12,7 +12,10 @@ from house import PRE_TOOL_USE, House
 
 from tray.execution.isolation import one_shot_command
 
-SPARED = {"_hashlib", "datetime", "hashlib", "ipaddress", "logging", "sqlite3", "traceback", "urllib.parse"}
+SPARED = {
+    "_hashlib", "datetime", "hashlib", "ipaddress", "logging", "shlex", "signal", "sqlite3", "traceback",
+    "urllib.parse",
+}  # fmt: skip
 
 
 def run(program: str) -> list[str]:
@@ -75,6 +78,16 @@ def test_the_database_and_every_other_name_are_those_of_the_real_module() -> Non
     )
 
     assert lines == ["(1,)", "False True", "True", "a%20b /p"]
+
+
+def test_a_signal_is_handled_by_its_number_and_has_its_name() -> None:
+    lines = run(
+        "import signal\nold = signal.signal(signal.SIGTERM, lambda number, frame: print(number == signal.SIGTERM))\n"
+        "print(old == signal.SIG_DFL, 'enum' in sys.modules)\nsignal.raise_signal(signal.SIGTERM)\n"
+        "print(signal.Signals(signal.SIGTERM).name)"
+    )
+
+    assert lines == ["True False", "True", "SIGTERM"]
 
 
 def test_an_event_without_the_tray_loads_none_of_these_modules(tmp_path: Path) -> None:

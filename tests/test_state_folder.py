@@ -21,6 +21,7 @@ from test_trouble import DENY, GUARD, PRE_TOOL_USE, approved, guarded
 from tray.app.agent_sites import site
 from tray.errors import IpcError
 from tray.ipc.client import send_request
+from tray.ipc.health import parse_health
 from tray.paths import locate
 
 ROUNDS = 8
@@ -43,7 +44,7 @@ def problem(live: Live) -> dict[str, Any]:
 
     def reported() -> dict[str, Any] | None:
         try:
-            found = send_request(locate(str(live.home)).socket, {"op": "health"})["problems"]
+            found = parse_health(send_request(locate(str(live.home)).socket, {"op": "health"}))["problems"]
         except IpcError:
             return None
         return dict(found[0]) if found else None

@@ -28,7 +28,7 @@ CATCHING = {
     "tray/relay.py": 1,
     "tray/threads.py": 1,
 }
-ANY = 178  # uses of `Any` where no JSON from outside is read; lower it with each that goes, and never raise it
+ANY = 57  # uses of `Any` where no JSON from outside is read; lower it with each that goes, and never raise it
 FROM_OUTSIDE = ("tray/agents/", "tray/reading/", "tray/sources/", "tray/settings.py")  # JSON and YAML of others
 OUTSIDE = {"tray", "tray.relay"}  # of the layers: the root package, and the relay, which imports nothing of ours
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 
 _INTERPRETED = 8  # calls of an `__init__` until it is compiled
+_IN_SHORT_PROCESS = False
 _FIELDS, _REAL = "__lazy_fields__", ("__dataclass_fields__", "__dataclass_params__")
 
 
@@ -56,6 +57,12 @@ class _RealAttribute:
         return getattr(owner, self._name)
 
 
+def spare_slots() -> None:
+    """For a process of one event, which saves no memory by slots: they need each class to be made a second time."""
+    global _IN_SHORT_PROCESS
+    _IN_SHORT_PROCESS = True
+
+
 def _field(**options: Unpack[FieldOptions]) -> LazyField:
     return LazyField(options)
 
@@ -69,11 +76,12 @@ def _dataclass(
         body = dict(vars(original))
         own = {name: _lazy(body, name, kw_only) for name in body.get("__annotations__", ())}
         fields = _inherited(original) | own
-        cls = _with_slots(original, body, tuple(own)) if slots else original
+        has_slots = slots and not _IN_SHORT_PROCESS
+        cls = _with_slots(original, body, tuple(own)) if has_slots else original
         for name, one in own.items():
-            if not slots and "default" in one.options:
+            if not has_slots and "default" in one.options:
                 setattr(cls, name, one.options["default"])
-            elif not slots and name in body:
+            elif not has_slots and name in body:
                 delattr(cls, name)
 
         def complete() -> Callable[..., str]:

@@ -95,9 +95,11 @@ def _logging(module: LazyModule) -> Mapping[str, object]:
     return {"getLogger": lambda name: LazyLogger(module, name)}
 
 
-def _sqlite3(module: LazyModule) -> Mapping[str, object]:
-    """All but the adapters of dates, which nothing of ours uses."""
-    return {name: value for name, value in vars(importlib.import_module("_sqlite3")).items() if name[0] != "_"}
+def _in_c(module: LazyModule) -> Mapping[str, object]:
+    """All that is in C: of `signal` without the enums of its numbers, of `sqlite3` without adapters of dates."""
+    return {
+        name: value for name, value in vars(importlib.import_module(f"_{module.__name__}")).items() if name[0] != "_"
+    }
 
 
 def _urllib_parse(module: LazyModule) -> Mapping[str, object]:
@@ -115,6 +117,8 @@ def _urllib_parse(module: LazyModule) -> Mapping[str, object]:
 GIVEN: Mapping[str, Callable[[LazyModule], Mapping[str, object]]] = {
     "hashlib": _hashlib,
     "logging": _logging,
-    "sqlite3": _sqlite3,
+    "shlex": lambda module: {},
+    "signal": _in_c,
+    "sqlite3": _in_c,
     "urllib.parse": _urllib_parse,
 }

@@ -11,6 +11,7 @@ import hashlib
 import logging
 import os
 import signal
+import sqlite3
 import stat
 import sys
 import time
@@ -29,11 +30,10 @@ from tray.store.journal import Journal
 from tray.store.writer import Committed
 
 if TYPE_CHECKING:
-    import sqlite3
-
     from tray.app import Stores
     from tray.model.hook import Guard
     from tray.settings import Llm
+    from tray.store.db import Database
 
 PATH_OPTIONS = ("--config", "--state", "--logs")
 NO_TRAY = 0.2  # seconds: a relay that lost more time has reached a tray, which starts or hangs
@@ -85,7 +85,7 @@ class OneShotListener:
     deferred: list[Callable[[], object]] = field(default_factory=list)
     rows: list[Record] = field(default_factory=list)
     journal: Journal | None = None
-    held: sqlite3.Connection | None = None  # with none open, each close would write SQLite's log into the database
+    database: Database | None = None  # kept open: else each close would write SQLite's log into the database
 
     def append(self, record: Record, *, commit: bool) -> object:
         """A blocking or rewriting answer waits a moment for its row (law 7); other rows come after the answer."""
@@ -104,11 +104,15 @@ class OneShotListener:
             if self.journal.append_now(self.rows.pop(0), wait=1.0) is not Committed.DONE:
                 self.journal.count_dropped()
 
+    def hold(self, database: Database) -> None:
+        self.database = database
+        with contextlib.suppress(sqlite3.Error):  # whatever reads next raises the same
+            database.open_reader()
+
     def release(self) -> None:
         """Before a fork: a child has the connections of its parent, and none of their locks."""
-        if self.held is not None:
-            self.held.close()
-            self.held = None
+        if self.database is not None:
+            self.database.close_reader()
 
     def run_deferred(self) -> None:
         """Run the hooks that the agent does not wait for, then write their rows."""
@@ -222,8 +226,7 @@ def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str],
 
     started = time.monotonic()
     paths = call.paths
-    stores = open_stores(paths, migrate=False, offline=True, warn=log.warning)
-    listener.held = stores.database.open()
+    stores = open_stores(paths, migrate=False, offline=True, warn=log.warning, opened=listener.hold)
     if not stores.ledger.state.approved:
         _reject_lost_approvals(paths)
     committed = stores.journal.answer_of(call.id, digest=hashlib.sha256(body).hexdigest())

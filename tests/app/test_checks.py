@@ -26,6 +26,7 @@ from tray.app.checks.finding import EXPLANATIONS, Cause, Finding, Health, failin
 from tray.app.checks.live import LiveDoctor
 from tray.app.checks.samples import sample
 from tray.errors import HooktrayError
+from tray.ipc.health import TrayHealth, parse_health
 from tray.model.decision import Record, Verdict
 from tray.model.event import PROBE_PREFIX
 from tray.model.hook import Match
@@ -175,7 +176,7 @@ def test_a_damaged_copy_is_broken(house: House) -> None:
 def test_hooks_that_look_broken_and_hooks_that_failed_are_counted_once_each(house: House) -> None:
     for name in ("lost", "guard"):
         house.hook(name, on="tool_before", command="./nowhere.sh", approved=False)
-    doctor = LiveDoctor(house.paths, house.stores, house.catalog, dict)
+    doctor = LiveDoctor(house.paths, house.stores, house.catalog, TrayHealth)
     doctor.refresh()
 
     assert doctor.failing_hooks(frozenset({"guard", "revoked long ago"})) == {"lost", "guard"}
@@ -348,7 +349,8 @@ def test_a_setting_that_nobody_confirmed_is_told(house: House) -> None:
 
 
 def test_what_only_the_tray_knows_is_told(house: House) -> None:
-    tray = {"pid": 7, "icon": "", "reason": "no tray", "background": [[99, 12.0]], "late": 3, "sound": "no device"}
+    reply = {"pid": 7, "icon": "", "reason": "no tray", "background": [[99, 12.0]], "late": 3, "sound": "no device"}
+    tray = parse_health(reply)
 
     rows = {one.check: one for one in run_checks(house.paths, tray, static=True)}
 

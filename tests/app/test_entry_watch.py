@@ -24,6 +24,7 @@ from tray.agents.codex.connector import _entries as codex_entries
 from tray.agents.connection import Site
 from tray.connect import apply_connect, connectors
 from tray.ipc.client import send_request
+from tray.ipc.health import parse_health
 from tray.paths import locate
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is no inotify")
@@ -74,8 +75,8 @@ class Tampered:
         return "".join(file.read_bytes().decode("latin-1") for file in files)
 
     def changes(self) -> dict[str, dict[str, Any]]:
-        found = send_request(locate(str(self.live.home)).socket, {"op": "health"})["changes"]
-        return {one["agent"]: one for one in found}
+        reply = send_request(locate(str(self.live.home)).socket, {"op": "health"})
+        return {one["agent"]: dict(one) for one in parse_health(reply)["changes"]}
 
     def causes(self, agent: str) -> list[str]:
         return list(self.changes().get(agent, {}).get("causes", ()))
@@ -196,7 +197,7 @@ def test_lines_of_an_earlier_layout_whose_relay_went_with_its_environment(tmp_pa
     apply_connect(site, "claude-code", connectors()["claude-code"].connect(site))
 
     def changes() -> list[dict[str, Any]]:
-        return list(send_request(paths.socket, {"op": "health"})["changes"])
+        return [dict(one) for one in parse_health(send_request(paths.socket, {"op": "health"}))["changes"]]
 
     try:
         if starts:

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ipc.server_bench import opened
 from live import Live, recorded
 from plain import Plain
 
 from tray import __version__
+from tray.cli.tray_reports import ask_report
 from tray.ipc.client import send_request
 from tray.paths import locate
 
@@ -143,3 +145,12 @@ def test_a_command_of_another_kind_has_to_read_by_itself(live: Live, other: dict
 )
 def test_a_request_that_makes_no_sense_is_answered_with_nothing(live: Live, asked: dict[str, Any]) -> None:
     assert send_request(locate(str(live.home)).socket, ASKED | asked) == {}
+
+
+def test_a_tray_that_answers_something_else_leaves_the_reading_to_the_command(tmp_path: Path) -> None:
+    paths = locate(str(tmp_path))
+
+    with opened(paths.socket.parent.parent) as bench:
+        assert bench.path == paths.socket
+        assert "echo" in send_request(paths.socket, ASKED)
+        assert ask_report(paths, "list") is None

@@ -118,7 +118,7 @@ class Session:
         """The journal's rows of this agent, of one kind, oldest first."""
         journal = open_stores(locate(str(self.live.home)), migrate=False).journal
         try:
-            rows = [log_row(record) for record in reversed(journal.recent(1000))]
+            rows = [dict(log_row(record)) for record in reversed(journal.recent(1000))]
         finally:
             journal.close()
         return [row for row in rows if row["agent"] == self.client.agent and kind in ("", row["kind"])]

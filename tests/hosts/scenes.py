@@ -71,7 +71,7 @@ class Place:
     def rows(self, kind: str = "") -> list[dict[str, Any]]:
         journal = open_stores(locate(str(self.live.home)), migrate=False).journal
         try:
-            rows = [log_row(record) for record in reversed(journal.recent(1000))]
+            rows = [dict(log_row(record)) for record in reversed(journal.recent(1000))]
         finally:
             journal.close()
         return [row for row in rows if row["agent"] == self.agent.agent and kind in ("", row["kind"])]

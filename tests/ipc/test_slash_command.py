@@ -108,7 +108,7 @@ def test_what_cannot_be_read_is_refused_with_its_cure_and_not_put_before_anybody
     answer = requests.answer({"op": op, "hook": "lost"}, PeerCredentials(pid=1, uid=1))
 
     assert answer["error"] == "`lost` cannot be decided as it stands: ./nowhere.py: there is no such file"
-    assert answer["hint"].startswith(f"it is looked up in {house.paths.config.parent}; ")
+    assert str(answer["hint"]).startswith(f"it is looked up in {house.paths.config.parent}; ")
     assert controls.requests == ()
 
 

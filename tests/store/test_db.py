@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -405,3 +406,22 @@ def test_no_damaged_byte_of_the_header_stops_a_second_start(path: Path) -> None:
         path.unlink()
         open_db(path, migrate=True)
         path.unlink()
+
+
+def test_a_thread_with_a_reader_reads_what_others_write_and_has_one_connection(path: Path) -> None:
+    database, other = open_db(path, migrate=True), open_db(path, migrate=False)
+    database.open_reader()
+
+    note(other, "one")
+
+    with database.connect() as first, database.connect() as second, database.connect(busy=1.0) as own:
+        assert first is second is not own
+    assert noted(database) == ["one"]
+    with ThreadPoolExecutor(1) as pool:  # SQLite refuses a connection of another thread
+        assert pool.submit(noted, database).result() == ["one"]
+    with database.write() as writing:
+        assert writing is not first
+    database.close_reader()
+    assert noted(database) == ["one"]
+    with pytest.raises(sqlite3.ProgrammingError):
+        first.execute("SELECT 1")

@@ -20,7 +20,7 @@ from ipc.server_bench import answer
 from torture import event_server
 from torture.frame import Tally
 from tray import relay, relay_program
-from tray.execution.orphans import OPENED_VARIABLE
+from tray.execution.process import OPENED_VARIABLE
 from tray.ipc import frames
 from tray.model.decision import EMPTY_ANSWER, Answer, Gate, Record, Verdict
 from tray.store.db import Database

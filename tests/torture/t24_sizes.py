@@ -17,7 +17,7 @@ from torture import event_server
 from torture.frame import Tally
 from tray import relay
 from tray.agents.registry import AGENTS
-from tray.execution.orphans import OPENED_VARIABLE
+from tray.execution.process import OPENED_VARIABLE
 from tray.model.decision import Verdict
 from tray.model.event import PAYLOAD_LIMIT
 

@@ -60,10 +60,15 @@ def open_stores(
     offline: bool = False,
     warn: Callable[[str], None] = log.warning,
     limits: Callable[[], RetentionLimits] = RetentionLimits,
+    opened: Callable[[Database], object] = lambda database: None,
 ) -> Stores:
-    """`offline`: for the one-shot engine. `limits`: how much the journal keeps; only the tray's deletes anything."""
+    """`offline`: for the one-shot engine. `limits`: how much the journal keeps; only the tray's deletes anything.
+
+    `opened` gets the database before anything is read from it.
+    """
     busy = OFFLINE_BUSY_TIMEOUT if offline else BUSY_TIMEOUT
     database = open_db(paths.database, migrate=migrate, busy=busy)
+    opened(database)
     return Stores(
         database=database,
         journal=Journal(database, offline=offline, warn=warn, retention=Retention(limits)),

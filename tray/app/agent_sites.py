@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from tray.agents import relay_command
 from tray.agents.connection import Site
@@ -30,6 +30,15 @@ ROW_LIMIT = 100  # of one agent, among which our own events may be
 RECENT_SECONDS = 7 * 86400.0  # seconds for which an agent without support is shown after its last event
 
 
+class UnsupportedRow(TypedDict):
+    """An agent without support as `--json` shows it."""
+
+    agent: str
+    line: str
+    last_event: float
+    supported: bool
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnsupportedAgent:
     """An agent whose protocol Hooktray does not have, and which lately ran the hooks of another agent."""
@@ -38,6 +47,16 @@ class UnsupportedAgent:
     line: str  # the other one
     last_event: float
     supported: bool = False
+
+    @property
+    def row(self) -> UnsupportedRow:
+        """For `--json`."""
+        return {
+            "agent": self.agent,
+            "line": self.line,
+            "last_event": self.last_event,
+            "supported": self.supported,
+        }
 
     @property
     def text(self) -> str:

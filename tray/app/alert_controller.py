@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tray.app import Stores
 from tray.app.alert_ports import AlertActions, AlertPorts
@@ -30,6 +31,9 @@ from tray.notify.push.sender_process import PushProcesses
 from tray.notify.service import AlertService
 from tray.notify.sound import Player
 from tray.notify.throttle import Throttle
+
+if TYPE_CHECKING:
+    from tray.ipc.health import TrayHealth
 
 SNOOZE = 30 * 60.0  # seconds, by the button on an alert
 CHANNEL = "notification"
@@ -154,7 +158,7 @@ class AlertController:
         return frozenset(one.hook for one in self.alerts.hook_problems)
 
     @property
-    def problems(self) -> dict[str, str]:
+    def problems(self) -> TrayHealth:
         """What went wrong last with notifications and sounds, for the doctor; "" when nothing did."""
         return {
             "notifications": self._notifier.last_error,

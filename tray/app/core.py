@@ -179,9 +179,9 @@ class TrayCore:
         self.work.post(lambda: self.rest.journal_problem(text))
 
     def _saw_path(self) -> None:
-        """Another PATH of an agent may have the program that a proposed hook lacks."""
-        if self.catalog.misses_program:
-            self.rest.program_may_be_found()
+        """Another PATH of an agent may have the program that a proposed hook lacks; the rest looks when it begins."""
+        if self._rest is not None and self.catalog.misses_program:
+            self._rest.program_may_be_found()
 
     def _answer_command(
         self, request: Mapping[str, object], peer: PeerCredentials, terminal: HandedTerminal | None

@@ -12,7 +12,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from tray.agents.connection import Plan, Site
 from tray.agents.registry import AGENTS
@@ -25,6 +25,9 @@ from tray.language import say
 from tray.lazy_dataclass import dataclass, replace
 from tray.model.event import EventKind
 from tray.store.ledger import Ledger, LedgerAction
+
+if TYPE_CHECKING:
+    from tray.ipc.health import ChangedEntry
 
 CONFIRM = 0.5  # seconds between the two looks
 BUSY_DELAY = 0.3  # seconds until the next look while `connect` or `disconnect` is writing
@@ -63,7 +66,7 @@ class EntryChange:
         return "; ".join(dict.fromkeys(switched))
 
     @property
-    def row(self) -> Mapping[str, object]:
+    def row(self) -> ChangedEntry:
         """For our own commands."""
         causes = sorted({one.cause.name.lower() for one in self.findings})
         return {"agent": self.agent, "causes": causes, "text": self.text, "is_guard": self.is_guard}

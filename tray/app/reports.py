@@ -9,10 +9,9 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict
 
 from tray import __version__
 from tray.agents.connection import Site
@@ -30,12 +29,105 @@ from tray.lazy_dataclass import replace
 from tray.model.hook import ApprovalState
 from tray.paths import Paths
 from tray.store.db import Database
-from tray.store.journal import Journal
+from tray.store.journal import Journal, RowFilter
 from tray.text import sanitise
 
-Report = Mapping[str, Any]
+if TYPE_CHECKING:
+    from tray.app.agent_sites import UnsupportedRow
+    from tray.app.checks.agent_status import AgentRow
+    from tray.engine.log_rows import LogEntry
+    from tray.ipc.health import StateProblem, TrayHealth
+
+Report = Mapping[str, object]
 
 MAX_ROWS = 1000  # of the journal in one answer
+
+
+class PauseRow(TypedDict):
+    until: float
+    agent: str  # "" for all
+    session: str  # "" for all
+
+
+class ConnectionRow(TypedDict):
+    """How an agent is connected, for `status`."""
+
+    agent: str
+    connected: bool
+    last_event: float | None
+    remedy: str
+
+
+class StatusRow(TypedDict):
+    """What `hooktray status --json` shows."""
+
+    enabled: bool
+    paused_until: float | None
+    running: bool
+    pending: int
+    dropped: int
+    unjudged: int
+    icon: str | None
+    pauses: Sequence[PauseRow]
+    trouble: int
+    agents: Sequence[ConnectionRow]
+    problems: Sequence[StateProblem]
+    unsupported: Sequence[UnsupportedRow]
+    problem: str | None
+
+
+class ConfigurationRow(TypedDict):
+    """How the settings are: "" when they are in force as they are written."""
+
+    problem: str
+    warnings: Sequence[str]
+
+
+class StatusReport(ConfigurationRow):
+    row: StatusRow
+    losses: Sequence[str]
+
+
+class HookRow(TypedDict):
+    """A hook as `hooktray list --json` shows it."""
+
+    name: str
+    event: str
+    agents: Sequence[str]
+    source: str
+    state: str
+    enabled: bool
+    health: str
+    remedy: str | None
+    runs: str
+    digest: str
+    approved: str | None
+
+
+class ListReport(ConfigurationRow):
+    rows: Sequence[HookRow]
+    enabled: bool
+    loss: str
+    waiting: Sequence[str]  # the lines to paste
+
+
+class LogReport(TypedDict):
+    entries: Sequence[LogEntry]
+
+
+class ReportedAgent(TypedDict):
+    row: AgentRow
+    trust: str
+
+
+class ReportedUnsupported(TypedDict):
+    row: UnsupportedRow
+    text: str
+
+
+class AgentsReport(TypedDict):
+    agents: Sequence[ReportedAgent]
+    unsupported: Sequence[ReportedUnsupported]
 
 
 class Reports:
@@ -46,7 +138,7 @@ class Reports:
         self._stores = stores
         self._catalog = catalog
 
-    def make(self, request: Mapping[str, Any], health: Callable[[], Mapping[str, Any]]) -> Report:
+    def make(self, request: Mapping[str, object], health: Callable[[], TrayHealth]) -> Report:
         """The report that a command asks for; empty where the command has to gather it by itself.
 
         Any program of the user may ask, so the request may hold anything.
@@ -59,9 +151,7 @@ class Reports:
             return {}
         return gather()
 
-    def _gatherer(
-        self, request: Mapping[str, Any], health: Callable[[], Mapping[str, Any]]
-    ) -> Callable[[], Mapping[str, Any]]:
+    def _gatherer(self, request: Mapping[str, object], health: Callable[[], TrayHealth]) -> Callable[[], Report]:
         match request["report"]:
             case "agents":
                 place = replace(self._site(request), workspace=str(request["workspace"]))
@@ -69,12 +159,17 @@ class Reports:
             case "list":
                 return lambda: list_report(self._stores, self._catalog)
             case "log":
-                limit, wanted = max(1, min(int(request["limit"]), MAX_ROWS)), row_filter(request["wanted"])
-                return lambda: {"entries": log_report(self._stores.journal, limit, wanted)}
+                limit, wanted = request["limit"], request["wanted"]
+                if isinstance(limit, int) and isinstance(wanted, dict):
+                    shown, fitting = max(1, min(limit, MAX_ROWS)), row_filter(wanted)
+                    return lambda: self._log(shown, fitting)
             case "status":
                 place = self._site(request)
                 return lambda: status_report(self._stores, self._catalog, health(), place)
         return dict
+
+    def _log(self, limit: int, wanted: RowFilter) -> LogReport:
+        return {"entries": log_report(self._stores.journal, limit, wanted)}
 
     def _agents(self, place: Site) -> Report:
         """Empty where a package brings an agent: it may have come after the tray began."""
@@ -83,16 +178,19 @@ class Reports:
         self._catalog.refresh()
         return agents_report(self._stores.journal, _with_needs(place, self._catalog), trial=False)
 
-    def _site(self, request: Mapping[str, Any]) -> Site:
+    def _site(self, request: Mapping[str, object]) -> Site:
         """Where the command is. The request names these places, so connectors only read bounded files."""
+        environment = request["environment"]
+        if not isinstance(environment, dict):
+            raise TypeError("an environment has names and values")
         return replace(
-            site(self._paths, Path(request["cwd"])),
-            home=Path(request["home"]),
-            environment={str(name): str(value) for name, value in request["environment"].items()},
+            site(self._paths, Path(str(request["cwd"]))),
+            home=Path(str(request["home"])),
+            environment={str(name): str(value) for name, value in environment.items()},
         )
 
 
-def status_report(stores: Stores, catalog: HookCatalog, health: Report | None, place: Site) -> Report:
+def status_report(stores: Stores, catalog: HookCatalog, health: TrayHealth | None, place: Site) -> StatusReport:
     """Whether hooks run, and what waits; `health` is what the running tray reports of itself, None when none runs."""
     catalog.refresh()
     place = _with_needs(place, catalog)
@@ -102,8 +200,8 @@ def status_report(stores: Stores, catalog: HookCatalog, health: Report | None, p
     settings = sum(setting.waiting for setting in catalog.settings())
     losses = tuple(filter(None, (damage_notice(stores.database), stores.ledger.state.tampered)))
     problems = (catalog.configuration.problem, *losses, *catalog.configuration.warnings)
-    known = health or {}
-    row = {
+    known: TrayHealth = health or {}
+    row: StatusRow = {
         "enabled": state.enabled,
         "paused_until": paused,
         "running": health is not None,
@@ -111,7 +209,7 @@ def status_report(stores: Stores, catalog: HookCatalog, health: Report | None, p
         "dropped": stores.journal.dropped,
         "unjudged": unjudged_calls.number(place.paths),
         "icon": known.get("icon") or None,
-        "pauses": [asdict(one) for one in state.pauses],
+        "pauses": [{"until": one.until, "agent": one.agent, "session": one.session} for one in state.pauses],
         "trouble": len(broken_hooks(place.paths, stores, catalog) | {*known.get("troubled", ())}),
         "agents": [
             {
@@ -124,19 +222,19 @@ def status_report(stores: Stores, catalog: HookCatalog, health: Report | None, p
             if one.installed or one.last_event
         ],
         "problems": known.get("problems", []),
-        "unsupported": [asdict(one) for one in unsupported_agents(stores.journal)],
+        "unsupported": [one.row for one in unsupported_agents(stores.journal)],
         "problem": "\n".join(filter(None, problems)) or None,
     }
     return {"row": row, "losses": losses, **_configuration(catalog)}
 
 
-def agents_report(journal: Journal, place: Site, *, trial: bool) -> Report:
+def agents_report(journal: Journal, place: Site, *, trial: bool) -> AgentsReport:
     """How each agent is connected, and the agents without support; `trial` sends an event through each line."""
     is_recorded = recorded_sessions(journal) if trial else None
     found = agent_statuses(place, last_events(journal), is_recorded)
     return {
         "agents": [{"row": one.row, "trust": one.trust_word} for one in found],
-        "unsupported": [{"row": asdict(one), "text": one.text} for one in unsupported_agents(journal)],
+        "unsupported": [{"row": one.row, "text": one.text} for one in unsupported_agents(journal)],
     }
 
 
@@ -144,7 +242,7 @@ def _with_needs(place: Site, catalog: HookCatalog) -> Site:
     return replace(place, needed=needed_events(hooks_in_question(catalog)))
 
 
-def list_report(stores: Stores, catalog: HookCatalog) -> Report:
+def list_report(stores: Stores, catalog: HookCatalog) -> ListReport:
     """Every hook, and the lines to paste for those that wait."""
     catalog.refresh()
     return {
@@ -156,11 +254,11 @@ def list_report(stores: Stores, catalog: HookCatalog) -> Report:
     }
 
 
-def _configuration(catalog: HookCatalog) -> Report:
+def _configuration(catalog: HookCatalog) -> ConfigurationRow:
     return {"problem": catalog.configuration.problem, "warnings": catalog.configuration.warnings}
 
 
-def hook_rows(catalog: HookCatalog) -> list[dict[str, Any]]:
+def hook_rows(catalog: HookCatalog) -> list[HookRow]:
     """One row per hook, in order."""
     return [
         {

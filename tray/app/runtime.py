@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tray.app import relay_watch, unjudged_calls, welcome
 from tray.app.agent_sites import (
@@ -77,6 +78,9 @@ from tray.store.switch import SwitchState
 from tray.text import sanitise
 from tray.threads import LoopThread, ThrottledCall
 from tray.web.page import QUESTION
+
+if TYPE_CHECKING:
+    from tray.ipc.health import TrayHealth
 
 REFRESH_SECONDS = 1.0  # seconds between two refreshes of the sources while events come in
 PINNED_AT_START = "noted at start"  # the channel of rows about programs of hooks that were approved before
@@ -165,9 +169,7 @@ class App:
         self.answer_command = self._requests.answer
         self.answer_slash_command = HooksCommand(self._controls, self._requests, self._doctor.summary)
 
-    def _report(
-        self, request: Mapping[str, object], health: Callable[[], Mapping[str, object]]
-    ) -> Mapping[str, object]:
+    def _report(self, request: Mapping[str, object], health: Callable[[], TrayHealth]) -> Mapping[str, object]:
         from tray.app.reports import Reports  # not needed to start
 
         return Reports(self._paths, self._stores, self._catalog).make(request, health)
@@ -582,9 +584,9 @@ class App:
     def _act(self, action: Action) -> None:
         self._work.post(lambda: self._menu_controller.act(action))
 
-    def _health(self) -> Mapping[str, object]:
+    def _health(self) -> TrayHealth:
         incident = self._state_recovery.incident
-        more = {
+        more: TrayHealth = {
             **self._alert_controller.problems,
             "problems": [incident.row] if incident else [],
             "changes": [one.row for one in self._entry_watch.changes],

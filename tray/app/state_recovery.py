@@ -18,6 +18,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tray.app import Stores
 from tray.app.state_folder import AnotherTrayError, StateFolder, StatePart
@@ -36,6 +37,9 @@ from tray.store.lost_guards import LostGuards
 from tray.store.recovery_snapshot import RecoverySnapshot, records
 from tray.store.rescue_connection import RescueConnection, create, has_content
 from tray.threads import ShutdownState
+
+if TYPE_CHECKING:
+    from tray.ipc.health import StateProblem
 
 CHANNEL = "state folder lost"  # how the ledger names it when a hook loses its approval here
 RETRY_DELAYS = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0)  # seconds between two attempts that fail
@@ -104,7 +108,7 @@ class Incident:
         return f"{result} · {say('lost: {what}', what=', '.join(self.lost))}" if self.lost else result
 
     @property
-    def row(self) -> Mapping[str, object]:
+    def row(self) -> StateProblem:
         """For `hooktray status --json`."""
         return {
             "problem": "state_folder",

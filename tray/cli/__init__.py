@@ -46,7 +46,7 @@ def run_command(argv: Sequence[str]) -> int:
     if given["version"]:
         print(f"hooktray {__version__}")
         return 0
-    paths = locate(given["home"] or None)
+    paths = locate(str(given["home"] or "") or None)
     if not words:
         from tray.cli.overview import overview
 

@@ -6,10 +6,10 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from tray.cli import is_confirmed
 from tray.cli.agent_question import AgentQuestion, refuse_agents, show
@@ -21,6 +21,7 @@ from tray.text import printable
 
 if TYPE_CHECKING:
     from tray.agents.connection import Plan, Site
+    from tray.app.reports import AgentsReport
 
 Agents = Annotated[list[str] | None, Argument(metavar="AGENT", help="Which agents; none: one question for all.")]
 Scope = Annotated[
@@ -132,7 +133,7 @@ def list_agents(
     from tray.cli.tray_reports import ask_report
     from tray.cli.views import print_agents
 
-    report = {} if trial else ask_report(paths, "agents", workspace=workspace)
+    report = None if trial else ask_report(paths, "agents", workspace=workspace)
     has_packages = not report  # the tray leaves those of packages to us
     if not report:
         report = _read_agents(paths, workspace, trial=trial)
@@ -145,7 +146,7 @@ def list_agents(
         _print_packages(as_json=as_json)
 
 
-def _read_agents(paths: Paths, workspace: str, *, trial: bool) -> Mapping[str, Any]:
+def _read_agents(paths: Paths, workspace: str, *, trial: bool) -> AgentsReport:
     from tray.app import open_stores
     from tray.app.reports import agents_report
 

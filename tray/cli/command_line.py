@@ -7,11 +7,11 @@ import enum
 import inspect
 import types
 import typing
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from shutil import get_terminal_size
 from textwrap import fill
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, NoReturn
 
 from tray.lazy_dataclass import dataclass
 
@@ -69,7 +69,7 @@ class Parameter:
     name: str
     kind: type
     is_list: bool
-    default: Any
+    default: object
     declared: Option | Argument
 
     @property
@@ -92,7 +92,7 @@ class Parameter:
         return f"[{self.declared.metavar}]{'...' if self.is_list else ''}"
 
 
-def parameters(function: Callable[..., Any]) -> list[Parameter]:
+def parameters(function: Callable[..., object]) -> list[Parameter]:
     """What a command takes, in order; a parameter without a declaration is not of the command line."""
     hints = typing.get_type_hints(function, include_extras=True)
     found = []
@@ -103,12 +103,13 @@ def parameters(function: Callable[..., Any]) -> list[Parameter]:
     return found
 
 
-def _kind(annotation: Any) -> tuple[type, bool]:
+def _kind(annotation: object) -> tuple[type, bool]:
     """The type of one word, and whether there may be several: of `list[str] | None`, `str` and yes."""
     if isinstance(annotation, types.UnionType):
         (annotation,) = (one for one in typing.get_args(annotation) if one is not types.NoneType)
     if typing.get_origin(annotation) is list:
         return typing.get_args(annotation)[0], True
+    assert isinstance(annotation, type)
     return annotation, False
 
 
@@ -118,7 +119,13 @@ class HelpLayout(argparse.HelpFormatter):
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=HELP_COLUMN)
 
-    def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None = None) -> None:
+    def add_usage(
+        self,
+        usage: str | None,
+        actions: Iterable[argparse.Action],
+        groups: Iterable[argparse._MutuallyExclusiveGroup],
+        prefix: str | None = None,
+    ) -> None:
         super().add_usage(usage, actions, groups, prefix or "Usage: ")
 
 
@@ -144,7 +151,7 @@ class CommandParser(argparse.ArgumentParser):
     def add(self, parameter: Parameter) -> None:
         """Take what the parameter declares."""
         declared = parameter.declared
-        given: dict[str, Any] = {"help": _plain(declared.help)}
+        given: dict[str, object] = {"help": _plain(declared.help)}
         if not parameter.is_required:
             given["default"] = [] if parameter.is_list else parameter.default
         if parameter.is_flag:
@@ -155,16 +162,18 @@ class CommandParser(argparse.ArgumentParser):
             self.flags += declared.flags
             if parameter.is_list:
                 given["action"] = "append"
-            self.options.add_argument(*declared.flags, dest=parameter.name, **given)
+            add_option: Callable[..., object] = self.options.add_argument
+            add_option(*declared.flags, dest=parameter.name, **given)
             return
         if parameter.is_list or not parameter.is_required:
             given["nargs"] = ("+" if parameter.is_required else "*") if parameter.is_list else "?"
-        self.arguments.add_argument(parameter.name, **given)
+        add_argument: Callable[..., object] = self.arguments.add_argument
+        add_argument(parameter.name, **given)
 
     def add_help_option(self) -> None:
         self.options.add_argument(*HELP, action="help", help=HELP_TEXT)
 
-    def values(self, words: Sequence[str]) -> dict[str, Any]:
+    def values(self, words: Sequence[str]) -> dict[str, object]:
         """What the words set, by the names of the parameters. Raises UsageError."""
         # Before Python 3.12.5 the intermixed form loses a `--`; options may be anywhere in front of one.
         read = self.parse_known_args if "--" in words else self.parse_known_intermixed_args
@@ -208,7 +217,7 @@ def did_you_mean(word: str, known: Collection[str]) -> str:
     return f". Did you mean '{near}'?" if near else ""
 
 
-def _convert(parameter: Parameter, word: str) -> Any:
+def _convert(parameter: Parameter, word: str) -> object:
     """The word as the function wants it."""
     declared = parameter.declared
     if parameter.choices and word not in parameter.choices:

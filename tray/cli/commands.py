@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any
 
 from tray.cli.command_line import (
     PROGRAM,
@@ -33,9 +32,9 @@ class UserCommand:
     place: str
     help: str
 
-    def function(self) -> Callable[..., Any]:
+    def function(self) -> Callable[..., int | None]:
         module, _, name = self.place.partition(":")
-        function: Callable[..., Any] = getattr(import_module(f"tray.cli.{module}"), name)
+        function: Callable[..., int | None] = getattr(import_module(f"tray.cli.{module}"), name)
         return function
 
     def parser(self) -> CommandParser:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable
-from typing import Any, TextIO
+from typing import TextIO
 
 from tray.cli.why import why_row
 from tray.model.decision import Record
@@ -37,7 +37,7 @@ def write(records: Iterable[Record], form: str, out: TextIO) -> int:
     return number
 
 
-def cell(value: Any) -> object:
+def cell(value: object) -> object:
     """One cell of a table: a number, or text that is not a formula."""
     if isinstance(value, int | float):
         return value

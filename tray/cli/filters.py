@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from tray.cli.command_line import Option
 from tray.errors import HooktrayError
@@ -39,7 +39,7 @@ Since = Annotated[
 
 def parse_filters(
     *, agent: str, project: str, session: str, event: str, verdict: str, hook: str, text: str, since: str
-) -> dict[str, Any]:
+) -> dict[str, str | float]:
     """What a command wants of the journal, for `row_filter`. Raises HooktrayError with the nearest valid word."""
     if verdict and verdict not in VERDICTS:
         raise HooktrayError(f"--verdict {verdict}: there is no such verdict", hint=_suggest(verdict, VERDICTS))
@@ -56,14 +56,14 @@ def parse_filters(
     }
 
 
-def check_names(wanted: Mapping[str, Any], journal: Journal, hooks: Callable[[], Collection[str]]) -> None:
+def check_names(wanted: Mapping[str, object], journal: Journal, hooks: Callable[[], Collection[str]]) -> None:
     """Raises HooktrayError for an unknown name, with the nearest one.
 
     What was removed may still be in the `journal`; `hooks` are the declared ones.
     """
     from tray.store.journal import RowFilter
 
-    agent, event, hook = (wanted[name] for name in ("agent", "event", "hook"))
+    agent, event, hook = (str(wanted[name]) for name in ("agent", "event", "hook"))
     if agent and not journal.recent(1, RowFilter(agent=agent), brief=True):
         _check_agent(agent)
     if event and not journal.recent(1, RowFilter(event=event), brief=True):

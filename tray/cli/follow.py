@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from tray.cli.views import print_log_line
 from tray.engine.log_rows import log_entry, log_row, row_filter
@@ -20,7 +19,7 @@ MAX_SHOWN = 1000  # rows that are known to have been shown
 POLL_INTERVAL = 0.25  # seconds between two checks of the files; the database is read only when one has changed
 
 
-def follow(journal: Journal, database: Path, wanted: Mapping[str, Any], limit: int, *, as_json: bool) -> None:
+def follow(journal: Journal, database: Path, wanted: Mapping[str, object], limit: int, *, as_json: bool) -> None:
     """The latest rows and then each new one, oldest first, until the user ends it."""
     fitting = row_filter(wanted)
     before = file_states(database)

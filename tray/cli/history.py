@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from tray.cli.command_line import Argument, Json, Option, UsageError
 from tray.cli.filters import (
@@ -25,6 +25,7 @@ from tray.errors import HooktrayError
 from tray.paths import Paths
 
 if TYPE_CHECKING:
+    from tray.engine.log_rows import LogEntry
     from tray.model.decision import Record
     from tray.store.db import Database
     from tray.store.journal import Journal
@@ -59,8 +60,9 @@ def log(
 
         follow_journal(_checked_journal(paths, wanted), paths.database, wanted, limit, as_json=as_json)
         return
-    asked = ask_report(paths, "log", limit=limit, wanted=wanted) if limit <= MAX_ASKED else {}
-    entries = asked.get("entries") or _read_log(paths, limit, wanted)  # an empty log may be that of a misspelt name
+    asked = ask_report(paths, "log", limit=limit, wanted=wanted) if limit <= MAX_ASKED else None
+    entries = asked["entries"] if asked else ()
+    entries = entries or _read_log(paths, limit, wanted)  # an empty log may be that of a misspelt name
     if not as_json:
         print_log(entries, filtered=any(value != "" for value in wanted.values()))
         return
@@ -68,7 +70,7 @@ def log(
         print(json.dumps(entry["row"], ensure_ascii=False))
 
 
-def _read_log(paths: Paths, limit: int, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _read_log(paths: Paths, limit: int, wanted: Mapping[str, object]) -> Sequence[LogEntry]:
     from tray.engine.log_rows import log_report, row_filter
 
     return log_report(_checked_journal(paths, wanted), limit, row_filter(wanted))
@@ -155,7 +157,7 @@ def replay(
     run_replay(paths, record, hook=hook, against=against, as_json=as_json)
 
 
-def _checked_journal(paths: Paths, wanted: Mapping[str, Any]) -> Journal:
+def _checked_journal(paths: Paths, wanted: Mapping[str, object]) -> Journal:
     """The journal, once the names in `wanted` are known ones."""
     journal = _journal(paths)
     check_names(wanted, journal, lambda: _hook_names(paths))

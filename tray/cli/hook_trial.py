@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import Any
+from collections.abc import Mapping
+from typing import NotRequired, TypedDict
 
 from tray.app import Stores, build_catalog, build_engine, confirmed_llm, open_stores
 from tray.app.agent_sites import working_folder
@@ -21,6 +22,30 @@ from tray.text import printable
 
 APPROVE = "approve it first: the tray's menu, Approvals, or `hooktray open`; only approved bytes run, also in a test"
 REMEDIES = {"skipped": "`hooktray status` and `hooktray list` say what keeps hooks from running"}
+
+
+class TrialRow(TypedDict):
+    """What `hooktray test --hook --json` shows."""
+
+    agent: str
+    event: str
+    hook: str
+    verdict: str
+    status: str
+    ms: float
+    reason: str
+    rewrites: str | None
+    rewrite: object
+    context: str
+    notes: list[str]
+    stop: str | None
+    cause: str
+    stderr: str
+    adjustments: list[str]
+    stdout: str
+    code: int
+    expected: NotRequired[str]
+    met: NotRequired[bool]
 
 
 def run_trial(paths: Paths, agent: str, name: str, body: bytes, *, hook: str, expect: str, as_json: bool) -> int:
@@ -39,8 +64,11 @@ def run_trial(paths: Paths, agent: str, name: str, body: bytes, *, hook: str, ex
         tried = trial.run(engine, approved, event)
     else:
         tried = trial.unmatched(approved, event)
-    row = _row(tried, agent, name) | ({"expected": expect, "met": expect == tried.result} if expect else {})
-    row |= {label: stores.copies.with_originals(approved.digest, row[label]) for label in ("cause", "stderr")}
+    row = _row(tried, agent, name)
+    if expect:
+        row |= {"expected": expect, "met": expect == tried.result}
+    row["cause"] = stores.copies.with_originals(approved.digest, row["cause"])
+    row["stderr"] = stores.copies.with_originals(approved.digest, row["stderr"])
     print(json.dumps(row, ensure_ascii=False, default=str) if as_json else printable(_report(row)))
     if tried.result in REMEDIES:
         print(f"hooktray: {row['cause']}: the hook did not run\n  {REMEDIES[tried.result]}", file=sys.stderr)
@@ -77,7 +105,7 @@ def _not_approved(one: HookState) -> HooktrayError:
     return HooktrayError(f"{one.hook.name} is {one.state.value}, not approved", hint=one.problem or APPROVE)
 
 
-def _row(tried: trial.Trial, agent: str, name: str) -> dict[str, Any]:
+def _row(tried: trial.Trial, agent: str, name: str) -> TrialRow:
     outcome, output = tried.outcome, tried.outcome.output
     return {
         "agent": agent,
@@ -100,10 +128,11 @@ def _row(tried: trial.Trial, agent: str, name: str) -> dict[str, Any]:
     }
 
 
-def _report(row: dict[str, Any]) -> str:
+def _report(row: TrialRow) -> str:
+    values: Mapping[str, object] = row
     lines = [f"{row['hook']} on {row['event']} of {row['agent']}: {row['verdict']}, {row['ms']:.1f} ms"]
     for label in ("reason", "cause", "context", "stop", "stderr"):
-        lines += [f"  {label}: {str(row[label]).strip()}"] if row[label] else []
+        lines += [f"  {label}: {str(values[label]).strip()}"] if values[label] else []
     if row["rewrites"]:
         lines.append(f"  rewrites the {row['rewrites']}: {json.dumps(row['rewrite'], ensure_ascii=False)}")
     lines += [f"  note for you: {note}" for note in row["notes"]]

@@ -6,7 +6,7 @@ import json
 import os
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from tray.app import Stores, build_engine, confirmed_llm, open_stores
 from tray.approvals.callers.ancestry import descends_from_hook
@@ -20,11 +20,45 @@ from tray.engine.replay import Replay
 from tray.errors import HooktrayError, IpcError
 from tray.execution.process import RUN_VARIABLE
 from tray.ipc.client import send_request
+from tray.ipc.health import parse_health
 from tray.lazy_dataclass import replace
 from tray.model.decision import Outcome, Record
 from tray.model.event import Event
 from tray.paths import Paths
 from tray.text import printable
+
+
+class ReplayedVerdict(TypedDict):
+    verdict: str
+    reason: str
+
+
+class ReplayedHook(TypedDict):
+    name: str
+    status: str
+    verdict: str
+    reason: str
+    ms: float
+    stderr: str
+
+
+class ReplayRow(TypedDict):
+    """What `hooktray replay --json` shows."""
+
+    id: str
+    agent: str
+    event: str
+    then: ReplayedVerdict
+    now: ReplayedVerdict
+    same: bool
+    rewrites: str | None
+    rewrite: object
+    hooks: list[ReplayedHook]
+    adjustments: list[str]
+    stdout: str
+    code: int
+    inexact: list[str]
+    unapproved: str | None
 
 
 def replay(paths: Paths, record: Record, *, hook: str, against: str, as_json: bool) -> None:
@@ -43,7 +77,7 @@ def replay(paths: Paths, record: Record, *, hook: str, against: str, as_json: bo
 def _refuse_hooks(paths: Paths) -> None:
     """A hook must not run hooks, or files without approval (law 8)."""
     try:
-        tray = int(send_request(paths.socket, {"op": "ping"}).get("pid", 0))
+        tray = parse_health(send_request(paths.socket, {"op": "ping"})).get("pid", 0)
     except IpcError:
         tray = -1
     if RUN_VARIABLE in os.environ or descends_from_hook(os.getpid(), tray):
@@ -72,7 +106,7 @@ def _engine(paths: Paths, stores: Stores) -> Engine:
     return build_engine(stores, listener, listener.spawn, options, records=listener)
 
 
-def _row(replayed: Replay, record: Record, against: str) -> dict[str, Any]:
+def _row(replayed: Replay, record: Record, against: str) -> ReplayRow:
     decision = replayed.decision
     return {
         "id": record.id,
@@ -92,7 +126,7 @@ def _row(replayed: Replay, record: Record, against: str) -> dict[str, Any]:
     }
 
 
-def _hook(outcome: Outcome) -> dict[str, Any]:
+def _hook(outcome: Outcome) -> ReplayedHook:
     return {
         "name": outcome.hook,
         "status": outcome.status.value,
@@ -103,7 +137,7 @@ def _hook(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _report(row: dict[str, Any]) -> str:
+def _report(row: ReplayRow) -> str:
     then, now = row["then"], row["now"]
     lines = [f"Replay of {row['event']} of {row['agent']}, decision {row['id']}. Nothing was sent or written down."]
     if row["unapproved"]:

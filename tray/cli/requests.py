@@ -12,7 +12,7 @@ import os
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from tray.cli.command_line import Argument, Option
 from tray.errors import HooktrayError
@@ -50,10 +50,11 @@ def open_page(paths: Paths) -> None:
         return
     paths.prepare()
     answer = send_request(paths.socket, {"op": "open", "elsewhere": True}, TIMEOUT)
-    if "port" not in answer:  # refused
+    port = answer.get("port")
+    if not isinstance(port, int):  # refused
         show_answer(answer)
         return
-    print(how_to_open(os.environ, getpass.getuser(), int(answer["port"]), Path(str(answer["file"]))))
+    print(how_to_open(os.environ, getpass.getuser(), port, Path(str(answer.get("file")))))
 
 
 def focus(
@@ -113,7 +114,7 @@ def passphrase(
     _ask(paths, {"op": "passphrase", "forget": action is Forget.FORGET}, CHANGE_TIMEOUT)
 
 
-def _approval(words: Sequence[str], env: Sequence[str], source: str) -> Mapping[str, Any]:
+def _approval(words: Sequence[str], env: Sequence[str], source: str) -> Mapping[str, object]:
     """What `approve` asks for. Raises HooktrayError where it is neither a hook nor a source."""
     from tray.ipc.requests import split_event
 
@@ -127,7 +128,7 @@ def _approval(words: Sequence[str], env: Sequence[str], source: str) -> Mapping[
     return {"op": "approve", "event": event, "hook": hook, "env": list(env)}
 
 
-def _ask(paths: Paths, request: Mapping[str, Any], timeout: float = TIMEOUT) -> None:
+def _ask(paths: Paths, request: Mapping[str, object], timeout: float = TIMEOUT) -> None:
     """Send what needs a person; the tray asks at this terminal."""
     from tray.ipc.client import ask
 
@@ -135,18 +136,18 @@ def _ask(paths: Paths, request: Mapping[str, Any], timeout: float = TIMEOUT) -> 
     show_answer(ask(paths.socket, request, timeout))
 
 
-def _send(paths: Paths, request: Mapping[str, Any]) -> None:
+def _send(paths: Paths, request: Mapping[str, object]) -> None:
     from tray.ipc.client import send_request
 
     paths.prepare()
     show_answer(send_request(paths.socket, request, TIMEOUT))
 
 
-def show_answer(answer: Mapping[str, Any]) -> None:
+def show_answer(answer: Mapping[str, object]) -> None:
     if "error" in answer:
         raise HooktrayError(str(answer["error"]), hint=str(answer.get("hint", "")))
     if "done" in answer:
-        print(answer["done"] + (f"\n  {answer['hint']}" if answer.get("hint") else ""))
+        print(str(answer["done"]) + (f"\n  {answer['hint']}" if answer.get("hint") else ""))
         return
     why = f"  {say('Not here: {why}', why=answer['why'])}\n" if answer.get("why") else ""
     print(f"{answer.get('queued')}\n{why}  {answer.get('hint', '')}")

@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 from tray.cli.command_line import Json, Option
 from tray.paths import Paths
@@ -17,6 +16,20 @@ if TYPE_CHECKING:
     from tray.store.session_rows import SessionRows
 
 POLL_INTERVAL = 0.25  # seconds between two looks at the files; the database is read only when one has changed
+
+
+class SessionRow(TypedDict):
+    """What `hooktray sessions --json` shows."""
+
+    session: str
+    agent: str
+    machine: str
+    project: str
+    name: str
+    state: str
+    since: float
+    place: str
+    usage_limit: str
 
 
 def show_sessions(
@@ -44,7 +57,7 @@ def show_sessions(
         _follow(rows, paths.database, shown, as_json=as_json)
 
 
-def _follow(rows: SessionRows, database: Path, shown: list[dict[str, Any]], *, as_json: bool) -> None:
+def _follow(rows: SessionRows, database: Path, shown: list[SessionRow], *, as_json: bool) -> None:
     """Each row that changes, until the user ends it."""
     from tray.cli.follow import file_states
     from tray.errors import StoreError
@@ -62,14 +75,14 @@ def _follow(rows: SessionRows, database: Path, shown: list[dict[str, Any]], *, a
         time.sleep(POLL_INTERVAL)
 
 
-def session_rows(rows: SessionRows) -> list[dict[str, Any]]:
+def session_rows(rows: SessionRows) -> list[SessionRow]:
     """What waits for its user comes first."""
     from tray.model.session import by_urgency
 
     return [session_row(one) for one in sorted(rows.all(), key=by_urgency)]
 
 
-def session_row(one: Session) -> dict[str, Any]:
+def session_row(one: Session) -> SessionRow:
     from tray.model.place import place_label
 
     return {
@@ -85,13 +98,12 @@ def session_row(one: Session) -> dict[str, Any]:
     }
 
 
-def _print(row: Mapping[str, Any], *, as_json: bool) -> None:
+def _print(row: SessionRow, *, as_json: bool) -> None:
     print(json.dumps(row, ensure_ascii=False) if as_json else "  ".join(filter(None, _cells(row))), flush=True)
 
 
-def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+def _cells(row: SessionRow) -> tuple[str, ...]:
     from tray.cli.views import clock
 
-    since = clock(row["since"])
-    names = ("agent", "project", "name", "place", "usage_limit")
-    return row["session"][:12], row["state"], since, *(row[name] for name in names)
+    names = (row["agent"], row["project"], row["name"], row["place"], row["usage_limit"])
+    return row["session"][:12], row["state"], clock(row["since"]), *names

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
 
 from tray.cli.tables import table
 from tray.cli.views import clock
 from tray.store.stats import Statistics
 
 
-def stats_rows(statistics: Statistics, since: float, dropped: int) -> list[dict[str, Any]]:
+def stats_rows(statistics: Statistics, since: float, dropped: int) -> list[dict[str, object]]:
     """One row for each hook, one for each agent, and one for rows that were dropped."""
     hooks = [{"of": "hook", **asdict(one)} for one in statistics.hooks(since)]
     agents = [{"of": "agent", "agent": agent, **counts} for agent, counts in statistics.agents(since).items()]
     return [*hooks, *agents, {"of": "journal", "dropped": dropped}]
 
 
-def print_stats(rows: Sequence[dict[str, Any]], since: float) -> None:
+def print_stats(rows: Sequence[Mapping[str, object]], since: float) -> None:
     hooks = [row for row in rows if row["of"] == "hook"]
     agents = [row for row in rows if row["of"] == "agent"]
     if not agents:
@@ -37,5 +36,5 @@ def print_stats(rows: Sequence[dict[str, Any]], since: float) -> None:
         print(f"{dropped} decisions could not be written down.")
 
 
-def _ms(ms: float) -> str:
+def _ms(ms: object) -> str:
     return f"{ms:.1f} ms"

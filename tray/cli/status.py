@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tray.cli.command_line import Json
 from tray.cli.tray_reports import ask_report
 from tray.cli.views import print_hooks, print_status
 from tray.errors import IpcError, StoreError
 from tray.paths import Paths
+
+if TYPE_CHECKING:
+    from tray.app.reports import ListReport, StatusReport
+    from tray.ipc.health import TrayHealth
 
 
 def status(paths: Paths, as_json: Json = False) -> None:
@@ -18,7 +22,7 @@ def status(paths: Paths, as_json: Json = False) -> None:
     print(json.dumps(report["row"])) if as_json else print_status(report)
 
 
-def _read_status(paths: Paths) -> Any:
+def _read_status(paths: Paths) -> StatusReport:
     from tray.app import build_catalog, open_stores
     from tray.app.agent_sites import site
     from tray.app.reports import status_report
@@ -41,7 +45,7 @@ def list_hooks(paths: Paths, as_json: Json = False) -> None:
         print(json.dumps(row, ensure_ascii=False))
 
 
-def _read_list(paths: Paths) -> Any:
+def _read_list(paths: Paths) -> ListReport:
     from tray.app import build_catalog, open_stores
     from tray.app.reports import list_report
 
@@ -49,11 +53,13 @@ def _read_list(paths: Paths) -> Any:
     return list_report(stores, build_catalog(paths, stores))
 
 
-def tray_health(paths: Paths) -> Any:
+def tray_health(paths: Paths) -> TrayHealth | None:
     """What the running tray reports of itself; None when none runs."""
     from tray.ipc.client import send_request
+    from tray.ipc.health import parse_health
 
     try:
-        return send_request(paths.socket, {"op": "health"})
+        reply = send_request(paths.socket, {"op": "health"})
     except IpcError:
         return None
+    return parse_health(reply)

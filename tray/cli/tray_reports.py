@@ -5,19 +5,38 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Literal, overload
 
 from tray import __version__
 from tray.errors import HooktrayError
 from tray.language import pick_language
 from tray.paths import Paths
 
+if TYPE_CHECKING:
+    from tray.app.reports import AgentsReport, ListReport, LogReport, StatusReport
 
-def ask_report(paths: Paths, report: str, **words: Any) -> Mapping[str, Any]:
-    """The report of the running tray (tray/app/reports.py); empty where the command has to gather it by itself.
+# What each report has at least; all of it is of our own version.
+KEYS: Mapping[str, frozenset[str]] = {
+    "agents": frozenset({"agents", "unsupported"}),
+    "list": frozenset({"rows", "enabled", "loss", "waiting", "problem", "warnings"}),
+    "log": frozenset({"entries"}),
+    "status": frozenset({"row", "losses", "problem", "warnings"}),
+}
 
-    That is where no tray runs, where it is of another version or language, and where it fails: then the command finds
-    what is wrong, and puts it in its own words.
+
+@overload
+def ask_report(paths: Paths, report: Literal["agents"], **words: object) -> AgentsReport | None: ...
+@overload
+def ask_report(paths: Paths, report: Literal["list"]) -> ListReport | None: ...
+@overload
+def ask_report(paths: Paths, report: Literal["log"], **words: object) -> LogReport | None: ...
+@overload
+def ask_report(paths: Paths, report: Literal["status"]) -> StatusReport | None: ...
+def ask_report(paths: Paths, report: str, **words: object) -> object:
+    """The report of the running tray (tray/app/reports.py); None where the command has to gather it by itself.
+
+    That is where no tray runs, where it is of another version or language, where it fails, and where it answers
+    something else: then the command finds what is wrong, and puts it in its own words.
     """
     from tray.ipc.client import send_request
 
@@ -26,5 +45,5 @@ def ask_report(paths: Paths, report: str, **words: Any) -> Mapping[str, Any]:
         request = {"op": "report", "report": report, "version": __version__, "language": pick_language()}
         answer = send_request(paths.socket, request | place | words)
     except (HooktrayError, OSError, RuntimeError):  # the last two: no folder, or no home
-        return {}
-    return {} if "error" in answer else answer
+        return None
+    return answer if KEYS[report] <= answer.keys() else None

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tray.cli.tables import CELL_LIMIT, print_line, table
 from tray.text import printable, sanitise
 
 if TYPE_CHECKING:
     from tray.agents.registry import SupportedAgents
+    from tray.app.reports import AgentsReport, ConfigurationRow, HookRow, ListReport, StatusReport, StatusRow
+    from tray.engine.log_rows import LogEntry
     from tray.paths import Paths
 
 LOG_HEADS = ("id", "time", "agent", "project", "verdict", "what happened")
@@ -35,7 +37,7 @@ STATE_STYLES = {
 }
 
 
-def print_status(report: Mapping[str, Any]) -> None:
+def print_status(report: StatusReport) -> None:
     row = report["row"]
     state = "on" if row["enabled"] else "off"
     if row["enabled"] and row["paused_until"]:
@@ -63,22 +65,22 @@ def print_status(report: Mapping[str, Any]) -> None:
         last = f"last event {clock(one['last_event'])}" if one["last_event"] else "no event yet"
         remedy = f"; {printable(one['remedy'])}" if one["remedy"] else ""
         print(f"{one['agent']}: {word}; {last}{remedy}.")
-    for one in row["unsupported"]:
-        last = clock(one["last_event"])
-        print(f"{one['agent']}: not supported yet, its tool calls are not guarded; last event {last}.")
+    for other in row["unsupported"]:
+        last = clock(other["last_event"])
+        print(f"{other['agent']}: not supported yet, its tool calls are not guarded; last event {last}.")
     if report["problem"]:
         print(f"The configuration is broken, the last good one is in force:\n{printable(report['problem'])}")
     _print_warnings(report)
 
 
-def _where_to_decide(row: Mapping[str, Any]) -> str:
+def _where_to_decide(row: StatusRow) -> str:
     """Where to decide: the page is there without an icon, too."""
     if not row["running"]:
         return "start the tray; its menu and `hooktray open` show them"
     return "open the tray's menu, Approvals, or run `hooktray open`" if row["icon"] else "`hooktray open` shows them"
 
 
-def print_hooks(report: Mapping[str, Any], paths: Paths) -> None:
+def print_hooks(report: ListReport, paths: Paths) -> None:
     print(f"Hooks are {'on' if report['enabled'] else 'off'} · {paths.config}")
     if report["problem"]:
         print(f"Broken, the last good one is in force: {printable(report['problem'])}")
@@ -88,7 +90,7 @@ def print_hooks(report: Mapping[str, Any], paths: Paths) -> None:
         print(line)
 
 
-def _print_table(rows: Sequence[Mapping[str, Any]], paths: Paths) -> None:
+def _print_table(rows: Sequence[HookRow], paths: Paths) -> None:
     if not rows:
         print("No hooks yet. Add one under `hooks:` in that file.")
         return
@@ -99,30 +101,30 @@ def _print_table(rows: Sequence[Mapping[str, Any]], paths: Paths) -> None:
     table(("hook", "event", "runs", "state", "source"), cells, [STATE_STYLES.get(row["state"], "") for row in rows])
 
 
-def _print_warnings(report: Mapping[str, Any]) -> None:
+def _print_warnings(report: ConfigurationRow) -> None:
     for warning in report["warnings"]:
         print(f"Warning: {printable(warning)}")
 
 
-def print_log(entries: Sequence[Mapping[str, Any]], *, filtered: bool) -> None:
+def print_log(entries: Sequence[LogEntry], *, filtered: bool) -> None:
     if not entries:
         print("No decision matches." if filtered else "No decisions yet.")
         return
     table(LOG_HEADS, [_log_cells(one) for one in entries], [LOG_STYLES[one["label"]] for one in entries])
 
 
-def print_log_line(entry: Mapping[str, Any]) -> None:
+def print_log_line(entry: LogEntry) -> None:
     """One row on one line, for following."""
     print_line([sanitise(cell, CELL_LIMIT) for cell in _log_cells(entry)], LOG_STYLES[entry["label"]])
 
 
-def _log_cells(entry: Mapping[str, Any]) -> tuple[str, ...]:
+def _log_cells(entry: LogEntry) -> tuple[str, ...]:
     row, label = entry["row"], LOG_WORDS.get(entry["label"], entry["label"])
     word = f"{label} (test)" if row["test"] else label
     return row["id"][:8], clock(row["at"]), row["agent"], row["project"], word, entry["sentence"]
 
 
-def print_agents(report: Mapping[str, Any]) -> None:
+def print_agents(report: AgentsReport) -> None:
     rows = [one["row"] for one in report["agents"]]
     cells = [
         (
@@ -160,7 +162,7 @@ def _short_source(source: str, paths: Paths) -> str:
     return source.removeprefix(near) if source.startswith(near) else source.replace(home, f"~{os.sep}", 1)
 
 
-def _state_text(row: Mapping[str, Any]) -> str:
+def _state_text(row: HookRow) -> str:
     state, health = str(row["state"]), str(row["health"])
     if health == "ok":
         return state

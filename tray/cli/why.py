@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from tray.cli.views import clock
 from tray.engine.log_rows import log_row
@@ -15,9 +14,10 @@ ALERTS = {"": "none was due", "sent": "sent", "held": "held back", "failed": "it
 FIELD_LABELS = {"reason": "said", "context": "told the agent besides", "rewrites": "rewrote the", "stderr": "printed"}
 
 
-def why_row(record: Record) -> dict[str, Any]:
+def why_row(record: Record) -> dict[str, object]:
     """Everything that the journal holds of it."""
-    return log_row(record) | {
+    return {
+        **log_row(record),
         "payload": record.payload,
         "digest": record.digest,
         "masks": [dict(mask) for mask in record.masks],
@@ -57,11 +57,11 @@ def _lines(record: Record) -> Iterator[str]:
     yield from (f"Masked: {mask['place']}, {mask['kind']} {mask['fingerprint']}" for mask in record.masks)
 
 
-def _hook(hook: Mapping[str, Any]) -> Iterator[str]:
+def _hook(hook: Mapping[str, object]) -> Iterator[str]:
     if hook["status"] == "skipped":
         yield f"  {hook['name']}: not asked, because {hook.get('cause') or hook.get('gate')}"
         return
-    yield f"  {hook['name']}: {hook['status'].replace('_', ' ')}, {hook['verdict']}, {hook['ms']:.1f} ms"
+    yield f"  {hook['name']}: {str(hook['status']).replace('_', ' ')}, {hook['verdict']}, {hook['ms']:.1f} ms"
     if hook.get("cause"):
         yield f"    {hook['cause']}"
         yield from _advice(hook)
@@ -70,7 +70,7 @@ def _hook(hook: Mapping[str, Any]) -> Iterator[str]:
             yield f"    {label}: {str(hook[key]).strip()}"
 
 
-def _advice(hook: Mapping[str, Any]) -> Iterator[str]:
+def _advice(hook: Mapping[str, object]) -> Iterator[str]:
     """What to do about its failure."""
     from tray.approvals.remedies import remedy  # most decisions have no failure
 

@@ -7,12 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tray.agents import lenient
 from tray.agents.protocol import spec
 from tray.agents.registry import AGENTS, hook_rules
 from tray.engine.own_answers import OWN_NAME
-from tray.engine.prompt_text import parse_reply
-from tray.execution.script import UNOPENED, is_unopened_script
 from tray.lazy_dataclass import replace
 from tray.model.decision import NO_OUTPUT, Decision, Gate, HookOutput, Outcome, Result, Status, Verdict
 from tray.model.event import STOP_KINDS, Capability, Event
@@ -32,10 +29,14 @@ def parse_output(event: Event, hook: Hook, result: Result) -> HookOutput:
     script has failed, although it ends with 2.
     """
     if isinstance(hook.action, Prompt):
+        from tray.engine.prompt_text import parse_reply
+
         return parse_reply(event, hook, hook.action, result)
-    if result.code == 2 and UNOPENED in result.stderr and not result.stdout and isinstance(hook.action, Command):
+    if result.code == 2 and not result.stdout and isinstance(hook.action, Command):
+        from tray.execution.script import UNOPENED, is_unopened_script
+
         stderr = result.stderr.decode("utf-8", "replace").strip()
-        if is_unopened_script(hook.action.line, stderr):
+        if UNOPENED in result.stderr and is_unopened_script(hook.action.line, stderr):
             return HookOutput(problem=stderr)
     known = AGENTS.find(hook.dialect)
     assert known is not None  # it was when the hook was started
@@ -45,6 +46,8 @@ def parse_output(event: Event, hook: Hook, result: Result) -> HookOutput:
         output = replace(output, context="", adjustment=output.adjustment or "its context at a stop was dropped")
     if output.verdict is Verdict.DENY or result.cause or result.code is None:
         return output
+    from tray.agents import lenient
+
     if last := lenient.last_object(result.stdout):
         answer = known.protocol.read(event, replace(result, stdout=last.encode()))
         if answer.verdict > max(output.verdict, Verdict.ALLOW) or answer.stop is not None:
@@ -63,6 +66,8 @@ def _refusal(answer: HookOutput) -> HookOutput:
 
 def _require_answer(hook: Hook, result: Result, output: HookOutput) -> HookOutput:
     """With `failure: block` text is a failure, unless it is what the event or the hook's own format asks for."""
+    from tray.agents import lenient
+
     text = lenient.text(result.stdout, lenient.PYTHON)
     is_ours, is_object = hook.source.kind == OWN_SOURCE, lenient.is_object(text)
     if not text or output.plain or (is_object and not (is_ours and output.warning)):

@@ -14,12 +14,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-from tray.execution.process import RUN_VARIABLE
+from tray.execution.process import OPENED_VARIABLE, RUN_VARIABLE
 from tray.execution.process_table import ProcessEntry, environment, read_entry
 from tray.files import content
 
-# In the environment of whatever we start besides hooks: a browser is not ours to end.
-OPENED_VARIABLE = "HOOKTRAY_OPENED"
 SET_SUBREAPER, GET_SUBREAPER = 36, 37  # PR_SET_CHILD_SUBREAPER, PR_GET_CHILD_SUBREAPER
 REAP_DELAY = 1.0  # seconds that whoever started a process has to wait for it himself
 REAP_INTERVAL = 0.2  # seconds between two looks

@@ -6,12 +6,14 @@ import logging
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from tray.execution.sealed_script import SealedScript
 from tray.lazy_dataclass import dataclass, field
 from tray.model.decision import Result
 from tray.model.hook import DEFAULT_TIMEOUT
+
+if TYPE_CHECKING:  # most events of `once` start no process
+    from tray.execution.sealed_script import SealedScript
 
 STDOUT_LIMIT = 1024 * 1024  # bytes; more is a failure, because a verdict is never read from half an answer
 STDERR_LIMIT = 64 * 1024  # bytes; what comes later is thrown away
@@ -21,6 +23,7 @@ REAP = 1.0  # seconds that a killed process may take to vanish before we stop lo
 CLOSED = "switched off before it could start"
 CANCELLED = "cancelled"
 RUN_VARIABLE = "HOOKTRAY_RUN"  # in a hook's environment; finds descendants that left its group and its parent
+OPENED_VARIABLE = "HOOKTRAY_OPENED"  # in that of whatever else we start: a browser is not ours to end
 
 log = logging.getLogger(__name__)
 

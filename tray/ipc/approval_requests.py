@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from tray.agents.protocol import spec
 from tray.approvals.batch import ApprovalBatch, button_label, render_batch, summary_lines, write_batch
@@ -76,7 +75,7 @@ class ApprovalRequests:
         self._reviews = reviews
         self._shares_files = shares_files
 
-    def approve(self, request: Mapping[str, Any]) -> UserRequest:
+    def approve(self, request: Mapping[str, object]) -> UserRequest:
         if source := request.get("source"):
             return self._source(str(source))
         if setting := self._setting(request):
@@ -165,7 +164,7 @@ class ApprovalRequests:
             )
         return self._all_of(found[0])
 
-    def _batch(self, request: Mapping[str, Any]) -> UserRequest | None:
+    def _batch(self, request: Mapping[str, object]) -> UserRequest | None:
         """`approve unchanged`: all hooks that were approved before with the same content."""
         if request.get("hook") != UNCHANGED or any(one.hook.name == UNCHANGED for one in self._controls.hooks()):
             return None
@@ -196,7 +195,7 @@ class ApprovalRequests:
             if text := self._controls.describe_trial(one.key, max(0.0, until - time.monotonic())):
                 yield f"{one.hook.name}: {text}"
 
-    def _waiting(self, request: Mapping[str, Any]) -> UserRequest | None:
+    def _waiting(self, request: Mapping[str, object]) -> UserRequest | None:
         """A request that has a word of its own: clicks that wait for the passphrase."""
         word = request.get("hook")
         found = [one for one in self._controls.requests if word and one.word == word]
@@ -210,7 +209,7 @@ class ApprovalRequests:
             in_menu=last.summary,
         )
 
-    def deny(self, request: Mapping[str, Any]) -> UserRequest:
+    def deny(self, request: Mapping[str, object]) -> UserRequest:
         if setting := self._setting(request):
             return self._confirm(setting, yes=False)
         one = require_readable(self._find(request))
@@ -224,7 +223,7 @@ class ApprovalRequests:
             run=lambda channel: self._controls.deny(one.key, one.digest, channel),
         )
 
-    def revoke(self, request: Mapping[str, Any]) -> UserRequest:
+    def revoke(self, request: Mapping[str, object]) -> UserRequest:
         one = self._find(request)
         if not one.approved:
             why = say("`{name}` is not approved", name=one.hook.name)
@@ -245,7 +244,7 @@ class ApprovalRequests:
             run=lambda channel: self._controls.revoke(one.key, channel),
         )
 
-    def _setting(self, request: Mapping[str, Any]) -> GuardedSetting | None:
+    def _setting(self, request: Mapping[str, object]) -> GuardedSetting | None:
         """A hook of the same name is meant first, and an event names a hook."""
         word = str(request.get("hook", ""))
         if request.get("event") or any(one.hook.name == word for one in self._controls.hooks()):
@@ -273,7 +272,7 @@ class ApprovalRequests:
             in_menu=say("{name} waits for your approval", name=text) if yes and setting.waiting else "",
         )
 
-    def _find(self, request: Mapping[str, Any]) -> HookState:
+    def _find(self, request: Mapping[str, object]) -> HookState:
         word, event = str(request.get("hook", "")), str(request.get("event", ""))
         named = self._controls.find(word)
         found = [one for one in named if not event or event in _event_names(one.hook.match)]
@@ -307,7 +306,7 @@ def _where(one: HookState) -> str:
     return say("{name}, declared in {source}", name=sanitise(one.hook.name, 200), source=source)
 
 
-def _names(request: Mapping[str, Any]) -> tuple[str, ...]:
+def _names(request: Mapping[str, object]) -> tuple[str, ...]:
     """The variables that a request is about."""
     names = request.get("env") or ()
     return tuple(map(str, names)) if isinstance(names, list | tuple) else (str(names),)

@@ -6,7 +6,6 @@ import socket
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from tray.errors import IpcError
 from tray.ipc import frames, sockets
@@ -17,15 +16,15 @@ TIMEOUT = 5.0  # seconds
 HUNG_HINT = "it may be hung or of another version: end it and start `hooktray run`"
 
 
-def ask(path: Path, request: Mapping[str, Any], timeout: float) -> Mapping[str, Any]:
+def ask(path: Path, request: Mapping[str, object], timeout: float) -> Mapping[str, object]:
     """The same for a request that needs a person: the tray may ask the one at our terminal."""
     with own_terminal() as terminal:
         return send_request(path, {**request, "terminal": terminal is not None}, timeout, terminal)
 
 
 def send_request(
-    path: Path, request: Mapping[str, Any], timeout: float = TIMEOUT, terminal: CommandTerminal | None = None
-) -> Mapping[str, Any]:
+    path: Path, request: Mapping[str, object], timeout: float = TIMEOUT, terminal: CommandTerminal | None = None
+) -> Mapping[str, object]:
     """The tray's reply. IpcError when no tray listens at `path`, does not reply, or refuses."""
     until = time.monotonic() + timeout
     connection, token = _connect(path)
@@ -64,7 +63,7 @@ def _not_running(path: Path) -> IpcError:
     return IpcError(f"the tray is not running (nobody listens at {path})", hint="`hooktray run` starts it")
 
 
-def _reply(data: bytes) -> Mapping[str, Any]:
+def _reply(data: bytes) -> Mapping[str, object]:
     answer = frames.decode_answer(data)
     try:
         reply = frames.decode_request(answer.stdout)

@@ -20,8 +20,8 @@ import struct
 from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, NamedTuple
 
+from tray.lazy_dataclass import dataclass, field
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import EMPTY_ANSWER, Answer
 
@@ -50,7 +50,8 @@ class FrameError(ValueError):
     """Bytes that do not follow the wire format."""
 
 
-class FramePrefix(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FramePrefix:
     """The fixed first bytes of a frame."""
 
     kind: bytes
@@ -58,11 +59,12 @@ class FramePrefix(NamedTuple):
     body_size: int  # bytes
 
 
-class FrameHeader(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FrameHeader:
     """Who sends the frame, and from where: the fields, then the caller's environment."""
 
-    fields: Mapping[str, str] = EMPTY
-    environment: Mapping[str, str] = EMPTY
+    fields: Mapping[str, str] = field(default_factory=lambda: EMPTY)
+    environment: Mapping[str, str] = field(default_factory=lambda: EMPTY)
 
 
 def encode_event(fields: Mapping[str, str], environment: Mapping[str, str], body: bytes) -> bytes:
@@ -70,7 +72,7 @@ def encode_event(fields: Mapping[str, str], environment: Mapping[str, str], body
     return _PREFIX.pack(MAGIC, EVENT, len(header), len(body)) + header + body
 
 
-def encode_control(request: Mapping[str, Any], token: str = "") -> bytes:
+def encode_control(request: Mapping[str, object], token: str = "") -> bytes:
     header = encode_header(FrameHeader({"token": token} if token else {}))
     body = json.dumps(request).encode()
     return _PREFIX.pack(MAGIC, CONTROL, len(header), len(body)) + header + body
@@ -133,7 +135,7 @@ def _environment(lines: bytes) -> Mapping[str, str]:
     return MappingProxyType(found)
 
 
-def decode_request(body: bytes) -> Mapping[str, Any]:
+def decode_request(body: bytes) -> Mapping[str, object]:
     try:
         request = json.loads(body)
     except (ValueError, RecursionError) as error:

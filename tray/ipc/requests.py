@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from tray.agents.protocol import is_known_event
 from tray.agents.registry import AGENTS
@@ -19,6 +19,9 @@ from tray.language import count, phrase, say
 from tray.model.event import EventKind
 from tray.text import sanitise
 
+if TYPE_CHECKING:
+    from tray.ipc.health import TrayHealth
+
 COMMAND_LINE = "command line"
 EVENT_KINDS = frozenset(kind.value for kind in EventKind)
 GRANTED = "tray, asked for at a command line"
@@ -30,6 +33,9 @@ HOW_TO_SET = phrase(
 NO_ICON = phrase(
     "no icon is shown: run `hooktray open`, or ask once more from a terminal where you logged in yourself"
 )
+
+
+_NO_HEALTH: TrayHealth = {}
 
 
 class PersonPrompt(Protocol):
@@ -54,13 +60,13 @@ class UserRequests:
         terminal: PersonPrompt,
         reviews: TerminalReviews,
         open_page: Callable[[], Path],
-        health: Callable[[], Mapping[str, Any]] = dict,
+        health: Callable[[], TrayHealth] = lambda: _NO_HEALTH,
         may_open: Callable[[int], bool] = lambda pid: True,
         focus: Callable[[str], str] = str,
         change_passphrase: Callable[[int, HandedTerminal, bool], str] = lambda pid, handed, forget: "",
         keep_records: Callable[[], None] = lambda: None,
         write_link: Callable[[], tuple[Path, int]] = lambda: (Path(), 0),
-        report: Callable[[Mapping[str, Any], Callable[[], Mapping[str, Any]]], Mapping[str, Any]] = lambda *_: {},
+        report: Callable[[Mapping[str, object], Callable[[], TrayHealth]], Mapping[str, object]] = lambda *_: {},
     ) -> None:
         self._report = report
         self._keep_records = keep_records
@@ -76,8 +82,8 @@ class UserRequests:
         self._approvals = ApprovalRequests(controls, reviews, terminal.shares_files)
 
     def answer(
-        self, request: Mapping[str, Any], peer: PeerCredentials, terminal: HandedTerminal | None = None
-    ) -> Mapping[str, Any]:
+        self, request: Mapping[str, object], peer: PeerCredentials, terminal: HandedTerminal | None = None
+    ) -> Mapping[str, object]:
         """Never raises for what a caller sends; an unknown request is an error in its answer.
 
         `terminal` is what the command passes if its request has one.
@@ -104,7 +110,7 @@ class UserRequests:
         except HooktrayError as error:
             return {"error": error.message, "hint": error.hint}
 
-    def enqueue(self, request: Mapping[str, Any], requester: str) -> str:
+    def enqueue(self, request: Mapping[str, object], requester: str) -> str:
         """Put the request before the user; returns the text for the caller."""
         return self._enqueue(NEEDS_PERSON[str(request["op"])](self, request), requester)
 
@@ -113,24 +119,24 @@ class UserRequests:
             self._controls.add_request(request.summary, requester, lambda: request.run(GRANTED))
         return request.in_menu or say("{what}: only a person can do that", what=request.summary)
 
-    def ping(self) -> Mapping[str, Any]:
+    def ping(self) -> TrayHealth:
         return {"done": "running", "pid": os.getpid(), "icon": self._icon()}
 
-    def health(self) -> Mapping[str, Any]:
+    def health(self) -> TrayHealth:
         """What only the running tray knows, for `status` and `doctor`."""
         open_requests = sum(not one.is_undo for one in self._controls.requests)
         return {**self.ping(), "requests": open_requests, **self._health()}
 
-    def keep(self) -> Mapping[str, Any]:
+    def keep(self) -> Mapping[str, object]:
         """A command has written into agents' settings: what it recorded must not be lost from here on."""
         self._keep_records()
         return {"done": "kept"}
 
-    def on(self) -> Mapping[str, Any]:
+    def on(self) -> Mapping[str, object]:
         self._controls.set_enabled(True, COMMAND_LINE)
         return {"done": say("Hooks are on")}
 
-    def open(self, pid: int, *, elsewhere: bool) -> Mapping[str, Any]:
+    def open(self, pid: int, *, elsewhere: bool) -> Mapping[str, object]:
         """For a person only: every program of the user can read the file with the link.
 
         `elsewhere`: the browser is on another machine, so nothing is opened here.
@@ -148,7 +154,7 @@ class UserRequests:
             "hint": say("if it does not come, open this file with one within a minute: {file}", file=file),
         }
 
-    def focus(self, session: str, pid: int) -> Mapping[str, Any]:
+    def focus(self, session: str, pid: int) -> Mapping[str, object]:
         """For a person only: an agent could put a window in front of what the user is about to click."""
         if not self._may_open(pid):
             raise HooktrayError(
@@ -157,14 +163,14 @@ class UserRequests:
             )
         return {"done": self._focus(session) or say("It is in front now")}
 
-    def off(self, request: Mapping[str, Any]) -> UserRequest:
+    def off(self, request: Mapping[str, object]) -> UserRequest:
         return UserRequest(
             summary=say("Switch hooks off"),
             question=say("Hooktray: switch all hooks off? No guard runs until they are on again."),
             run=lambda channel: self._controls.set_enabled(False, channel),
         )
 
-    def pause(self, request: Mapping[str, Any]) -> UserRequest:
+    def pause(self, request: Mapping[str, object]) -> UserRequest:
         seconds = request.get("seconds")
         if seconds is not None and not (isinstance(seconds, (int, float)) and 0 < seconds <= 7 * 86400):
             why = say("cannot pause for {seconds} seconds", seconds=repr(seconds))
@@ -184,13 +190,15 @@ class UserRequests:
     def _pause(self, seconds: float | None, channel: str, agent: str, session: str) -> None:
         self._controls.pause(seconds, channel, agent=agent, session=session)
 
-    def passphrase(self, request: Mapping[str, Any], pid: int, handed: HandedTerminal | None) -> Mapping[str, Any]:
+    def passphrase(
+        self, request: Mapping[str, object], pid: int, handed: HandedTerminal | None
+    ) -> Mapping[str, object]:
         """Set, change or forget the passphrase at the command's terminal."""
         if handed is None:
             raise HooktrayError(say("it has no terminal"), hint=say("run it in a terminal, in the foreground"))
         return {"done": self._change_passphrase(pid, handed, request.get("forget") is True)}
 
-    def _decide(self, request: UserRequest, pid: int, handed: HandedTerminal | None) -> Mapping[str, Any]:
+    def _decide(self, request: UserRequest, pid: int, handed: HandedTerminal | None) -> Mapping[str, object]:
         """Ask at the caller's terminal for the proof that it needs; without one, in the menu."""
         judgement = self._terminal.judge(pid)
         channel, chosen = self._ask(request, judgement, pid, handed)
@@ -236,7 +244,7 @@ class UserRequests:
         return way if has_terminal else where
 
 
-def _done(request: UserRequest, channel: str) -> Mapping[str, Any]:
+def _done(request: UserRequest, channel: str) -> Mapping[str, object]:
     more = request.run(channel)
     done = say("{what}: done, recorded as `{way}`", what=request.summary, way=channel)
     return {"done": done, **({"hint": more} if more else {})}
@@ -262,13 +270,13 @@ def _duration_text(seconds: float | None) -> str:
     return say("until tomorrow") if seconds is None else count("for {n} minute", "for {n} minutes", minutes)
 
 
-IMMEDIATE: Mapping[str, Callable[[UserRequests], Mapping[str, Any]]] = {
+IMMEDIATE: Mapping[str, Callable[[UserRequests], Mapping[str, object]]] = {
     "on": UserRequests.on,
     "ping": UserRequests.ping,
     "health": UserRequests.health,
     "keep": UserRequests.keep,
 }
-NEEDS_PERSON: Mapping[str, Callable[[UserRequests, Mapping[str, Any]], UserRequest]] = {
+NEEDS_PERSON: Mapping[str, Callable[[UserRequests, Mapping[str, object]], UserRequest]] = {
     "approve": lambda requests, request: requests._approvals.approve(request),
     "deny": lambda requests, request: requests._approvals.deny(request),
     "off": UserRequests.off,

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from tray.engine.ports import Defer
 from tray.errors import HooktrayError
@@ -74,8 +74,8 @@ class IpcService(Protocol):
         """The answer after our own failure; None closes the connection: the relay asks the one-shot engine."""
 
     def control(
-        self, request: Mapping[str, Any], peer: PeerCredentials, terminal: HandedTerminal
-    ) -> Mapping[str, Any]:
+        self, request: Mapping[str, object], peer: PeerCredentials, terminal: HandedTerminal
+    ) -> Mapping[str, object]:
         """A request of the CLI; a HooktrayError travels back to it. `terminal` is that of the command."""
 
 
@@ -412,5 +412,5 @@ def _send(caller: ClientConnection, answer: Answer | None) -> bool:
     return False
 
 
-def _encode_reply(reply: Mapping[str, Any], code: int) -> Answer:
+def _encode_reply(reply: Mapping[str, object], code: int) -> Answer:
     return Answer(stdout=json.dumps(dict(reply)).encode(), code=code)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
@@ -24,8 +25,10 @@ from tray.protection.protected_paths import (
     remade_environment,
 )
 from tray.protection.settings_edit import content_counts
-from tray.shell.split import ShellWord
 from tray.text.words import word_set
+
+if TYPE_CHECKING:  # few events need the splitter of shell lines
+    from tray.shell.split import ShellWord
 
 # They show, compare, print or make folders; none of them runs or writes a file that it names.
 READERS = word_set(

@@ -28,7 +28,6 @@ from tray.protection.protected_paths import (
     path_words,
 )
 from tray.protection.settings_edit import judge_edit
-from tray.protection.shell_calls import check_shell_line, controls_hooktray
 from tray.text.words import word_set
 
 NAME = "self-protection"
@@ -143,6 +142,8 @@ class Protection:
         if name in READ_TOOLS:
             return
         if name in SHELL_TOOLS:
+            from tray.protection.shell_calls import check_shell_line
+
             for line in arguments(event.agent, tool, COMMAND):
                 yield from check_shell_line(str(line), event.cwd, places)
             return
@@ -175,6 +176,8 @@ class Protection:
         self, name: str, input: Mapping[str, Any], cwd: str, places: ProtectedPaths
     ) -> Iterator[ProtectionFinding]:
         """A tool that we do not know: a command is judged as one, a path is asked about unless it is only read."""
+        from tray.protection.shell_calls import check_shell_line
+
         for line in _lines(input):
             yield from check_shell_line(line, cwd, places)
         for key, text in ((key, text) for key, value in input.items() for text in _texts(value)):
@@ -184,6 +187,8 @@ class Protection:
 
     def _check_argument(self, name: str, text: str, cwd: str, places: ProtectedPaths) -> Iterator[ProtectionFinding]:
         """What such a tool is given anywhere: a page of ours, a patch, a path, something to be typed."""
+        from tray.protection.shell_calls import controls_hooktray
+
         if places.names_page(text):
             yield ProtectionFinding(Verdict.DENY, "Hooktray's own page is for a person:", text)
         if "\n" in text:

@@ -15,8 +15,9 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
+from threading import get_ident
 
 from tray.errors import StoreError
 from tray.files import Identity, identity
@@ -62,6 +63,14 @@ class Pin:
         self.file: Identity | None = None  # None = whichever is there
 
 
+class Reader:
+    """The connection that a process of one event reads with, in the thread that opened it."""
+
+    def __init__(self) -> None:
+        self.connection: sqlite3.Connection | None = None
+        self.thread = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Database:
     """An opened database. `damaged` is where a broken predecessor was put: whatever it held is gone from here."""
@@ -71,6 +80,7 @@ class Database:
     pragmas: tuple[str, ...] = ()  # further ones for every connection, such as "max_page_count = 50"
     busy: float = BUSY_TIMEOUT  # seconds, unless a caller gives another
     pin: Pin = field(default_factory=Pin, compare=False, repr=False)
+    reader: Reader = field(default_factory=Reader, compare=False, repr=False)
 
     @property
     def is_marked_damaged(self) -> bool:
@@ -117,11 +127,21 @@ class Database:
             raise
         return connection
 
+    def open_reader(self) -> None:
+        """From here on this thread reads with one connection, until `close_reader`. Raises sqlite3.Error."""
+        self.reader.connection, self.reader.thread = self.open(), get_ident()
+
+    def close_reader(self) -> None:
+        if self.reader.connection is not None:
+            self.reader.connection.close()
+            self.reader.connection = None
+
     @contextmanager
     def connect(self, *, busy: float | None = None) -> Iterator[sqlite3.Connection]:
-        """A connection to read with, closed afterwards."""
+        """A connection to read with, closed afterwards unless it is the reader's."""
+        reader = self.reader.connection if busy is None and self.reader.thread == get_ident() else None
         try:
-            with closing(self.open(busy=busy)) as connection:
+            with nullcontext(reader) if reader else closing(self.open(busy=busy)) as connection:
                 yield connection
         except sqlite3.Error as e:
             if is_damage(e):
@@ -134,7 +154,7 @@ class Database:
     @contextmanager
     def write(self, *, durable: bool = False, busy: float | None = None) -> Iterator[sqlite3.Connection]:
         """One transaction that is the only writer. `durable` = on the disk, not only safe from a crash of ours."""
-        with self.connect(busy=busy) as connection:
+        with self.connect(busy=self.busy if busy is None else busy) as connection:  # never the reader's
             if durable:
                 connection.execute("PRAGMA synchronous = FULL")
             with transaction(connection):

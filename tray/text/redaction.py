@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
-from tray.lazy_dataclass import dataclass
+from tray.lazy_dataclass import dataclass, replace
 from tray.lazy_pattern import lazy_pattern
 from tray.text.secret_patterns import (
     BARE_VALUE,
@@ -38,7 +37,8 @@ class Redacted:
     fingerprints: tuple[str, ...] = ()
 
 
-class _SecretSpan(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _SecretSpan:
     start: int
     end: int
     kind: str
@@ -62,7 +62,7 @@ def redact(text: str, keep: int | None = None, names: Collection[str] = ()) -> R
                     found.append(_SecretSpan(*shown.span("value"), kind))
     if named := find_names(text, low):
         found += _named_spans(text, named, _title_spans(text, names))
-    return _mask_spans(text, _merge_spans(sorted(found)), keep) if found else Redacted(text[:keep])
+    return _mask_spans(text, _merge_spans(found), keep) if found else Redacted(text[:keep])
 
 
 def _mask_spans(text: str, spans: list[_SecretSpan], keep: int | None) -> Redacted:
@@ -171,9 +171,9 @@ def _is_code(value: str) -> bool:
 def _merge_spans(spans: list[_SecretSpan]) -> list[_SecretSpan]:
     """Overlapping spans become one, under the name of the one that begins first."""
     merged: list[_SecretSpan] = []
-    for span in spans:
+    for span in sorted(spans, key=lambda span: (span.start, span.end, span.kind)):
         if merged and span.start < merged[-1].end:
-            merged[-1] = merged[-1]._replace(end=max(merged[-1].end, span.end))
+            merged[-1] = replace(merged[-1], end=max(merged[-1].end, span.end))
         else:
             merged.append(span)
     return merged

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 from urllib.parse import urlencode
 
 from tray.agents.protocol import is_gating
@@ -55,7 +54,7 @@ DONE_MESSAGES: Mapping[str, str] = {
 }
 
 Query = Mapping[str, str]
-OutcomeRow = Mapping[str, Any]
+OutcomeRow = Mapping[str, object]
 
 
 class PageViews:
@@ -247,7 +246,7 @@ class PageViews:
         hooks = sum(one.waiting for one in self._services.catalog.states)
         return hooks + len(self._services.controls.requests) + len(self._actions.pending_settings())
 
-    def _page(self, template: str, title: str, **names: Any) -> str:
+    def _page(self, template: str, title: str, **names: object) -> str:
         return self._templates.get_template(f"{template}.html").render(
             title=title,
             page_name=template,
@@ -257,7 +256,7 @@ class PageViews:
             **names,
         )
 
-    def _hook(self, one: HookState, durations: charts.HookDurations | None) -> dict[str, Any]:
+    def _hook(self, one: HookState, durations: charts.HookDurations | None) -> dict[str, object]:
         hook = one.hook
         return {
             "id": hook_id(one.key),

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tray.agents import outputs, wire
-from tray.agents.claude_shape import answers, hook_input, samples
 from tray.agents.claude_shape.shape import ClaudeShape
 from tray.lazy_dataclass import dataclass
 from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Result, Target, Verdict
@@ -159,20 +158,32 @@ class ShapedProtocol:
         rules = {key: value for key, value in decision.extra if key == RULES}
         return {"decision": {"behavior": "allow"} | self._rewritten(decision) | rules}
 
+    # What follows is for command hooks, which few events have.
+
     def hook_event_name(self, event: Event) -> str:
+        from tray.agents.claude_shape import hook_input
+
         return hook_input.event_name(self.shape, event)
 
     def stdin(self, event: Event) -> bytes:
+        from tray.agents.claude_shape import hook_input
+
         return hook_input.stdin(self.shape, event)
 
     def environment(self, event: Event) -> Mapping[str, str]:
+        from tray.agents.claude_shape import hook_input
+
         return hook_input.environment(self.shape, event)
 
     def read(self, event: Event, result: Result) -> HookOutput:
+        from tray.agents.claude_shape import answers, hook_input
+
         return answers.read(self.shape, event, result, hook_input.event_name(self.shape, event))
 
     def sample(self, name: str) -> bytes:
         """A synthetic payload. Raises KeyError for an event without one."""
+        from tray.agents.claude_shape import samples
+
         return samples.sample(self.shape, name)
 
 
@@ -189,6 +200,8 @@ def _calls(payload: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _answer_problem(event: Event, value: Any) -> str:
+    from tray.agents.claude_shape import answers
+
     if event.kind is EventKind.WORKTREE_CREATE:
         problem = wire.text_problem(value, blank=False)
         return problem or ("is more than one line" if len(value.splitlines()) > 1 else "")

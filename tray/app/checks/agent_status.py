@@ -10,10 +10,9 @@ import contextlib
 import json
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from tray.agents import relay_table
 from tray.agents.connection import RelayEntry, Site
@@ -36,6 +35,25 @@ STALE -= {Cause.ENTRY_SWITCHED_OFF}
 
 LastEvent = Callable[[str], float | None]  # the time of an agent's last event, our own events left out
 IsRecorded = Callable[[str], bool]  # whether the journal knows this session
+
+
+class AgentRow(TypedDict):
+    """An agent as `hooktray agents --json` shows it; a list has come as JSON where a tuple is not."""
+
+    agent: str
+    installed: bool
+    events: Sequence[str]
+    missing: Sequence[str]
+    files: Sequence[str]
+    trust: str
+    firing: bool | None
+    last_event: float | None
+    package: str
+    stale: bool
+    problem: str
+    advice: Sequence[str]
+    connected: bool
+    changed: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,11 +109,24 @@ class AgentStatus:
         return tuple(dict.fromkeys(one.remedy for one in self.findings if one.remedy))
 
     @property
-    def row(self) -> Mapping[str, Any]:
+    def row(self) -> AgentRow:
         """For `hooktray agents --json`."""
-        kept = {key: value for key, value in asdict(replace(self, findings=())).items() if key != "findings"}
-        more = {"stale": self.stale, "problem": self.problem, "advice": self.advice, "connected": self.connected}
-        return {**kept, **more, "changed": [one.message for one in self.changed]}
+        return {
+            "agent": self.agent,
+            "installed": self.installed,
+            "events": self.events,
+            "missing": self.missing,
+            "files": self.files,
+            "trust": self.trust,
+            "firing": self.firing,
+            "last_event": self.last_event,
+            "package": self.package,
+            "stale": self.stale,
+            "problem": self.problem,
+            "advice": self.advice,
+            "connected": self.connected,
+            "changed": [one.message for one in self.changed],
+        }
 
 
 def agent_statuses(site: Site, last_event: LastEvent, is_recorded: IsRecorded | None = None) -> list[AgentStatus]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from tray.app import Stores, build_catalog, open_stores
 from tray.app.agent_sites import hooks_in_question, site, working_folder
@@ -18,6 +18,9 @@ from tray.execution.process import RUN_VARIABLE
 from tray.language import count
 from tray.lazy_dataclass import dataclass
 from tray.paths import Paths
+
+if TYPE_CHECKING:
+    from tray.ipc.health import TrayHealth
 
 NAMES_SHOWN = 4  # of hooks or agents with the same cause
 
@@ -53,7 +56,7 @@ CHECKS = (
 
 def run_checks(
     paths: Paths,
-    tray: Mapping[str, Any] | None,
+    tray: TrayHealth | None,
     *,
     static: bool = False,
     opened: tuple[Stores, HookCatalog] | None = None,
@@ -81,7 +84,7 @@ def run_checks(
 
 
 def _run(
-    paths: Paths, stores: Stores, catalog: HookCatalog, tray: Mapping[str, Any] | None, *, static: bool
+    paths: Paths, stores: Stores, catalog: HookCatalog, tray: TrayHealth | None, *, static: bool
 ) -> Iterator[Finding]:
     catalog.refresh()
     context = build_context(paths, stores, catalog, tray, static=static)
@@ -126,7 +129,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def build_context(
-    paths: Paths, stores: Stores, catalog: HookCatalog, tray: Mapping[str, Any] | None, *, static: bool
+    paths: Paths, stores: Stores, catalog: HookCatalog, tray: TrayHealth | None, *, static: bool
 ) -> CheckContext:
     return CheckContext(
         paths=paths,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tray.app import Stores
 from tray.approvals.catalog import HookCatalog
@@ -12,6 +12,7 @@ from tray.paths import Paths
 
 if TYPE_CHECKING:
     from tray.agents.connection import Site
+    from tray.ipc.health import TrayHealth
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,5 +25,5 @@ class CheckContext:
     site: Callable[[], Site]  # costs a process
     cwd: str
     environment: Mapping[str, str]
-    tray: Mapping[str, Any] | None = None
+    tray: TrayHealth | None = None
     static: bool = False

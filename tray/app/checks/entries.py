@@ -10,7 +10,6 @@ import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from tray.agents import relay_command
 from tray.agents.agent import Connector
@@ -143,7 +142,7 @@ def _parsed(entry: EntryContent) -> relay_command.RelayCommand | None:
     return relay_command.parse(line if len(line) > 1 else line[0])
 
 
-def _differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+def _differing(one: Mapping[str, object], other: Mapping[str, object]) -> str:
     return ", ".join(key for key in sorted({*one, *other}) if one.get(key) != other.get(key))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from tray.text import printable
 
 if TYPE_CHECKING:
     from tray.app.checks.context import CheckContext
+    from tray.ipc.health import TrayHealth
 
 REPORT = "doctor.txt"
 
@@ -25,9 +26,7 @@ REPORT = "doctor.txt"
 class LiveDoctor:
     """`broken` and `summary` only read files; `report` runs hooks and sends events."""
 
-    def __init__(
-        self, paths: Paths, stores: Stores, catalog: HookCatalog, health: Callable[[], Mapping[str, object]]
-    ) -> None:
+    def __init__(self, paths: Paths, stores: Stores, catalog: HookCatalog, health: Callable[[], TrayHealth]) -> None:
         self._paths = paths
         self._stores = stores
         self._catalog = catalog
@@ -62,7 +61,7 @@ class LiveDoctor:
 
         path = self._paths.state / "reviews" / REPORT
         path.parent.mkdir(mode=0o700, exist_ok=True)
-        health = {"pid": os.getpid(), **self._health()}
+        health: TrayHealth = {"pid": os.getpid(), **self._health()}
         text = render(run_checks(self._paths, health, opened=(self._stores, self._catalog)))
         path.write_text(printable(text) + "\n", encoding="utf-8")
         return path
@@ -73,15 +72,13 @@ class LiveDoctor:
         return build_context(self._paths, self._stores, self._catalog, None, static=True)
 
 
-def runtime_health(
-    icon: Icon, background: BackgroundProcesses, journal: Journal, problems: Mapping[str, object]
-) -> Mapping[str, object]:
+def runtime_health(icon: Icon, background: BackgroundProcesses, journal: Journal, problems: TrayHealth) -> TrayHealth:
     """`problems` is what went wrong last with notifications and sounds, and which hooks fail."""
     now = time.monotonic()
     return {
         "icon": icon.name if icon.visible else "",
         "reason": icon.reason,
-        "background": [[group, round(deadline - now, 1)] for group, deadline in background.alive().items()],
+        "background": [(group, round(deadline - now, 1)) for group, deadline in background.alive().items()],
         "late": journal.late_count,
         **problems,
     }

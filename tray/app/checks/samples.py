@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from tray.agents import wire
 from tray.agents.protocol import is_known_event
@@ -99,10 +98,10 @@ def _texts(match: Match) -> Iterator[str]:
             yield plain
 
 
-def _input(tool: str, text: str, folder: str) -> dict[str, Any]:
+def _input(tool: str, text: str, folder: str) -> dict[str, object]:
     """What the tool of this canonical name is given."""
     path = f"{folder}/example.txt"
-    inputs: dict[str, dict[str, Any]] = {
+    inputs: dict[str, dict[str, object]] = {
         "Bash": {"command": text or "ls -la", "description": "List files"},
         "Edit": {"file_path": path, "old_string": "one", "new_string": text or "two"},
         "Glob": {"pattern": text or "*.txt"},
@@ -117,7 +116,7 @@ def _input(tool: str, text: str, folder: str) -> dict[str, Any]:
     return inputs.get(tool, {"text": text} if text else {})
 
 
-def _swapped(value: Any, tool: Tool, name: str, given: Mapping[str, Any]) -> Any:
+def _swapped(value: object, tool: Tool, name: str, given: Mapping[str, object]) -> object:
     """The payload with another tool and its input, wherever the dialect has them."""
     if isinstance(value, dict):
         if value == tool.input and value:

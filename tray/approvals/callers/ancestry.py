@@ -10,7 +10,7 @@ from pathlib import PurePath
 
 from tray.execution.hook_runs import Descent
 from tray.execution.isolation import base_interpreter, is_isolated
-from tray.execution.orphans import OPENED_VARIABLE
+from tray.execution.process import OPENED_VARIABLE
 from tray.execution.process_table import environment, read_entry
 from tray.files import content
 from tray.lazy_dataclass import dataclass

@@ -1,0 +1,56 @@
+"""What the running tray reports of itself, for `status` and `doctor`: its shape, and how a reply is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypedDict
+
+import msgspec
+
+from tray.errors import IpcError
+from tray.ipc.client import HUNG_HINT
+
+
+class StateProblem(TypedDict):
+    """What happened to the state folder."""
+
+    problem: str
+    cause: str
+    at: float
+    solved: bool
+    text: str
+
+
+class ChangedEntry(TypedDict):
+    """An agent's settings in which our entries are not as they were written."""
+
+    agent: str
+    causes: list[str]
+    text: str
+    is_guard: bool
+
+
+class TrayHealth(TypedDict, total=False):
+    """A tray of another version may leave out what it does not know, and report more."""
+
+    done: str  # "running"
+    pid: int
+    icon: str  # "" while none is shown
+    reason: str  # why none is shown
+    requests: int  # that wait for a person
+    problems: list[StateProblem]
+    changes: list[ChangedEntry]
+    troubled: list[str]  # the names of hooks that fail
+    background: list[tuple[int, float]]  # process groups that hooks left, and for how many seconds yet
+    late: int  # decisions that were written down late
+    notifications: str  # what went wrong last; "" for nothing
+    sound: str
+    push: str
+
+
+def parse_health(reply: Mapping[str, object]) -> TrayHealth:
+    """Raises IpcError when a value is of another type than here."""
+    try:
+        return msgspec.convert(dict(reply), TrayHealth)
+    except msgspec.ValidationError as error:
+        raise IpcError(f"the tray's report of itself cannot be read: {error}", hint=HUNG_HINT) from None
