@@ -18,6 +18,7 @@ WHERE = ("org.hooktray.tests.Where", "/org/hooktray/tests/Where", "org.hooktray.
 SHELL = ("org.gnome.Shell", "/org/gnome/Shell")
 EXTENSION = "where@hooktray.tests"
 NOTIFICATIONS = "org.gnome.desktop.notifications"
+BELOW = 400  # pixels from the top, where no banner is
 TRIES, PATIENCE = 5, 6.0  # how often a menu or a notification is asked for, and the seconds for each
 
 
@@ -53,6 +54,9 @@ class Gnome(Shell):
         return len(self._look()[1])
 
     def is_announced(self, words: str) -> bool:
+        """Moves the pointer each time: while it rests, the shell keeps the banner of before, and others wait."""
+        for y in (BELOW, BELOW + 1):
+            self.screen.point(SIZE[0] // 2, y)
         return any(words in label.text for label in self._labels())
 
     def click(self, path: Sequence[str], item: TrayItem | None = None) -> None:
@@ -73,14 +77,15 @@ class Gnome(Shell):
                 return
 
     def press_button(self, label: str) -> None:
-        """The pointer on a banner has the shell draw its buttons."""
+        """The pointer on a banner has the shell draw its buttons; another goes once it has left it."""
         for left in reversed(range(TRIES)):
             try:
                 wait(lambda: self._find(label), PATIENCE, f"the button {label}")
             except Overdue:
                 if not left:
                     raise
-                self.screen.point(SIZE[0] // 2, 60)
+                for y in (BELOW, 60):
+                    self.screen.point(SIZE[0] // 2, y)
             else:
                 break
         self._press(wait(lambda: self._find(label), what=f"the button {label}"), LEFT)
@@ -95,7 +100,7 @@ class Gnome(Shell):
 
     def clear(self) -> None:
         self._close_menus()
-        self.screen.point(SIZE[0] // 2, 400)  # off any banner, which stays while the pointer is on it
+        self.screen.point(SIZE[0] // 2, BELOW)  # off any banner, which stays while the pointer is on it
         wait(lambda: not any("Hooktray" in label.text for label in self._labels()), 60, "no banner is left")
 
     def start_all(self) -> None:
