@@ -61,10 +61,10 @@ class LazyLogger:
         return call
 
 
-def use_lazy_modules() -> None:
-    """From here on in this process; what is imported already stays as it is."""
+def use_lazy_modules(*names: str) -> None:
+    """From here on in this process, all of them unless some are named; what is imported already stays as it is."""
     for name, given in GIVEN.items():
-        if name in sys.modules:
+        if name in sys.modules or (names and name not in names):
             continue
         module = LazyModule(name)
         try:
