@@ -12,7 +12,10 @@ from house import PRE_TOOL_USE, House
 
 from tray.execution.isolation import one_shot_command
 
-SPARED = {"_hashlib", "datetime", "hashlib", "ipaddress", "logging", "signal", "sqlite3", "traceback", "urllib.parse"}
+SPARED = {
+    "_hashlib", "datetime", "hashlib", "ipaddress", "logging", "shlex", "signal", "sqlite3", "traceback",
+    "urllib.parse",
+}  # fmt: skip
 
 
 def run(program: str) -> list[str]:

@@ -61,10 +61,10 @@ class LazyLogger:
         return call
 
 
-def use_lazy_modules() -> None:
-    """From here on in this process; what is imported already stays as it is."""
+def use_lazy_modules(*names: str) -> None:
+    """From here on in this process, all of them unless some are named; what is imported already stays as it is."""
     for name, given in GIVEN.items():
-        if name in sys.modules:
+        if name in sys.modules or (names and name not in names):
             continue
         module = LazyModule(name)
         try:
@@ -117,6 +117,7 @@ def _urllib_parse(module: LazyModule) -> Mapping[str, object]:
 GIVEN: Mapping[str, Callable[[LazyModule], Mapping[str, object]]] = {
     "hashlib": _hashlib,
     "logging": _logging,
+    "shlex": lambda module: {},
     "signal": _in_c,
     "sqlite3": _in_c,
     "urllib.parse": _urllib_parse,

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from tray.agents import overview
-from tray.agents.registry import BUILT_IN, RECOGNISED, agents_without, known_agent
+from tray.agents import overview, overview_build
+from tray.agents.agent import agents_by_home_variable, protected_words, senders_by_key
+from tray.agents.registry import BUILT_IN, RECOGNISED, agents_without
 from tray.protection import protected_paths
 
-AGENTS = [known_agent(id) for id in (*BUILT_IN, *RECOGNISED)]
-HINT = "write the new values into tray/agents/overview.py"
+
+def test_the_overview_is_what_the_agents_own_modules_have() -> None:
+    written = overview_build.FILE.read_text(encoding="utf-8")
+
+    assert written == overview_build.text(), "run: python -m tray.agents.overview_build"
 
 
-def test_the_overview_has_every_agent() -> None:
-    assert {*BUILT_IN, *RECOGNISED} == overview.AGENT_IDS, HINT
-
-
-def test_the_overview_has_the_marks_of_each_agent() -> None:
-    by_key = {key: tuple(sorted(ids)) for key, ids in overview.senders_by_key(AGENTS).items()}
-
-    assert by_key == overview.SENDERS_BY_KEY, HINT
-    assert overview.senders_by_transcript(AGENTS) == overview.SENDERS_BY_TRANSCRIPT, HINT
-
-
-def test_the_overview_has_what_is_protected_of_each_agent() -> None:
-    assert overview.home_variables(AGENTS) == overview.HOME_VARIABLES, HINT
-    assert overview.protected_words(AGENTS) == set(overview.PROTECTED_WORDS), HINT
+def test_the_overview_has_every_agent_and_all_that_is_protected() -> None:
+    assert {*BUILT_IN, *RECOGNISED} == overview.AGENT_IDS
     assert {*overview.PROTECTED_WORDS} <= {*protected_paths.hook_words()}
 
 
@@ -33,6 +25,6 @@ def test_an_agent_that_the_overview_does_not_have_is_asked_itself() -> None:
     found = list(agents_without(left))
 
     assert [agent.id for agent in found] == ["codex", "windsurf"]
-    assert overview.home_variables(found) == {"CODEX_HOME": "codex"}
-    assert overview.protected_words(found) == {"codex", "hook", "config.toml"}
-    assert overview.senders_by_key(found)["agent_action_name"] == ("windsurf",)
+    assert agents_by_home_variable(found) == {"CODEX_HOME": "codex"}
+    assert protected_words(found) == {"codex", "hook", "config.toml"}
+    assert senders_by_key(found)["agent_action_name"] == ("windsurf",)

@@ -1,23 +1,37 @@
 """What every event needs of all agents, so that it imports only the module of the agent that it came from.
 
-The values of these agents are written down here; a test compares them with the agents' own.
+Written by `python -m tray.agents.overview_build`, from the agents' own modules.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
-
-from tray.agents.agent import KnownAgent
+from collections.abc import Mapping
 
 AGENT_IDS = frozenset(
     {
-        "antigravity", "claude-code", "cline", "codex", "copilot-cli", "cursor", "devin", "droid", "gemini-cli",
-        "grok", "hermes", "kimi-code", "kiro", "opencode", "qwen-code", "shelley", "starchild", "windsurf", "x-code",
+        "antigravity",
+        "claude-code",
+        "cline",
+        "codex",
+        "copilot-cli",
+        "cursor",
+        "devin",
+        "droid",
+        "gemini-cli",
+        "grok",
+        "hermes",
+        "kimi-code",
+        "kiro",
+        "opencode",
+        "qwen-code",
+        "shelley",
+        "starchild",
+        "windsurf",
+        "x-code",
     }
-)  # fmt: skip
+)
 
-# The agents by the keys of a payload, and by the words in a transcript's path, that may identify them as its sender.
+# The agents by the keys of a payload that may identify them as its sender.
 SENDERS_BY_KEY: Mapping[str, tuple[str, ...]] = {
     "agent_action_name": ("windsurf",),
     "client_type": ("kimi-code",),
@@ -33,9 +47,14 @@ SENDERS_BY_KEY: Mapping[str, tuple[str, ...]] = {
     "turn_id": ("codex",),
     "workspaceRoot": ("grok",),
 }
-SENDERS_BY_TRANSCRIPT: Mapping[str, str] = {"rollout-": "codex"}
 
-HOME_VARIABLES: Mapping[str, str] = {  # the agents by the variables that name their homes, where files are protected
+# The agents by the words in a transcript's path that may do so.
+SENDERS_BY_TRANSCRIPT: Mapping[str, str] = {
+    "rollout-": "codex",
+}
+
+# The agents by the variables that name their homes, where files are protected.
+HOME_VARIABLES: Mapping[str, str] = {
     "CLAUDE_CONFIG_DIR": "claude-code",
     "CLINE_DIR": "cline",
     "CODEX_HOME": "codex",
@@ -48,32 +67,31 @@ HOME_VARIABLES: Mapping[str, str] = {  # the agents by the variables that name t
 
 # A text without one of these names no protected file of an agent, and starts no agent that has no hooks.
 PROTECTED_WORDS = (
-    ".claude", ".factory", ".grok", ".kimi-code", ".kiro", ".x-code", "agent.y", "claude", "cline", "codex",
-    "config.json", "config.toml", "copilot", "cursor", "devin", "gemini", "hook", "hooks", "hooks.json",
-    "hooktray.json", "kimi", "opencode", "plugins", "qwen", "settings", "x-code", "xcode-cli",
-)  # fmt: skip
-
-
-def senders_by_key(agents: Iterable[KnownAgent]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = defaultdict(tuple)
-    for agent in agents:
-        for key in agent.marks.keys:
-            found[key] += (agent.id,)
-    return dict(found)
-
-
-def senders_by_transcript(agents: Iterable[KnownAgent]) -> dict[str, str]:
-    return {agent.marks.transcript: agent.id for agent in agents if agent.marks.transcript}
-
-
-def home_variables(agents: Iterable[KnownAgent]) -> dict[str, str]:
-    return {agent.home_variable: agent.id for agent in agents if agent.protected_in_home and agent.home_variable}
-
-
-def protected_words(agents: Iterable[KnownAgent]) -> set[str]:
-    words: set[str] = set()
-    for agent in agents:
-        words.update(agent.path_words)
-        if agent.without_hooks or agent.home_variable:
-            words.update(name for name in agent.programs if len(name) > 2)
-    return words
+    ".claude",
+    ".factory",
+    ".grok",
+    ".kimi-code",
+    ".kiro",
+    ".x-code",
+    "agent.y",
+    "claude",
+    "cline",
+    "codex",
+    "config.json",
+    "config.toml",
+    "copilot",
+    "cursor",
+    "devin",
+    "gemini",
+    "hook",
+    "hooks",
+    "hooks.json",
+    "hooktray.json",
+    "kimi",
+    "opencode",
+    "plugins",
+    "qwen",
+    "settings",
+    "x-code",
+    "xcode-cli",
+)

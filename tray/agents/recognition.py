@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 
 from tray.agents import overview, wire
-from tray.agents.agent import KnownAgent, Payload, Variables
+from tray.agents.agent import KnownAgent, Payload, Variables, senders_by_key, senders_by_transcript
 from tray.agents.protocol import neutral as own_neutral
 from tray.agents.protocol import spec
 from tray.agents.registry import AGENTS, UNKNOWN, UNSUPPORTED
@@ -86,9 +86,9 @@ def _marks() -> MarkTable:
     """The marks of the agents whose payloads identify their sender."""
     others = [AGENTS[id] for id in AGENTS if id not in overview.AGENT_IDS]
     by_key = dict(overview.SENDERS_BY_KEY)
-    for key, ids in overview.senders_by_key(others).items():
+    for key, ids in senders_by_key(others).items():
         by_key[key] = (*by_key.get(key, ()), *ids)
-    by_transcript = {**overview.senders_by_transcript(others), **overview.SENDERS_BY_TRANSCRIPT}
+    by_transcript = {**senders_by_transcript(others), **overview.SENDERS_BY_TRANSCRIPT}
     return MarkTable(by_key=by_key, by_transcript=by_transcript)
 
 

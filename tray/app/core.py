@@ -2,7 +2,7 @@
 
 The rest is all that people see: the icon, alerts, the page, the answers to commands (tray/app/runtime.py).
 Whatever an event means for it waits in the queue of `work`; a question to the user and a command wait for it in
-their own thread. A guard waits for nothing: stores, lost approvals and the relay's files come before the socket.
+their own thread. A guard waits for nothing: stores, lost approvals and the relay come before the socket.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class TrayCore:
 
     def listen(self) -> None:
         """Take events from here on."""
-        self.relay_files.install()  # before an agent can rely on us: we may be killed at any moment
+        self.relay_files.install()
         self.shutdown.start()
         self.work.post(self._begin)
         self.server.start(self._inherited)

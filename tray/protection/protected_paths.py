@@ -18,7 +18,7 @@ from itertools import pairwise
 from pathlib import PurePath
 
 from tray.agents import overview
-from tray.agents.agent import ProtectedFiles
+from tray.agents.agent import ProtectedFiles, agents_by_home_variable, protected_words
 from tray.agents.registry import agents_without, known_agent, known_agents
 from tray.lazy_dataclass import dataclass, field
 from tray.lazy_pattern import lazy_pattern
@@ -75,7 +75,7 @@ def hook_settings() -> tuple[str, ...]:
 @cache
 def hook_words() -> tuple[str, ...]:
     """Words without one of which a text names none of these files, and starts no agent that has no hooks."""
-    others = overview.protected_words(agents_without(overview.AGENT_IDS))
+    others = protected_words(agents_without(overview.AGENT_IDS))
     return tuple(dict.fromkeys((*OWN_WORDS, *overview.PROTECTED_WORDS, *others)))
 
 
@@ -91,7 +91,7 @@ def agent_homes(environment: Mapping[str, str]) -> dict[str, str]:
 @cache
 def home_variables() -> Mapping[str, str]:
     """The agents by the variables that name their homes."""
-    return {**overview.HOME_VARIABLES, **overview.home_variables(agents_without(overview.AGENT_IDS))}
+    return {**overview.HOME_VARIABLES, **agents_by_home_variable(agents_without(overview.AGENT_IDS))}
 
 
 def path_words(protected: ProtectedPaths) -> tuple[str, ...]:
