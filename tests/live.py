@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import signal
@@ -98,6 +99,13 @@ class Live:
 
     def argv(self, *words: str) -> list[str]:
         return [PYTHON, "-I", "-m", "tray", "--home", str(self.home), *words]
+
+    def rows(self, *argv: str) -> list[dict[str, Any]]:
+        """What a reading command prints with `--json`, without a process; cli/test_tray_reports.py runs it."""
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            self.command(*argv, "--json")
+        return [json.loads(line) for line in printed.getvalue().splitlines()]
 
     def cli_json(self, *argv: str) -> list[dict[str, Any]]:
         done = self.cli(*argv, "--json")

@@ -185,11 +185,11 @@ def test_a_broken_configuration_stops_neither_the_tray_nor_a_guard(plain: Plain,
 
     live.start()
 
-    (status,) = live.cli_json("status")
+    (status,) = live.rows("status")
     assert "hooktray.yaml:2:6: hooks[0].event: unknown event `tool_befor`" in status["problem"]
     assert b'"deny"' in live.relay("claude-code", "PreToolUse", PRE_TOOL_USE).stdout
     live.configure(GUARD)
-    assert live.cli_json("status")[0]["problem"] is None
+    assert live.rows("status")[0]["problem"] is None
 
 
 def test_a_broken_configuration_leaves_a_trace_where_nobody_can_be_alerted(plain: Plain, tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_a_malformed_entry_of_a_source_is_told_and_its_sibling_is_listed(plain: 
     live = Live.fresh(plain, tmp_path, configuration={"sources": [{"claude-code": str(source)}]})
 
     told = f"{source}:1:12: hooks.PreToolUze: unknown event `PreToolUze`"
-    assert told in live.cli_json("status")[0]["problem"]
+    assert told in live.rows("status")[0]["problem"]
     assert f"Warning: {told}" in live.cli("list").stdout.decode()
     assert live.states() == {"true": "pending", "mcp_tool:": "inactive"}
     assert "`mcp_tool`" in live.cli("approve", "mcp_tool:").stderr.decode()
@@ -270,7 +270,7 @@ def test_the_command_line_asks_and_does_not_grant(plain: Plain, tmp_path: Path) 
     assert words in live.cli("pause", "1h", "--agent", "shelly").stderr
 
     assert live.states() == {"guard": "pending"}
-    assert live.cli_json("status")[0]["enabled"] is True
+    assert live.rows("status")[0]["enabled"] is True
     assert live.relay("claude-code", "PreToolUse", PRE_TOOL_USE).stdout == b""
 
 

@@ -94,6 +94,9 @@ def _run_command(home: Sequence[str], argv: Sequence[str]) -> int:
 def _run(home: Sequence[str], argv: Sequence[str]) -> int:
     """The plain forms of `run`: the libraries that read command lines would stay in the tray as long as it lives."""
     gc.disable()  # until the parts are built: none of them is garbage
+    from tray.lazy_modules import use_lazy_modules
+
+    use_lazy_modules("hashlib")  # before its first user is imported
     from tray.app.start import start
     from tray.errors import HooktrayError
     from tray.paths import locate

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from _thread import RLock
 from types import ModuleType
 
 TYPE_CHECKING = False  # type checkers know this name; importing `typing` takes as long as OpenSSL
@@ -27,6 +28,7 @@ class LazyModule(ModuleType):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.callbacks: list[Callable[[], object]] = []
+        self._loading = RLock()  # no thread uses the real module before the callbacks ran
 
     def __getattr__(self, attribute: str) -> object:
         if attribute == "__path__" and self.__name__ not in PACKAGES:
@@ -35,12 +37,13 @@ class LazyModule(ModuleType):
 
     def load(self) -> ModuleType:
         """The real module."""
-        if sys.modules.get(self.__name__) is self:
-            del sys.modules[self.__name__]
-        loaded = importlib.import_module(self.__name__)
-        while self.callbacks:
-            self.callbacks.pop()()
-        return loaded
+        with self._loading:
+            if sys.modules.get(self.__name__) is self:
+                del sys.modules[self.__name__]
+            loaded = importlib.import_module(self.__name__)
+            while self.callbacks:
+                self.callbacks.pop()()
+            return loaded
 
 
 class LazyLogger:
@@ -61,10 +64,10 @@ class LazyLogger:
         return call
 
 
-def use_lazy_modules() -> None:
-    """Put the lazy modules in place for this process; a module that is already imported stays as it is."""
+def use_lazy_modules(*names: str) -> None:
+    """Put the lazy modules in place for this process, all or those named; a module already imported stays as it is."""
     for name, given in GIVEN.items():
-        if name in sys.modules:
+        if name in sys.modules or (names and name not in names):
             continue
         module = LazyModule(name)
         try:
@@ -117,6 +120,7 @@ def _urllib_parse(module: LazyModule) -> Mapping[str, object]:
 GIVEN: Mapping[str, Callable[[LazyModule], Mapping[str, object]]] = {
     "hashlib": _hashlib,
     "logging": _logging,
+    "shlex": lambda module: {},
     "signal": _in_c,
     "sqlite3": _in_c,
     "urllib.parse": _urllib_parse,

@@ -73,8 +73,10 @@ def is_stale(native: Path = NATIVE_RELAY, sources: Path = SOURCES) -> bool:
     if not found or not native.exists():
         return False
     built = native.with_name(SOURCES_DIGEST)
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in found)).hexdigest()
-    return not built.exists() or built.read_text(encoding="ascii", errors="replace") != digest
+    digest = hashlib.sha256()
+    for path in found:
+        digest.update(path.read_bytes())
+    return not built.exists() or built.read_text(encoding="ascii", errors="replace") != digest.hexdigest()
 
 
 def problem(native: Path = NATIVE_RELAY) -> str:

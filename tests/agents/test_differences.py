@@ -162,6 +162,7 @@ def test_a_new_input_replaces_the_whole_or_is_merged_into_it(agent: str, name: s
     rewrite = AGENTS[agent].protocol.read(event, ran(0, said)).rewrite
 
     assert rewrite is not None
+    assert isinstance(rewrite.value, dict)
     assert (rewrite.value.keys() >= event.tool.input.keys()) is kept
 
 

@@ -44,6 +44,7 @@ class Tampered:
         self.place = Plain(folder)
         self.settings = folder / ".claude" / "settings.json"
         self._logged = 0  # lines of earlier tests
+        self._is_new = True  # no test has had it
         self._furnish()
         self.live = Live.fresh(self.place, folder)
         self.connect(*agents)
@@ -59,6 +60,9 @@ class Tampered:
 
     def renew(self) -> None:
         """As at first: what an earlier test did to the agents' files is gone, and the tray has seen that."""
+        if self._is_new:
+            self._is_new = False
+            return
         self.live.configure("")
         self.live.command("disconnect", *self.agents, "--yes")
         for found in self.folder.iterdir():
@@ -123,6 +127,11 @@ def shared_tampered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tamper
 
 
 @pytest.fixture(scope="module")
+def shared_several(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tampered]:
+    yield from _made(tmp_path_factory.mktemp("several"), "claude-code", "shelley", "starchild", "x-code")
+
+
+@pytest.fixture(scope="module")
 def shared_everyone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tampered]:
     yield from _made(tmp_path_factory.mktemp("everyone"), *connectors())
 
@@ -132,6 +141,13 @@ def tampered(shared_tampered: Tampered) -> Tampered:
     """One agent is connected: with all of them the tray has three times as much to look at."""
     shared_tampered.renew()
     return shared_tampered
+
+
+@pytest.fixture
+def several(shared_several: Tampered) -> Tampered:
+    """One of each way to keep entries is connected: a settings file, executables, YAML, a plugin."""
+    shared_several.renew()
+    return shared_several
 
 
 @pytest.fixture
@@ -233,8 +249,8 @@ def test_a_command_in_the_place_of_ours_stays_and_ours_is_beside_it_again(tamper
     assert [one["hooks"][0]["command"].split()[0] for one in groups] == ["true", "["]
 
 
-def test_each_agents_files_are_watched(everyone: Tampered) -> None:
-    home = everyone.folder
+def test_each_agents_files_are_watched(several: Tampered) -> None:
+    home = several.folder
     files = {
         "shelley": home / ".config/shelley/hooks/new-conversation",
         "starchild": home / "workspace/config/shell_hooks.yaml",
@@ -242,29 +258,29 @@ def test_each_agents_files_are_watched(everyone: Tampered) -> None:
     }
     before = {agent: (file.read_bytes(), file.stat().st_mode) for agent, file in files.items()}
 
-    everyone.by_process("import os, sys; os.chmod(sys.argv[1], 0o600)", files["shelley"])
+    several.by_process("import os, sys; os.chmod(sys.argv[1], 0o600)", files["shelley"])
     code = "import pathlib, sys; p = pathlib.Path(sys.argv[1]); p.write_text(p.read_text().replace(*sys.argv[2:]))"
-    everyone.by_process(code, files["starchild"], "timeout: 20", "timeout: 1")
-    everyone.edit(files["x-code"], "x['hooks']['PreToolUse'][0]['failurePolicy'] = 'deny'")
+    several.by_process(code, files["starchild"], "timeout: 20", "timeout: 1")
+    several.edit(files["x-code"], "x['hooks']['PreToolUse'][0]['failurePolicy'] = 'deny'")
 
-    assert {agent: everyone.noticed(agent) for agent in files} == {agent: ["entry_altered"] for agent in files}
+    assert {agent: several.noticed(agent) for agent in files} == {agent: ["entry_altered"] for agent in files}
     for agent, file in files.items():
-        everyone.connect(agent)
-        everyone.well(agent)
+        several.connect(agent)
+        several.well(agent)
         assert (file.read_bytes(), file.stat().st_mode) == before[agent]
 
 
-def test_each_agents_own_off_switch_is_noticed(everyone: Tampered) -> None:
-    home = everyone.folder
+def test_each_agents_own_off_switch_is_noticed(several: Tampered) -> None:
+    home = several.folder
     (home / ".x-code/settings.json").write_text('{"enabledPlugins": {"hooktray@local": false}}')
     (home / "workspace/config/agent.yaml").write_text("shell_hooks: {enabled: false}\n")
     (home / ".claude/settings.local.json").write_text('{"disableAllHooks": true}')
 
     for agent in ("claude-code", "starchild", "x-code"):
-        assert everyone.noticed(agent) == ["entry_switched_off"]
+        assert several.noticed(agent) == ["entry_switched_off"]
 
     (home / "workspace/config/agent.yaml").write_text("shell_hooks: {enabled: true}\n")
-    everyone.well("starchild")
+    several.well("starchild")
 
 
 def trusted(hooks: Path) -> str:
@@ -303,15 +319,15 @@ REMOVED = {
 }
 
 
-def test_a_file_or_folder_that_is_gone_is_noticed_and_comes_back(everyone: Tampered) -> None:
+def test_a_file_or_folder_that_is_gone_is_noticed_and_comes_back(several: Tampered) -> None:
     for agent, (name, cause) in REMOVED.items():
-        away = everyone.folder / f"away-{agent}"
+        away = several.folder / f"away-{agent}"
 
-        everyone.by_process("import os, sys; os.rename(*sys.argv[1:])", everyone.folder / name, away)
+        several.by_process("import os, sys; os.rename(*sys.argv[1:])", several.folder / name, away)
 
-        assert everyone.noticed(agent) == [cause]
-        everyone.connect(agent)
-        everyone.well(agent)
+        assert several.noticed(agent) == [cause]
+        several.connect(agent)
+        several.well(agent)
 
 
 def test_settings_that_nobody_can_read_any_more_are_noticed(tampered: Tampered) -> None:
@@ -412,7 +428,7 @@ def test_doctor_and_agents_find_the_same(tampered: Tampered) -> None:
     tampered.edit(tampered.settings, "x['hooks']['PreToolUse'][0]['matcher'] = 'Read'")
     tampered.noticed("claude-code")
 
-    (row,) = [one for one in tampered.live.cli_json("agents") if one["agent"] == "claude-code"]
+    (row,) = [one for one in tampered.live.rows("agents") if one["agent"] == "claude-code"]
     done = tampered.place.run(tampered.live.argv("doctor", "--static", "--json"), timeout=60)
     found = [json.loads(line) for line in done.stdout.splitlines()]
 

@@ -241,3 +241,19 @@ def test_with_a_database_that_cannot_be_read_only_guarded_calls_are_asked_about(
         house.stores.database,
     )
     assert relay(paths) == (0, b"", b"")
+
+
+def test_a_table_leads_here_until_it_is_removed_altered_or_of_another_program(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths, database = install(house, GUARD), house.stores.database
+    assert installed_relay.leads_here(paths, database)
+
+    with monkeypatch.context() as other:
+        other.setattr(sys, "_base_executable", "/bin/sh")
+        assert not installed_relay.leads_here(paths, database)
+
+    paths.relay_table.write_bytes(paths.relay_table.read_bytes() + b"#\n")
+    assert not installed_relay.leads_here(paths, database)
+    paths.relay_table.unlink()
+    assert not installed_relay.leads_here(paths, database)

@@ -40,6 +40,25 @@ def test_a_tray_compiles_no_pattern_of_ours_of_yaml_and_of_msgspec_before_it_is_
     assert done.stdout == "True\n"
 
 
+def test_a_tray_loads_openssl_when_something_large_is_hashed() -> None:
+    program = """if True:
+        import sys
+        from tray.lazy_modules import use_lazy_modules
+        use_lazy_modules("hashlib")
+        from tray.app.start import _import_lean
+        _import_lean()
+        import hashlib, tray.app.core, tray.app.runtime
+        hashlib.sha256(b"small")
+        before = "_hashlib" in sys.modules
+        hashlib.sha256(bytes(1 << 17))
+        print(before, "_hashlib" in sys.modules)
+    """
+
+    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "False True\n"
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="psutil reads the process table elsewhere")
 def test_an_agent_is_recognised_and_its_session_followed_without_psutil() -> None:
     program = """if True:

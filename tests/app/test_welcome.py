@@ -55,7 +55,7 @@ def test_the_first_start_says_where_things_are_and_connects_nothing(fresh: Live,
     fresh.config.unlink()
     fresh.start("--headless")
 
-    status = fresh.cli_json("status")[0]
+    status = fresh.rows("status")[0]
     assert status["agents"] == [{"agent": "claude-code", "connected": False, "last_event": None, "remedy": ""}]
     assert output(fresh).count("Welcome to Hooktray") == 1
 
@@ -81,7 +81,7 @@ def at_terminal(live: Live) -> Iterator[Terminal]:
 
 
 def connected(live: Live) -> set[str]:
-    return {row["agent"] for row in live.cli_json("status")[0]["agents"] if row["connected"]}
+    return {row["agent"] for row in live.rows("status")[0]["agents"] if row["connected"]}
 
 
 def test_the_first_start_at_a_terminal_connects_what_it_finds_by_one_question(two_agents: Live) -> None:
@@ -144,7 +144,7 @@ def test_an_edit_is_seen_by_an_idle_tray_and_a_broken_one_is_told(fresh: Live) -
 
     wait(lambda: last_good.exists() and last_good.read_text() == good, 20, "nobody asked, and it was read")
     fresh.config.write_text("turn_quiet_second: 3")
-    status = fresh.cli_json("status")[0]
+    status = fresh.rows("status")[0]
     assert "did you mean `turn_quiet_seconds`?" in status["problem"]
     assert fresh.states() == {"new": "pending"}
     shown = fresh.cli("config", "check")

@@ -53,7 +53,7 @@ def test_without_the_cure_the_hook_fails(house: House) -> None:
     house.tool(environment={"HOME": str(Path.home())})
 
     assert house.last.hooks[0]["status"] == "failed"
-    assert "No module named 'ownwords'" in house.last.hooks[0]["stderr"]
+    assert "No module named 'ownwords'" in str(house.last.hooks[0]["stderr"])
 
 
 def test_with_the_cure_nothing_is_wrong_and_the_hook_decides(house: House) -> None:

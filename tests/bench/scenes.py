@@ -40,6 +40,7 @@ NEEDS_YOU = {
 GOING = 20  # clicks on *Go there*
 SHOWN = 4  # notifications: more in a minute would be put together
 PUSHED = 6
+STARTED_WITHIN = 60.0  # seconds, on a busy machine
 PEER_ROUNDS = 20
 INTERPRETERS = {".js": "node", ".mjs": "node", ".py": sys.executable, ".sh": "bash"}
 NODE = "const text = require('fs').readFileSync(0, 'utf8'); JSON.parse(text); console.log('{}')\n"
@@ -258,6 +259,28 @@ def cold_start(folder: Path) -> list[Row]:
         return rows(in_turns(samples, 10), "`python -I -c pass`")
 
 
+def until_registered(folder: Path) -> list[Row]:
+    """From the start to the icon, which the desktop's tray host then has registered"""
+    with contextlib.ExitStack() as ends:
+        try:
+            desk = ends.enter_context(Desk(folder / "d", notifications=None, sound=False))
+        except FileNotFoundError:  # no programs for a desktop here
+            return []
+        one = ends.enter_context(tray(folder / "i", mode="down"))
+
+        def start() -> float:
+            argv, running = [sys.executable, "-I", "-m", "tray", "--home", one.home, "run"], []
+            seconds = desk.bus.seconds_until(
+                "StatusNotifierItemRegistered", lambda: running.append(desk.start(argv)), STARTED_WITHIN
+            )
+            desk.stop(*running)
+            return seconds
+
+        python = timed(lambda: subprocess.run([sys.executable, "-I", "-c", "pass"], check=True))
+        samples = {"`python -I -c pass`": python, "the tray, with its icon": start}
+        return rows(in_turns(samples, 10), "`python -I -c pass`")
+
+
 COMMANDS = ("--version", "paths", "status", "list", "log")
 
 
@@ -362,6 +385,7 @@ SCENES = (
     growth,
     journal,
     cold_start,
+    until_registered,
     commands,
     until_shown,
     pushed,

@@ -59,7 +59,7 @@ def settings(tmp_path: Path) -> Path:
 
 
 def by_agent(live: Live, *argv: str) -> dict[str, dict[str, Any]]:
-    return {row["agent"]: row for row in live.cli_json("agents", *argv)}
+    return {row["agent"]: row for row in live.rows("agents", *argv)}
 
 
 def doctor(live: Live) -> dict[str, dict[str, str]]:
@@ -126,7 +126,7 @@ def test_an_agent_is_refused_whatever_it_says(live: Live, settings: Path, words:
     hook = {"hooks": [{"type": "command", "command": "/bin/echo"}]}
     settings.write_text(json.dumps({"hooks": {"Stop": [hook]}}))
     if "--undo" in words:
-        assert live.cli("import-hooks", "claude-code", "--yes").returncode == 0
+        live.command("import-hooks", "claude-code", "--yes")
     text = settings.read_bytes()
     argv = [PYTHON, "-I", "-m", "tray", "--home", str(live.home), *words.split(), "claude-code"]
 
@@ -226,7 +226,7 @@ def test_lines_that_the_agent_does_not_run_are_not_firing_though_they_work(runni
 
 
 def test_the_agents_own_question_is_told_where_it_is_open(live: Live, settings: Path, tmp_path: Path) -> None:
-    live.cli("connect", "claude-code", "--yes")
+    live.connect("claude-code")
     project = tmp_path / "project"
     project.mkdir()
     told = {str(folder): {"hasTrustDialogAccepted": False} for folder in (tmp_path, project)}
@@ -242,7 +242,7 @@ def test_the_agents_own_question_is_told_where_it_is_open(live: Live, settings: 
 
 
 def test_the_doctor_says_what_keeps_an_event_from_arriving(live: Live, settings: Path, tmp_path: Path) -> None:
-    live.cli("connect", "claude-code", "--yes")
+    live.connect("claude-code")
     stopped = doctor(live)["claude-code"]
     live.place.run([PYTHON, "-I", "-m", "tray", "--home", tmp_path / "other", "connect", "claude-code", "--yes"])
     elsewhere = doctor(live)["claude-code"]
@@ -259,7 +259,7 @@ OTHERS = [agent for agent in connectors() if agent != "claude-code"]
 
 @pytest.fixture
 def connected(running: Live, tmp_path: Path) -> Live:
-    running.cli("connect", *OTHERS, "--yes", "--workspace", str(tmp_path / "w"))
+    running.command("connect", *OTHERS, "--yes", "--workspace", str(tmp_path / "w"))
     return running
 
 
@@ -297,7 +297,7 @@ def test_shelleys_own_executable_is_listed_and_chained_once_approved(live: Live,
         "readonly": {"conversation_id": "c", "model": "m", "reasoning_level": "", "queued": False},
     }
 
-    live.cli("connect", "shelley", "--yes")
+    live.connect("shelley")
     assert live.states() == {"chat-message": "pending"}
     approve_all(live)
     live.start("--headless")
@@ -308,7 +308,7 @@ def test_shelleys_own_executable_is_listed_and_chained_once_approved(live: Live,
     finally:
         assert isinstance(live.place, Plain)
         live.place.close()
-    live.cli("disconnect", "shelley", "--yes")
+    live.command("disconnect", "shelley", "--yes")
     assert own.read_bytes() == text
 
 
@@ -363,7 +363,7 @@ def test_at_a_terminal_it_asks_first(live: Live, settings: Path, tmp_path: Path)
 
 
 def test_a_real_event_is_heard_of(running: Live, settings: Path) -> None:
-    running.cli("connect", "claude-code", "--yes")
+    running.connect("claude-code")
     payload = {"hook_event_name": "Notification", "session_id": "s", "message": "x"}
     line = json.loads(settings.read_text())["hooks"]["Notification"][0]["hooks"][0]["command"]
 
@@ -377,7 +377,7 @@ def test_a_real_event_is_heard_of(running: Live, settings: Path) -> None:
 
 
 def test_a_line_that_leads_nowhere_is_found_by_trying(live: Live, settings: Path) -> None:
-    live.cli("connect", "claude-code", "--yes")
+    live.connect("claude-code")
     settings.write_text(settings.read_text().replace("/bin/hooktray-relay", "/gone/hooktray-relay"))
 
     row = by_agent(live, "--try")["claude-code"]

@@ -33,7 +33,7 @@ def test_a_hook_is_shown_without_a_tray_with_the_commands_that_decide(live: Live
     )
     assert "  May do   refuses it; starts no program" in lines
     assert lines[-1].startswith("To approve it: `hooktray approve ")
-    assert live.cli_json("list")[0]["state"] == "pending"
+    assert live.rows("list")[0]["state"] == "pending"
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def test_a_command_that_the_tray_answers_imports_neither_database_nor_engine(liv
 def test_an_edit_of_the_settings_shows_at_once(live: Live) -> None:
     live.configure(CONFIGURATION.replace("name: waits", "name: renamed"))
     try:
-        names = [row["name"] for row in live.cli_json("list")]
+        names = [row["name"] for row in live.rows("list")]
     finally:
         live.configure(CONFIGURATION)
 

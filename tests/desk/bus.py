@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,6 +69,10 @@ class Bus:
             body=list(body),
         )
         return self._runner.run(_reply(self._connection, message))
+
+    def seconds_until(self, member: str, act: Callable[[], object], deadline: float = TIMEOUT) -> float:
+        """Seconds from the call of `act` until any program sends this signal."""
+        return self._runner.run(_seconds_until(self._connection, member, act, deadline))
 
     def has_name(self, name: str) -> bool:
         return bool(self.call(*DAEMON, "NameHasOwner", "s", [name])[0])
@@ -146,6 +151,32 @@ async def _connect(address: str) -> MessageBus:
 async def _disconnect(connection: MessageBus) -> None:
     connection.disconnect()
     await connection.wait_for_disconnect()  # type: ignore[no-untyped-call]
+
+
+async def _seconds_until(connection: MessageBus, member: str, act: Callable[[], object], deadline: float) -> float:
+    sent, (daemon, path, interface) = asyncio.Event(), DAEMON
+    rule = [f"type='signal',member='{member}'"]
+
+    def on_message(message: Message) -> bool:
+        if message.message_type is MessageType.SIGNAL and message.member == member:
+            sent.set()
+        return False
+
+    def match(method: str) -> Message:
+        return Message(
+            destination=daemon, path=path, interface=interface, member=method, signature="s", body=list(rule)
+        )
+
+    connection.add_message_handler(on_message)
+    await _reply(connection, match("AddMatch"))
+    try:
+        started = time.perf_counter()
+        act()
+        await asyncio.wait_for(sent.wait(), deadline)
+        return time.perf_counter() - started
+    finally:
+        connection.remove_message_handler(on_message)
+        await _reply(connection, match("RemoveMatch"))
 
 
 async def _reply(connection: MessageBus, message: Message) -> list[Any]:

@@ -169,7 +169,7 @@ def test_a_guard_that_fails_its_first_run_is_shown_and_undo_takes_the_approval_b
     go.touch()
     shown = desk.wait_notification(lambda one: "failed its test run" in one.body, SLOW)
     (row,) = live.wait_log(1)
-    health = live.cli_json("list")[0]["health"]
+    health = live.rows("list")[0]["health"]
     bubbles.press("Undo")
     desk.wait(lambda: live.states() == {"guard": "pending"}, SLOW, "the approval is taken back")
 

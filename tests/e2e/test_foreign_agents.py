@@ -105,11 +105,11 @@ def test_commands_show_who_is_not_guarded(plain: Plain, house: House, tmp_path: 
     assert plainly in live.cli("log", "--agent", "windsurf").stdout.decode()
     assert plainly in live.cli("why", row["id"]).stdout.decode()
     assert "windsurf: not supported yet, its tool calls are not guarded" in live.cli("status").stdout.decode()
-    assert live.cli_json("status")[0]["unsupported"][0]["agent"] == "windsurf"
+    assert live.rows("status")[0]["unsupported"][0]["agent"] == "windsurf"
     shown = "runs Hooktray's hooks for claude-code, and is not supported yet: its tool calls are not guarded"
     assert f"windsurf: {shown}" in live.cli("agents").stdout.decode()
     assert f"agent: windsurf: {shown}" in live.cli("doctor", "--static").stdout.decode()
-    assert live.cli_json("agents")[-1] | {"last_event": 0} == {
+    assert live.rows("agents")[-1] | {"last_event": 0} == {
         "agent": "windsurf",
         "line": "claude-code",
         "last_event": 0,

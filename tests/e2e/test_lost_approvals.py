@@ -94,7 +94,7 @@ class Tray(Installed):
 
     def by_the_tray(self) -> list[str]:
         """The hooks of the rows that the tray wrote, the last row first."""
-        return [one["name"] for row in self.live.cli_json("log", "--limit", "3") for one in row["hooks"]]
+        return [one["name"] for row in self.live.log()[:3] for one in row["hooks"]]
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ def approve(house: House, root: Path) -> None:
 
 
 def hooks(house: House) -> list[tuple[str, str]]:
-    return [(hook["status"], hook["gate"]) for hook in house.last.hooks]
+    return [(str(hook["status"]), str(hook["gate"])) for hook in house.last.hooks]
 
 
 def plugin(house: House, folder: Path) -> None:

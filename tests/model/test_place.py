@@ -66,7 +66,7 @@ def test_what_has_another_form_is_dropped_by_name(name: str) -> None:
 def test_no_text_of_an_agent_brings_a_control_character_or_an_option(environment: dict[str, str]) -> None:
     place, _ = read_place(environment)
 
-    texts = list(place_fields(place).values())
+    texts = list(map(str, place_fields(place).values()))
     assert [text for text in texts if not text.isprintable() or text.startswith("-")] == []
 
 

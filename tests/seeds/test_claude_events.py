@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
+from every import every
 from seeds.product import SCRIPTS
 from seeds.requirement import Answers, event_of
 
@@ -266,9 +266,9 @@ SAID_BY_EXIT_2: Mapping[str, Any] = {
     "deny": lambda event: inner(event, permissionDecision="deny", permissionDecisionReason="h (Hooktray): no"),
 }
 OUTPUTS = [
-    pytest.param(event, output, answer, id=f"{event}-{number}")
+    (event, output, answer)
     for event, row in ROWS.items()
-    for number, (output, answer) in enumerate((*row.answers, *EVERYWHERE))
+    for output, answer in (*row.answers, *EVERYWHERE)
     if event != "WorktreeCreate"
 ]
 
@@ -278,7 +278,7 @@ def test_all_33_events_are_here() -> None:
     assert len(ROWS) == 33
 
 
-@pytest.mark.parametrize("event", ROWS)
+@every("event", ROWS)
 def test_a_claude_event_is_parsed_with_every_field_of_its_input(event: str) -> None:
     row = ROWS[event]
 
@@ -289,7 +289,7 @@ def test_a_claude_event_is_parsed_with_every_field_of_its_input(event: str) -> N
     assert {key: stdin[key] for key in row.fields} == row.fields
 
 
-@pytest.mark.parametrize("event", ROWS)
+@every("event", ROWS)
 def test_a_claude_event_is_matched_by_its_own_subject(event: str, tmp_path: Path) -> None:
     row = ROWS[event]
     parsed = event_of(AGENT, event, row.fields)
@@ -311,12 +311,12 @@ def test_a_claude_event_is_matched_by_its_own_subject(event: str, tmp_path: Path
         assert meets("other")
 
 
-@pytest.mark.parametrize(("event", "output", "answer"), OUTPUTS)
+@every(("event", "output", "answer"), OUTPUTS)
 def test_a_claude_event_is_answered_exactly(event: str, output: Any, answer: Any) -> None:
     _answers(event, out=output if isinstance(output, str) else json.dumps(output), answer=answer)
 
 
-@pytest.mark.parametrize("event", [event for event in ROWS if event != "WorktreeCreate"])
+@every("event", [event for event in ROWS if event != "WorktreeCreate"])
 def test_exit_2_refuses_where_a_claude_event_can_be_refused(event: str) -> None:
     style = ROWS[event].exit_2
     if style == "exit":
@@ -340,7 +340,7 @@ HANDLERS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", HANDLERS)
+@every("name", HANDLERS)
 def test_a_printed_handler_is_read_as_it_stands(tmp_path: Path, name: str) -> None:
     text = f'{{"hooks": {{"Stop": [{{"hooks": [{(SCRIPTS / name).read_text()}]}}]}}}}'
 

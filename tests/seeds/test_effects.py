@@ -266,7 +266,7 @@ def test_the_printed_http_hook_is_listed_as_a_post_and_has_no_file_to_check(prod
     product.source("starchild", product.write("workspace/config/shell_hooks.yaml", printed, 0o644)).start()
 
     shown = product.live.cli("list").stdout.decode()
-    (row,) = product.live.cli_json("list")
+    (row,) = product.live.rows("list")
     (found,) = [row for row in product.live.cli_json("doctor", "--static") if row["check"] == "hook"]
 
     assert "POST https://my-guard.example.com/hook" in shown

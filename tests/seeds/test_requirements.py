@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import json
+import re
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
@@ -17,6 +17,7 @@ from tray.agents.registry import AGENTS
 
 TESTS = Path(__file__).parent.parent
 PAGE = TESTS.parent / "docs" / "generated" / "requirements.md"
+TEST = re.compile(r"^ *def test_(\w+)\(", re.MULTILINE)
 WITH_CASES = [one for one in REQUIREMENTS if one.case]
 
 
@@ -64,9 +65,8 @@ def functions() -> dict[str, list[str]]:
     """The files of each test function, by its name without `test_`."""
     found: dict[str, list[str]] = defaultdict(list)
     for path in sorted(TESTS.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-                found[node.name.removeprefix("test_")].append(f"tests/{path.relative_to(TESTS).as_posix()}")
+        for name in TEST.findall(path.read_text(encoding="utf-8")):
+            found[name].append(f"tests/{path.relative_to(TESTS).as_posix()}")
     return found
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 from desk import wait
+from every import every
 from seeds.product import Product
 from seeds.requirement import Answers, Reads, Requirement, event_of
 from seeds.requirements import REQUIREMENTS
@@ -80,7 +81,7 @@ def ask(product: Product, requirement: Requirement) -> subprocess.CompletedProce
     return done
 
 
-@pytest.mark.parametrize("requirement", ANSWERS, ids=[one.number for one in ANSWERS])
+@every("requirement", ANSWERS, ids=[one.number for one in ANSWERS])
 def test_an_agent_is_answered_as_required(product: Product, requirement: Requirement) -> None:
     case = requirement.case
     assert isinstance(case, Answers)
@@ -91,7 +92,7 @@ def test_an_agent_is_answered_as_required(product: Product, requirement: Require
     case.judge(text.replace(f"{hook_name(requirement)} (Hooktray): ", ""), done.returncode)
 
 
-@pytest.mark.parametrize("requirement", READS, ids=[one.number for one in READS])
+@every("requirement", READS, ids=[one.number for one in READS])
 def test_a_hook_finds_what_is_required(product: Product, requirement: Requirement) -> None:
     case = requirement.case
     assert isinstance(case, Reads)

@@ -34,7 +34,7 @@ def runs(product: Product) -> int:
 
 
 def states(product: Product) -> list[str]:
-    return [row["state"] for row in product.live.cli_json("list")]
+    return [row["state"] for row in product.live.rows("list")]
 
 
 def connect(product: Product, agent: str = "claude-code") -> None:
@@ -115,7 +115,7 @@ def test_a_hook_of_a_source_runs_once_although_it_is_imported_afterwards(product
 
     hooks = product.row("the call after the import").hooks
     assert runs(product) == before + 1
-    assert sorted(hook["status"] for hook in hooks) == ["ok", "skipped"]
+    assert sorted(str(hook["status"]) for hook in hooks) == ["ok", "skipped"]
 
 
 @pytest.mark.parametrize("disabled", [False, True])
@@ -136,7 +136,7 @@ def test_list_does_not_name_our_own_executables_in_shelleys_folder(product: Prod
     product.start()
 
     assert list(product.live.states()) == ["slash/files"]
-    rows = product.live.cli_json("list")
+    rows = product.live.rows("list")
     assert {row["source"] for row in rows} == {str(product.paths.config.parent / "shelley-hooks/slash/files")}
 
 
@@ -156,7 +156,7 @@ def test_without_a_model_prompt_hooks_say_so_once_and_name_the_cure(product: Pro
     prompts = [{"type": "prompt", "prompt": f"Question {number}? $ARGUMENTS"} for number in range(3)]
     product.claude("PreToolUse", *prompts).start()
 
-    listed = [row["health"] for row in product.live.cli_json("list")]
+    listed = [row["health"] for row in product.live.rows("list")]
     said = product.live.cli("doctor", "--static").stdout.decode()
 
     assert all("write `llm:` in hooktray.yaml" in health for health in listed)

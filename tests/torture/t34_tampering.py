@@ -222,7 +222,8 @@ class Unwatched(Tray):
         environment = {**self.environment, "PYTHONPATH": str(Path(__file__).parents[1])}
         argv = [sys.executable, "-m", "torture.unwatched_tray", self.home]
         self.process = subprocess.Popen(argv, env=environment, stdin=quiet, stdout=quiet, stderr=quiet)
-        wait(lambda: self.paths.socket.exists(), LONG, "the tray opens its socket")
+        victim = Victim(self.paths, Path(self.home), {})
+        wait(victim.health, LONG, "the tray answers: its socket is there before it has looked at its files")
 
 
 @contextmanager

@@ -117,7 +117,7 @@ def parse(line: str | Sequence[str]) -> RelayCommand | None:
     return None
 
 
-@functools.lru_cache(maxsize=128)  # a settings file has the same line for many events, and is read several times
+@functools.lru_cache(maxsize=1024)  # the lines of all agents' events are read several times
 def _words(line: str) -> tuple[str, ...]:
     return tuple(shlex.split(line, comments=True))
 

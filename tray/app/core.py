@@ -1,9 +1,9 @@
 """The core of the tray judges events. It answers them while the user interface is still imported and built.
 
 The user interface is all that people see: the icon, alerts, the page, the answers to commands (tray/app/runtime.py).
-What it has to do for an event waits in the queue of `work`; a question to the user and a command wait in their own
-threads until it is built. A guard never waits for it: before the socket listens, the core opens the stores, looks for
-lost approvals and installs the relay's files.
+What it has to do for an event waits in the queue of `work`, and a command waits in its own thread until it is built.
+An event never waits for it: before the socket listens, the core opens the stores, looks for lost approvals and
+installs the relay; and it asks the user nothing until the user interface is built.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from tray.paths import Paths
 from tray.protection.self_protection import PageAddress
 from tray.threads import ShutdownState, StopSignal, WorkQueue
 
-BUILD_TIMEOUT = 30.0  # seconds that a command or a question waits for the user interface
+BUILD_TIMEOUT = 30.0  # seconds that a command waits for the user interface
 
 log = logging.getLogger(__name__)
 
@@ -105,7 +105,7 @@ class TrayCore:
 
     def _make_engine(self) -> None:
         self.questions = UserQuestions(
-            agents=lambda: self.ui.asking_agents(),
+            agents=lambda: () if self._ui is None else self._ui.asking_agents(),
             seconds=lambda: self.ui.question_seconds(),
             on_asked=lambda question: self.work.post(lambda: self.ui.question_opened(question)),
             on_ended=lambda question, result: self.work.post(lambda: self.ui.question_closed(question, result)),
@@ -127,12 +127,12 @@ class TrayCore:
     def ui(self) -> UserInterface:
         """Waits until the user interface is built; raises HooktrayError if that takes too long or fails."""
         if (self._ui is None and not self._build_ended.wait(BUILD_TIMEOUT)) or self._ui is None:
-            raise HooktrayError(say("Hooktray is still starting"), hint=say("try it once more"))
+            raise _starting()
         return self._ui
 
     def listen(self) -> None:
         """Start to accept events."""
-        self.relay_files.install()  # before the tray accepts events: it may be killed at any moment
+        self.relay_files.install()
         self.shutdown.start()
         self.work.post(self._begin)
         self.server.start(self._inherited)
@@ -193,7 +193,11 @@ class TrayCore:
             return {"error": error.message, "hint": error.hint}
 
     def _answer_slash_command(self, words: tuple[str, ...], agent: str) -> str:
-        try:
-            return self.ui.answer_slash_command(words, agent)
-        except HooktrayError as error:
+        if self._ui is None:
+            error = _starting()
             return f"{error.message}; {error.hint}"
+        return self._ui.answer_slash_command(words, agent)
+
+
+def _starting() -> HooktrayError:
+    return HooktrayError(say("Hooktray is still starting"), hint=say("try it once more"))

@@ -91,6 +91,15 @@ def is_installed(paths: Paths, database: Database) -> bool:
     return bool(_saved(database)) or _table(paths).state == str(paths.state)
 
 
+def leads_here(paths: Paths, database: Database) -> bool:
+    """Whether the table is as it was written last, and names our state folder and this program's one-shot engine."""
+    text = _content(paths.relay_table)
+    if text is None or _saved(database).get(TABLE, "").encode() != text:
+        return False
+    found = relay_table.read(text)
+    return found.state == str(paths.state) and found.once == relay_conf.once_command(paths)
+
+
 def mend(paths: Paths, database: Database, guarded: Iterable[Guard] | None = None) -> tuple[RelayProblem, ...]:
     """Install relay and table anew; returns what is still wrong."""
     install(paths, database)

@@ -13,6 +13,7 @@ from tray.approvals.catalog import HookCatalog
 from tray.engine.own_answers import LostApprovals
 from tray.errors import HooktrayError
 from tray.paths import Paths
+from tray.store.lost_guards import LostGuards
 
 log = logging.getLogger(__name__)
 
@@ -30,12 +31,23 @@ class RelayFiles:
         self.lost = LostApprovals()  # the tray judges by its guards, too
 
     def install(self) -> None:
-        """Install the relay, and write all that it reads."""
+        """Before the first event, as the tray may be killed at any moment: install the relay, and what it reads.
+
+        A table that leads here stays as it is until the next `write`: to make one asks every agent for its answers.
+        """
         try:
             installed_relay.install(self._paths, self._stores.database)
         except HooktrayError as error:  # the doctor shows it, too
             log.warning("the relay cannot be installed: %s", error.message)
-        self.write()
+        if not installed_relay.leads_here(self._paths, self._stores.database):
+            self.write()
+            return
+        relay_conf.write(self._paths, self._catalog.without_tray())
+        try:
+            if LostGuards(self._stores.database).load() is not None:
+                self.lost.guards = kept_guards(self._sources())
+        except HooktrayError as error:
+            log.warning("what lost approvals guard cannot be read: %s", error.message)
 
     def write(self) -> None:
         """Write what relays do when the tray does not answer. Raises OSError when the state folder is gone."""

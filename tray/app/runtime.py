@@ -83,6 +83,7 @@ if TYPE_CHECKING:
     from tray.ipc.health import TrayHealth
 
 REFRESH_SECONDS = 1.0  # seconds between two refreshes of the sources while events come in
+AGENTS_SECONDS = 1.0  # seconds, at least, between two readings of all agents' files for menu and page
 PINNED_AT_START = "noted at start"  # the channel of rows about programs of hooks that were approved before
 KEEP_TIMEOUT = 10.0  # seconds that a command waits until what it recorded is held
 SESSION_DAYS = 7.0  # days that a session is remembered whose end was not reported
@@ -114,6 +115,9 @@ class App:
         self._first_start = welcome.create_config(self._paths)
         self._loop = LoopThread()
         self._throttled_refresh = ThrottledCall(self._loop.loop, self._changed, REFRESH_SECONDS)
+        self._throttled_agents = ThrottledCall(
+            self._loop.loop, lambda: self._work.post(self._presenter.opened), AGENTS_SECONDS
+        )
         self._watch = FileWatch(self._loop.loop, self._changed)
         self._make_state_recovery(folder)
         self._doctor = LiveDoctor(self._paths, self._stores, self._catalog, self._health)
@@ -362,7 +366,7 @@ class App:
 
     def _show_agents(self) -> None:
         """Our entries in the agents' settings may be others."""
-        self._presenter.opened()
+        self._throttled_agents.request()
         self._presenter.show()
 
     def run(self) -> None:
@@ -442,6 +446,8 @@ class App:
             return
         self._sessions.load()
         self._presenter.attach(self._icon)
+        with contextlib.suppress(OSError):  # the folder is gone, which the refresh announces
+            self._relay_files.write()
         self._relay_watch.announce_start()
         self._alert_controller.announce_offline(self._stores)
         unjudged_calls.announce(self._paths, self._stores.journal, self._alert_controller.alerts)
@@ -453,12 +459,15 @@ class App:
         self._stores.sessions.prune(SESSION_DAYS)
         gc.freeze()  # what exists by now stays: the collector need not scan it again and again
 
+    def _refresh_again(self) -> None:
+        """Refresh, and delay the next refresh by its cost; the first one imports much, so it is not counted."""
+        started = time.thread_time()  # the time of other threads does not count
+        self._refresh()
+        self._throttled_refresh.record_cost(time.thread_time() - started)
+
     def _refresh(self) -> None:
         """Read the sources again; whatever newly waits for the user is announced."""
-        started, problem = (
-            time.thread_time(),
-            self._catalog.configuration.problem,
-        )  # the time of other threads does not count
+        problem = self._catalog.configuration.problem
         self._state_recovery.check()
         self._catalog.refresh()
         self._alert_controller.announce_tampering(self._stores)
@@ -489,7 +498,6 @@ class App:
         self._watch.watch((self._paths.config, *self._catalog.watched))
         self._doctor.refresh()
         self._presenter.show()
-        self._throttled_refresh.record_cost(time.thread_time() - started)
 
     def _recover(self) -> None:
         """Something happened to the state folder."""
@@ -552,7 +560,7 @@ class App:
         self._presenter.show()
 
     def _changed(self) -> None:
-        self._work.post(self._refresh)
+        self._work.post(self._refresh_again)
 
     def request_refresh(self) -> None:
         self._throttled_refresh.request()

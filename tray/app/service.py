@@ -180,7 +180,9 @@ class EventBus:
 
     def _publish(self, event: Event, decision: Decision, record: Record) -> None:
         shown = record
-        if len(record.payload) + len(record.answer.get("stdout", "")) > LARGE_RECORD:  # no row of the menu shows them
+        if (
+            len(record.payload) + len(str(record.answer.get("stdout", ""))) > LARGE_RECORD
+        ):  # no row of the menu shows them
             shown = replace(record, payload="", answer={}, masks=())
         self.view.recent.appendleft(shown)
         if not record.test:

@@ -91,7 +91,11 @@ def _import_lean() -> None:
     """Import asyncio without TLS, which we never use with it, and msgspec without newer types; this saves 2 MB.
 
     Their patterns and those of yaml are not compiled: that takes a tenth of a start, and events use none of them.
+    `hmac` compares two texts without OpenSSL, which takes 3.4 MB and 3 ms to load; the lazy `hashlib` loads it when a
+    passphrase or something large is hashed.
     """
+    with hidden("_hashlib"):
+        import hmac  # noqa: F401
     with hidden("ssl"):
         import asyncio  # noqa: F401
     with hidden("typing_extensions"), lazy_patterns():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from tray.model.decision import Verdict
 from tray.model.hook import Failure, Rule
@@ -20,32 +19,38 @@ NAMES = {  # of the fields that definitions in ledgers have, where `hooktray.yam
 }
 FIRST = ("name", "event", "agent", "tool", "matcher", "type", "command", "url", "prompt", "decision", "reason")
 # The defaults: empty, or what every hook has that declares nothing else.
-DEFAULTS: Mapping[str, Any] = {"background": 600.0, "enabled": True, "failure": Failure.DEFAULT.value}
-EMPTY: tuple[Any, ...] = ("", [], {}, False, None)
+DEFAULTS: Mapping[str, object] = {"background": 600.0, "enabled": True, "failure": Failure.DEFAULT.value}
+EMPTY: tuple[object, ...] = ("", [], {}, False, None)
 
 
 def definition_rows(definition: str) -> list[str]:
     """`key: value` for all that a definition sets; a text of several lines follows its key, indented."""
-    fields: dict[str, Any] = json.loads(definition)
+    fields = _object(json.loads(definition))
     del fields["source"]
     kind = str(fields.pop("kind")).lower()
-    action: dict[str, Any] = fields.pop("action")
+    action, match = _object(fields.pop("action")), _object(fields.pop("match"))
     if kind == Rule.__name__.lower():
-        action["verdict"] = Verdict(action["verdict"]).word
+        action["verdict"] = Verdict(int(str(action["verdict"]))).word
     elif action.pop("agent", False):
         kind = "agent"
-    values = {"type": kind}
-    for part in (fields.pop("match"), action, fields):
+    values: dict[str, object] = {"type": kind}
+    for part in (match, action, fields):
         values |= {NAMES.get(key, key): value for key, value in part.items() if not _says_nothing(key, value)}
     order = [*(key for key in FIRST if key in values), *sorted(values.keys() - set(FIRST))]
     return [row for key in order for row in _rows(key, values[key])]
 
 
-def _says_nothing(key: str, value: Any) -> bool:
+def _object(value: object) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise ValueError(f"not a hook's definition: {value!r:.40}")
+    return value
+
+
+def _says_nothing(key: str, value: object) -> bool:
     return value in EMPTY or DEFAULTS.get(key) == value
 
 
-def _rows(key: str, value: Any) -> Iterator[str]:
+def _rows(key: str, value: object) -> Iterator[str]:
     lines = _text(value).splitlines() or [""]
     if len(lines) == 1:
         yield f"{key}: {lines[0]}"
@@ -54,7 +59,7 @@ def _rows(key: str, value: Any) -> Iterator[str]:
     yield from (f"  {line}" for line in lines)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(": ".join(map(str, one)) if isinstance(one, list) else str(one) for one in value)
     if isinstance(value, bool):

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import msgspec
 
@@ -195,7 +194,7 @@ def _data_keys(settings: Settings, ledger_state: LedgerState) -> list[str]:
     return [key for key, basis in bases.items() if ledger_state.settings.get(f"setting:{key}") != _digest(basis)]
 
 
-def _last_confirmed(key: str, ledger_state: LedgerState) -> Any:
+def _last_confirmed(key: str, ledger_state: LedgerState) -> object:
     field = next(one for one in msgspec.structs.fields(Settings) if one.name == key)
     usual = getattr(Settings(), key)
     text = ledger_state.setting_texts.get(f"setting:{key}", "") if f"setting:{key}" in ledger_state.settings else ""

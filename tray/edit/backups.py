@@ -95,10 +95,13 @@ class Backups:
 
     def of_agent(self, agent: str) -> list[Backup]:
         """Every file of this agent's that we wrote, by path."""
-        found = []
-        for file in sorted(self._folder.glob("*.json")):
+        found, named = [], json.dumps(agent).encode()
+        for file in self._folder.glob("*.json"):
             with contextlib.suppress(*UNREADABLE):
-                document = json.loads(file.read_bytes())
+                text = file.read_bytes()
+                if named not in text:
+                    continue  # most are of another agent, and need not be parsed
+                document = json.loads(text)
                 if document["agent"] == agent:
                     found.append(_parse(document))
         return sorted(found, key=lambda backup: backup.path)

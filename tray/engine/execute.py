@@ -26,7 +26,6 @@ from tray.errors import HooktrayError
 from tray.execution.environment import USER_PACKAGES, add_withheld, clean
 from tray.execution.hook_runs import HookPlace, HookRuns
 from tray.execution.process import CANCELLED, CLOSED, Job, StartGate
-from tray.execution.request_deadline import Deadline
 from tray.lazy_dataclass import replace
 from tray.model.decision import Gate, HookOutput, Outcome, Result, Status, Verdict
 from tray.model.event import TEST_VARIABLE, Event
@@ -38,6 +37,7 @@ from tray.threads import ShutdownState, run_logged
 if TYPE_CHECKING:  # most events ask no hook, and need nothing that starts processes; `once` reads no YAML
     from tray.approvals.command_resolver import CommandResolver
     from tray.execution.command import BackgroundProcesses, Hangup
+    from tray.execution.request_deadline import Deadline
     from tray.execution.request_job import AnyJob, RequestJob
     from tray.settings import Llm
     from tray.store.copies import Copies

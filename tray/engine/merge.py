@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tray.agents import lenient
 from tray.agents.protocol import spec
 from tray.agents.registry import AGENTS, hook_rules
 from tray.engine.own_answers import OWN_NAME
@@ -47,6 +46,8 @@ def parse_output(event: Event, hook: Hook, result: Result) -> HookOutput:
         output = replace(output, context="", adjustment=output.adjustment or "its context at a stop was dropped")
     if output.verdict is Verdict.DENY or result.cause or result.code is None:
         return output
+    from tray.agents import lenient
+
     if last := lenient.last_object(result.stdout):
         answer = known.protocol.read(event, replace(result, stdout=last.encode()))
         if answer.verdict > max(output.verdict, Verdict.ALLOW) or answer.stop is not None:
@@ -65,6 +66,8 @@ def _refusal(answer: HookOutput) -> HookOutput:
 
 def _require_answer(hook: Hook, result: Result, output: HookOutput) -> HookOutput:
     """With `failure: block` text is a failure, unless it is what the event or the hook's own format asks for."""
+    from tray.agents import lenient
+
     text = lenient.text(result.stdout, lenient.PYTHON)
     is_ours, is_object = hook.source.kind == OWN_SOURCE, lenient.is_object(text)
     if not text or output.plain or (is_object and not (is_ours and output.warning)):

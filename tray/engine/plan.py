@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, lru_cache, partial
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tray.agents import wire
 from tray.agents.agent import ENVELOPE
@@ -261,7 +261,7 @@ def _subject(match: Match, event: Event) -> set[str]:
     subject = spec(match.format, match.native).subject
     key = subject or ("command" if event.kind is EventKind.SLASH_COMMAND else "")
     try:
-        value: Any = wire.mapping(AGENTS[match.format].protocol.stdin(event))
+        value: object = wire.mapping(AGENTS[match.format].protocol.stdin(event))
     except ValueError:
         return set()
     for step in key.split("."):

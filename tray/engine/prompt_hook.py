@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from tray.agents import wire
 from tray.engine.prompt_text import SYSTEM, render_prompt
@@ -83,12 +82,12 @@ def _content(call: ToolCall, folder: ProjectFolder, number: int) -> str:
         return f"error: {error}"
 
 
-def _read(folder: ProjectFolder, arguments: Mapping[str, Any]) -> str:
+def _read(folder: ProjectFolder, arguments: Mapping[str, object]) -> str:
     line = arguments.get("line")
     return folder.read(wire.text(arguments, "path"), line if isinstance(line, int) else 1)
 
 
-TOOL_FUNCTIONS: dict[str, Callable[[ProjectFolder, Mapping[str, Any]], str]] = {
+TOOL_FUNCTIONS: dict[str, Callable[[ProjectFolder, Mapping[str, object]], str]] = {
     "glob": lambda folder, given: folder.glob(wire.text(given, "pattern")),
     "grep": lambda folder, given: folder.grep(wire.text(given, "pattern"), wire.text(given, "path") or "."),
     "read": _read,

@@ -6,7 +6,6 @@ import os
 import re
 import stat
 from collections.abc import Mapping
-from typing import Any
 
 from tray.agents import lenient, wire
 from tray.agents.registry import AGENTS, hook_rules
@@ -70,7 +69,7 @@ def parse_reply(event: Event, hook: Hook, action: Prompt, result: Result) -> Hoo
     return _stop_on_refusal(event, action, answer, output) if stops else output
 
 
-def _stop_on_refusal(event: Event, action: Prompt, answer: Mapping[str, Any], output: HookOutput) -> HookOutput:
+def _stop_on_refusal(event: Event, action: Prompt, answer: Mapping[str, object], output: HookOutput) -> HookOutput:
     """A "no" about a tool ends the turn there, unless its hook is set otherwise; at an end it may be impossible."""
     if answer.get("ok") is not False or output.problem:
         return output
@@ -80,7 +79,7 @@ def _stop_on_refusal(event: Event, action: Prompt, answer: Mapping[str, Any], ou
     return output if goes_on or output.stop is not None else replace(output, stop=output.reason)
 
 
-def _parse_answer(event: Event, answer: Mapping[str, Any]) -> HookOutput:
+def _parse_answer(event: Event, answer: Mapping[str, object]) -> HookOutput:
     ok, word, goes_on = (answer.get(key) for key in ("ok", "decision", "continue"))
     if invalid := next((key for key in TEXTS if not isinstance(answer.get(key), str | None)), ""):
         return HookOutput(problem=f"the model's answer has a {invalid} that is not text")
@@ -117,7 +116,7 @@ def _redacted(value: object) -> str:
     return redact(wire.dumps(redact_value(value)[0]).decode("utf-8", "replace")).text
 
 
-def _transcript(payload: Mapping[str, Any]) -> str:
+def _transcript(payload: Mapping[str, object]) -> str:
     """The end of the transcript, redacted."""
     path = wire.text(payload, "transcript_path")
     if not path:

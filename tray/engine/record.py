@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterator, Mapping
 from operator import attrgetter, itemgetter
 from pathlib import PurePath
-from typing import Any
 
 from tray.agents.tools import canonical_input
 from tray.lazy_dataclass import dataclass, field
@@ -29,7 +28,7 @@ MASK = lazy_pattern(r"\[masked [^\[\]]{1,40} [0-9a-f]{12}\]")
 KEY_STEP = " (a key)"
 BORDER = "\n "  # between texts that are looked at together: no secret ends or begins otherwise because of it
 
-Fields = Mapping[str, Any]  # of a row
+Fields = Mapping[str, object]  # of a row
 Steps = tuple["Steps", str | int] | None  # the last one first, so that a step down copies nothing
 
 SUBJECT_LIMIT = 300  # characters of what the event is about

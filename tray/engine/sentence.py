@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tray.engine.record import subject
 from tray.language import count, phrase, say
@@ -195,7 +195,7 @@ def plain_reason(text: str) -> str:
 # ---- the parts of a record's ending ----
 
 
-def _behind(record: Record) -> Iterator[Mapping[str, Any]]:
+def _behind(record: Record) -> Iterator[Mapping[str, object]]:
     """The hooks that this came of; an ask that the event could not carry became a denial."""
     if record.label == "rewrite":
         yield from [hook for hook in record.hooks if hook.get("rewrites")][-1:]
@@ -224,11 +224,11 @@ def _no_opinion(record: Record) -> str:
     if not record.hooks:
         return say("no hook was asked")
     if added := [hook for hook in record.hooks if hook.get("added") in ADDITIONS]:
-        return say(ADDITIONS[added[-1]["added"]], who=_names(added))
+        return say(ADDITIONS[str(added[-1]["added"])], who=_names(added))
     return say("{names} had no objection", names=_names(record.hooks))
 
 
-def _names(hooks: Sequence[Mapping[str, Any]]) -> str:
+def _names(hooks: Sequence[Mapping[str, object]]) -> str:
     return ", ".join(str(hook["name"]) for hook in hooks)
 
 

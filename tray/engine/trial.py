@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from tray.agents import wire
 from tray.agents.protocol import fit, parse, render
@@ -67,7 +66,7 @@ def sample(agent: str, name: str, cwd: str) -> bytes:
     return wire.dumps_line(moved) if body.endswith(b"\n") else wire.dumps(moved)
 
 
-def _relocated(value: Any, there: str, here: str) -> Any:
+def _relocated(value: object, there: str, here: str) -> object:
     """The value with the folder, and what is named below it, in another place."""
     if isinstance(value, dict):
         return {key: _relocated(inner, there, here) for key, inner in value.items()}
@@ -75,8 +74,9 @@ def _relocated(value: Any, there: str, here: str) -> Any:
         return [_relocated(inner, there, here) for inner in value]
     if value == there:
         return here
-    below = isinstance(value, str) and value.startswith(f"{there}/")
-    return here.rstrip("/") + value.removeprefix(there) if below else value
+    if isinstance(value, str) and value.startswith(f"{there}/"):
+        return here.rstrip("/") + value.removeprefix(there)
+    return value
 
 
 def synthetic_event(

@@ -6,7 +6,6 @@ import contextlib
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from http.client import HTTPException
-from typing import Any
 
 import urllib3
 from urllib3.connection import HTTPConnection, HTTPSConnection
@@ -135,7 +134,7 @@ def _pool(endpoint: Endpoint, deadline: Deadline, address: str) -> Iterator[urll
 class _DeadlineConnection:
     """Has the Deadline track its socket before the first byte, so that not even a handshake can outlast it."""
 
-    def __init__(self, *args: Any, deadline: Deadline, **keys: Any) -> None:
+    def __init__(self, *args: object, deadline: Deadline, **keys: object) -> None:
         super().__init__(*args, **keys)
         self._deadline = deadline
 

@@ -8,7 +8,6 @@ POST {base_url}/chat/completions
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import msgspec
 
@@ -89,7 +88,7 @@ def complete(
     target: ModelEndpoint, deadline: Deadline, messages: Sequence[Message], tools: Sequence[Message] = ()
 ) -> ModelReply:
     """The model's answer to these messages. Raises HooktrayError when none came that can be read."""
-    body: dict[str, Any] = {"model": target.model, "messages": messages, "temperature": 0, "max_tokens": TOKENS}
+    body: dict[str, object] = {"model": target.model, "messages": messages, "temperature": 0, "max_tokens": TOKENS}
     if tools:
         body["tools"] = tools
     headers = {

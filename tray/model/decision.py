@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from typing import Any
 
 from tray.lazy_dataclass import dataclass, field
 
@@ -64,7 +63,7 @@ class Rewrite:
     """A whole replacement, never a patch: the agent uses `value` instead."""
 
     target: Target
-    value: Any
+    value: object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +99,9 @@ class HookOutput:
     notes: tuple[str, ...] = ()  # for the human only
     stop: str | None = None  # the agent must stop altogether; the text is the reason
     retry: bool = False
-    extra: tuple[tuple[str, Any], ...] = ()  # an agent's own answer fields without a canonical word, as it names them
+    extra: tuple[
+        tuple[str, object], ...
+    ] = ()  # an agent's own answer fields without a canonical word, as it names them
     warning: str = ""  # its output was no answer, in a dialect where that means abstain; shown to the user
     adjustment: str = ""  # what of its output did not count, beside an answer that does
     plain: bool = field(default=False, compare=False)  # its plain text is the answer that the event asks for
@@ -136,7 +137,7 @@ class Decision:
     notes: tuple[str, ...] = ()
     stop: str | None = None
     retry: bool = False
-    extra: tuple[tuple[str, Any], ...] = ()
+    extra: tuple[tuple[str, object], ...] = ()
     outcomes: tuple[Outcome, ...] = ()
     adjustments: tuple[str, ...] = ()
     hook_times: tuple[float, float] | None = None  # when its hooks began and ended, on the monotonic clock
@@ -172,7 +173,7 @@ class Record:
     verdict: Verdict
     reason: str
     ms: float
-    hooks: tuple[Mapping[str, Any], ...] = ()  # name status verdict reason ms
+    hooks: tuple[Mapping[str, object], ...] = ()  # name status verdict reason ms
     rewrites: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     adjustments: tuple[str, ...] = ()
@@ -180,7 +181,7 @@ class Record:
     payload: str = ""
     digest: str = ""  # SHA-256 of the exact payload
     masked: int = 0
-    answer: Mapping[str, Any] = field(default_factory=dict)
+    answer: Mapping[str, object] = field(default_factory=dict)
     offline: bool = False
     alerted: str = ""  # "sent", "held", "failed"; "" when no alert was due
     test: bool = False  # of `hooktray test`
@@ -188,7 +189,7 @@ class Record:
     ledger: int = 0  # the last row of the ledger when its hooks were chosen
     wait_ms: float = 0.0  # of `ms`, until the first hook could start
     hooks_ms: float = 0.0  # of `ms`, while hooks ran
-    masks: tuple[Mapping[str, Any], ...] = ()  # place kind fingerprint; also of what is not in the payload
+    masks: tuple[Mapping[str, object], ...] = ()  # place kind fingerprint; also of what is not in the payload
     tool: str = ""  # as the agent calls it
     subject: str = ""  # what the call did, or what else the event is about
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Collection, Mapping
 from pathlib import PurePath
-from typing import Any
 
 from tray.lazy_dataclass import dataclass, field
 from tray.model.decision import SkipReason
@@ -147,10 +146,10 @@ class Tool:
     """A tool call in the agent's own names and argument keys."""
 
     name: str
-    input: Mapping[str, Any] = field(default_factory=dict)
+    input: Mapping[str, object] = field(default_factory=dict)
     lines: tuple[str, ...] = ()  # its commands, where one call has several that run each by itself
     call: str = ""  # the agent's id of this call
-    output: Any = None
+    output: object = None
     failed: bool = False
 
 
@@ -177,7 +176,7 @@ class Event:
     subagent: str = ""  # agent type, inside a subagent
     repeated: bool = False  # the agent goes on because a hook refused its stop
     tools: tuple[str, ...] = ()  # names of the tools used in this turn
-    payload: Mapping[str, Any] = field(default_factory=dict)
+    payload: Mapping[str, object] = field(default_factory=dict)
     body: bytes = b""
     environment: Mapping[str, str] = field(default_factory=dict)
     pid: int = 0

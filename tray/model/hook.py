@@ -9,7 +9,6 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import PurePath
-from typing import Any
 
 from tray.lazy_dataclass import dataclass, field
 from tray.lazy_pattern import lazy_pattern
@@ -233,7 +232,7 @@ class Guard:
 def restore(definition: str) -> Hook:
     """The hook of a definition that the ledger holds. Raises ValueError when it is not one of ours."""
     try:
-        fields: dict[str, Any] = json.loads(definition)
+        fields = json.loads(definition)
         action = ACTIONS[fields.pop("kind")](**fields.pop("action"))
         match = fields.pop("match")
         return Hook(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
@@ -86,14 +86,14 @@ def read_place(
     return Place(**found, processes=processes), tuple(dropped)
 
 
-def place_fields(place: Place) -> dict[str, Any]:
+def place_fields(place: Place) -> dict[str, object]:
     """What is known of it, as JSON can hold it."""
     from dataclasses import asdict  # not needed to judge an event
 
     return {name: found for name, found in asdict(place).items() if found}
 
 
-def place_from_fields(saved: Mapping[str, Any]) -> Place:
+def place_from_fields(saved: Mapping[str, object]) -> Place:
     """The place of such fields; those that are not understood are left out."""
     from dataclasses import fields
 

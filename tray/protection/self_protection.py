@@ -11,7 +11,6 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import PurePath
-from typing import Any
 
 from tray.agents.tools import COMMAND, arguments, canonical, canonical_input
 from tray.lazy_dataclass import dataclass, field, replace
@@ -155,7 +154,7 @@ class Protection:
             yield from self._check_unknown_tool(name, input, event.cwd, places)
 
     def _check_write(
-        self, input: Mapping[str, Any], paths: Sequence[str], cwd: str, places: ProtectedPaths
+        self, input: Mapping[str, object], paths: Sequence[str], cwd: str, places: ProtectedPaths
     ) -> Iterator[ProtectionFinding]:
         for path in paths:
             if kind := places.kind(path, cwd):
@@ -173,7 +172,7 @@ class Protection:
                 yield ProtectionFinding(found.verdict, found.reason, found.path)
 
     def _check_unknown_tool(
-        self, name: str, input: Mapping[str, Any], cwd: str, places: ProtectedPaths
+        self, name: str, input: Mapping[str, object], cwd: str, places: ProtectedPaths
     ) -> Iterator[ProtectionFinding]:
         """A tool that we do not know: a command is judged as one, a path is asked about unless it is only read."""
         from tray.protection.shell_calls import check_shell_line
@@ -207,7 +206,7 @@ class Protection:
             yield ProtectionFinding(Verdict.ASK, reason, "hooktray")
 
 
-def _lines(input: Mapping[str, Any]) -> Iterator[str]:
+def _lines(input: Mapping[str, object]) -> Iterator[str]:
     """The command lines that are given as lists, with the program in front when it is given apart."""
     program = next((value for key, value in input.items() if key in PROGRAM_KEYS and isinstance(value, str)), "")
     for value in input.values():
@@ -228,12 +227,11 @@ def _reads(name: str) -> bool:
     return bool(words) and words[0].startswith(READING) and not changes
 
 
-def _text(input: Mapping[str, Any]) -> str:
+def _text(input: Mapping[str, object]) -> str:
     """Every text in it, joined without a separator; in most calls each argument is one text."""
-    try:
-        return "".join((*input, *input.values()))
-    except TypeError:
-        return "".join(_texts(input))
+    if {str}.issuperset(map(type, input.values())):
+        return "".join(map(str, (*input, *input.values())))
+    return "".join(_texts(input))
 
 
 def _texts(value: object) -> list[str]:

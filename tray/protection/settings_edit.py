@@ -8,7 +8,7 @@ import re
 import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from tray.agents.registry import known_agents
 from tray.errors import HooktrayError
@@ -35,7 +35,7 @@ TEXT_MEMBERS = ("model", "outputStyle")  # members that may be any text
 OWN_WORD = "hooktray"  # in each entry of ours
 
 
-def judge_edit(input: Mapping[str, Any], path: str) -> Verdict:
+def judge_edit(input: Mapping[str, object], path: str) -> Verdict:
     """What to say of this Write, Edit or MultiEdit: ABSTAIN when it changes only members without any say about hooks,
     ASK when it changes hooks in a file that has no entry of Hooktray's, else DENY.
 
@@ -88,7 +88,7 @@ def _judge_json(before: str, after: str) -> Verdict:
     return Verdict.DENY if is_ours or _guarded(rest[0]) != _guarded(rest[1]) else Verdict.ASK
 
 
-def _is_valid_everywhere(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+def _is_valid_everywhere(old: Mapping[str, object], new: Mapping[str, object]) -> bool:
     """Whether no agent can take what is new for a mistake: some pass over the whole file then, and its hooks."""
     changed = {key for key, value in new.items() if key not in old or old[key] != value}
     for key in changed - {PERMISSIONS}:
@@ -137,7 +137,7 @@ def _text(path: str) -> str | None:
         return None
 
 
-def _edited(input: Mapping[str, Any], before: str) -> str | None:
+def _edited(input: Mapping[str, object], before: str) -> str | None:
     """The text after the call; None when it is not clear."""
     is_other = any(input.get(key) for key in OTHER_EDITS) or input.get("command") not in PLAIN_COMMANDS
     if is_other or sum(input.get(key) is not None for key in TEXT_KEYS) != 1:
@@ -150,7 +150,7 @@ def _edited(input: Mapping[str, Any], before: str) -> str | None:
     return _with_edits(input, before)
 
 
-def _edited_lines(input: Mapping[str, Any], before: str) -> str | None:
+def _edited_lines(input: Mapping[str, object], before: str) -> str | None:
     """Where lines end with CR and LF: tools show and take them with LF. None when some end otherwise."""
     lines = before.replace("\r\n", "\n")
     if "\r" in lines or lines.count("\n") != before.count("\r\n"):
@@ -159,7 +159,7 @@ def _edited_lines(input: Mapping[str, Any], before: str) -> str | None:
     return None if after is None else after.replace("\r\n", "\n")
 
 
-def _with_edits(input: Mapping[str, Any], before: str) -> str | None:
+def _with_edits(input: Mapping[str, object], before: str) -> str | None:
     edits = input.get("edits", [input])
     if not isinstance(edits, list) or not edits:
         return None
@@ -180,7 +180,7 @@ def _with_edits(input: Mapping[str, Any], before: str) -> str | None:
     return before
 
 
-def _members(text: str) -> dict[str, Any]:
+def _members(text: str) -> dict[str, object]:
     """The members of the file's object; one that is named twice is an error, since programs read it differently."""
     value = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse) if text.strip() else {}
     if not isinstance(value, dict):
@@ -188,7 +188,7 @@ def _members(text: str) -> dict[str, Any]:
     return value
 
 
-def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+def _object(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a member twice")
@@ -200,7 +200,7 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON")
 
 
-def _guarded(members: Mapping[str, Any]) -> str:
+def _guarded(members: Mapping[str, object]) -> str:
     """What must stay as it is: the hooks in their order, what brings or stops hooks, what lets tools reach them."""
     kept = {key: value for key, value in members.items() if GUARDED_KEY.search(key)}
     permissions = members.get("permissions", {})
@@ -209,7 +209,7 @@ def _guarded(members: Mapping[str, Any]) -> str:
         return json.dumps([kept, permissions])
     words = (*GUARDED_RULE_WORDS, *hook_words())
     free = [one for one in allowed if any(word in str(one).lower() for word in words)]
-    mode = permissions.get("defaultMode")
+    mode = permissions.get("defaultMode") if isinstance(permissions, dict) else None
     return json.dumps([kept, free, mode if mode in ("bypassPermissions", "dontAsk") else None], sort_keys=False)
 
 

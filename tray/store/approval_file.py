@@ -16,7 +16,7 @@ import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tray.errors import ConfigError, HooktrayError, StoreError
 from tray.lazy_dataclass import dataclass, field
@@ -25,14 +25,35 @@ from tray.store.copies import Bundle
 from tray.store.ledger import ApprovedHook
 from tray.strict import Document, load_json
 
+if TYPE_CHECKING:
+    from typing import NotRequired, TypedDict, TypeGuard
+
+    class ExportedFile(TypedDict):
+        path: str
+        sha256: str
+        bytes: NotRequired[object]
+
+    class ExportedHook(TypedDict):
+        """A hook of a file, whose keys have been checked, and not what its lists hold."""
+
+        definition: str
+        digest: str
+        at: float
+        way: str
+        position: list[int]
+        pinned: dict[str, object]
+        files: list[object]
+
+    Kinds = Mapping[str, type | tuple[type, ...]]
+
 FORMAT = "hooktray-approvals"
 VERSION = 1
 SIZE = 64 * 1024 * 1024  # bytes of a file
 MAX_HOOKS = 2_000
-KINDS: Mapping[str, type | tuple[type, ...]] = {
+KINDS: Kinds = {
     "definition": str, "digest": str, "at": (int, float), "way": str, "position": list, "pinned": dict, "files": list,
 }  # fmt: skip
-FILE_KINDS: Mapping[str, type | tuple[type, ...]] = {"path": str, "sha256": str}
+FILE_KINDS: Kinds = {"path": str, "sha256": str}
 NOT_OURS = "give the file that `hooktray approvals export FILE` wrote; nothing was imported"
 ALTERED = "export it once more; nothing was imported"
 
@@ -63,7 +84,7 @@ def render(exports: Sequence[Export], home: str) -> bytes:
     return (json.dumps(document, indent=1) + "\n").encode()
 
 
-def _hook(one: Export) -> Mapping[str, Any]:
+def _hook(one: Export) -> Mapping[str, object]:
     files = [
         {"path": path, "sha256": sha256, "executable": path in one.executable, **_bytes(one.contents.get(path))}
         for path, sha256 in sorted(one.files.items())
@@ -127,9 +148,10 @@ def read_exports(path: Path) -> Sequence[Export]:
         return ()
 
 
-def _parse_hook(document: Document, index: int, value: Any) -> Export:
+def _parse_hook(document: Document, index: int, value: object) -> Export:
     at: tuple[str | int, ...] = ("hooks", index)
-    _check_kinds(document, at, value, KINDS)
+    if not _is_hook(value):
+        raise _kind_error(document, at, value, KINDS)
     try:
         hook = restore(value["definition"])
     except (ValueError, RecursionError) as error:
@@ -147,12 +169,13 @@ def _parse_hook(document: Document, index: int, value: Any) -> Export:
     return Export(approved=approved, files=files, pinned=pinned)
 
 
-def _files(document: Document, at: tuple[str | int, ...], values: Sequence[Any]) -> Iterator[tuple[str, str]]:
+def _files(document: Document, at: tuple[str | int, ...], values: Sequence[object]) -> Iterator[tuple[str, str]]:
     """Each file's path and SHA-256, after its bytes were compared."""
     seen: set[str] = set()
     for index, one in enumerate(values):
         place = (*at, index)
-        _check_kinds(document, place, one, FILE_KINDS)
+        if not _is_file(one):
+            raise _kind_error(document, place, one, FILE_KINDS)
         path = one["path"]
         if not PurePath(path).is_absolute() or ".." in PurePath(path).parts or "\0" in path:
             raise _error(document, (*place, "path"), f"{path!r:.80} is not a full path")
@@ -164,21 +187,38 @@ def _files(document: Document, at: tuple[str | int, ...], values: Sequence[Any])
         yield path, one["sha256"]
 
 
-def _sha256(text: Any) -> str:
+def _sha256(text: object) -> str:
+    if not isinstance(text, str):
+        return ""
     try:
         return hashlib.sha256(base64.b64decode(text, validate=True)).hexdigest()
-    except (binascii.Error, TypeError, ValueError):
+    except (binascii.Error, ValueError):
         return ""
 
 
-def _check_kinds(
-    document: Document, at: tuple[str | int, ...], value: Any, kinds: Mapping[str, type | tuple[type, ...]]
-) -> None:
+def _is_hook(value: object) -> TypeGuard[ExportedHook]:
+    return isinstance(value, dict) and not _wrong_key(value, KINDS)
+
+
+def _is_file(value: object) -> TypeGuard[ExportedFile]:
+    return isinstance(value, dict) and not _wrong_key(value, FILE_KINDS)
+
+
+def _wrong_key(value: Mapping[str, object], kinds: Kinds) -> str:
+    """The first key that is missing or of another kind; "" for none."""
+    wrong = (
+        name
+        for name, kind in kinds.items()
+        if not isinstance(value.get(name), kind) or isinstance(value.get(name), bool)
+    )
+    return next(wrong, "")
+
+
+def _kind_error(document: Document, at: tuple[str | int, ...], value: object, kinds: Kinds) -> ConfigError:
     if not isinstance(value, dict):
-        raise _error(document, at, "expected an object")
-    for name, kind in kinds.items():
-        if not isinstance(value.get(name), kind) or isinstance(value.get(name), bool):
-            raise _error(document, (*at, name), f"`{name}` is missing or of another kind")
+        return _error(document, at, "expected an object")
+    name = _wrong_key(value, kinds)
+    return _error(document, (*at, name), f"`{name}` is missing or of another kind")
 
 
 def _refuse_twice(document: Document, exports: Sequence[Export]) -> None:
@@ -198,15 +238,18 @@ def _moved(one: Export, before: str, home: str) -> Export:
         return one
     folder = re.compile(rf"(?<![\w./~-]){re.escape(before)}(?=/|$)")
 
-    def rebased(value: Any) -> Any:
+    def moved(text: str) -> str:
+        return folder.sub(lambda _: home, text)
+
+    def rebased(value: object) -> object:
         if isinstance(value, str):
-            return folder.sub(lambda _: home, value)
+            return moved(value)
         if isinstance(value, list):
             return list(map(rebased, value))
         return {key: rebased(inner) for key, inner in value.items()} if isinstance(value, dict) else value
 
     hook = restore(json.dumps(rebased(json.loads(one.approved.hook.definition))))
-    files, pinned = ({rebased(path): sha for path, sha in each.items()} for each in (one.files, one.pinned))
+    files, pinned = ({moved(path): sha for path, sha in each.items()} for each in (one.files, one.pinned))
     approved = one.approved
     return Export(
         approved=ApprovedHook(

@@ -8,7 +8,7 @@ import json
 import logging
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from tray.errors import StoreError
 from tray.lazy_dataclass import dataclass, replace
@@ -269,7 +269,7 @@ def row_values(record: Record) -> tuple[object, ...]:
 
 
 def _record(row: sqlite3.Row) -> Record:
-    named: dict[str, Any] = dict(zip(COLUMNS, row, strict=True))
+    named = dict(zip(COLUMNS, row, strict=True))
     for name in LISTS:  # most are empty, and a page is many rows
         named[name] = () if named[name] == "[]" else tuple(json.loads(named[name]))
     named["verdict"] = Verdict(named["verdict"])

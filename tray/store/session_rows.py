@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tray.store.db import Database
 
@@ -42,7 +42,7 @@ class SessionRows:
             connection.executemany("DELETE FROM session WHERE agent = ? AND session = ?", keys)
 
 
-def _values(one: Session) -> dict[str, Any]:
+def _values(one: Session) -> dict[str, object]:
     from tray.model.place import place_fields
 
     names = ("agent", "session", "project", "name", "since", "machine", "ended", "usage_limit")

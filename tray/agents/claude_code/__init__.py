@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tray.agents import forms, wire
+from tray.agents import wire
 from tray.agents.agent import (
     Agent,
     FormFormat,
@@ -35,6 +35,8 @@ def _read_form(event: Event) -> Form | None:
     """Claude Code asks for permission to ask; with the answers in the tool's input it asks no more."""
     if event.kind is not EventKind.PERMISSION_REQUEST or event.tool is None or event.tool.name != QUESTION_TOOL:
         return None
+    from tray.agents import forms  # few events are questions
+
     return forms.read(event.tool.input.get("questions"), multiple="multiSelect")
 
 

@@ -224,4 +224,4 @@ def _form(decision: Decision) -> dict[str, Any]:
     if decision.verdict is Verdict.DENY:
         return {"action": "decline"}
     value = decision.rewrite.value if decision.rewrite else {}
-    return {key: value[key] for key in ("action", "content") if key in value}
+    return {key: value[key] for key in ("action", "content") if key in value} if isinstance(value, Mapping) else {}

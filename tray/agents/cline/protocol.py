@@ -163,7 +163,9 @@ def render(event: Event, decision: Decision) -> Answer:
     return Answer(stdout=wire.dumps_line(answer)) if answer else EMPTY_ANSWER
 
 
-def _native(title: str, input: Mapping[str, Any]) -> dict[str, Any]:
+def _native(title: str, input: object) -> dict[str, Any]:
+    if not isinstance(input, Mapping):
+        raise TypeError(f"the input of {title} is not an object")
     if title != SHELL or "command" not in input:
         return dict(input)
     return {**{key: value for key, value in input.items() if key != "command"}, "commands": [input["command"]]}
