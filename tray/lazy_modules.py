@@ -65,7 +65,7 @@ class LazyLogger:
 
 
 def use_lazy_modules(*names: str) -> None:
-    """Put the lazy modules in place for this process, all or those named; a module already imported stays as it is."""
+    """Put the lazy modules in place for this process, all or those named; an imported module stays as it is."""
     for name, given in GIVEN.items():
         if name in sys.modules or (names and name not in names):
             continue
