@@ -331,6 +331,31 @@ def test_a_failure_behind_the_hooks_takes_no_guard_out_of_the_way(
     assert house.last.problem == "internal error: RuntimeError"
 
 
+@pytest.mark.parametrize("hooks", [0, 1])
+def test_a_failure_behind_self_protection_leaves_its_question(
+    house: House, monkeypatch: pytest.MonkeyPatch, hooks: int
+) -> None:
+    """What an agent may not do by itself is put to the user, too, when the rest of the engine fails."""
+    if hooks:
+        house.hook("guard", on="tool_before", script="exit 0", failure="allow")
+    kill = PRE_TOOL_USE | {"tool_input": {"command": "pkill hooktray"}}
+    before = house.engine.begin(request(body=json.dumps(kill).encode()))
+    before = before(None) if callable(before) else before
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("a fault of ours")
+
+    monkeypatch.setattr(house.engine, "_decision", fail)
+    answer = house.engine.begin(request(body=json.dumps(kill).encode()))
+    answer = answer(None) if callable(answer) else answer
+
+    assert isinstance(before, Answer)
+    assert isinstance(answer, Answer)
+    assert b'"ask"' in before.stdout
+    assert b'"ask"' in answer.stdout
+    assert house.last.problem == "internal error: RuntimeError"
+
+
 def test_a_status_that_cannot_be_shown_leaves_the_hook_its_turn(
     house: House, caplog: pytest.LogCaptureFixture
 ) -> None:
