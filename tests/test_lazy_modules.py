@@ -58,6 +58,20 @@ def test_the_first_line_that_is_logged_loads_logging_with_the_handler_that_waite
     assert lines == ["False", "tray.one 'a' is 1", "tray.one again", "tray.one False"]
 
 
+def test_another_thread_logs_only_when_the_handler_is_there() -> None:
+    lines = run(
+        "import logging, _thread\nlog = logging.getLogger('tray.one')\n"
+        "begun, done = _thread.allocate_lock(), _thread.allocate_lock()\n"
+        "begun.acquire(); done.acquire()\n"
+        "def other(): begun.release(); log.warning('other'); done.release()\n"
+        "def handle():\n _thread.start_new_thread(other, ()); begun.acquire(); done.acquire(timeout=0.3)\n"
+        " logging.basicConfig(stream=sys.stdout, format='%(message)s')\n"
+        "when_loaded('logging', handle)\nlog.warning('one'); done.acquire(timeout=10)"
+    )
+
+    assert sorted(lines) == ["one", "other"]
+
+
 def test_what_is_loaded_already_stays() -> None:
     program = (
         f"import sys; sys.path.append({str(Path(__file__).parent.parent)!r})\nimport logging\n"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from _thread import RLock
 from types import ModuleType
 
 TYPE_CHECKING = False  # type checkers know it by its name; `typing` itself takes as long as OpenSSL
@@ -27,6 +28,7 @@ class LazyModule(ModuleType):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.then: list[Callable[[], object]] = []
+        self._loading = RLock()  # no thread uses the real module before `then` was called
 
     def __getattr__(self, attribute: str) -> object:
         if attribute == "__path__" and self.__name__ not in PACKAGES:
@@ -35,12 +37,13 @@ class LazyModule(ModuleType):
 
     def load(self) -> ModuleType:
         """The real module."""
-        if sys.modules.get(self.__name__) is self:
-            del sys.modules[self.__name__]
-        loaded = importlib.import_module(self.__name__)
-        while self.then:
-            self.then.pop()()
-        return loaded
+        with self._loading:
+            if sys.modules.get(self.__name__) is self:
+                del sys.modules[self.__name__]
+            loaded = importlib.import_module(self.__name__)
+            while self.then:
+                self.then.pop()()
+            return loaded
 
 
 class LazyLogger:

@@ -16,6 +16,7 @@ from headless import ENVIRONMENT
 from house import PRE_TOOL_USE, House
 
 from tray import relay_program
+from tray.ipc.server import ACCEPTORS
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the hook is a script of sh, the signal of POSIX")
 
@@ -35,10 +36,20 @@ class HeldTray:
 
     def call(self) -> str:
         """The decision about a call of a tool."""
-        argv = [*relay_program.argv(), "--home", self.home, "claude-code", "PreToolUse"]
-        payload = json.dumps(PRE_TOOL_USE).encode()
+        return str(json.loads(self.send("PreToolUse", {}))["hookSpecificOutput"]["permissionDecision"])
+
+    def send(self, event: str, more: dict[str, str]) -> bytes:
+        """The answer to an event."""
+        argv = [*relay_program.argv(), "--home", self.home, "claude-code", event]
+        payload = json.dumps(PRE_TOOL_USE | {"hook_event_name": event} | more).encode()
         done = subprocess.run(argv, input=payload, env=ENVIRONMENT, capture_output=True, timeout=60, check=True)
-        return str(json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"])
+        return done.stdout
+
+    def end(self) -> None:
+        """Build the rest, and end in order."""
+        self.build()
+        self.process.terminate()
+        assert self.process.wait(60) == 0
 
     def command(self, *words: str) -> subprocess.Popen[bytes]:
         argv = [sys.executable, "-I", "-m", "tray", "--home", self.home, *words]
@@ -67,9 +78,7 @@ def held(house: House) -> Iterator[HeldTray]:
 def test_a_guard_judges_before_the_rest_of_the_tray_is_there(held: HeldTray) -> None:
     assert held.call() == "deny"
 
-    held.build()
-    held.process.terminate()
-    assert held.process.wait(60) == 0
+    held.end()
     assert held.rows() == [("deny", False)]
 
 
@@ -104,3 +113,19 @@ def test_a_tray_whose_rest_cannot_be_built_ends_and_writes_down_what_it_judged(h
     assert held.process.wait(60) == 1
     assert held.rows() == [("deny", False)]
     assert json.loads(command.communicate(timeout=60)[0])["running"] is False
+
+
+def test_requests_for_permission_keep_no_guard_waiting_for_the_rest(held: HeldTray) -> None:
+    """More of them than threads that accept: the agent asks its user by itself, and no relay waits for that."""
+    for _ in range(ACCEPTORS):
+        held.send("PermissionRequest", {})
+
+    assert held.call() == "deny"
+
+    held.end()
+    assert held.rows() == [("deny", False), *[("abstain", False)] * ACCEPTORS]
+
+
+def test_a_command_typed_into_an_agent_is_answered_while_the_rest_is_built(held: HeldTray) -> None:
+    assert b"Hooktray is still starting" in held.send("UserPromptSubmit", {"prompt": "/hooks list"})
+    held.end()

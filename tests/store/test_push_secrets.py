@@ -128,6 +128,7 @@ class BrokenKeyring(ModuleType):
         BUS_REPLY.__new__(BUS_REPLY),
         ConnectionResetError("the bus is gone"),
         RuntimeError("no back end"),
+        IndexError("an empty secret has no padding"),
     ],
 )
 def test_a_keyring_that_fails_leaves_it_to_the_file(error: Exception) -> None:

@@ -1,8 +1,9 @@
 """The part of the tray that judges events. It answers them while the rest is still imported and built.
 
 The rest is all that people see: the icon, alerts, the page, the answers to commands (tray/app/runtime.py).
-Whatever an event means for it waits in the queue of `work`; a question to the user and a command wait for it in
-their own thread. A guard waits for nothing: stores, lost approvals and the relay come before the socket.
+Whatever an event means for it waits in the queue of `work`, and a command waits for it in its own thread. An event
+waits for nothing: stores, lost approvals and the relay come before the socket, and until the rest is there no
+question is put to the user.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from tray.paths import Paths
 from tray.protection.self_protection import PageAddress
 from tray.threads import ShutdownState, StopSignal, WorkQueue
 
-BUILD_TIMEOUT = 30.0  # seconds that a command or a question waits for the rest
+BUILD_TIMEOUT = 30.0  # seconds that a command waits for the rest
 
 log = logging.getLogger(__name__)
 
@@ -104,7 +105,7 @@ class TrayCore:
 
     def _make_engine(self) -> None:
         self.questions = UserQuestions(
-            agents=lambda: self.rest.asking_agents(),
+            agents=lambda: () if self._rest is None else self._rest.asking_agents(),
             seconds=lambda: self.rest.question_seconds(),
             on_asked=lambda question: self.work.post(lambda: self.rest.question_opened(question)),
             on_ended=lambda question, result: self.work.post(lambda: self.rest.question_closed(question, result)),
@@ -126,7 +127,7 @@ class TrayCore:
     def rest(self) -> TrayRest:
         """The rest, once it is built. Raises HooktrayError when it is not in time."""
         if (self._rest is None and not self._is_built.wait(BUILD_TIMEOUT)) or self._rest is None:
-            raise HooktrayError(say("Hooktray is still starting"), hint=say("try it once more"))
+            raise _starting()
         return self._rest
 
     def listen(self) -> None:
@@ -192,7 +193,11 @@ class TrayCore:
             return {"error": error.message, "hint": error.hint}
 
     def _answer_slash_command(self, words: tuple[str, ...], agent: str) -> str:
-        try:
-            return self.rest.answer_slash_command(words, agent)
-        except HooktrayError as error:
+        if self._rest is None:
+            error = _starting()
             return f"{error.message}; {error.hint}"
+        return self._rest.answer_slash_command(words, agent)
+
+
+def _starting() -> HooktrayError:
+    return HooktrayError(say("Hooktray is still starting"), hint=say("try it once more"))

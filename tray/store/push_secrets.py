@@ -28,7 +28,7 @@ KEYRINGS = (
 )
 # What a keyring raises that is locked, broken or chosen wrongly in its settings: built-in errors, and those of the
 # library and of what it uses for KEYRINGS. The latter by module: each is there only on its own system.
-BUILT_IN_ERRORS = (AttributeError, EOFError, ImportError, OSError, RuntimeError, TypeError, ValueError)
+BUILT_IN_ERRORS = (AttributeError, EOFError, ImportError, LookupError, OSError, RuntimeError, TypeError, ValueError)
 LIBRARY_ERRORS = {
     "configparser": "Error",
     "dbus.exceptions": "DBusException",
