@@ -205,7 +205,7 @@ class Engine:
     def _fail(
         self, event: Event, ledger: LedgerState, started: float, error: Exception, own: Outcome | None
     ) -> Answer:
-        """Answer as for an event that cannot be read: its hooks have failed, `failure: block` blocks; `own` counts."""
+        """Answer as for an event that cannot be read: hooks have failed, `failure: block` blocks; `own` counts."""
         log.exception("%s of %s could not be judged", event.name, event.agent)
         event = replace(event, problem=event.problem or f"internal error: {type(error).__name__}")
         hooks = plan(event, ledger, self._switch, self._scopes.skills)
