@@ -21,6 +21,7 @@ from tray.engine.guard_summary import guards as installed_guards
 from tray.execution.isolation import package_folders
 from tray.ipc.frames import decode_answer
 from tray.model.decision import Answer
+from tray.once import OneShotListener
 from tray.own_environment import strip_environment
 from tray.store.db import Database, open_db
 
@@ -340,3 +341,13 @@ def test_what_is_ours_of_an_environment_is_places_and_language() -> None:
 
     assert strip_environment(environment) == whole
     assert environment == {"HOME": "/me", "LC_ALL": "C", "HOOKTRAY_HOME": "/h"}
+
+
+def test_work_after_the_answer_that_fails_keeps_nothing_else_from_its_turn(caplog: pytest.LogCaptureFixture) -> None:
+    done: list[str] = []
+    listener = OneShotListener(deferred=[lambda: 1 // 0, lambda: done.append("the next hooks")])
+
+    listener.run_deferred()
+
+    assert done == ["the next hooks"]
+    assert "ZeroDivisionError" in caplog.text

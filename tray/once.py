@@ -28,6 +28,7 @@ from tray.model.event import PAYLOAD_LIMIT, Event, EventKind, RelayRequest
 from tray.paths import Paths, locate
 from tray.store.journal import Journal
 from tray.store.writer import Committed
+from tray.threads import run_logged
 
 if TYPE_CHECKING:
     from tray.app import Stores
@@ -118,9 +119,7 @@ class OneShotListener:
 
     def run_deferred(self) -> None:
         """Run the hooks that the agent does not wait for, then write their rows."""
-        for one in self.deferred:
-            one()
-        self.write_rows()
+        run_logged((*self.deferred, self.write_rows), "what the agent does not wait for failed")
 
     def arrived(self, event: Event, *, answered: bool) -> None:
         """Ignored: without the tray there are no alerts."""

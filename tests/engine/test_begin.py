@@ -331,6 +331,31 @@ def test_a_failure_of_ours_after_the_hooks_ran_bypasses_no_guard(
     assert house.last.problem == "internal error: RuntimeError"
 
 
+@pytest.mark.parametrize("hooks", [0, 1])
+def test_a_failure_after_self_protection_still_asks_the_user(
+    house: House, monkeypatch: pytest.MonkeyPatch, hooks: int
+) -> None:
+    """The user is asked about what an agent may not do by itself, also if the engine fails later."""
+    if hooks:
+        house.hook("guard", on="tool_before", script="exit 0", failure="allow")
+    kill = PRE_TOOL_USE | {"tool_input": {"command": "pkill hooktray"}}
+    before = house.engine.begin(request(body=json.dumps(kill).encode()))
+    before = before(None) if callable(before) else before
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("a fault of ours")
+
+    monkeypatch.setattr(house.engine, "_decision", fail)
+    answer = house.engine.begin(request(body=json.dumps(kill).encode()))
+    answer = answer(None) if callable(answer) else answer
+
+    assert isinstance(before, Answer)
+    assert isinstance(answer, Answer)
+    assert b'"ask"' in before.stdout
+    assert b'"ask"' in answer.stdout
+    assert house.last.problem == "internal error: RuntimeError"
+
+
 def test_a_status_that_cannot_be_shown_is_logged_and_its_hook_runs(
     house: House, caplog: pytest.LogCaptureFixture
 ) -> None:

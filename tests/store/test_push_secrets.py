@@ -128,6 +128,7 @@ class BrokenKeyring(ModuleType):
         BUS_REPLY.__new__(BUS_REPLY),
         ConnectionResetError("the bus is gone"),
         RuntimeError("no back end"),
+        IndexError("an empty secret has no padding"),
     ],
 )
 def test_a_url_is_kept_in_the_file_when_the_keyring_fails(error: Exception) -> None:

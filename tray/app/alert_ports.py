@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 
+from tray.lazy_dataclass import dataclass
 from tray.model.event import Event
 from tray.notify.alert_gate import Look, prove_nothing
 from tray.settings import Settings

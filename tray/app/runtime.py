@@ -116,7 +116,7 @@ class App:
         self._loop = LoopThread()
         self._throttled_refresh = ThrottledCall(self._loop.loop, self._changed, REFRESH_SECONDS)
         self._throttled_agents = ThrottledCall(
-            self._loop.loop, lambda: self._work.post(self._presenter.opened), AGENTS_SECONDS
+            self._loop.loop, lambda: self._work.post(self._read_agents), AGENTS_SECONDS
         )
         self._watch = FileWatch(self._loop.loop, self._changed)
         self._make_state_recovery(folder)
@@ -369,6 +369,15 @@ class App:
         self._throttled_agents.request()
         self._presenter.show()
 
+    def _read_agents(self) -> None:
+        """Read again what menu and page show of agents, and whose guards the relay's table has."""
+        self._presenter.opened()
+        self._write_relay_files()
+
+    def _write_relay_files(self) -> None:
+        with contextlib.suppress(OSError):  # the folder is gone, and cannot be made anew
+            self._relay_files.write()
+
     def run(self) -> None:
         """Give the main thread to the icon until the tray quits."""
         gc.freeze()  # a full collection of the parts built so far would take 25 ms
@@ -493,8 +502,7 @@ class App:
         self._alert_controller.push.refresh()
         self._alerts.source_warnings(self._catalog.configuration.warnings)
         self._check_entries()
-        with contextlib.suppress(OSError):  # the folder is gone, and cannot be made anew
-            self._relay_files.write()
+        self._write_relay_files()
         self._watch.watch((self._paths.config, *self._catalog.watched))
         self._doctor.refresh()
         self._presenter.show()

@@ -129,6 +129,7 @@ class Engine:
     def _judge(
         self, event: Event, ledger: LedgerState, started: float, defer: Defer, on_slow: Callable[[], object]
     ) -> EngineResponse | Callable[[Hangup | None], EngineResponse]:
+        own: Outcome | None = None
         try:
             own = self._own_outcome(event)
             if own is not None and own.output.verdict is Verdict.DENY:  # hooks and the switch cannot change it
@@ -163,7 +164,7 @@ class Engine:
                     return run  # it may block, which a thread that accepts connections must not
             return run(None)
         except Exception as error:  # noqa: BLE001 - our own failure lets no event past its guards
-            return self._fail(event, ledger, started, error)
+            return self._fail(event, ledger, started, error, own)
 
     def _run_hooks(
         self,
@@ -191,7 +192,7 @@ class Engine:
             else:
                 response = self._responder.respond(event, decision, started, defer)
         except Exception as error:  # noqa: BLE001 - the same
-            return self._fail(event, ledger, started, error)
+            return self._fail(event, ledger, started, error, own)
         if beside:
             self._start_async(event, beside)
         return response
@@ -201,13 +202,15 @@ class Engine:
         place = self._runs.find(found.chain, is_below_one_shot=found.is_below_one_shot, background=self._background)
         return replace(event, above=place.above, depth=place.depth) if place.depth else event
 
-    def _fail(self, event: Event, ledger: LedgerState, started: float, error: Exception) -> Answer:
-        """Answer as for an event that cannot be read: its hooks have failed, and `failure: block` blocks."""
+    def _fail(
+        self, event: Event, ledger: LedgerState, started: float, error: Exception, own: Outcome | None
+    ) -> Answer:
+        """Answer as for an event that cannot be read: hooks have failed, `failure: block` blocks; `own` counts."""
         log.exception("%s of %s could not be judged", event.name, event.agent)
         event = replace(event, problem=event.problem or f"internal error: {type(error).__name__}")
         hooks = plan(event, ledger, self._switch, self._scopes.skills)
-        decision = merge(self._executor.fail_busy(event, hooks))
-        return self._responder.respond(event, fit(event, decision), started)
+        failed = self._executor.fail_busy(event, hooks)
+        return self._responder.respond(event, fit(event, merge([own, *failed] if own else failed)), started)
 
     def _answer_off(
         self, event: Event, ledger: LedgerState, switch_gate: Gate, started: float, defer: Defer

@@ -28,7 +28,7 @@ KEYRINGS = (
 )
 # What a keyring raises if it is locked, broken or wrongly configured: built-in errors, and errors of the library and
 # of the modules that it uses for KEYRINGS. These are named by module, as each is installed on its own system only.
-BUILT_IN_ERRORS = (AttributeError, EOFError, ImportError, OSError, RuntimeError, TypeError, ValueError)
+BUILT_IN_ERRORS = (AttributeError, EOFError, ImportError, LookupError, OSError, RuntimeError, TypeError, ValueError)
 LIBRARY_ERRORS = {
     "configparser": "Error",
     "dbus.exceptions": "DBusException",
