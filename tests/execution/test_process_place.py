@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from desk.wait import wait
 
 from tray.execution.process_place import TOLERANCE, command_of, environment_of, is_alive, is_below, processes_from
 from tray.execution.process_table import command_line, program_name
@@ -73,6 +74,7 @@ def test_the_words_of_a_command_line_are_kept_also_empty_ones() -> None:
     argv = ["/bin/sh", "-c", "read line; true", "", "a b", ""]
     with subprocess.Popen(argv, stdin=subprocess.PIPE) as child:
         try:
+            wait(lambda: command_line(child.pid) != (), what="the kernel has its command line")
             assert command_line(child.pid) == command_of(child.pid) == tuple(argv)
         finally:
             child.kill()
@@ -87,6 +89,7 @@ def test_a_command_line_that_a_program_rewrote_is_split_at_its_blanks() -> None:
         stdin=subprocess.PIPE,
     ) as child:
         try:
+            wait(lambda: command_line(child.pid) != (), what="the kernel has its command line")
             assert command_of(child.pid) == ("agent", "--print")
         finally:
             child.kill()
