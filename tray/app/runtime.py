@@ -383,7 +383,7 @@ class App:
         gc.freeze()  # the collector need not look at what was built: a collection of it takes 25 ms
         gc.enable()
         try:
-            self._state_recovery.start()
+            self._state_recovery.start(self._core.server.identity)
             self._core.attach(self)
             self._icon.run()
         finally:
