@@ -149,7 +149,7 @@ def test_values_are_made_compared_and_replaced_without_the_library() -> None:
 
 def test_a_process_of_one_event_makes_no_slots_and_its_values_are_the_same_otherwise() -> None:
     program = (
-        "from tray.lazy_dataclass import dataclass, field, replace, spare_slots\nspare_slots()\n"
+        "from tray.lazy_dataclass import dataclass, field, replace, skip_slots\nskip_slots()\n"
         "@dataclass(frozen=True, slots=True)\nclass A:\n"
         "  b: int\n  c: list = field(default_factory=list)\n  d: str = 'x'\n"
         "one = A(1)\nprint(hasattr(A, '__slots__'), one == A(1, [], 'x'), replace(one, b=2), A.__match_args__)\n"

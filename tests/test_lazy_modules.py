@@ -1,4 +1,4 @@
-"""A lazy module answers as the real one does, and loads that when something else of it is used."""
+"""A lazy module behaves as the real one, and loads that when a name is used that it does not have."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from house import PRE_TOOL_USE, House
 
 from tray.execution.isolation import one_shot_command
 
-SPARED = {
+NOT_LOADED = {
     "_hashlib", "datetime", "hashlib", "ipaddress", "logging", "shlex", "signal", "sqlite3", "traceback",
     "urllib.parse",
 }  # fmt: skip
@@ -27,7 +27,7 @@ def run(program: str) -> list[str]:
 
 
 @pytest.mark.parametrize("size", [0, 3, 1 << 16, (1 << 16) + 1])
-def test_a_digest_is_the_same_and_only_that_of_much_loads_the_library(size: int) -> None:
+def test_each_digest_is_correct_and_only_that_of_large_data_loads_openssl(size: int) -> None:
     first, second, loaded = run(
         f"import hashlib\nprint(hashlib.sha256(b'x' * {size}).hexdigest())\nloaded = '_hashlib' in sys.modules\n"
         f"print(hashlib.new('sha256', b'x' * {size}).hexdigest()); print(loaded)"
@@ -117,4 +117,4 @@ def test_an_event_without_the_tray_loads_none_of_these_modules(tmp_path: Path) -
     assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert "tray.once" in loaded
-    assert loaded & SPARED == set()
+    assert loaded & NOT_LOADED == set()

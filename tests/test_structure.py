@@ -22,7 +22,7 @@ CATCHING = {
     "tray/engine/plan.py": 1,  # its matcher: the hook is asked
     "tray/execution/request_job.py": 1,  # its request: the hook failed
     "tray/protection/self_protection.py": 1,  # the guard asks
-    # Main: the last place of a process, and of its threads.
+    # Main: the outermost handler of a process and of its threads.
     "tray/__main__.py": 1,
     "tray/once.py": 1,
     "tray/relay.py": 1,

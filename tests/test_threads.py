@@ -169,7 +169,7 @@ def test_full_collections_pause_until_the_last_one_has_left() -> None:
     assert gc.get_threshold() == before
 
 
-def test_work_that_fails_in_any_way_ends_neither_its_queue_nor_its_thread(caplog: pytest.LogCaptureFixture) -> None:
+def test_work_that_fails_ends_neither_its_queue_nor_its_thread(caplog: pytest.LogCaptureFixture) -> None:
     queue, done = WorkQueue("test"), threading.Event()
 
     def fail() -> None:

@@ -47,15 +47,15 @@ def main() -> int:
         # Before anything else is imported: libraries read the environment when they are imported.
         environment = strip_environment(os.environ)
         use_lazy_modules()
-        from tray.lazy_dataclass import spare_slots
+        from tray.lazy_dataclass import skip_slots
 
-        spare_slots()
+        skip_slots()
         from tray.once import main as once
 
         return once([*home, *argv[1:]], environment)
     try:
         return _run_command(home, argv)
-    except Exception as error:  # noqa: BLE001 - the last place of a command and of the tray
+    except Exception as error:  # noqa: BLE001 - the outermost handler of commands and of the tray
         from tray.cli import report_failure
 
         return report_failure(error)
@@ -78,7 +78,7 @@ def _home(argv: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _run_command(home: Sequence[str], argv: Sequence[str]) -> int:
-    """What no agent waits for."""
+    """Run a command that no agent waits for, or the tray."""
     if argv == ["push-send"]:
         from tray.notify.push.sender import main as push
 

@@ -1,8 +1,8 @@
 """What all users of dbus-fast share: its errors, and a connection that waits while its socket is full.
 
 The library would drop that connection: its writer takes EAGAIN for the end of it (python-dbus-next issue 153,
-inherited), and the pictures of a tray icon are large enough to fill a socket. After a send that "sent nothing" it
-goes on by itself.
+inherited), and the pictures of a tray icon are large enough to fill a socket. After a send that
+reports 0 bytes the writer tries again by itself.
 """
 
 from __future__ import annotations

@@ -57,8 +57,8 @@ class _RealAttribute:
         return getattr(owner, self._name)
 
 
-def spare_slots() -> None:
-    """For a process of one event, which saves no memory by slots: they need each class to be made a second time."""
+def skip_slots() -> None:
+    """Make dataclasses without slots in this process: slots save memory, but each class must be made twice."""
     global _IN_SHORT_PROCESS
     _IN_SHORT_PROCESS = True
 

@@ -1,8 +1,8 @@
-"""Modules of the standard library that are loaded when an event without the tray needs more than a function of them.
+"""Lazy replacements of modules of the standard library, for events without the tray.
 
-A lazy module has a few functions, mostly from the module in C below the real one. If anything else of it is used, it
-loads the real module and answers with that. So an event loads no OpenSSL, no `logging` before a line is logged, and
-nothing that those import: a seventh of its processor time.
+A lazy module has a few functions, most of them from the C module on which the real one is built. When code uses any
+other name of it, it loads the real module and returns the name from there. So an event loads no OpenSSL, no `logging`
+until a line is logged, and nothing that these import. This saves a seventh of its processor time.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ import sys
 from _thread import RLock
 from types import ModuleType
 
-TYPE_CHECKING = False  # type checkers know it by its name; `typing` itself takes as long as OpenSSL
+TYPE_CHECKING = False  # type checkers know this name; importing `typing` takes as long as OpenSSL
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 PACKAGES = frozenset({"logging", "sqlite3"})
 LOGGING = frozenset({"critical", "debug", "error", "exception", "info", "log", "warning"})
-SHORT = 1 << 16  # bytes, for which OpenSSL is not worth loading; for more it is quicker
+SHORT = 1 << 16  # bytes, up to which loading OpenSSL takes longer than it saves
 UNQUOTED = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/"
 
 
 class LazyModule(ModuleType):
-    """Loads the module of its name when something is used that it was not given."""
+    """Loads the module of its name when a name is used that it does not have."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
-        self.then: list[Callable[[], object]] = []
-        self._loading = RLock()  # no thread uses the real module before `then` was called
+        self.callbacks: list[Callable[[], object]] = []
+        self._loading = RLock()  # no thread uses the real module before the callbacks ran
 
     def __getattr__(self, attribute: str) -> object:
         if attribute == "__path__" and self.__name__ not in PACKAGES:
@@ -41,8 +41,8 @@ class LazyModule(ModuleType):
             if sys.modules.get(self.__name__) is self:
                 del sys.modules[self.__name__]
             loaded = importlib.import_module(self.__name__)
-            while self.then:
-                self.then.pop()()
+            while self.callbacks:
+                self.callbacks.pop()()
             return loaded
 
 
@@ -65,7 +65,7 @@ class LazyLogger:
 
 
 def use_lazy_modules(*names: str) -> None:
-    """From here on in this process, all of them unless some are named; what is imported already stays as it is."""
+    """Put the lazy modules in place for this process, all or those named; an imported module stays as it is."""
     for name, given in GIVEN.items():
         if name in sys.modules or (names and name not in names):
             continue
@@ -80,13 +80,13 @@ def use_lazy_modules(*names: str) -> None:
             setattr(importlib.import_module(parent), last, module)
 
 
-def when_loaded(name: str, then: Callable[[], object]) -> None:
-    """Calls `then` once the real module is there: now, or after the lazy one has loaded it."""
+def when_loaded(name: str, callback: Callable[[], object]) -> None:
+    """Calls `callback` once the real module is loaded: now, or when the lazy one loads it."""
     module = sys.modules.get(name)
     if isinstance(module, LazyModule):
-        module.then.append(then)
+        module.callbacks.append(callback)
     else:
-        then()
+        callback()
 
 
 def _hashlib(module: LazyModule) -> Mapping[str, object]:
@@ -99,14 +99,14 @@ def _logging(module: LazyModule) -> Mapping[str, object]:
 
 
 def _in_c(module: LazyModule) -> Mapping[str, object]:
-    """All that is in C: of `signal` without the enums of its numbers, of `sqlite3` without adapters of dates."""
+    """The public names of the C module: `signal` without its enums, `sqlite3` without its adapters of dates."""
     return {
         name: value for name, value in vars(importlib.import_module(f"_{module.__name__}")).items() if name[0] != "_"
     }
 
 
 def _urllib_parse(module: LazyModule) -> Mapping[str, object]:
-    """`pathlib` imports this function, which makes the address of a database from its path."""
+    """The function that `pathlib` imports, to make the URI of a database from its path."""
 
     def quote_from_bytes(text: bytes) -> str:
         if not text.translate(None, UNQUOTED):

@@ -68,7 +68,7 @@ class RelayPipe:
 
 
 class LogFile:
-    """The tray's own log file, to which lines are added while it is short; never the agent's screen."""
+    """Appends to the tray's log file while that is small; the agent's screen shows none of it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -86,7 +86,9 @@ class OneShotListener:
     deferred: list[Callable[[], object]] = field(default_factory=list)
     rows: list[Record] = field(default_factory=list)
     journal: Journal | None = None
-    database: Database | None = None  # kept open: else each close would write SQLite's log into the database
+    database: Database | None = (
+        None  # its reader stays open: else each close would write SQLite's log into the database
+    )
 
     def append(self, record: Record, *, commit: bool) -> object:
         """A blocking or rewriting answer waits a moment for its row (law 7); other rows come after the answer."""
@@ -105,9 +107,9 @@ class OneShotListener:
             if self.journal.append_now(self.rows.pop(0), wait=1.0) is not Committed.DONE:
                 self.journal.count_dropped()
 
-    def hold(self, database: Database) -> None:
+    def open_reader(self, database: Database) -> None:
         self.database = database
-        with contextlib.suppress(sqlite3.Error):  # whatever reads next raises the same
+        with contextlib.suppress(sqlite3.Error):  # the next read raises it again
             database.open_reader()
 
     def release(self) -> None:
@@ -225,7 +227,7 @@ def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str],
 
     started = time.monotonic()
     paths = call.paths
-    stores = open_stores(paths, migrate=False, offline=True, warn=log.warning, opened=listener.hold)
+    stores = open_stores(paths, migrate=False, offline=True, warn=log.warning, opened=listener.open_reader)
     if not stores.ledger.state.approved:
         _reject_lost_approvals(paths)
     committed = stores.journal.answer_of(call.id, digest=hashlib.sha256(body).hexdigest())

@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 
 START_LIMIT = 2.0  # seconds until a thread that was started must run
 OUT_OF_MEMORY = 3  # the exit code
-LONGEST_HOLD = 10.0  # seconds that costly work keeps a ThrottledCall from the next
+LONGEST_HOLD = 10.0  # seconds that a ThrottledCall waits after costly work, at most
 NEVER = 2**31 - 1  # collections of the younger values, after which all are looked at
 
 log = logging.getLogger(__name__)
 
 
 def run_logged(works: Iterable[Callable[[], object]], problem: str) -> None:
-    """Run one after the other; no answer depends on them, so a failure is logged and ends nothing but its own work.
+    """Call each of `works` in turn; if one fails, log `problem` with the traceback and continue with the next.
 
-    This is the last place of every thread that has such work, and of what the engine does beside an answer (law 7).
+    For work that no answer depends on: that of our threads, and what the engine does beside an answer (law 7).
     """
     for work in works:
         try:
             work()
         except Exception:
             log.exception(problem)
-        del work  # may hold much, and the next one may be far
+        del work  # it may hold large values, and the next work may come much later
 
 
 class FullCollectionPause:
@@ -113,7 +113,7 @@ class CheckedThread(threading.Thread):
 
 
 class CheckedTimer(CheckedThread):
-    """The same for a call that is made after so many seconds, unless it is cancelled before."""
+    """A CheckedThread that calls a function after so many seconds, unless it is cancelled first."""
 
     def __init__(self, seconds: float, function: Callable[..., object], args: Iterable[object] = ()) -> None:
         super().__init__(self._call, args=(seconds, function, args))
@@ -221,7 +221,7 @@ class ThrottledCall:
             self._work()
 
     def record_cost(self, seconds: float) -> None:
-        """What the work took of the processor: it gets a fiftieth of it, or more where a call would wait too long."""
+        """Delay the next call by 50 times the processor time of the last one, but by LONGEST_HOLD at most."""
         with self._lock:
             self._free = max(self._free, time.monotonic() + min(50 * seconds, LONGEST_HOLD))
 

@@ -1,4 +1,4 @@
-"""A tray whose rest is built only when a "+" comes on its input; anything else makes that fail.
+"""A tray that builds its user interface only after a "+" on its input; any other input makes the build fail.
 
 python held_tray.py --home DIR
 """
@@ -17,7 +17,7 @@ build = App.__init__
 
 def held(app: App, *args: Any, **options: Any) -> None:
     if sys.stdin.read(1) != "+":
-        raise RuntimeError("the rest cannot be built")
+        raise RuntimeError("the user interface cannot be built")
     build(app, *args, **options)
 
 

@@ -1,4 +1,4 @@
-"""The core of the tray judges events before the rest is there, and what needs the rest waits for it."""
+"""The core judges events before the user interface is built; what needs the user interface waits for it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class HeldTray:
         return done.stdout
 
     def end(self) -> None:
-        """Build the rest, and end in order."""
+        """Build the user interface, and end in order."""
         self.build()
         self.process.terminate()
         assert self.process.wait(60) == 0
@@ -76,14 +76,14 @@ def held(house: House) -> Iterator[HeldTray]:
         tray.process.wait(60)
 
 
-def test_a_guard_judges_before_the_rest_of_the_tray_is_there(held: HeldTray) -> None:
+def test_a_guard_judges_before_the_user_interface_is_built(held: HeldTray) -> None:
     assert held.call() == "deny"
 
     held.end()
     assert held.rows() == [("deny", False)]
 
 
-def test_a_command_waits_for_the_rest(held: HeldTray) -> None:
+def test_a_command_waits_for_the_user_interface(held: HeldTray) -> None:
     command = held.command("status", "--json")
     held.call()  # meanwhile events are judged
     assert command.poll() is None
@@ -94,7 +94,7 @@ def test_a_command_waits_for_the_rest(held: HeldTray) -> None:
     assert shown["running"] is True
 
 
-def test_a_tray_that_is_to_end_before_its_rest_is_there_ends_in_order(held: HeldTray) -> None:
+def test_a_signal_before_the_user_interface_is_built_ends_the_tray_in_order(held: HeldTray) -> None:
     held.call()
     held.process.send_signal(signal.SIGTERM)
     wait(lambda: not held.house.paths.socket.exists(), what="the tray takes no more events")
@@ -105,7 +105,7 @@ def test_a_tray_that_is_to_end_before_its_rest_is_there_ends_in_order(held: Held
     assert held.rows() == [("deny", False)]
 
 
-def test_a_tray_whose_rest_cannot_be_built_ends_and_writes_down_what_it_judged(held: HeldTray) -> None:
+def test_a_tray_whose_user_interface_cannot_be_built_ends_and_journals_what_it_judged(held: HeldTray) -> None:
     command = held.command("status", "--json")
     held.call()
 
@@ -116,7 +116,7 @@ def test_a_tray_whose_rest_cannot_be_built_ends_and_writes_down_what_it_judged(h
     assert json.loads(command.communicate(timeout=60)[0])["running"] is False
 
 
-def test_requests_for_permission_keep_no_guard_waiting_for_the_rest(held: HeldTray) -> None:
+def test_no_guard_waits_for_the_user_interface_after_requests_for_permission(held: HeldTray) -> None:
     """More of them than threads that accept: the agent asks its user by itself, and no relay waits for that."""
     for _ in range(ACCEPTORS):
         held.send("PermissionRequest", {})
@@ -127,7 +127,7 @@ def test_requests_for_permission_keep_no_guard_waiting_for_the_rest(held: HeldTr
     assert held.rows() == [("deny", False), *[("abstain", False)] * ACCEPTORS]
 
 
-def test_a_command_typed_into_an_agent_is_answered_while_the_rest_is_built(held: HeldTray) -> None:
+def test_a_command_typed_into_an_agent_is_answered_while_the_user_interface_is_built(held: HeldTray) -> None:
     assert b"Hooktray is still starting" in held.send("UserPromptSubmit", {"prompt": "/hooks list"})
     held.end()
 

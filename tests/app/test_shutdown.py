@@ -114,9 +114,7 @@ def test_systemd_gives_the_tray_the_time_that_it_needs_and_no_signal_to_hooks() 
     assert float(unit["Service"]["TimeoutStopSec"]) > GRACE + KILL_TIMEOUT + CLOSE_TIMEOUT
 
 
-def test_the_tray_ends_though_its_hooks_cannot_be_waited_for(
-    bench: Fixture, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_tray_ends_although_waiting_for_its_hooks_fails(bench: Fixture, caplog: pytest.LogCaptureFixture) -> None:
     def fail() -> None:
         raise RuntimeError("no accepting to stop")
 

@@ -82,7 +82,7 @@ def test_the_end_waits_for_a_thread_that_is_just_being_started(monkeypatch: pyte
     assert done.is_set()
 
 
-def test_a_thread_whose_work_fails_in_any_way_leaves_its_place_free(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_thread_whose_work_fails_frees_its_place(caplog: pytest.LogCaptureFixture) -> None:
     observers = WorkerPool()
 
     assert {observers.spawn(lambda: 1 / 0) for _ in range(THREAD_LIMIT)} == {True}

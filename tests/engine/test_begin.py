@@ -145,8 +145,8 @@ class BrokenRecords:
         raise RuntimeError("no journal")
 
 
-class Unshown:
-    """A display that is broken."""
+class BrokenDisplay:
+    """A display that raises."""
 
     def status_shown(self, turn: str, text: str) -> None:
         raise RuntimeError("no display")
@@ -313,7 +313,7 @@ def test_a_denial_is_answered_though_it_cannot_be_written_down(
     assert caplog.text.count("could not be written down") == 2
 
 
-def test_a_failure_behind_the_hooks_takes_no_guard_out_of_the_way(
+def test_a_failure_of_ours_after_the_hooks_ran_bypasses_no_guard(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     house.hook("guard", on="tool_before", script="exit 0", failure="block")
@@ -332,10 +332,10 @@ def test_a_failure_behind_the_hooks_takes_no_guard_out_of_the_way(
 
 
 @pytest.mark.parametrize("hooks", [0, 1])
-def test_a_failure_behind_self_protection_leaves_its_question(
+def test_a_failure_after_self_protection_still_asks_the_user(
     house: House, monkeypatch: pytest.MonkeyPatch, hooks: int
 ) -> None:
-    """What an agent may not do by itself is put to the user, too, when the rest of the engine fails."""
+    """The user is asked about what an agent may not do by itself, also if the engine fails later."""
     if hooks:
         house.hook("guard", on="tool_before", script="exit 0", failure="allow")
     kill = PRE_TOOL_USE | {"tool_input": {"command": "pkill hooktray"}}
@@ -356,16 +356,16 @@ def test_a_failure_behind_self_protection_leaves_its_question(
     assert house.last.problem == "internal error: RuntimeError"
 
 
-def test_a_status_that_cannot_be_shown_leaves_the_hook_its_turn(
+def test_a_status_that_cannot_be_shown_is_logged_and_its_hook_runs(
     house: House, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with show_status(Unshown(), parse(request()), {0: "looking", 1: "", 2: "linting"}) as hide:
+    with show_status(BrokenDisplay(), parse(request()), {0: "looking", 1: "", 2: "linting"}) as hide:
         hide(0)()
 
     assert caplog.text.count("status could not be shown") == 4
 
 
-def test_a_hook_whose_matcher_fails_in_any_way_has_its_turn(
+def test_a_hook_whose_matcher_fails_runs(
     house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     house.hook("guard", on="tool_before", tool="Write", script="echo no >&2; exit 2", failure="allow")

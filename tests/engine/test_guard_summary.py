@@ -194,9 +194,7 @@ def test_an_agent_that_is_not_connected_has_none(house: House) -> None:
     assert guards(house.stores.ledger.state, house.stores.switch, ()) == ()
 
 
-def test_a_hook_whose_matcher_fails_in_any_way_guards_every_tool(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_hook_whose_matcher_fails_guards_every_tool(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     house.hook("guard", on="tool_before", tool="Writ.", script="exit 0", failure="block")
 
     def fail(*_: object) -> bool:

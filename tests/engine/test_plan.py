@@ -257,7 +257,7 @@ def test_hooks_that_name_plain_words_are_read_without_the_library_of_patterns(tm
     assert read("pattern", "^rm") == "2 True \n"
 
 
-def test_a_matcher_that_fails_in_any_way_means_the_event(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_matcher_that_fails_fits_the_event(caplog: pytest.LogCaptureFixture) -> None:
     def fail(_: Event) -> frozenset[str]:
         raise RuntimeError("a fault of ours")
 

@@ -1,4 +1,4 @@
-"""Processes that are recognised again, read as psutil reads them."""
+"""Processes are recognised again; what is read of them is what psutil reads."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_the_words_of_a_command_line_are_kept_also_empty_ones() -> None:
             child.kill()
 
 
-def test_a_line_that_a_program_wrote_itself_is_split_at_its_blanks() -> None:
+def test_a_command_line_that_a_program_rewrote_is_split_at_its_blanks() -> None:
     with subprocess.Popen(
         [
             "agent --print",

@@ -1,4 +1,4 @@
-"""What a tray reports of itself is read by its types."""
+"""A reply with what the tray reports about itself is checked by its types."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tray.errors import IpcError
 from tray.ipc.health import parse_health
 
 
-def test_what_a_tray_of_another_version_leaves_out_or_adds_is_no_mistake() -> None:
+def test_a_reply_may_lack_keys_and_have_unknown_ones() -> None:
     found = parse_health({"pid": 7, "background": [[99, 12.0]], "weather": "fine"})
 
     assert found == {"pid": 7, "background": [(99, 12.0)]}
@@ -23,7 +23,7 @@ def test_what_a_tray_of_another_version_leaves_out_or_adds_is_no_mistake() -> No
     ],
     ids=str,
 )
-def test_another_type_is_named_with_its_place_and_what_to_do(reply: dict[str, object], message: str) -> None:
+def test_an_error_names_the_wrong_type_its_place_and_what_to_do(reply: dict[str, object], message: str) -> None:
     with pytest.raises(IpcError, match=f"the tray's report of itself cannot be read: .*{message}") as caught:
         parse_health(reply)
 

@@ -319,7 +319,7 @@ def test_a_server_that_is_closed_while_it_listens_again_leaves_no_socket_behind(
     assert not bench.path.exists()
 
 
-def test_a_service_that_fails_at_its_last_answer_too_costs_only_that_connection(
+def test_a_service_whose_failure_answer_fails_too_ends_only_that_connection(
     bench: ServerBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(agent: str, event: str, body: bytes) -> Answer | None:

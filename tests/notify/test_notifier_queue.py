@@ -210,15 +210,15 @@ class UnknownError(Exception):
     """What no library is known to raise."""
 
 
-class Surprising(ButtonlessBackend):
+class UnexpectedBackend(ButtonlessBackend):
     name = "surprising"
 
     async def send(self, alert: Alert) -> None:
         raise UnknownError
 
 
-def test_a_back_end_that_fails_in_an_unknown_way_costs_its_own_alert_only() -> None:
-    stage = Stage(backend=Surprising())
+def test_a_back_end_that_raises_an_unknown_error_loses_only_that_alert() -> None:
+    stage = Stage(backend=UnexpectedBackend())
     stage.loop.set_exception_handler(lambda loop, context: None)  # asyncio would log it
     for name in ("one", "two"):
         stage.queue.announce((QUIET,), name)

@@ -131,7 +131,7 @@ class BrokenKeyring(ModuleType):
         IndexError("an empty secret has no padding"),
     ],
 )
-def test_a_keyring_that_fails_leaves_it_to_the_file(error: Exception) -> None:
+def test_a_url_is_kept_in_the_file_when_the_keyring_fails(error: Exception) -> None:
     broken = BrokenKeyring(error)
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
         patch.setitem(sys.modules, "keyring", broken)

@@ -55,11 +55,11 @@ class AlertController:
         secrets: Path = Path(),
         questions: UserQuestions | None = None,
     ) -> None:
-        """An earlier tray left `snoozed_until`; `secrets` is the folder of the URLs of push services.
+        """`snoozed_until` is from before this start; `secrets` is the folder of the URLs of push services.
 
-        `questions` are those of an engine that was built before, and asks here.
+        `questions` are those of the engine, if that is already built.
         """
-        self.actions = AlertActions()  # replaced when the menu and the page are there
+        self.actions = AlertActions()  # replaced once menu and page are built
         self._loop, self._post, self._ports = loop, post, ports
         self._tampering: set[str] = set()
         self._quiet_on = True
@@ -233,7 +233,7 @@ class AlertController:
             self._open(alert, button)
 
     def _do(self, alert: Alert, button: Button) -> bool:
-        """What a button with a name of its own does; False = it opens what the alert is about."""
+        """Carry out a button that does not only open something; False for one that does."""
         match button:
             case Button.ALLOW | Button.DENY:
                 self.answer(alert.about, button is Button.ALLOW, CHANNEL)
@@ -333,7 +333,7 @@ class AlertController:
         self._post(lambda: self.press(alert, button))
 
     def asking_agents(self) -> Collection[str]:
-        """The agents whose questions the user gets here: a question that cannot be seen is of no use."""
+        """The agents whose questions the user gets here; none while a question could not be seen."""
         ports = self._ports
         return ports.ask_agents() if ports.icon_visible() or self._notifier.working else ()
 
@@ -342,7 +342,7 @@ class AlertController:
         return self._ports.settings().ask_on_desktop.seconds
 
     def question_opened(self, question: UserQuestion) -> None:
-        """On the thread of `post`, like its end."""
+        """Called on the thread of `post`, as `question_closed` is."""
         self.actions.asked(question.event)
         self.alerts.question_opened(question)
         self.actions.redraw()

@@ -1,10 +1,10 @@
-"""What the alerts ask of the rest of the tray (`AlertPorts`), and what they have it do (`AlertActions`)."""
+"""What the alerts get from other parts of the tray (`AlertPorts`), and what their buttons do (`AlertActions`)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 
+from tray.lazy_dataclass import dataclass
 from tray.model.event import Event
 from tray.notify.alert_gate import Look, prove_nothing
 from tray.settings import Settings
@@ -12,14 +12,14 @@ from tray.settings import Settings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertPorts:
-    """Called from any thread; two texts are the name of an agent and the id of one of its sessions."""
+    """Called from any thread. Two texts are the name of an agent and the id of one of its sessions."""
 
     settings: Callable[[], Settings]
     ask_agents: Callable[[], Collection[str]]
     muted: Callable[[], bool]
     on_delivery: Callable[[tuple[str, ...], str], None]
     icon_visible: Callable[[], bool]
-    show_balloon: Callable[[str, str], bool]  # by title and text
+    show_balloon: Callable[[str, str], bool]  # these two are title and text
     trusts: Callable[[int], bool]
     rejected: Callable[[int, Callable[[], None]], None] = lambda pid, work: None
     is_first: Callable[[str], bool] = lambda what: True
@@ -33,7 +33,7 @@ class AlertPorts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertActions:
-    """Called on the thread of the alerts. None of them loosens a gate; one that is not given does nothing."""
+    """Called on the thread of the alerts. None of them loosens a gate; by default each does nothing."""
 
     show_review: Callable[[str, str], None] = lambda key, digest: None
     show_batch: Callable[[], None] = lambda: None

@@ -1,9 +1,9 @@
-"""The part of the tray that judges events. It answers them while the rest is still imported and built.
+"""The core of the tray judges events. It answers them while the user interface is still imported and built.
 
-The rest is all that people see: the icon, alerts, the page, the answers to commands (tray/app/runtime.py).
-Whatever an event means for it waits in the queue of `work`, and a command waits for it in its own thread. An event
-waits for nothing: stores, lost approvals and the relay come before the socket, and until the rest is there no
-question is put to the user.
+The user interface is all that people see: the icon, alerts, the page, the answers to commands (tray/app/runtime.py).
+What it has to do for an event waits in the queue of `work`, and a command waits in its own thread until it is built.
+An event never waits for it: before the socket listens, the core opens the stores, looks for lost approvals and
+installs the relay; and it asks the user nothing until the user interface is built.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Protocol
 from tray.app import build_catalog, build_engine, confirmed_llm, guards_in_force, journal_limits, open_stores
 from tray.app.activation import inherited_socket
 from tray.app.relay_files import RelayFiles
-from tray.app.relay_watch import altered_while_away
+from tray.app.relay_watch import altered_before_start
 from tray.app.service import EventBus, TrayService
 from tray.app.shutdown import KILL_TIMEOUT, GracefulShutdown
 from tray.app.worker_pool import WorkerPool
@@ -37,22 +37,22 @@ from tray.paths import Paths
 from tray.protection.self_protection import PageAddress
 from tray.threads import ShutdownState, StopSignal, WorkQueue
 
-BUILD_TIMEOUT = 30.0  # seconds that a command waits for the rest
+BUILD_TIMEOUT = 30.0  # seconds that a command waits for the user interface
 
 log = logging.getLogger(__name__)
 
 
-class TrayRest(Protocol):
-    """What people see of the tray."""
+class UserInterface(Protocol):
+    """What the core calls of the icon, the alerts, the page and the answers to commands."""
 
     def begin(self) -> None:
-        """Show what there is. On the work thread, before all other work of it."""
+        """Show the present state; called on the work thread before any other work."""
 
     def begin_quit(self) -> None: ...
     def stop_icon(self) -> None: ...
     def show_waiting(self) -> None: ...
     def journal_problem(self, text: str) -> None: ...
-    def program_may_be_found(self) -> None: ...
+    def request_refresh(self) -> None: ...
     def asking_agents(self) -> Collection[str]: ...
     def question_seconds(self) -> float: ...
     def question_opened(self, question: UserQuestion) -> None: ...
@@ -64,12 +64,12 @@ class TrayRest(Protocol):
 
 
 class TrayCore:
-    """`quit` from anywhere, also from a signal handler."""
+    """Judges events; any thread and a signal handler may call `quit`."""
 
     def __init__(self, paths: Paths, *, grace: float) -> None:
         self.paths = paths
-        self._rest: TrayRest | None = None
-        self._is_built = threading.Event()
+        self._ui: UserInterface | None = None
+        self._build_ended = threading.Event()  # the user interface is built, or cannot be
         self.workers = WorkerPool()
         self.stop_signal, self.shutdown_state = StopSignal(), ShutdownState()
         self.agents = KnownAgents(os.getpid())
@@ -85,7 +85,7 @@ class TrayCore:
         )
         guards_in_force.note_loss(paths, self.stores.database, self.stores.ledger.state)
         self.catalog = build_catalog(paths, self.stores)
-        self.altered = altered_while_away(paths, self.stores.database)
+        self.altered_relay = altered_before_start(paths, self.stores.database)
         self.relay_files = RelayFiles(paths, self.stores, self.catalog)
         self.turn_end = TurnEndDetector(
             lambda: self.catalog.configuration.settings.turn_quiet_seconds, self._turn_ended
@@ -99,16 +99,16 @@ class TrayCore:
             self.shutdown_state,
             grace=grace,
             on_begin=self._begin_quit,
-            on_wait=lambda: self.work.post(lambda: self.rest.show_waiting()),
+            on_wait=lambda: self.work.post(lambda: self.ui.show_waiting()),
             on_end=self._stop_icon,
         )
 
     def _make_engine(self) -> None:
         self.questions = UserQuestions(
-            agents=lambda: () if self._rest is None else self._rest.asking_agents(),
-            seconds=lambda: self.rest.question_seconds(),
-            on_asked=lambda question: self.work.post(lambda: self.rest.question_opened(question)),
-            on_ended=lambda question, result: self.work.post(lambda: self.rest.question_closed(question, result)),
+            agents=lambda: () if self._ui is None else self._ui.asking_agents(),
+            seconds=lambda: self.ui.question_seconds(),
+            on_asked=lambda question: self.work.post(lambda: self.ui.question_opened(question)),
+            on_ended=lambda question, result: self.work.post(lambda: self.ui.question_closed(question, result)),
         )
         options = EngineOptions(
             llm=functools.partial(confirmed_llm, self.paths, self.stores),
@@ -124,51 +124,51 @@ class TrayCore:
         self.engine = build_engine(self.stores, self.events, self.workers.spawn, options)
 
     @property
-    def rest(self) -> TrayRest:
-        """The rest, once it is built. Raises HooktrayError when it is not in time."""
-        if (self._rest is None and not self._is_built.wait(BUILD_TIMEOUT)) or self._rest is None:
+    def ui(self) -> UserInterface:
+        """Waits until the user interface is built; raises HooktrayError if that takes too long or fails."""
+        if (self._ui is None and not self._build_ended.wait(BUILD_TIMEOUT)) or self._ui is None:
             raise _starting()
-        return self._rest
+        return self._ui
 
     def listen(self) -> None:
-        """Take events from here on."""
+        """Start to accept events."""
         self.relay_files.install()
         self.shutdown.start()
         self.work.post(self._begin)
         self.server.start(self._inherited)
 
-    def attach(self, rest: TrayRest) -> None:
-        """The rest is built: what waits for it goes on."""
-        self._rest = rest
-        self._is_built.set()
+    def attach(self, ui: UserInterface) -> None:
+        """Let what waits for the user interface continue."""
+        self._ui = ui
+        self._build_ended.set()
         if self.shutdown_state.begun:
-            rest.begin_quit()
+            ui.begin_quit()
 
     def quit(self) -> None:
         self.shutdown.request()
 
-    def give_up(self) -> None:
-        """The rest cannot be built. Nothing waits for it any longer, and what was judged is written down."""
+    def abort(self) -> None:
+        """End after the user interface could not be built; what was judged is written to the journal."""
         self.shutdown_state.begin()
-        self._is_built.set()
+        self._build_ended.set()
         self.shutdown_state.end_hooks()
         self.server.close(KILL_TIMEOUT)
         self.work.close()
         self.stores.journal.close()
 
     def _begin(self) -> None:
-        self._is_built.wait()
-        if self._rest is not None:
-            self._rest.begin()
+        self._build_ended.wait()
+        if self._ui is not None:
+            self._ui.begin()
 
     def _begin_quit(self) -> None:
-        if self._rest is not None:
-            self._rest.begin_quit()
+        if self._ui is not None:
+            self._ui.begin_quit()
 
     def _stop_icon(self) -> None:
-        self._is_built.wait()
-        if self._rest is not None:
-            self._rest.stop_icon()
+        self._build_ended.wait()
+        if self._ui is not None:
+            self._ui.stop_icon()
 
     def _turn_ended(self, event: Event) -> None:
         """Announced at once, however long its hooks will take."""
@@ -177,26 +177,26 @@ class TrayCore:
 
     def _journal_problem(self, text: str) -> None:
         log.warning("journal: %s", text)
-        self.work.post(lambda: self.rest.journal_problem(text))
+        self.work.post(lambda: self.ui.journal_problem(text))
 
     def _saw_path(self) -> None:
-        """Another PATH of an agent may have the program that a proposed hook lacks; the rest looks when it begins."""
-        if self._rest is not None and self.catalog.misses_program:
-            self._rest.program_may_be_found()
+        """The PATH of an event may have a program that a proposed hook lacks; `begin` looks for programs, too."""
+        if self._ui is not None and self.catalog.misses_program:
+            self._ui.request_refresh()
 
     def _answer_command(
         self, request: Mapping[str, object], peer: PeerCredentials, terminal: HandedTerminal | None
     ) -> Mapping[str, object]:
         try:
-            return self.rest.answer_command(request, peer, terminal)
+            return self.ui.answer_command(request, peer, terminal)
         except HooktrayError as error:
             return {"error": error.message, "hint": error.hint}
 
     def _answer_slash_command(self, words: tuple[str, ...], agent: str) -> str:
-        if self._rest is None:
+        if self._ui is None:
             error = _starting()
             return f"{error.message}; {error.hint}"
-        return self._rest.answer_slash_command(words, agent)
+        return self._ui.answer_slash_command(words, agent)
 
 
 def _starting() -> HooktrayError:

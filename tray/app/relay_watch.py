@@ -35,8 +35,8 @@ def files(paths: Paths) -> tuple[Path, ...]:
     return paths.relay, paths.relay_table
 
 
-def altered_while_away(paths: Paths, database: Database) -> tuple[RelayProblem, ...]:
-    """Before the tray installs its relay: what was altered while no tray ran, other than by an upgrade."""
+def altered_before_start(paths: Paths, database: Database) -> tuple[RelayProblem, ...]:
+    """What was altered while no tray ran, other than by an upgrade; called before the tray installs its relay."""
     with contextlib.suppress(HooktrayError):
         found = installed_relay.problems(paths, database)
         return tuple(one for one in found if one.cause not in USUAL_AT_START)
@@ -46,7 +46,7 @@ def altered_while_away(paths: Paths, database: Database) -> tuple[RelayProblem, 
 class RelayWatch:
     """All of it runs on one thread, the work queue's. `recheck` calls `check` again in so many seconds.
 
-    `at_start` is what was altered before the tray started, and then installed anew.
+    `at_start` is what was altered before the tray started; the start has installed it again.
     """
 
     def __init__(

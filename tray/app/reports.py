@@ -77,7 +77,7 @@ class StatusRow(TypedDict):
 
 
 class ConfigurationRow(TypedDict):
-    """How the settings are: "" when they are in force as they are written."""
+    """What is wrong with the settings; `problem` is "" when they are in force as written."""
 
     problem: str
     warnings: Sequence[str]

@@ -1,4 +1,4 @@
-"""The running tray: builds what people see of it around its core, connects all parts, and stops them in order."""
+"""The running tray: builds the user interface around the core, connects all parts, and stops them in order."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ if TYPE_CHECKING:
     from tray.ipc.health import TrayHealth
 
 REFRESH_SECONDS = 1.0  # seconds between two refreshes of the sources while events come in
-AGENTS_SECONDS = 1.0  # seconds between two readings of all agents' files for menu and page while those are written
+AGENTS_SECONDS = 1.0  # seconds, at least, between two readings of all agents' files for menu and page
 PINNED_AT_START = "noted at start"  # the channel of rows about programs of hooks that were approved before
 KEEP_TIMEOUT = 10.0  # seconds that a command waits until what it recorded is held
 SESSION_DAYS = 7.0  # days that a session is remembered whose end was not reported
@@ -92,7 +92,7 @@ log = logging.getLogger(__name__)
 
 
 class App:
-    """The running tray: its parts, and how they are connected. `core` judges events already."""
+    """The running tray: its parts, and how they are connected. `core` is already judging events."""
 
     def __init__(
         self,
@@ -360,7 +360,7 @@ class App:
             self._alerts,
             recheck=self._settings_watch.schedule,
             changed=lambda: self._presenter.show(),
-            at_start=self._core.altered,
+            at_start=self._core.altered_relay,
         )
         self._relay_files.is_altered = lambda: self._relay_watch.is_pending
 
@@ -379,8 +379,8 @@ class App:
             self._relay_files.write()
 
     def run(self) -> None:
-        """Give the main thread to the icon until someone quits."""
-        gc.freeze()  # the collector need not look at what was built: a collection of it takes 25 ms
+        """Give the main thread to the icon until the tray quits."""
+        gc.freeze()  # a full collection of the parts built so far would take 25 ms
         gc.enable()
         try:
             self._state_recovery.start(self._core.server.identity)
@@ -450,7 +450,7 @@ class App:
         self._workers.spawn(work)
 
     def begin(self) -> None:
-        """Show what there is."""
+        """Show the present state, and what a person has to read."""
         if self._shutdown_state.begun:  # what a person is to read waits for the next start
             return
         self._sessions.load()
@@ -469,8 +469,8 @@ class App:
         gc.freeze()  # what exists by now stays: the collector need not scan it again and again
 
     def _refresh_again(self) -> None:
-        """Its cost defers the next one; that of the first one, which imports much, does not."""
-        started = time.thread_time()  # others' work does not count
+        """Refresh, and delay the next refresh by its cost; the first one imports much, so it is not counted."""
+        started = time.thread_time()  # the time of other threads does not count
         self._refresh()
         self._throttled_refresh.record_cost(time.thread_time() - started)
 
@@ -570,7 +570,7 @@ class App:
     def _changed(self) -> None:
         self._work.post(self._refresh_again)
 
-    def program_may_be_found(self) -> None:
+    def request_refresh(self) -> None:
         self._throttled_refresh.request()
 
     def asking_agents(self) -> Collection[str]:

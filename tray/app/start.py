@@ -1,4 +1,4 @@
-"""Starts the tray: its log file, its core, which judges events, and then all the rest of it."""
+"""Starts the tray: its log file, its core, which judges events, and then its user interface."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _build(
     echo: Callable[[str], None],
     trust: type[ClickTrust] | None,
 ) -> App:
-    """Listen first: importing and building the rest takes longer than all before it."""
+    """Listen first: importing and building the user interface takes longer than everything before it."""
     try:
         core.listen()
         from tray.app.click_trust import ClickTrust
@@ -83,17 +83,16 @@ def _build(
 
         return App(core, folder, headless=headless, echo=echo, trust=trust or ClickTrust)
     except BaseException:
-        core.give_up()
+        core.abort()
         raise
 
 
 def _import_lean() -> None:
-    """Import asyncio without TLS, which nothing of ours speaks through it, and msgspec without newer types: 2 MB.
+    """Import asyncio without TLS, which we never use with it, and msgspec without newer types; this saves 2 MB.
 
-    `hmac` needs no OpenSSL to compare two words; the lazy `hashlib` loads it, which takes 3.4 MB and 3 ms, when a
+    Their patterns and those of yaml are not compiled: that takes a tenth of a start, and events use none of them.
+    `hmac` compares two texts without OpenSSL, which takes 3.4 MB and 3 ms to load; the lazy `hashlib` loads it when a
     passphrase or something large is hashed.
-
-    The patterns of their modules and of yaml take a tenth of a start to compile; an event uses none of them.
     """
     with hidden("_hashlib"):
         import hmac  # noqa: F401

@@ -14,7 +14,7 @@ COMPLETE = "__complete"  # what the shells' completions ask with
 
 
 def main() -> int:
-    """Run one command; here an error becomes a message and an exit code. What is our bug passes."""
+    """Run one command; an error becomes a message and an exit code. Exceptions that are our bugs pass."""
     try:
         code = run_command(sys.argv[1:])
         sys.stdout.flush()  # here a reader that has ended is still answered: `hooktray log | head`

@@ -15,7 +15,7 @@ from tray.paths import Paths
 if TYPE_CHECKING:
     from tray.app.reports import AgentsReport, ListReport, LogReport, StatusReport
 
-# What each report has at least; all of it is of our own version.
+# The keys that each report must have. No type is checked: only a tray of our own version answers with a report.
 KEYS: Mapping[str, frozenset[str]] = {
     "agents": frozenset({"agents", "unsupported"}),
     "list": frozenset({"rows", "enabled", "loss", "waiting", "problem", "warnings"}),
@@ -33,10 +33,10 @@ def ask_report(paths: Paths, report: Literal["log"], **words: object) -> LogRepo
 @overload
 def ask_report(paths: Paths, report: Literal["status"]) -> StatusReport | None: ...
 def ask_report(paths: Paths, report: str, **words: object) -> object:
-    """The report of the running tray (tray/app/reports.py); None where the command has to gather it by itself.
+    """The report of the running tray (tray/app/reports.py); None if the command has to gather it by itself.
 
-    That is where no tray runs, where it is of another version or language, where it fails, and where it answers
-    something else: then the command finds what is wrong, and puts it in its own words.
+    None if no tray runs, if the tray has another version or language, if it fails, and if its answer lacks a key: the
+    command then finds the cause and reports it.
     """
     from tray.ipc.client import send_request
 

@@ -43,7 +43,7 @@ def attention(
 ) -> Attention:
     """`away_after`: seconds without a key after which the user is away; 0 = never. `watched`: an IdleWatch's seconds.
 
-    It raises nothing that a desktop is known to raise.
+    It does not raise the errors that desktops are known to raise.
     """
     try:
         idle = idle_seconds(environment, watched)

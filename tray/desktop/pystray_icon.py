@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
     class LibraryIcon(windows.MenuIcon, linux.XorgIcon, Protocol):
-        """What is used of pystray's icons; each system's has its own part of what is private."""
+        """What we use of pystray's icons; the private members differ from system to system."""
 
         HAS_MENU: bool
         visible: bool
@@ -147,7 +147,7 @@ class PystrayIcon:
             log.info("pystray: %s", error)
 
     def _appear(self, icon: LibraryIcon) -> None:
-        """On Windows with its menu, not here: a press on an icon without a menu does nothing."""
+        """Show the icon; on Windows it appears with its menu, because a click would do nothing before."""
         if not self._needs_menu:
             icon.visible = True
             self._stencil()

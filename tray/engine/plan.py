@@ -119,7 +119,7 @@ class EventSearch:
 
 
 def matches(match: Match, event: Event, search: EventSearch) -> bool:
-    """Whether the matcher means this event. One that fails does: no content of an event gets it past a guard."""
+    """Whether the matcher fits this event; True if it fails: no content of an event may get it past a guard."""
     try:
         if match.agents and event.agent not in match.agents:
             return False
@@ -139,7 +139,7 @@ def matches(match: Match, event: Event, search: EventSearch) -> bool:
             return False
         return not match.pattern or search.in_event(match.pattern)
     except Exception:  # the hook's turn
-        log.exception("whether %s of %s is meant by %r", event.name, event.agent, match)
+        log.exception("cannot find out whether %s of %s fits %r", event.name, event.agent, match)
         return True
 
 

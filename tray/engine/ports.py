@@ -40,7 +40,7 @@ class Defer(Protocol):
 
 def run_now(work: Callable[[], object], /, *, soon: bool = False) -> None:
     """The Defer for callers where no agent waits for the answer."""
-    run_logged((work,), "what an answer leaves to be done could not be written down or started")
+    run_logged((work,), "work after an answer could not be written down or started")
 
 
 class EngineListener(Protocol):

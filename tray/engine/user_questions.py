@@ -110,7 +110,7 @@ EngineResponse = Answer | PendingQuestion | None
 
 
 class UserQuestions:
-    """The open ones, of `agents` only. `on_asked` and `on_ended` must only pass on; if they fail, that is logged."""
+    """The open ones, of `agents` only. `on_asked` and `on_ended` must not block; their failures are logged."""
 
     def __init__(
         self,

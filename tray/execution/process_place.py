@@ -81,6 +81,6 @@ def is_below(processes: Sequence[ProcessId], program: str) -> bool:
 
 
 def command_of(pid: int) -> tuple[str, ...]:
-    """How it was started; empty when it has gone. A program that wrote its own line may have put it into one word."""
+    """How it was started; empty when it has ended. A program that rewrote its line may have made it one word."""
     words = command_line(pid)
     return tuple(words[0].split(" ")) if len(words) == 1 else words

@@ -61,7 +61,7 @@ class DeferredWork:
         run_logged(self._due_work(), FAILED)
 
     def _due_work(self) -> Iterator[Work]:
-        """Each when its time has come. What is done is let go: it may hold much, and the next batch may be far."""
+        """Yield each piece of work when it is due, without a reference to it: it may hold large values."""
         while batch := self._next_batch():
             while batch:
                 # Events that come in close succession go first.

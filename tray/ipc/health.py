@@ -1,4 +1,4 @@
-"""What the running tray reports of itself, for `status` and `doctor`: its shape, and how a reply is read."""
+"""What the running tray reports about itself, for `status` and `doctor`: its type, and the check of a reply."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class TrayHealth(TypedDict, total=False):
     problems: list[StateProblem]
     changes: list[ChangedEntry]
     troubled: list[str]  # the names of hooks that fail
-    background: list[tuple[int, float]]  # process groups that hooks left, and for how many seconds yet
+    background: list[tuple[int, float]]  # process groups that hooks left, each with the seconds until it is ended
     late: int  # decisions that were written down late
     notifications: str  # what went wrong last; "" for nothing
     sound: str
@@ -49,7 +49,7 @@ class TrayHealth(TypedDict, total=False):
 
 
 def parse_health(reply: Mapping[str, object]) -> TrayHealth:
-    """Raises IpcError when a value is of another type than here."""
+    """Raises IpcError if a value has another type than in TrayHealth."""
     try:
         return msgspec.convert(dict(reply), TrayHealth)
     except msgspec.ValidationError as error:

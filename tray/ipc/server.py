@@ -295,16 +295,16 @@ class IpcServer:
         return self._service.timeout(header.fields.get("agent", ""), header.fields.get("event", ""))
 
     def _guarded(self, caller: ClientConnection, step: Callable[[ClientConnection], bool]) -> bool:
-        """Run one step for a caller; no failure passes this line, and after ours the service decides the answer.
+        """Run one step for a caller. If it fails, the service decides the answer.
 
-        If it fails at that, too, the connection is only closed.
+        If that fails, too, the connection is closed without an answer.
         """
         for attempt in (step, self._answer_failure):
             try:
                 return attempt(caller)
             except ClientDisconnected:
                 return False
-            except Exception as error:  # noqa: BLE001  the connection: no failure of one may end the thread
+            except Exception as error:  # noqa: BLE001  the connection: its failure must not end the thread
                 if isinstance(error, FrameError) and not caller.is_complete:
                     _log.warning("rejected a caller (pid %d): %s", caller.peer.pid, error)
                     return False

@@ -196,7 +196,7 @@ class Notifier:
     # ---- the back ends ----
 
     async def send(self, alert: Alert) -> Delivery:
-        """Raises nothing that a back end is known to raise."""
+        """Does not raise the errors that back ends are known to raise."""
         errors = []
         for backend in self._order():
             try:

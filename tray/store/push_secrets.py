@@ -26,8 +26,8 @@ KEYRINGS = (
     "keyring.backends.kwallet",
     "keyring.backends.macOS",
 )
-# What a keyring raises that is locked, broken or chosen wrongly in its settings: built-in errors, and those of the
-# library and of what it uses for KEYRINGS. The latter by module: each is there only on its own system.
+# What a keyring raises if it is locked, broken or wrongly configured: built-in errors, and errors of the library and
+# of the modules that it uses for KEYRINGS. These are named by module, as each is installed on its own system only.
 BUILT_IN_ERRORS = (AttributeError, EOFError, ImportError, LookupError, OSError, RuntimeError, TypeError, ValueError)
 LIBRARY_ERRORS = {
     "configparser": "Error",
@@ -96,7 +96,7 @@ def _keyring() -> ModuleType | None:
 
 
 def _keyring_errors() -> tuple[type[Exception], ...]:
-    """Only what is loaded can have raised."""
+    """The built-in errors, and those of the modules that are loaded; no other module can have raised one."""
     loaded = [(sys.modules.get(module), name) for module, name in LIBRARY_ERRORS.items()]
     return (*BUILT_IN_ERRORS, *(getattr(module, name) for module, name in loaded if module is not None))
 

@@ -38,7 +38,7 @@ IsRecorded = Callable[[str], bool]  # whether the journal knows this session
 
 
 class AgentRow(TypedDict):
-    """An agent as `hooktray agents --json` shows it; a list has come as JSON where a tuple is not."""
+    """An agent as `hooktray agents --json` shows it; its sequences are tuples here and lists once sent as JSON."""
 
     agent: str
     installed: bool

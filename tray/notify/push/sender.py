@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import requests
 
     class PluginManager(Protocol):
-        """What loads Apprise's plugins; it has no types."""
+        """Apprise's loader of plugins, which has no types."""
 
         module_path: str
 
@@ -118,9 +118,9 @@ def plugin_names(schema: str, plugins: Path) -> set[str]:
 
 
 def _plugin_errors() -> tuple[type[Exception], ...]:
-    """What Apprise's plugins raise: its own error, or what they find no word for in a URL or in an answer.
+    """What Apprise's plugins raise: its own error, or built-in ones for a URL or an answer that they do not expect.
 
-    Whatever else one raises ends this process, and its starter reports that the message may have arrived.
+    Any other exception ends this process, and the tray reports that the message may have arrived.
     """
     from apprise.exception import AppriseException
 
@@ -190,7 +190,7 @@ def _observed() -> Iterator[list[int | PushStatus]]:
 
 
 def _replace_methods(send: Callable[..., object], redirects: Callable[..., object]) -> None:
-    """The two of requests that Apprise's plugins pass."""
+    """Replace the two methods of `requests` through which Apprise's plugins send."""
     import requests
 
     for owner, name, method in (
