@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -129,3 +130,19 @@ def test_no_guard_waits_for_the_user_interface_after_requests_for_permission(hel
 def test_a_command_typed_into_an_agent_is_answered_while_the_user_interface_is_built(held: HeldTray) -> None:
     assert b"Hooktray is still starting" in held.send("UserPromptSubmit", {"prompt": "/hooks list"})
     held.end()
+
+
+def test_a_socket_that_is_replaced_while_the_rest_is_built_is_made_anew(held: HeldTray) -> None:
+    path = held.house.paths.socket
+    path.unlink()
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind(str(path))
+        theirs = path.stat().st_ino
+
+        held.build()
+
+        wait(lambda: path.exists() and path.stat().st_ino != theirs, what="the tray has its socket back")
+    assert held.call() == "deny"
+    assert held.rows() == [("deny", False)]
+    held.process.terminate()
+    assert held.process.wait(60) == 0

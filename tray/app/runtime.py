@@ -383,7 +383,7 @@ class App:
         gc.freeze()  # a full collection of the parts built so far would take 25 ms
         gc.enable()
         try:
-            self._state_recovery.start()
+            self._state_recovery.start(self._core.server.identity)
             self._core.attach(self)
             self._icon.run()
         finally:

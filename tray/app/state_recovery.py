@@ -169,9 +169,9 @@ class StateRecovery:
         self._folder.remember(StatePart.FOLDER, StatePart.DATABASE, StatePart.COPIES)
         self._stores.database.pin.file = identity(self._paths.database)
 
-    def start(self) -> None:
-        """The socket is open now: from here on everything is watched."""
-        self._folder.remember(StatePart.SOCKET)
+    def start(self, socket: Identity | None = None) -> None:
+        """The socket is open, and is this file: from here on everything is watched."""
+        self._folder.remember_socket(socket)
         self._watch()
 
     def close(self) -> None:

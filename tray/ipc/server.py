@@ -202,6 +202,12 @@ class IpcServer:
             return self._listener.identity
 
     @property
+    def identity(self) -> Identity | None:
+        """Which file our socket is; None once it is closed."""
+        listener = self._listener
+        return listener.identity if listener is not None else None
+
+    @property
     def is_busy(self) -> bool:
         """Whether the answer of an event is being worked on."""
         return self._event_pool.is_busy
