@@ -86,9 +86,7 @@ class OneShotListener:
     deferred: list[Callable[[], object]] = field(default_factory=list)
     rows: list[Record] = field(default_factory=list)
     journal: Journal | None = None
-    database: Database | None = (
-        None  # its reader stays open: else each close would write SQLite's log into the database
-    )
+    database: Database | None = None  # its reader stays open: each close would write SQLite's log into the database
 
     def append(self, record: Record, *, commit: bool) -> object:
         """A blocking or rewriting answer waits a moment for its row (law 7); other rows come after the answer."""
