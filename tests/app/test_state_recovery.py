@@ -41,6 +41,7 @@ class Tray:
             house.stores,
             house.catalog,
             self.folder,
+            self.folder.hold(house.stores.database),
             listen=self._listen,
             write_relay_conf=house.paths.relay_conf.touch,
             announce=self.incidents.append,
@@ -49,7 +50,6 @@ class Tray:
             watch=lambda: None,
             shutdown_state=self.quit,
         )
-        self.recovery.snapshot()
         self.recovery.start()
 
     def _listen(self) -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+
+from desk.wait import wait
 
 from torture.frame import Tally
 from torture.place import Place, approve
@@ -22,9 +25,14 @@ def offline(tally: Tally, place: Place) -> None:
     for _ in range(tally.many(1, 25)):
         for attempt in ATTEMPTS:
             tally.attack(attempt.__name__, attempt(place))
-            shutil.rmtree(place.paths.state)
+            wait(partial(_deleted, place.paths.state), what="the state is gone: an engine may still write there")
             shutil.copytree(kept, place.paths.state, symlinks=True)
     _controls(tally, place)
+
+
+def _deleted(folder: Path) -> bool:
+    shutil.rmtree(folder, ignore_errors=True)
+    return not folder.exists()
 
 
 def _edit(place: Place, statement: str, *words: object) -> None:

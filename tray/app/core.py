@@ -1,9 +1,6 @@
-"""The core of the tray judges events. It answers them while the user interface is still imported and built.
+"""The core of the tray: what judges events. The user interface (tray/app/runtime.py) is all that people see.
 
-The user interface is all that people see: the icon, alerts, the page, the answers to commands (tray/app/runtime.py).
-What it has to do for an event waits in the queue of `work`, and a command waits in its own thread until it is built.
-An event never waits for it: before the socket listens, the core opens the stores, looks for lost approvals and
-installs the relay; and it asks the user nothing until the user interface is built.
+The core is made first and listens last: a tray whose socket is open also mends its state folder.
 """
 
 from __future__ import annotations
@@ -11,7 +8,6 @@ from __future__ import annotations
 import functools
 import logging
 import os
-import threading
 from collections.abc import Collection, Mapping
 from typing import Protocol
 
@@ -20,33 +16,27 @@ from tray.app.activation import inherited_socket
 from tray.app.relay_files import RelayFiles
 from tray.app.relay_watch import altered_before_start
 from tray.app.service import EventBus, TrayService
-from tray.app.shutdown import KILL_TIMEOUT, GracefulShutdown
+from tray.app.shutdown import GracefulShutdown
+from tray.app.state_folder import StateFolder
 from tray.app.worker_pool import WorkerPool
 from tray.approvals.callers.known_agents import KnownAgents
 from tray.desktop.autostart import service_manager
 from tray.engine.ports import EngineOptions
 from tray.engine.session_states import TurnEndDetector
 from tray.engine.user_questions import QuestionResult, UserQuestion, UserQuestions
-from tray.errors import HooktrayError
 from tray.execution.command import BackgroundProcesses
 from tray.ipc.connection import HandedTerminal
 from tray.ipc.server import IpcServer, PeerCredentials
-from tray.language import say
 from tray.model.event import Event
 from tray.paths import Paths
 from tray.protection.self_protection import PageAddress
 from tray.threads import ShutdownState, StopSignal, WorkQueue
-
-BUILD_TIMEOUT = 30.0  # seconds that a command waits for the user interface
 
 log = logging.getLogger(__name__)
 
 
 class UserInterface(Protocol):
     """What the core calls of the icon, the alerts, the page and the answers to commands."""
-
-    def begin(self) -> None:
-        """Show the present state; called on the work thread before any other work."""
 
     def begin_quit(self) -> None: ...
     def stop_icon(self) -> None: ...
@@ -64,12 +54,12 @@ class UserInterface(Protocol):
 
 
 class TrayCore:
-    """Judges events; any thread and a signal handler may call `quit`."""
+    """Judges events; any thread and a signal handler may call `quit`. `ui` is set before it listens."""
 
-    def __init__(self, paths: Paths, *, grace: float) -> None:
+    ui: UserInterface
+
+    def __init__(self, paths: Paths, folder: StateFolder, *, grace: float) -> None:
         self.paths = paths
-        self._ui: UserInterface | None = None
-        self._build_ended = threading.Event()  # the user interface is built, or cannot be
         self.workers = WorkerPool()
         self.stop_signal, self.shutdown_state = StopSignal(), ShutdownState()
         self.agents = KnownAgents(os.getpid())
@@ -83,6 +73,7 @@ class TrayCore:
         self.stores = open_stores(
             paths, migrate=True, warn=self._journal_problem, limits=lambda: journal_limits(self.catalog)
         )
+        self.rescue = folder.hold(self.stores.database)
         guards_in_force.note_loss(paths, self.stores.database, self.stores.ledger.state)
         self.catalog = build_catalog(paths, self.stores)
         self.altered_relay = altered_before_start(paths, self.stores.database)
@@ -92,20 +83,26 @@ class TrayCore:
         )
         self.events = EventBus(self.work.post, self.stores.journal, self.turn_end)
         self._make_engine()
-        service = TrayService(self.engine, self._answer_command, self.agents, self.catalog.search, self._saw_path)
+        service = TrayService(
+            self.engine,
+            lambda request, peer, terminal: self.ui.answer_command(request, peer, terminal),
+            self.agents,
+            self.catalog.search,
+            self._saw_path,
+        )
         self.server = IpcServer(paths.socket, service)
         self.shutdown = GracefulShutdown(
             self.server,
             self.shutdown_state,
             grace=grace,
-            on_begin=self._begin_quit,
+            on_begin=lambda: self.ui.begin_quit(),
             on_wait=lambda: self.work.post(lambda: self.ui.show_waiting()),
-            on_end=self._stop_icon,
+            on_end=lambda: self.ui.stop_icon(),
         )
 
     def _make_engine(self) -> None:
         self.questions = UserQuestions(
-            agents=lambda: () if self._ui is None else self._ui.asking_agents(),
+            agents=lambda: self.ui.asking_agents(),
             seconds=lambda: self.ui.question_seconds(),
             on_asked=lambda question: self.work.post(lambda: self.ui.question_opened(question)),
             on_ended=lambda question, result: self.work.post(lambda: self.ui.question_closed(question, result)),
@@ -116,59 +113,28 @@ class TrayCore:
             stop_signal=self.stop_signal,
             questions=self.questions,
             exceptions=lambda: self.catalog.exceptions,
-            command_answers=self._answer_slash_command,
+            command_answers=lambda words, agent: self.ui.answer_slash_command(words, agent),
             page=self.page_address,
             shutdown_state=self.shutdown_state,
             lost=self.relay_files.lost,
         )
         self.engine = build_engine(self.stores, self.events, self.workers.spawn, options)
 
-    @property
-    def ui(self) -> UserInterface:
-        """Waits until the user interface is built; raises HooktrayError if that takes too long or fails."""
-        if (self._ui is None and not self._build_ended.wait(BUILD_TIMEOUT)) or self._ui is None:
-            raise _starting()
-        return self._ui
-
     def listen(self) -> None:
         """Start to accept events."""
-        self.relay_files.install()
+        self.relay_files.install()  # before an agent can rely on us: we may be killed at any moment
         self.shutdown.start()
-        self.work.post(self._begin)
         self.server.start(self._inherited)
-
-    def attach(self, ui: UserInterface) -> None:
-        """Let what waits for the user interface continue."""
-        self._ui = ui
-        self._build_ended.set()
-        if self.shutdown_state.begun:
-            ui.begin_quit()
 
     def quit(self) -> None:
         self.shutdown.request()
 
     def abort(self) -> None:
-        """End after the user interface could not be built; what was judged is written to the journal."""
+        """End after the user interface could not be built."""
         self.shutdown_state.begin()
-        self._build_ended.set()
-        self.shutdown_state.end_hooks()
-        self.server.close(KILL_TIMEOUT)
         self.work.close()
         self.stores.journal.close()
-
-    def _begin(self) -> None:
-        self._build_ended.wait()
-        if self._ui is not None:
-            self._ui.begin()
-
-    def _begin_quit(self) -> None:
-        if self._ui is not None:
-            self._ui.begin_quit()
-
-    def _stop_icon(self) -> None:
-        self._build_ended.wait()
-        if self._ui is not None:
-            self._ui.stop_icon()
+        self.rescue.close()
 
     def _turn_ended(self, event: Event) -> None:
         """Announced at once, however long its hooks will take."""
@@ -180,24 +146,6 @@ class TrayCore:
         self.work.post(lambda: self.ui.journal_problem(text))
 
     def _saw_path(self) -> None:
-        """The PATH of an event may have a program that a proposed hook lacks; `begin` looks for programs, too."""
-        if self._ui is not None and self.catalog.misses_program:
-            self._ui.request_refresh()
-
-    def _answer_command(
-        self, request: Mapping[str, object], peer: PeerCredentials, terminal: HandedTerminal | None
-    ) -> Mapping[str, object]:
-        try:
-            return self.ui.answer_command(request, peer, terminal)
-        except HooktrayError as error:
-            return {"error": error.message, "hint": error.hint}
-
-    def _answer_slash_command(self, words: tuple[str, ...], agent: str) -> str:
-        if self._ui is None:
-            error = _starting()
-            return f"{error.message}; {error.hint}"
-        return self._ui.answer_slash_command(words, agent)
-
-
-def _starting() -> HooktrayError:
-    return HooktrayError(say("Hooktray is still starting"), hint=say("try it once more"))
+        """The PATH of an event may have a program that a proposed hook lacks."""
+        if self.catalog.misses_program:
+            self.ui.request_refresh()

@@ -191,6 +191,7 @@ class App:
             self._stores,
             self._catalog,
             folder,
+            self._core.rescue,
             listen=self._core.server.rebind,
             write_relay_conf=self._relay_files.write,
             announce=self._announce_incident,
@@ -199,7 +200,6 @@ class App:
             watch=self._folder_watch.rearm,
             shutdown_state=self._shutdown_state,
         )
-        self._state_recovery.snapshot()
 
     def _make_sessions(self) -> None:
         self._sessions = SessionTracker(
@@ -379,12 +379,13 @@ class App:
             self._relay_files.write()
 
     def run(self) -> None:
-        """Give the main thread to the icon until the tray quits."""
+        """Listen, then give the main thread to the icon until the tray quits."""
         gc.freeze()  # a full collection of the parts built so far would take 25 ms
         gc.enable()
         try:
+            self._core.listen()
             self._state_recovery.start(self._core.server.identity)
-            self._core.attach(self)
+            self._work.post(self._begin)
             self._icon.run()
         finally:
             self._core.quit()  # when the icon ended by itself
@@ -449,7 +450,7 @@ class App:
 
         self._workers.spawn(work)
 
-    def begin(self) -> None:
+    def _begin(self) -> None:
         """Show the present state, and what a person has to read."""
         if self._shutdown_state.begun:  # what a person is to read waits for the next start
             return

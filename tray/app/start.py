@@ -55,7 +55,7 @@ def run(
         folder.claim()
         become_subreaper()
         raise_limit()
-        core = TrayCore(paths, grace=GRACE if grace is None else grace)
+        core = TrayCore(paths, folder, grace=GRACE if grace is None else grace)
         with stop_on_signal(core.quit):  # a second signal must not cut `close` short
             app = _build(core, folder, headless=headless, echo=echo, trust=trust)
             with contextlib.closing(app):
@@ -75,16 +75,17 @@ def _build(
     echo: Callable[[str], None],
     trust: type[ClickTrust] | None,
 ) -> App:
-    """Listen first: importing and building the user interface takes longer than everything before it."""
-    try:
-        core.listen()
-        from tray.app.click_trust import ClickTrust
-        from tray.app.runtime import App
+    """The user interface around the core."""
+    from tray.app.click_trust import ClickTrust
+    from tray.app.runtime import App
 
-        return App(core, folder, headless=headless, echo=echo, trust=trust or ClickTrust)
+    try:
+        app = App(core, folder, headless=headless, echo=echo, trust=trust or ClickTrust)
     except BaseException:
         core.abort()
         raise
+    core.ui = app
+    return app
 
 
 def _import_lean() -> None:

@@ -16,6 +16,8 @@ from pathlib import Path
 from tray.file_lock import FileLock
 from tray.files import Identity, identity
 from tray.paths import Paths, unwritable_error
+from tray.store.db import Database
+from tray.store.rescue_connection import RescueConnection
 
 LOCK = "lock"
 CLAIM_ATTEMPTS = 20  # folders that may vanish while their lock is taken
@@ -87,6 +89,14 @@ class StateFolder:
             if part in FOLDERS:
                 self._open_folder(part)
             self._identities[part] = identity(self._places[part]) or NO_FILE
+
+    def hold(self, database: Database) -> RescueConnection:
+        """From here on no other database than this one counts; call it before the first answer."""
+        rescue = RescueConnection(database)
+        rescue.open()
+        self.remember(StatePart.FOLDER, StatePart.DATABASE, StatePart.COPIES)
+        database.pin.file = identity(database.path)
+        return rescue
 
     def remember_socket(self, found: Identity | None) -> None:
         """Remember the socket that we bound; what is at its path by now may be another's."""

@@ -120,10 +120,11 @@ class Incident:
 
 
 class StateRecovery:
-    """All methods but `snapshot` and `start` run on one thread, the work queue's.
+    """All methods but `start` run on one thread, the work queue's.
 
-    `listen` opens the socket again, `write_relay_conf` writes the file that relays read. `announce` raises the alert,
-    `on_conflict` ends the tray, `retry` and `watch` are those of the folder's watch.
+    `rescue` holds the database that counts. `listen` opens the socket again, `write_relay_conf` writes the file that
+    relays read. `announce` raises the alert, `on_conflict` ends the tray, `retry` and `watch` are those of the
+    folder's watch.
     """
 
     def __init__(
@@ -132,6 +133,7 @@ class StateRecovery:
         stores: Stores,
         catalog: HookCatalog,
         folder: StateFolder,
+        rescue: RescueConnection,
         *,
         listen: Callable[[], Identity | None],
         write_relay_conf: Callable[[], None],
@@ -152,7 +154,7 @@ class StateRecovery:
         self._on_conflict = on_conflict
         self._retry = retry
         self._watch = watch
-        self._spare = RescueConnection(stores.database)
+        self._rescue = rescue
         self._snapshot = RecoverySnapshot(paths.state, stores.copies)
         self._attempts = 0
         self._not_before = 0.0
@@ -163,19 +165,13 @@ class StateRecovery:
         self._lost_approvals: list[ApprovedHook] = []  # whose approved bytes are lost
         self.incident: Incident | None = None  # the last one, until a person has seen it
 
-    def snapshot(self) -> None:
-        """Before the first answer: from here on no other database than this one counts."""
-        self._spare.open()
-        self._folder.remember(StatePart.FOLDER, StatePart.DATABASE, StatePart.COPIES)
-        self._stores.database.pin.file = identity(self._paths.database)
-
     def start(self, socket: Identity | None = None) -> None:
         """The socket is open, and is this file: from here on everything is watched."""
         self._folder.remember_socket(socket)
         self._watch()
 
     def close(self) -> None:
-        self._spare.close()
+        self._rescue.close()
 
     def acknowledge(self) -> None:
         """A person has read it; what is still wrong stays."""
@@ -211,7 +207,7 @@ class StateRecovery:
         return not self._is_over
 
     def _restore_ledger(self) -> None:
-        if self._spare.has_changed():
+        if self._rescue.has_changed():
             try:
                 self._stores.ledger.restore_altered()
             except StoreError as error:  # the next change of the database tries again
@@ -328,7 +324,7 @@ class StateRecovery:
             with self._stores.ledger.pause_writes(), self._stores.switch.pause_writes():
                 if not self._holds_the_ledger():
                     raise sqlite3.DatabaseError("the old database has not all rows of the ledger")
-                self._decisions = self._spare.save()
+                self._decisions = self._rescue.save()
                 pin.file = identity(path)
         except sqlite3.Error:
             if self._holds_the_ledger():
@@ -343,13 +339,13 @@ class StateRecovery:
             self._decisions = 0
             self._lost += [say("the journal"), say("what was remembered of sessions")]
         self._stores.database.forget_damage()
-        self._spare.open()
+        self._rescue.open()
         dropped_rows.prepare(self._stores.database)
 
     def _holds_the_ledger(self) -> bool:
         """Whether every row of the ledger can still be read; another program that opens a file in the database's
         place resets the log beside it, and with the log the last rows are gone."""
-        version = self._spare.ledger_version()
+        version = self._rescue.ledger_version()
         return version is not None and version >= self._stores.ledger.state.version
 
     def _set_aside(self, path: Path) -> Path:
