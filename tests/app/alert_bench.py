@@ -6,6 +6,7 @@ from house import House
 
 from tray.app.alert_controller import AlertController
 from tray.app.alert_ports import AlertActions, AlertPorts
+from tray.engine.user_questions import UserQuestions
 from tray.notify.alert import Alert
 from tray.notify.service import AlertService
 from tray.settings import Settings
@@ -30,6 +31,7 @@ class AlertBench:
                 show_balloon=lambda title, text: False,
                 trusts=lambda pid: True,
             ),
+            UserQuestions(),
         )
         self.alerting.actions = AlertActions(show_reason=self.opened.append)
         self.alerting.alerts = AlertService(self, Settings)

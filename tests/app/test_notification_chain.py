@@ -23,6 +23,7 @@ from tray.app.service import EventBus
 from tray.app.session_tracker import SessionTracker
 from tray.engine.ports import EngineOptions
 from tray.engine.session_states import TurnEndDetector
+from tray.engine.user_questions import UserQuestions
 from tray.model.decision import Decision, Record
 from tray.model.event import RelayRequest
 from tray.notify.alert import Alert
@@ -160,7 +161,8 @@ def test_four_objects_are_between_a_decision_and_its_notification(
             show_balloon=lambda title, text: False, trusts=lambda pid: False,
             can_focus=lambda agent, session: True, look=look,
         )  # fmt: skip
-        controller = AlertController(loop.loop, work.post, ports)
+        questions = UserQuestions()
+        controller = AlertController(loop.loop, work.post, ports, questions)
         bus.view, bus.page, bus.alerts = Menu(), ClosedPage(), controller.alerts
         bus.sessions = SessionTracker(house.stores.session_rows, lambda parent: 0)
         bus.presence_files = PresenceFiles(lambda answer: None, controller.after)

@@ -99,7 +99,7 @@ class Guarded:
             if not forgets:
                 guards_in_force.note_loss(self.paths, stores.database, stores.ledger.state)
             catalog = build_catalog(self.paths, stores)
-            files = RelayFiles(self.paths, stores, catalog, lambda: False)
+            files = RelayFiles(self.paths, stores, catalog)
             if not forgets:
                 files.install()
             catalog.refresh()

@@ -50,17 +50,14 @@ class AlertController:
         loop: asyncio.AbstractEventLoop,
         post: Post,
         ports: AlertPorts,
+        questions: UserQuestions,
         *,
         snoozed_until: float = 0,
         secrets: Path = Path(),
-        questions: UserQuestions | None = None,
     ) -> None:
-        """`snoozed_until` is from before this start; `secrets` is the folder of the URLs of push services.
-
-        `questions` are those of the engine, if that is already built.
-        """
+        """`snoozed_until` is from before this start; `secrets` is the folder of the URLs of push services."""
         self.actions = AlertActions()  # replaced once menu and page are built
-        self._loop, self._post, self._ports = loop, post, ports
+        self._loop, self._post, self._ports, self.questions = loop, post, ports, questions
         self._tampering: set[str] = set()
         self._quiet_on = True
         self._numbers = itertools.count(1)
@@ -80,12 +77,6 @@ class AlertController:
             processes=PushProcesses(),
         )
         self._make_alerts()
-        self.questions = questions or UserQuestions(
-            agents=self.asking_agents,
-            seconds=self.question_seconds,
-            on_asked=lambda question: post(lambda: self.question_opened(question)),
-            on_ended=lambda question, result: post(lambda: self.question_closed(question, result)),
-        )
 
     def _make_notifier(self) -> None:
         ports = self._ports

@@ -21,13 +21,11 @@ log = logging.getLogger(__name__)
 class RelayFiles:
     """While `is_altered` (others changed relay or table), the table stays as it is until that is announced."""
 
-    def __init__(
-        self, paths: Paths, stores: Stores, catalog: HookCatalog, is_altered: Callable[[], bool] = lambda: False
-    ) -> None:
+    def __init__(self, paths: Paths, stores: Stores, catalog: HookCatalog) -> None:
         self._paths = paths
         self._stores = stores
         self._catalog = catalog
-        self.is_altered = is_altered
+        self.is_altered: Callable[[], bool] = lambda: False
         self.lost = LostApprovals()  # the tray judges by its guards, too
 
     def install(self) -> None:

@@ -220,9 +220,9 @@ class App:
             self._loop.loop,
             self._work.post,
             self._alert_ports(),
+            self._core.questions,
             snoozed_until=self._stores.switch.state().snoozed_until,
             secrets=self._paths.state,
-            questions=self._core.questions,
         )
         self._idle_watch = IdleWatch(self._loop.loop, os.environ)
         self._idle_watch.start()
@@ -375,7 +375,7 @@ class App:
         self._write_relay_files()
 
     def _write_relay_files(self) -> None:
-        with contextlib.suppress(OSError):  # the folder is gone, and cannot be made anew
+        with contextlib.suppress(OSError):  # the folder is gone: the state recovery reports it
             self._relay_files.write()
 
     def run(self) -> None:
@@ -456,8 +456,7 @@ class App:
             return
         self._sessions.load()
         self._presenter.attach(self._icon)
-        with contextlib.suppress(OSError):  # the folder is gone, which the refresh announces
-            self._relay_files.write()
+        self._write_relay_files()
         self._relay_watch.announce_start()
         self._alert_controller.announce_offline(self._stores)
         unjudged_calls.announce(self._paths, self._stores.journal, self._alert_controller.alerts)
