@@ -63,6 +63,7 @@ def test_a_long_name_of_a_program_is_whole(tmp_path: Path) -> None:
     program.symlink_to("/bin/sleep")
     with subprocess.Popen([program, "60"]) as child:
         try:
+            wait(lambda: command_line(child.pid) != (), what="the kernel has its command line")
             assert program_name(child.pid) == psutil.Process(child.pid).name() == program.name
             assert is_below(processes_from(child.pid), "a-terminal-with")
             assert not is_below((ProcessId(child.pid, 0.0),), "another")
