@@ -66,7 +66,7 @@ class LazyLogger:
 
 
 def use_lazy_modules(*names: str) -> None:
-    """Put lazy modules in place for this process: those named, or those of GIVEN; an imported module stays as it is."""
+    """Put lazy modules in place for this process: those named, or all of GIVEN; an imported module stays as it is."""
     for name in names or GIVEN:
         if name in sys.modules:
             continue
