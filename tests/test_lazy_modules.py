@@ -106,7 +106,8 @@ def test_a_signal_is_handled_by_its_number_and_has_its_name() -> None:
 
 def test_a_process_talks_by_two_pipes_in_the_encoding_of_the_locale() -> None:
     lines = run(
-        "import subprocess\nloaded = 'EVENT_READ' in vars(sys.modules['selectors'])\nwords = ['sh', '-c', 'cat; echo no >&2']\n"
+        "import subprocess\nloaded = 'EVENT_READ' in vars(sys.modules['selectors'])\n"
+        "words = ['sh', '-c', 'cat; echo no >&2']\n"
         "done = subprocess.run(words, input='yes', capture_output=True, text=True)\n"
         "print(loaded, done.stdout, done.stderr.strip(), 'EVENT_READ' in vars(sys.modules['selectors']))"
     )
@@ -116,7 +117,8 @@ def test_a_process_talks_by_two_pipes_in_the_encoding_of_the_locale() -> None:
 
 def test_a_path_of_windows_has_its_parts_anywhere() -> None:
     lines = run(
-        "from pathlib import PureWindowsPath\nprint(PureWindowsPath('C:\\\\a\\\\b.txt').parts, PureWindowsPath('a') / 'b')"
+        "from pathlib import PureWindowsPath\n"
+        "print(PureWindowsPath('C:\\\\a\\\\b.txt').parts, PureWindowsPath('a') / 'b')"
     )
 
     assert lines == ["('C:\\\\', 'a', 'b.txt') a\\b"]
