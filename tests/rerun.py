@@ -20,6 +20,8 @@ MOST = 3
 MARKS = ("client", "desktop")
 MARKED = "marked_test"  # the property of a report that names such a test
 SECOND = "--second"  # this is the fresh process; pytest arguments follow
+RESULTS = "--junitxml="  # where pytest writes the results; those of the second run are beside them
+SECOND_RESULTS = ".second"  # behind that name
 SHOWN = ("passed", "skipped", "deselected", "xfailed")
 
 
@@ -105,7 +107,8 @@ def main(argv: Sequence[str]) -> int:
         return first.code
     print(f"\nOnly tests of desktop and clients failed. They run again, in a fresh process: {len(first.again)}")
     print(*(f"  {name}" for name in first.again), sep="\n", flush=True)
-    command = [sys.executable, __file__, SECOND, *first.again]
+    results = (f"{word}{SECOND_RESULTS}" for word in argv if word.startswith(RESULTS))
+    command = [sys.executable, __file__, SECOND, *results, *first.again]
     if subprocess.run(command, cwd=first.folder, check=False).returncode:
         return int(pytest.ExitCode.TESTS_FAILED)
     print(*(f"Failed once, passed the second time: {name}" for name in first.again), sep="\n")
@@ -113,9 +116,10 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def second(names: Sequence[str]) -> int:
+def second(argv: Sequence[str]) -> int:
     """Each of these has to pass: one that is skipped, or is not found, has failed."""
-    found = run(names)
+    found = run(argv)
+    names = [word for word in argv if not word.startswith(RESULTS)]
     return found.code or int(found.counts.get("passed") != len(names))
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import rerun
+from desktops import table
 
 CONFTEST = f"""
 import sys
@@ -94,6 +95,19 @@ def test_a_test_of_a_client_runs_again_too(project: Project) -> None:
     assert code == 0, "\n".join(lines)
     assert f"Failed once, passed the second time: {named('client')}" in lines
     assert "3 passed, 2 rerun in " in lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [(FLAKY, table.SECOND), (BROKEN, "failed"), (GOOD, "passed")],
+    ids=["flaky", "broken", "good"],
+)
+def test_the_table_of_results_says_what_passed_the_second_time(project: Project, body: str, expected: str) -> None:
+    results = project.folder / "results"
+
+    project.run({"desk": body, "desk_other": GOOD}, f"--junitxml={results}")
+
+    assert table.read(results) == {"test_desk": expected, "test_desk_other": "passed"}
 
 
 def test_a_test_that_fails_twice_fails_the_run(project: Project) -> None:

@@ -10,6 +10,11 @@ import sys
 from collections.abc import Sequence
 
 RUN_ARGV = (["run"], ["run", "--headless"])
+# What modules of the tray import at its start, and use later if at all.
+LAZY = (
+    "hashlib", "inspect", "linecache", "locale", "pickle", "random", "secrets", "shutil", "signal", "tempfile",
+    "textwrap", "wave",
+)  # fmt: skip
 
 
 def command() -> None:
@@ -96,7 +101,7 @@ def _run(home: Sequence[str], argv: Sequence[str]) -> int:
     gc.disable()  # until the parts are built: none of them is garbage
     from tray.lazy_modules import use_lazy_modules
 
-    use_lazy_modules("hashlib")  # before its first user is imported
+    use_lazy_modules(*LAZY)  # before their first users are imported
     from tray.app.start import start
     from tray.errors import HooktrayError
     from tray.paths import locate

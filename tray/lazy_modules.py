@@ -1,8 +1,9 @@
-"""Lazy replacements of modules of the standard library, for events without the tray.
+"""Lazy replacements of modules of the standard library, for events without the tray and for the tray's start.
 
 A lazy module has a few functions, most of them from the C module on which the real one is built. When code uses any
 other name of it, it loads the real module and returns the name from there. So an event loads no OpenSSL, no `logging`
-until a line is logged, and nothing that these import. This saves a seventh of its processor time.
+until a line is logged, and nothing that these import. This saves a seventh of its processor time, and a tenth of the
+tray's until it answers.
 """
 
 from __future__ import annotations
@@ -65,13 +66,13 @@ class LazyLogger:
 
 
 def use_lazy_modules(*names: str) -> None:
-    """Put the lazy modules in place for this process, all or those named; an imported module stays as it is."""
-    for name, given in GIVEN.items():
-        if name in sys.modules or (names and name not in names):
+    """Put lazy modules in place for this process: those named, or all of GIVEN; an imported module stays as it is."""
+    for name in names or GIVEN:
+        if name in sys.modules:
             continue
         module = LazyModule(name)
         try:
-            vars(module).update(given(module))
+            vars(module).update(GIVEN[name](module) if name in GIVEN else {})
         except ImportError:  # another Python has it elsewhere
             continue
         sys.modules[name] = module
@@ -105,6 +106,16 @@ def _in_c(module: LazyModule) -> Mapping[str, object]:
     }
 
 
+def _selectors(module: LazyModule) -> Mapping[str, object]:
+    """The class that `subprocess` names when it is imported, and uses to talk to a process by more than one pipe."""
+
+    def poll_selector() -> object:
+        selectors = module.load()
+        return getattr(selectors, "PollSelector", selectors.SelectSelector)()  # a system may have no poll()
+
+    return {"PollSelector": poll_selector}
+
+
 def _urllib_parse(module: LazyModule) -> Mapping[str, object]:
     """The function that `pathlib` imports, to make the URI of a database from its path."""
 
@@ -119,7 +130,10 @@ def _urllib_parse(module: LazyModule) -> Mapping[str, object]:
 
 GIVEN: Mapping[str, Callable[[LazyModule], Mapping[str, object]]] = {
     "hashlib": _hashlib,
+    "locale": lambda module: {},
     "logging": _logging,
+    "ntpath": lambda module: {},
+    "selectors": _selectors,
     "shlex": lambda module: {},
     "signal": _in_c,
     "sqlite3": _in_c,

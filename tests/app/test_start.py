@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from house import House
 
 RARE = ("PIL", "aiohttp", "difflib", "jinja2", "plistlib", "urllib3", "webbrowser")
 
@@ -75,3 +76,27 @@ def test_an_agent_is_recognised_and_its_session_followed_without_psutil() -> Non
     done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
 
     assert done.stdout == "True False\n"
+
+
+def test_a_tray_loads_no_module_of_the_library_that_its_start_does_not_use(house: House) -> None:
+    unused = ("_pickle", "ast", "lzma", "tokenize")
+    program = f"""if True:
+        import sys
+        from tray import __main__ as tray
+        from tray.lazy_modules import use_lazy_modules
+        use_lazy_modules(*tray.LAZY)
+        from tray.app.start import _import_lean
+        _import_lean()
+        from tray.app.core import TrayCore
+        listen = TrayCore.listen
+        def look(core):
+            listen(core)
+            print([name for name in {unused} if name in sys.modules], flush=True)
+            core.quit()
+        TrayCore.listen = look
+        tray._run(["--home", {str(house.paths.home)!r}], ["run", "--headless"])
+    """
+
+    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
+
+    assert "[]" in done.stdout

@@ -16,7 +16,7 @@ from typing import Any, Self
 import psutil
 from desk.menus import LEFT, RIGHT
 from desk.screen import Box, Screen
-from desk.wait import wait
+from desk.wait import Overdue, wait
 from PIL import Image
 from wine import prepare
 
@@ -43,6 +43,8 @@ TRAY_HEIGHT = 20  # pixels
 PAPER = 200  # a grey level: what is lighter is a menu's ground
 SELECTED = 4  # pixels from a menu's left edge: the colour there says whether the row is selected
 TEXT = (18, 20)  # pixels: left of a row's text, and right of it
+TRY = 20.0  # seconds until the pointer does again what showed nothing, as a person does
+ASIDE = 12  # pixels that the pointer goes away from a row, to enter it again
 
 
 class Windows:
@@ -160,11 +162,22 @@ class Windows:
         self.choose_in_open_menu(row, *numbers)
 
     def open_menu(self) -> None:
+        wait(self._press_icon, START, "the menu is open")
+
+    def _press_icon(self) -> bool:
+        """Press the icon with the pointer; whether the menu opened."""
         icon = wait(self.icon, START, "the icon is drawn")
         wait(lambda: not self.balloons(), START, "nothing lies above the menu")
         self.screen.point(icon.x + 10, icon.y + icon.height // 2)
         self.screen.press(RIGHT)
-        wait(self.menus, START, "the menu is open")
+        return self._appears(0)
+
+    def _appears(self, level: int) -> bool:
+        """Whether the menu of this level opens while the pointer rests."""
+        with contextlib.suppress(Overdue):
+            wait(lambda: self.menus()[level:], TRY, f"level {level} of the menu")
+            return True
+        return False
 
     def choose_in_open_menu(self, row: str, *numbers: int) -> None:
         self.point_in_open_menu(row, *numbers)
@@ -172,9 +185,21 @@ class Windows:
         wait(lambda: not self.menus(), START, "the menu is closed")
 
     def point_in_open_menu(self, row: str, *numbers: int) -> None:
-        for level, number in enumerate((MENU.index(row), *numbers)):
-            menu = wait(lambda: next(iter(self.menus()[level:]), None), START, f"level {level} of the menu")  # noqa: B023
+        rows = (MENU.index(row), *numbers)
+        for level, number in enumerate(rows):
+            menu = self.menus()[level]
             wait(lambda: self._select(menu, number), START, f"row {number} of level {level} is selected")  # noqa: B023
+            if level + 1 < len(rows):
+                wait(lambda: self._opens(menu, number, level + 1), START, f"level {level + 1} of the menu")  # noqa: B023
+
+    def _opens(self, menu: Box, number: int, level: int) -> bool:
+        """Whether the selected row's own menu opens; otherwise the pointer leaves the row and enters it again."""
+        if self._appears(level):
+            return True
+        y = menu.y + self.rows(menu)[number]
+        self.screen.point(menu.x + menu.width // 2 + ASIDE, y)
+        self.screen.point(menu.x + menu.width // 2, y)
+        return self._appears(level)
 
     def close_menus(self) -> None:
         """A press beside them does."""

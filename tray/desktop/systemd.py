@@ -90,8 +90,10 @@ class UserManager:
 def user_manager(config: Path, path: Path, environment: Mapping[str, str]) -> UserManager | None:
     """The user's systemd; None where it does not run, or cannot listen at the path of our socket."""
     runtime = environment.get("XDG_RUNTIME_DIR", "")
-    program = shutil.which("systemctl", path=environment.get("PATH"))
-    if not program or not runtime or not (Path(runtime) / "systemd" / "private").exists():
+    if not runtime or not (Path(runtime) / "systemd" / "private").exists():
+        return None
+    program = shutil.which("systemctl", path=environment.get("PATH"))  # `shutil` is loaded at its first use
+    if not program:
         return None
     if len(str(path).encode()) > 107 or not str(path).isprintable():  # what a unit's ListenStream can hold
         return None
