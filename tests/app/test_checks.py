@@ -439,7 +439,7 @@ def test_a_line_that_does_not_reach_the_tray_is_broken(running: Live, tmp_path: 
     settings.write_text(line.replace("relay claude-code ", f"relay --home {tmp_path}/other claude-code "))
     assert settings.read_text() != line
 
-    done = wait(lambda: running.cli("doctor"), 20, "an answer")
+    done = wait(lambda: running.cli("doctor"), what="an answer")
 
     assert done.returncode == 1
     assert b"broken     agent: claude-code" in done.stdout

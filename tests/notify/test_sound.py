@@ -194,12 +194,12 @@ def test_nothing_starts_before_the_first_sound_and_nothing_plays_after_closing(
     before = psutil.Process().num_threads()
     player = Player()
     player.play("")
-    assert psutil.Process().num_threads() == before
+    assert psutil.Process().num_threads() <= before
 
     player.close()
     with caplog.at_level(logging.WARNING):
         player.play("no such sound")
-    assert psutil.Process().num_threads() == before
+    assert psutil.Process().num_threads() <= before
     assert player.last_error == ""
 
 
