@@ -85,6 +85,7 @@ if TYPE_CHECKING:
 REFRESH_SECONDS = 1.0  # seconds between two refreshes of the sources while events come in
 AGENTS_SECONDS = 1.0  # seconds, at least, between two readings of all agents' files for menu and page
 PINNED_AT_START = "noted at start"  # the channel of rows about programs of hooks that were approved before
+ICON_SECONDS = 0.5  # seconds, at most, that other work waits at the start until the icon is on the screen
 KEEP_TIMEOUT = 10.0  # seconds that a command waits until what it recorded is held
 SESSION_DAYS = 7.0  # days that a session is remembered whose end was not reported
 
@@ -456,6 +457,7 @@ class App:
             return
         self._sessions.load()
         self._presenter.attach(self._icon)
+        self._icon.wait_visible(ICON_SECONDS)  # what follows would take processor time from the icon
         self._write_relay_files()
         self._relay_watch.announce_start()
         self._alert_controller.announce_offline(self._stores)
