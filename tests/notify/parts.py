@@ -43,7 +43,7 @@ def wait(condition: Callable[[], Any], what: str, seconds: float = 30.0) -> Any:
 
 def notifier(*backends: NotificationBackend, timeout: float = 5.0) -> Notifier:
     """A notifier on the running loop; it plays no sounds."""
-    return Notifier(asyncio.get_running_loop(), backends, Player(), lambda: True, lambda *_: None, timeout)
+    return Notifier(asyncio.get_running_loop(), lambda: backends, Player(), lambda: True, lambda *_: None, timeout)
 
 
 async def until(condition: Callable[[], object]) -> None:

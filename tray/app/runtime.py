@@ -58,7 +58,6 @@ from tray.desktop.menu import (
     ShowReason,
 )
 from tray.desktop.opener import Opener
-from tray.desktop.presence import attention
 from tray.desktop.wayland_idle import IdleWatch
 from tray.engine.user_questions import QuestionResult, UserQuestion
 from tray.errors import HooktrayError, StoreError
@@ -446,6 +445,8 @@ class App:
         seconds = self._catalog.settings_in_force.away_after * 60
 
         def work() -> None:
+            from tray.desktop.presence import attention  # not needed to start
+
             seen = attention(place, seconds, watched=self._idle_watch.seconds)
             self._work.post(lambda: answer(seen))
 

@@ -13,14 +13,16 @@ import enum
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from tray.desktop.artwork import IconState
 from tray.desktop.fallback_icon import FallbackIcon
 from tray.desktop.headless import HeadlessIcon
 from tray.desktop.linux import XScreen, query_screen, session_bus
 from tray.desktop.menu import Action, Item
-from tray.desktop.pystray_icon import PystrayIcon
+
+if TYPE_CHECKING:
+    from tray.desktop.pystray_icon import PystrayIcon
 
 NO_DISPLAY = "no display and no D-Bus session: running headless"
 NO_TRAY = "no tray on this display and no D-Bus session: running headless"
@@ -116,6 +118,8 @@ def _on_linux(
 
 def show_balloon(icon: Icon, title: str, text: str) -> bool:
     """Show a text at the icon itself, where that is possible; whether it was."""
+    from tray.desktop.pystray_icon import PystrayIcon
+
     if isinstance(icon, PystrayIcon):
         icon.notify(title, text)
         return True
@@ -124,6 +128,8 @@ def show_balloon(icon: Icon, title: str, text: str) -> bool:
 
 def _legacy(act: Callable[[Action], None], environment: Mapping[str, str]) -> PystrayIcon | None:
     """The icon in the XEmbed tray that is there now."""
+    from tray.desktop.pystray_icon import PystrayIcon
+
     icon = _pystray(act) if query_screen(environment).xembed else None
     return icon if isinstance(icon, PystrayIcon) else None
 
@@ -133,4 +139,6 @@ def _pystray(act: Callable[[Action], None]) -> PystrayIcon | HeadlessIcon:
         import pystray
     except (ImportError, ValueError, OSError) as error:
         return HeadlessIcon(f"pystray finds no tray ({error}): running headless")
+    from tray.desktop.pystray_icon import PystrayIcon  # not needed where the icon is on the bus
+
     return PystrayIcon(pystray, act)
