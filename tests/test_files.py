@@ -16,6 +16,13 @@ def test_a_file_of_any_size_is_read_whole(tmp_path: Path, size: int) -> None:
     assert content(str(tmp_path / "f")) == whole
 
 
+@pytest.mark.parametrize("limit", [0, 1, CHUNK, CHUNK + 1])
+def test_of_a_long_file_no_more_than_the_limit_is_read(tmp_path: Path, limit: int) -> None:
+    whole = os.urandom(2 * CHUNK)
+    (tmp_path / "f").write_bytes(whole)
+    assert content(str(tmp_path / "f"), limit) == whole[:limit]
+
+
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 

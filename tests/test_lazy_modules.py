@@ -13,8 +13,8 @@ from house import PRE_TOOL_USE, House
 from tray.execution.isolation import one_shot_command
 
 NOT_LOADED = {
-    "_hashlib", "datetime", "hashlib", "ipaddress", "logging", "shlex", "signal", "sqlite3", "traceback",
-    "urllib.parse",
+    "_hashlib", "datetime", "hashlib", "ipaddress", "locale", "logging", "ntpath", "selectors", "shlex", "signal",
+    "sqlite3", "traceback", "urllib.parse",
 }  # fmt: skip
 
 
@@ -102,6 +102,26 @@ def test_a_signal_is_handled_by_its_number_and_has_its_name() -> None:
     )
 
     assert lines == ["True False", "True", "SIGTERM"]
+
+
+def test_a_process_talks_by_two_pipes_in_the_encoding_of_the_locale() -> None:
+    lines = run(
+        "import subprocess\nloaded = 'EVENT_READ' in vars(sys.modules['selectors'])\n"
+        "words = ['sh', '-c', 'cat; echo no >&2']\n"
+        "done = subprocess.run(words, input='yes', capture_output=True, text=True)\n"
+        "print(loaded, done.stdout, done.stderr.strip(), 'EVENT_READ' in vars(sys.modules['selectors']))"
+    )
+
+    assert lines == ["False yes no True"]
+
+
+def test_a_path_of_windows_has_its_parts_anywhere() -> None:
+    lines = run(
+        "from pathlib import PureWindowsPath\n"
+        "print(PureWindowsPath('C:\\\\a\\\\b.txt').parts, PureWindowsPath('a') / 'b')"
+    )
+
+    assert lines == ["('C:\\\\', 'a', 'b.txt') a\\b"]
 
 
 def test_an_event_without_the_tray_loads_none_of_these_modules(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import platform
 import subprocess
 import sys
 import threading
@@ -167,6 +168,31 @@ def test_full_collections_pause_until_the_last_one_has_left() -> None:
 
     assert inside == (*before[:2], NEVER)
     assert gc.get_threshold() == before
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the options of glibc's allocator")
+def test_a_large_payload_gets_the_memory_of_the_last_one_in_whatever_thread() -> None:
+    done = program("""
+import resource
+from tray.threads import reduce_latency
+
+reduce_latency()
+SIZE = 16 * 1024 * 1024
+
+def fill():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    b"x" * SIZE
+    faults.append(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+
+faults = []
+for _ in range(5):
+    thread = CheckedThread(target=fill)
+    thread.start()
+    thread.join()
+print(max(faults[1:]) * resource.getpagesize() < SIZE / 4)
+""")
+
+    assert done.stdout == "True\n"
 
 
 def test_work_that_fails_ends_neither_its_queue_nor_its_thread(caplog: pytest.LogCaptureFixture) -> None:

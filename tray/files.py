@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 CHUNK = 64 * 1024
 FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0)
@@ -20,13 +21,14 @@ def identity(path: str | os.PathLike[str]) -> Identity | None:
     return found.st_dev, found.st_ino
 
 
-def content(path: str) -> bytes:
-    """All of it; OSError as from open(). Path.read_bytes makes twice as many system calls."""
+def content(path: str, limit: int = sys.maxsize) -> bytes:
+    """All of it, up to `limit`; OSError as from open(). Path.read_bytes makes twice as many system calls."""
     opened = os.open(path, FLAGS)
     try:
         pieces = []
-        while piece := os.read(opened, CHUNK):
+        while piece := os.read(opened, min(CHUNK, limit)):
             pieces.append(piece)
+            limit -= len(piece)
         return b"".join(pieces)
     finally:
         os.close(opened)

@@ -106,6 +106,16 @@ def _in_c(module: LazyModule) -> Mapping[str, object]:
     }
 
 
+def _selectors(module: LazyModule) -> Mapping[str, object]:
+    """The class that `subprocess` names when it is imported, and uses to talk to a process by more than one pipe."""
+
+    def poll_selector() -> object:
+        selectors = module.load()
+        return getattr(selectors, "PollSelector", selectors.SelectSelector)()  # a system may have no poll()
+
+    return {"PollSelector": poll_selector}
+
+
 def _urllib_parse(module: LazyModule) -> Mapping[str, object]:
     """The function that `pathlib` imports, to make the URI of a database from its path."""
 
@@ -120,7 +130,10 @@ def _urllib_parse(module: LazyModule) -> Mapping[str, object]:
 
 GIVEN: Mapping[str, Callable[[LazyModule], Mapping[str, object]]] = {
     "hashlib": _hashlib,
+    "locale": lambda module: {},
     "logging": _logging,
+    "ntpath": lambda module: {},
+    "selectors": _selectors,
     "shlex": lambda module: {},
     "signal": _in_c,
     "sqlite3": _in_c,

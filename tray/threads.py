@@ -19,6 +19,10 @@ START_LIMIT = 2.0  # seconds until a thread that was started must run
 OUT_OF_MEMORY = 3  # the exit code
 LONGEST_HOLD = 10.0  # seconds that a ThrottledCall waits after costly work, at most
 NEVER = 2**31 - 1  # collections of the younger values, after which all are looked at
+# For glibc's mallopt, in its own numbers. A value above LARGEST_BLOCK, the most that glibc takes, gets memory of its
+# own each time. A smaller one comes out of the heap, which keeps so many free bytes at its end.
+TRIM_THRESHOLD, MMAP_THRESHOLD, ARENA_MAX = -1, -3, -8
+LARGEST_BLOCK, KEPT_FREE = 32 * 1024 * 1024, 24 * 1024 * 1024
 
 log = logging.getLogger(__name__)
 
@@ -65,6 +69,23 @@ def reduce_latency() -> None:
     """Shorten what computing threads and garbage collections delay an answer."""
     sys.setswitchinterval(0.0001)
     gc.set_threshold(5000, 20, 20)
+    _share_heap()
+
+
+def _share_heap() -> None:
+    """One heap of C for all threads, which keeps what a large payload took.
+
+    By default glibc gives a heap to each thread, and the next large payload waits again for the system to fill its
+    memory, a page at a time.
+    """
+    if sys.platform != "linux":
+        return
+    from ctypes import CDLL
+
+    mallopt = getattr(CDLL(None), "mallopt", None)
+    if mallopt is not None:  # musl has none
+        for option, value in ((ARENA_MAX, 1), (MMAP_THRESHOLD, LARGEST_BLOCK), (TRIM_THRESHOLD, KEPT_FREE)):
+            mallopt(option, value)
 
 
 class _NoWait(threading.Event):

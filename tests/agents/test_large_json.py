@@ -91,7 +91,9 @@ def test_a_long_text_is_read_as_the_library_reads_it(text: str, is_ascii: bool) 
     assert wire.loads(json.dumps(payload, ensure_ascii=is_ascii).encode()) == payload
 
 
-def test_texts_with_many_quotes_that_are_read_one_by_one_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def decoded_sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The bytes of each piece that is decoded."""
     sizes: list[int] = []
 
     def decode(raw: bytes, errors: str, final: bool) -> tuple[str, int]:
@@ -99,11 +101,22 @@ def test_texts_with_many_quotes_that_are_read_one_by_one_are_read_once(monkeypat
         return codecs.utf_8_decode(raw, errors, final)
 
     monkeypatch.setattr(large_json, "codecs", SimpleNamespace(utf_8_decode=decode))
+    return sizes
+
+
+def test_texts_with_many_quotes_that_are_read_one_by_one_are_read_once(decoded_sizes: list[int]) -> None:
     texts = ["[" + '"a' * 1100] * 300  # no bracket closes, so no piece of them looks whole
     raw = json.dumps(texts).encode()
 
     assert large_json.decode(raw, DECODER) == texts
-    assert sum(sizes) <= 2 * len(raw)
+    assert sum(decoded_sizes) <= 2 * len(raw)
+
+
+def test_an_object_with_a_long_text_is_not_read_before_its_text(decoded_sizes: list[int]) -> None:
+    payload = {"tool_input": {"command": "make", "content": "word " * COUNT}}
+
+    assert large_json.decode(json.dumps(payload).encode(), DECODER) == payload
+    assert decoded_sizes == []
 
 
 @pytest.mark.parametrize("wrong", [b"\t", b"\xff", b"\\x", b"\xed\xa0\x80"])

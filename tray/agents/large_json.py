@@ -69,6 +69,8 @@ class _PieceReader:
                 raise ValueError("this may not be all of it")
             return value, end
         for size in (SMALL, MEDIUM, PIECE):
+            if self._raw.find(CLOSING[opening], at, at + size) < 0:
+                continue  # a long text goes on there: that is found out faster than by reading it
             try:
                 return self._scanned(at, size)
             except (ValueError, StopIteration):  # this is not all of it
@@ -147,8 +149,9 @@ class _PieceReader:
         """Those that may be behind a member, far from here."""
         piece = self._raw[at : at + PIECE]
         plain = not any(sign in piece for sign in SIGNS)
+        last = at + piece.rfind(b",") + 1  # one sign is found many times faster than two
         for ending in (b",",) if plain else ENDS:
-            cut = at + PIECE
+            cut = last
             for _ in range(CUTS):
                 cut = self._raw.rfind(ending, at, cut)
                 if cut < 0:

@@ -14,6 +14,7 @@ from functools import cache
 from operator import attrgetter
 
 from tray.agents.agent import Agent
+from tray.files import content
 from tray.lazy_dataclass import dataclass, field
 from tray.text import sanitise
 
@@ -122,16 +123,15 @@ def _declarations(folder: str) -> tuple[tuple[str, str], ...]:
 
 
 def _read(*path: str) -> bytes:
-    """The file's contents; b"" when it cannot be read."""
+    """The start of the file, up to SIZE_LIMIT; b"" when it cannot be read."""
     try:
-        with open(os.path.join(*path), "rb") as file:  # noqa: PTH118, PTH123
-            return file.read(SIZE_LIMIT)
+        return content(os.path.join(*path), SIZE_LIMIT)  # noqa: PTH118
     except OSError:
         return b""
 
 
-def _decode(content: bytes) -> str:
-    return content.decode("utf-8", "replace")
+def _decode(text: bytes) -> str:
+    return text.decode("utf-8", "replace")
 
 
 def _parse(text: str) -> Iterator[tuple[str, str]]:

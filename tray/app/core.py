@@ -129,6 +129,12 @@ class TrayCore:
     def quit(self) -> None:
         self.shutdown.request()
 
+    def quit_by_person(self) -> None:
+        """The next event must not start a tray that the user quit."""
+        if self.activation is not None:
+            self.activation.stop_listening()
+        self.quit()
+
     def abort(self) -> None:
         """End after the user interface could not be built."""
         self.shutdown_state.begin()

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from tray.app import Stores, build_engine, confirmed_llm
+from tray.app.core import TrayCore
 from tray.approvals.callers.click_check import ClickRejection
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.controls import Controls
@@ -24,7 +25,6 @@ from tray.model.decision import Record
 from tray.model.form import Answers
 from tray.model.session import Session
 from tray.paths import Paths
-from tray.protection.self_protection import PageAddress
 from tray.store.stats import Statistics
 from tray.threads import LoopThread, WorkQueue
 from tray.web.page import WebPage
@@ -46,25 +46,20 @@ T = TypeVar("T")
 
 
 def build_page(
-    paths: Paths,
-    stores: Stores,
-    catalog: HookCatalog,
+    core: TrayCore,
     controls: Controls,
-    threads: tuple[LoopThread, WorkQueue],
+    loop: LoopThread,
     refresh: Callable[[], None],
     objection: Callable[[int], ClickRejection | None],
     confirm_browser: Callable[[Sequence[int], str], bool],
     open_file: Callable[[Path], None],
-    stop_signal: Hangup,
     menu: Callable[[], tuple[Presenter, MenuController]],
     *,
     sessions: Callable[[], tuple[Session, ...]],
     go_to_session: Callable[[str, str], None],
-    questions: UserQuestions,
-    address: PageAddress,
 ) -> WebPage:
-    """`shutdown` becomes readable when the tray ends, and ends a replay's hooks; `menu` is called late."""
-    loop, work = threads
+    """`menu` is called late."""
+    paths, stores, catalog, work, questions = core.paths, core.stores, core.catalog, core.work, core.questions
     parts = PageServices(
         journal=stores.journal,
         statistics=Statistics(stores.database),
@@ -74,7 +69,7 @@ def build_page(
         refresh=lambda: _run_on(work, refresh),
         objection=objection,
         confirm_browser=confirm_browser,
-        replay=build_replay(paths, stores, catalog, stop_signal),
+        replay=build_replay(paths, stores, catalog, core.stop_signal),
         settings=lambda: _run_on(work, lambda: choices(menu()[0])) or (),
         change_setting=lambda id, on: bool(_run_on(work, lambda: choose(*menu(), id, on))),
         connections=lambda: page_agents(paths, stores, catalog),
@@ -84,7 +79,7 @@ def build_page(
         questions=lambda: questions.open,
         answer=lambda id, answers, channel: _answer(questions, id, answers, channel),
     )
-    return WebPage(loop.loop, parts, paths.state, open_file, address)
+    return WebPage(loop.loop, parts, paths.state, open_file, core.page_address)
 
 
 def _answer(questions: UserQuestions, id: str, answers: Answers | None, channel: str) -> bool:
@@ -96,7 +91,10 @@ def _answer(questions: UserQuestions, id: str, answers: Answers | None, channel:
 def build_replay(
     paths: Paths, stores: Stores, catalog: HookCatalog, stop_signal: Hangup | None
 ) -> Callable[[Record], ReplayComparison]:
-    """Runs the hooks in force on a recorded event, in an engine that announces and records nothing."""
+    """Runs the hooks in force on a recorded event, in an engine that announces and records nothing.
+
+    `stop_signal` becomes readable when the tray ends, and ends the hooks.
+    """
 
     def replay(record: Record) -> ReplayComparison:
         from tray.engine.replay import compare  # no start needs these two

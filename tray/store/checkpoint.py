@@ -20,9 +20,10 @@ APPROVALS = "approvals.json"  # what was approved last, which approves nothing
 def read_checkpoint(path: Path) -> tuple[str, ...]:
     """The lines; none when nothing was noted, or the note is gone."""
     try:
-        return tuple(path.read_text(encoding="ascii").split("\n")[:-1])
+        text = path.read_text(encoding="utf-8")  # Python would have to import the decoder of ASCII
     except (OSError, ValueError):
         return ()
+    return tuple(text.split("\n")[:-1]) if text.isascii() else ()
 
 
 def has_approvals(folder: Path) -> bool:

@@ -65,7 +65,7 @@ def _file_count(file: Path) -> int:
 
 def _read(file: Path) -> int:
     try:
-        with file.open(encoding="ascii", errors="replace") as lines:
+        with file.open("rb") as lines:
             return sum(int(word) for word in lines.read(LIMIT).split() if word.isdigit())
     except OSError:
         return 0
