@@ -10,7 +10,6 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cache
 from operator import attrgetter
 
 from tray.agents.agent import Agent
@@ -110,16 +109,15 @@ def entry_points(path: Sequence[str]) -> Iterator[AgentEntryPoint]:
                     yield AgentEntryPoint(id=id, value=value, distribution=distribution, version=version)
 
 
-@cache  # a start looks for packages twice: for their agents, and for the folders that our processes need
-def _declarations(folder: str) -> tuple[tuple[str, str], ...]:
+def _declarations(folder: str) -> Iterator[tuple[str, str]]:
     """The metadata folders whose `entry_points.txt` names our group, and its text."""
     try:
         names = sorted(os.listdir(folder))  # noqa: PTH208 - the one-shot engine waits for this
     except OSError:
-        return ()
-    metadata = (name for name in names if name.endswith(tuple(METADATA)))
-    found = ((name, _read(folder, name, "entry_points.txt")) for name in metadata)
-    return tuple((name, _decode(text)) for name, text in found if GROUP.encode() in text)
+        return
+    for name in names:
+        if name.endswith(tuple(METADATA)) and GROUP.encode() in (text := _read(folder, name, "entry_points.txt")):
+            yield name, _decode(text)
 
 
 def _read(*path: str) -> bytes:
