@@ -156,7 +156,7 @@ def test_the_desktop_starts_exactly_the_words_that_were_meant(tmp_path: Path) ->
 
     subprocess.run(["gio", "launch", path], check=True, timeout=20)
 
-    wait(told.exists, 20, "the program has run")
+    wait(told.exists, what="the program has run")
     assert told.read_text().splitlines() == list(ARGV)
 
 

@@ -15,6 +15,7 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from functools import cached_property
 from typing import Protocol
 
+from tray.errors import BUILT_IN_ERRORS
 from tray.language import say
 from tray.lazy_dataclass import dataclass, replace
 from tray.notify.alert import CLASS_NAMES, Alert
@@ -36,9 +37,7 @@ class NotifierError(Exception):
 
 # What a back end may raise: its own error; OSError of D-Bus, WinRT and programs; RuntimeError of desktop-notifier and
 # WinRT; the others of a wrapper that finds another version of the system's library.
-BACKEND_ERRORS = (
-    NotifierError, AttributeError, EOFError, ImportError, LookupError, OSError, RuntimeError, TypeError, ValueError,
-)  # fmt: skip
+BACKEND_ERRORS = (NotifierError, *BUILT_IN_ERRORS)
 
 
 class Delivery(enum.Enum):
