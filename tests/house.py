@@ -165,7 +165,7 @@ class House:
         """Wait for the hooks of events that were answered at once."""
         while self._threads:
             thread = self._threads.pop()
-            thread.join(20)
+            thread.join(60)
             assert not thread.is_alive(), "a hook that nobody waits for has not ended"
 
     def tool(self, command: str = "ls", **more: Any) -> dict[str, Any]:

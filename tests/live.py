@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+import patient_relay
 from desk import Desk, MenuRow, wait
 from plain import Plain
 
@@ -80,12 +81,16 @@ class Live:
 
     # ---- the agent's side
 
-    def relay(self, agent: str, event: str, payload: Mapping[str, Any] | bytes) -> subprocess.CompletedProcess[bytes]:
+    def relay(
+        self, agent: str, event: str, payload: Mapping[str, Any] | bytes, *, is_hung: bool = False
+    ) -> subprocess.CompletedProcess[bytes]:
         body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-        return self.place.run(self.relay_argv(agent, event), input=body, timeout=60)
+        return self.place.run(self.relay_argv(agent, event, is_hung=is_hung), input=body, timeout=60)
 
-    def relay_argv(self, agent: str, event: str) -> list[str]:
-        return [PYTHON, "-I", "-S", str(Path(relay.__file__)), "--home", str(self.home), agent, event]
+    def relay_argv(self, agent: str, event: str, *, is_hung: bool = False) -> list[str]:
+        """The relay waits for a slow tray, unless it `is_hung`: then only for as long as it always does."""
+        script = relay.__file__ if is_hung else patient_relay.__file__
+        return [PYTHON, "-I", "-S", script, "--home", str(self.home), agent, event]
 
     # ---- the user's side
 

@@ -64,7 +64,7 @@ class Plain:
                 process.send_signal(signal.SIGCONT)
                 process.terminate()
         for process in self._started:
-            process.wait(15)
+            process.wait(DEADLINE)
 
 
 @contextlib.contextmanager

@@ -23,7 +23,7 @@ from tray.model.decision import Answer
 from tray.model.event import RelayRequest
 
 PORTABLE = relay_program.portable()
-LONG = 30.0  # seconds; every wait below ends far earlier unless something is broken
+LONG = 60.0  # seconds; every wait below ends far earlier unless something is broken
 
 ACK = frames.encode_ack(20_000)
 ANSWER = frames.encode_answer(Answer(stdout=b"out", stderr=b"err", code=2))

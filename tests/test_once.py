@@ -34,7 +34,7 @@ def once(
     body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
     argv = [sys.executable, "-I", "-m", "tray", "once", "--home", str(house.paths.home), *more, agent, event]
     return subprocess.run(
-        argv, input=body, capture_output=True, timeout=30, check=False, env={**os.environ, **variables}
+        argv, input=body, capture_output=True, timeout=60, check=False, env={**os.environ, **variables}
     )
 
 
@@ -131,7 +131,7 @@ def test_a_decision_that_was_committed_is_not_made_twice(house: House, tmp_path:
 def test_where_there_was_never_a_tray_the_answer_is_neutral(tmp_path: Path) -> None:
     argv = [sys.executable, "-I", "-m", "tray", "once", "--home", str(tmp_path / "none"), "shelley", "system-prompt"]
 
-    done = subprocess.run(argv, input=b"You are Shelley.", capture_output=True, timeout=30, check=False)
+    done = subprocess.run(argv, input=b"You are Shelley.", capture_output=True, timeout=60, check=False)
 
     assert (done.returncode, done.stdout, done.stderr) == (0, b"You are Shelley.", b"")
 
@@ -185,7 +185,7 @@ def test_a_new_database_beside_a_table_with_guards_judges_no_tool_call(house: Ho
     call = once(house, "claude-code", "PreToolUse", PRE_TOOL_USE, "--framed")
     relayed = subprocess.run(
         [house.paths.relay, "claude-code", "PreToolUse"],
-        input=json.dumps(PRE_TOOL_USE).encode(), capture_output=True, timeout=30, check=False,
+        input=json.dumps(PRE_TOOL_USE).encode(), capture_output=True, timeout=60, check=False,
     )  # fmt: skip
 
     with database.connect() as connection:
@@ -202,7 +202,7 @@ def test_the_folder_may_be_named_before_the_word_once_too(house: House) -> None:
     house.hook("guard", on="tool_before", script=DENY)
     argv = [sys.executable, "-I", "-m", "tray", f"--home={house.paths.home}", "once", "claude-code", "PreToolUse"]
 
-    done = subprocess.run(argv, input=json.dumps(PRE_TOOL_USE).encode(), capture_output=True, timeout=30, check=False)
+    done = subprocess.run(argv, input=json.dumps(PRE_TOOL_USE).encode(), capture_output=True, timeout=60, check=False)
 
     assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
 

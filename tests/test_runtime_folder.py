@@ -68,7 +68,7 @@ def test_run_starts_and_says_in_one_line_that_it_ignores_the_folder(
 ) -> None:
     live = Live.fresh(plain, tmp_path, starts=False)
     live.process = plain.start([*unprivileged(), *live.argv("run")])
-    plain.wait(live.is_running, 30, "the tray answers")
+    plain.wait(live.is_running, what="the tray answers")
 
     relayed = live.relay("claude-code", "Stop", recorded("claude-code", "Stop"))
     status = plain.run([*unprivileged(), *live.argv("status", "--json")], timeout=60)
@@ -100,7 +100,7 @@ def test_a_session_bus_of_another_user_leaves_the_tray_headless(plain: Plain, tm
     bus = {"DBUS_SESSION_BUS_ADDRESS": f"unix:path={of_another_user(folder)}/bus"}
 
     live.process = plain.start([*unprivileged(), *live.argv("run")], bus)
-    plain.wait(live.is_running, 30, "the tray answers")
+    plain.wait(live.is_running, what="the tray answers")
 
     assert live.cli_json("status")[0]["icon"] is None
     assert live.quit() == 0

@@ -167,7 +167,7 @@ def test_a_running_tray_notices_again_and_again(plain: Plain, tmp_path: Path) ->
     for number in range(1, 4):
         before = problem(live)["at"] if number > 1 else 0.0
         at_once(live, delete)
-        plain.wait(lambda before=before: problem(live)["at"] > before, 30, f"deletion {number}")  # type: ignore[misc]
+        plain.wait(lambda before=before: problem(live)["at"] > before, what=f"deletion {number}")  # type: ignore[misc]
 
     assert denies(live)
     assert live.states() == {"guard": "approved"}
@@ -301,7 +301,7 @@ def test_a_second_run_while_the_folder_is_deleted_leaves_one_tray_with_its_appro
         one_answers(live, first, second)
         assert live.process is first
 
-    plain.wait(lambda: denies(live), 30, "the guard denies")
+    plain.wait(lambda: denies(live), what="the guard denies")
     assert live.states() == {"guard": "approved"}
     assert problem(live)["solved"]
 
@@ -339,11 +339,11 @@ def test_below_a_read_only_folder_the_tray_lives_on_and_succeeds_once_it_may_wri
     live.script("guard.sh", DENY)
     approved(live)
     live.process = plain.start([*NO_PRIVILEGE, *live.argv("run")])
-    plain.wait(live.is_running, 30, "the tray answers")
+    plain.wait(live.is_running, what="the tray answers")
     live.home.chmod(0o500)
 
     at_once(live, delete)
-    plain.wait(lambda: "cannot be restored" in log(live), 30, "the log says why")
+    plain.wait(lambda: "cannot be restored" in log(live), what="the log says why")
     tries = log(live).count("cannot be restored")
     live.home.chmod(0o700)
 

@@ -166,7 +166,7 @@ class PackagedLive(Live):
 
     def start(self, *argv: str) -> None:
         self.process = self.place.start([*self.argv("run"), *argv])
-        self.place.wait(lambda: self.is_running() or None, 30, "the tray answers")
+        self.place.wait(lambda: self.is_running() or None, what="the tray answers")
 
     def argv(self, *words: str) -> list[str]:
         return [PYTHON, "-m", "tray", "--home", str(self.home), *words]

@@ -44,7 +44,7 @@ MISSING = ["native gone", "native without its bit", "script gone", "interpreter 
 
 
 def run(argv: list[str]) -> tuple[int, bytes, bytes]:
-    done = subprocess.run(argv, input=PAYLOAD, capture_output=True, timeout=30, check=False)
+    done = subprocess.run(argv, input=PAYLOAD, capture_output=True, timeout=60, check=False)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -99,7 +99,7 @@ def test_the_relays_place_on_macos_has_a_space_and_each_form_of_our_lines_is_she
     relay.chmod(0o755)
     line = FORMS[form]((str(relay), "claude-code", "Stop"))
 
-    read = subprocess.run(["/bin/sh", "-n"], input=line.encode(), capture_output=True, timeout=30, check=False)
+    read = subprocess.run(["/bin/sh", "-n"], input=line.encode(), capture_output=True, timeout=60, check=False)
 
     assert "Library/Application Support/Hooktray/" in line
     assert (read.returncode, read.stdout, read.stderr) == (0, b"", b"")

@@ -56,7 +56,7 @@ def link(live: Live, folder: Path) -> tuple[Path, str]:
     done = live.cli("open")
     assert not done.returncode, done.stderr.decode()
     note = folder / "opened"
-    file = Path(str(wait(lambda: note.exists() and note.read_text(), 20, "the desktop is asked")))
+    file = Path(str(wait(lambda: note.exists() and note.read_text(), what="the desktop is asked")))
     return file, found(file)
 
 
@@ -68,7 +68,7 @@ def test_a_program_that_an_agent_let_loose_may_look_and_does_nothing(live: Live,
 
     subprocess.run(["setsid", "--fork", "env", "-i", "PATH=/usr/bin:/bin", "sh", "-c", line], check=True)
 
-    assert str(wait(lambda: said.exists() and said.read_text(), 20, "the answer")).strip() == "204 403"
+    assert str(wait(lambda: said.exists() and said.read_text(), what="the answer")).strip() == "204 403"
     assert live.switch().enabled is True
 
 
@@ -83,9 +83,10 @@ def test_a_browser_that_a_program_drives_does_not_get_in(live: Live, tmp_path: P
         ["setsid", "--fork", "env", "-i", "PATH=/usr/bin:/bin", f"HOME={tmp_path}", "sh", "-c", line], check=True
     )
 
-    wait(said.exists, 30, "the browser has ended")
+    wait(said.exists, what="the browser has ended")
     assert file.exists()
-    assert "does not count: chromium-headless-shell" in (live.home / "logs" / "hooktray.log").read_text()
+    log = live.home / "logs" / "hooktray.log"
+    wait(lambda: "does not count: chromium-headless-shell" in log.read_text(), what="the tray says why")
 
 
 def test_the_page_is_not_opened_for_an_agent(live: Live, tmp_path: Path) -> None:

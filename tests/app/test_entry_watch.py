@@ -28,7 +28,7 @@ from tray.ipc.health import parse_health
 from tray.paths import locate
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is no inotify")
-LONG = 30.0  # seconds on a busy machine
+LONG = 60.0  # seconds on a busy machine
 QUIET = 1.5  # seconds after which a change would have been announced, with room
 THEME = '{\n  "theme": "dark"\n}\n'
 

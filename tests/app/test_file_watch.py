@@ -30,7 +30,7 @@ class Watcher:
         """Watch these; the count once the watch is there."""
         before = self.count
         self.watch.watch(files)
-        wait(lambda: self.count > before, 20, "the first look")
+        wait(lambda: self.count > before, what="the first look")
         return self.count
 
     def settle(self) -> int:
@@ -58,7 +58,7 @@ def test_many_writes_in_one_go_are_told_once_and_a_neighbour_never(watcher: Watc
     for number in range(20):
         file.write_text(str(number))
     written.set()
-    wait(lambda: watcher.count > before, 20, "news")
+    wait(lambda: watcher.count > before, what="news")
     told = watcher.settle()
     (tmp_path / "b.yaml").write_text("x")
 
@@ -74,14 +74,14 @@ def test_a_file_behind_a_link_and_one_that_comes_back_are_seen(watcher: Watcher,
     before = watcher.over(link)
 
     real.write_text("2")
-    wait(lambda: watcher.count > before, 20, "the link's target is seen")
+    wait(lambda: watcher.count > before, what="the link's target is seen")
     before = watcher.settle()
     link.unlink()
-    wait(lambda: watcher.count > before, 20, "its end is seen")
+    wait(lambda: watcher.count > before, what="its end is seen")
     before = watcher.settle()
     link.write_text("3")
 
-    wait(lambda: watcher.count > before, 20, "its return is seen")
+    wait(lambda: watcher.count > before, what="its return is seen")
 
 
 def test_what_is_no_longer_wanted_is_no_longer_told(watcher: Watcher, tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_where_the_system_reports_nothing_files_are_looked_at_again_and_again(
         for change in (lambda: file.write_text("hooks: []"), lambda: file.write_text("hooks: [1]"), file.unlink):
             before = watcher.over(file) if not watcher.count else watcher.settle()
             change()
-            wait(lambda: watcher.count > before, 20, "the change is reported")  # noqa: B023
+            wait(lambda: watcher.count > before, what="the change is reported")  # noqa: B023
         assert watcher.settle() == watcher.settle()
     finally:
         watcher.watch.close()

@@ -185,6 +185,7 @@ def test_a_place_that_does_not_parse_is_dropped_and_journalled(tracked: Tracked)
     event = Event(id="e", agent="claude-code", name="UserPromptSubmit", kind=EventKind.PROMPT, session="s-1")
     row = dropped_place(event, tracked.dropped[0])
     tracked.house.stores.journal.append(row, commit=True)
+    tracked.house.stores.journal.close()  # whatever waits is written down
 
     assert tracked.dropped == [("TMUX",)]
     assert tracked.tracker.sessions[0].place.window == "12"

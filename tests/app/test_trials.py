@@ -110,12 +110,13 @@ def test_a_test_run_that_the_end_of_the_tray_cancels_ends_and_counts_as_neither_
     with ending, ours:
         thread = threading.Thread(target=work, daemon=True)
         thread.start()
-        wait(lambda: (house.paths.config.parent / "started").exists(), 20, "the hook runs")
+        wait(lambda: (house.paths.config.parent / "started").exists(), what="the hook runs")
         ours.close()
-        thread.join(20)
+        thread.join(60)
 
     assert found == [NOT_TRIED]
     assert (house.state("slow").health, house.state("guard").health) == ("", before)
+    house.stores.journal.close()  # whatever waits is written down
     assert [row.hooks[0]["name"] for row in house.stores.journal.recent(10) if row.hooks] == ["guard"]
 
 

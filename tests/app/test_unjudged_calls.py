@@ -43,7 +43,7 @@ def install(house: House, agent: str) -> None:
 
 def call(house: House, agent: str, event: str, payload: dict[str, Any]) -> subprocess.CompletedProcess[bytes]:
     command = [str(house.paths.relay), agent, event]
-    return subprocess.run(command, input=json.dumps(payload).encode(), capture_output=True, timeout=30, check=False)
+    return subprocess.run(command, input=json.dumps(payload).encode(), capture_output=True, timeout=60, check=False)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a relay with a first line")
@@ -57,6 +57,7 @@ def test_what_the_relay_let_pass_is_journalled_and_announced_once(house: House, 
     assert unjudged_calls.number(house.paths) == 3
     for _ in range(2):
         unjudged_calls.announce(house.paths, house.stores.journal, recorder)
+    house.stores.journal.close()  # whatever waits is written down
 
     (row,) = house.stores.journal.recent()
     assert (row.agent, row.event, row.kind) == ("x-code", "PreToolUse", "tool_before")

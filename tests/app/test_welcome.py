@@ -40,7 +40,7 @@ def output(live: Live) -> str:
 
 
 def test_the_first_start_says_where_things_are_and_connects_nothing(fresh: Live, tmp_path: Path) -> None:
-    wait(lambda: "hooktray doctor" in output(fresh), 20, "the welcome")
+    wait(lambda: "hooktray doctor" in output(fresh), what="the welcome")
 
     said = output(fresh)
     assert said.count("Welcome to Hooktray") == 1
@@ -75,7 +75,7 @@ def at_terminal(live: Live) -> Iterator[Terminal]:
     try:
         yield terminal
         terminal.process.terminate()
-        assert terminal.process.wait(30) == 0
+        assert terminal.process.wait(60) == 0
     finally:
         terminal.close()
 
@@ -96,7 +96,7 @@ def test_the_first_start_at_a_terminal_connects_what_it_finds_by_one_question(tw
         terminal.wait("Connected: Claude Code, Codex")
     with at_terminal(two_agents) as terminal:
         terminal.wait("headless")
-        wait(two_agents.is_running, 30, "the tray runs")
+        wait(two_agents.is_running, what="the tray runs")
 
     assert "Connect claude-code" not in terminal.text
     assert connected(two_agents) == {"claude-code", "codex"}
@@ -126,7 +126,7 @@ def test_a_question_that_is_sent_to_the_background_stops_neither_the_tray_nor_th
         shell.type("\x1a")
         shell.wait("Stopped")
         shell.type("bg\r")
-        wait(two_agents.is_running, 30, "the tray goes on")
+        wait(two_agents.is_running, what="the tray goes on")
         shell.type("echo still $((6 * 7)) here\r")
         shell.wait("still 42 here")
         assert two_agents.is_running()
@@ -142,7 +142,7 @@ def test_an_edit_is_seen_by_an_idle_tray_and_a_broken_one_is_told(fresh: Live) -
 
     fresh.config.write_text(good)
 
-    wait(lambda: last_good.exists() and last_good.read_text() == good, 20, "nobody asked, and it was read")
+    wait(lambda: last_good.exists() and last_good.read_text() == good, what="nobody asked, and it was read")
     fresh.config.write_text("turn_quiet_second: 3")
     status = fresh.rows("status")[0]
     assert "did you mean `turn_quiet_seconds`?" in status["problem"]

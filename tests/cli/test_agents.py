@@ -275,7 +275,7 @@ def test_what_a_connected_agent_starts_refuses_in_its_own_words(connected: Live,
                 agent=agent, event=wire.event, id="i", body=AGENTS[agent].protocol.sample(wire.event), cwd="/"
             )
         )
-        done = subprocess.run(wire.argv, input=event.body, capture_output=True, timeout=30, check=False)
+        done = subprocess.run(wire.argv, input=event.body, capture_output=True, timeout=60, check=False)
         answer = Answer(stdout=done.stdout, stderr=done.stderr, code=done.returncode)
         came[event.name] = (event.kind.value, taken(event, answer)[0])
 
@@ -351,11 +351,11 @@ def test_at_a_terminal_it_asks_first(live: Live, settings: Path, tmp_path: Path)
         argv = [PYTHON, "-I", "-m", "tray", "--home", str(live.home), "connect"]
         terminal = Terminal(argv, tmp_path, {**live.place.environment, "TERM": "dumb"})
         try:
-            wait(lambda: b"Connect claude-code, codex?" in terminal.drawn, 20, "the question")  # noqa: B023
+            wait(lambda: b"Connect claude-code, codex?" in terminal.drawn, what="the question")  # noqa: B023
             assert b"claude-code: adds 1 entry for each of 14 events to ~/.claude/settings.json" in terminal.drawn
             assert b"+++" not in terminal.drawn
             terminal.type(keys)
-            wait(lambda: said in terminal.drawn, 20, "the answer")  # noqa: B023
+            wait(lambda: said in terminal.drawn, what="the answer")  # noqa: B023
             assert (b"+++ " in terminal.drawn) is not written
         finally:
             terminal.close()
@@ -367,7 +367,7 @@ def test_a_real_event_is_heard_of(running: Live, settings: Path) -> None:
     payload = {"hook_event_name": "Notification", "session_id": "s", "message": "x"}
     line = json.loads(settings.read_text())["hooks"]["Notification"][0]["hooks"][0]["command"]
 
-    subprocess.run(["/bin/sh", "-c", line], input=json.dumps(payload).encode(), timeout=30, check=True)
+    subprocess.run(["/bin/sh", "-c", line], input=json.dumps(payload).encode(), timeout=60, check=True)
     running.wait_log(1)
 
     row = by_agent(running)["claude-code"]

@@ -105,7 +105,7 @@ def test_every_event_goes_through_a_running_tray(quiet: Live, capsys: pytest.Cap
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [(row["agent"], row["event"], row["code"]) for row in rows] == [(*each, 0) for each in EVENTS]
     # Each stands in the journal under its own name; X-Code's end of a turn is raised besides, after a quiet round.
-    wait(lambda: set(EVENTS) <= {(row["agent"], row["event"]) for row in quiet.log()}, 20, "all are written down")
+    wait(lambda: set(EVENTS) <= {(row["agent"], row["event"]) for row in quiet.log()}, what="all are written down")
 
 
 def test_what_a_test_sends_is_marked_and_its_hook_can_tell(quiet: Live) -> None:

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
+import pytest
 from desk import wait
 from live import Live, recorded
 from plain import Plain
+
+from tray.cli import sessions
+from tray.model.session import Session, SessionState
+from tray.paths import locate
+from tray.store.db import open_db
+from tray.store.session_rows import SessionRows
 
 KEYS = ["session", "agent", "machine", "project", "name", "state", "since", "place", "usage_limit"]
 
@@ -89,6 +99,34 @@ def test_followed_each_change_is_one_row(tmp_path: Path) -> None:
 
     assert (first["state"], second["state"]) == ("working", "done")
     assert second["session"] == first["session"]
+
+
+def test_a_change_that_comes_with_the_first_rows_is_followed_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = locate(str(tmp_path / "h"))
+    paths.prepare()
+    rows = SessionRows(open_db(paths.database, migrate=True))
+    working = Session(agent="codex", session="x-1", state=SessionState.WORKING)
+    rows.put(working)
+    looks = itertools.count()
+    printed: list[str] = []
+
+    def show(row: sessions.SessionRow, *, as_json: bool) -> None:
+        if not printed:
+            rows.put(replace(working, state=SessionState.DONE))
+        printed.append(row["state"])
+
+    def pause(seconds: float) -> None:
+        if next(looks):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(sessions, "_print", show)
+    monkeypatch.setattr(f"{sessions.__name__}.time", SimpleNamespace(sleep=pause))
+    with pytest.raises(KeyboardInterrupt):
+        sessions.show_sessions(paths, follow=True)
+
+    assert printed == ["working", "done"]
 
 
 def test_without_a_session_it_says_how_one_appears(tmp_path: Path) -> None:

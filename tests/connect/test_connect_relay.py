@@ -76,7 +76,7 @@ def test_an_event_before_the_first_start_of_the_tray_is_in_the_journal(person: P
 
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     journal = open_stores(paths, migrate=False).journal
-    rows = wait(lambda: journal.recent(5), 20, "the row, which is written after the answer has left")
+    rows = wait(lambda: journal.recent(5), what="the row, which is written after the answer has left")
     assert [(row.agent, row.event, row.offline) for row in rows] == [("claude-code", "PreToolUse", True)]
     journal.close()
 

@@ -74,7 +74,7 @@ class Recording:
 
         A busy machine may be as silent between two sounds.
         """
-        wait(lambda: self.seconds_heard > after, 30, f"more than {after:g} s of sound on the sink's monitor")
+        wait(lambda: self.seconds_heard > after, what=f"more than {after:g} s of sound on the sink's monitor")
         self.wait_silence(0.5, 30)
 
     def wait_more(self, seconds: float, deadline: float = DEADLINE) -> None:

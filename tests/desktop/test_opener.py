@@ -28,7 +28,7 @@ def test_the_desktops_program_is_given_the_file(tmp_path: Path, monkeypatch: pyt
 
     Opener().open(file)
 
-    assert wait((tmp_path / "opened").exists, 20, "the file is opened")
+    assert wait((tmp_path / "opened").exists, what="the file is opened")
     assert (tmp_path / "opened").read_text() == str(file)
 
 
@@ -49,13 +49,13 @@ def test_what_was_opened_is_known_by_the_process_that_stays_above_it(
 
     opener.open(tmp_path / "a.txt")
 
-    pid = int(str(wait(lambda: note.exists() and note.read_text(), 20, "the viewer is there")))
-    wait(lambda: any(opener.started(one.pid) for one in ancestors(pid)), 20, "what was opened is known")
+    pid = int(str(wait(lambda: note.exists() and note.read_text(), what="the viewer is there")))
+    wait(lambda: any(opener.started(one.pid) for one in ancestors(pid)), what="what was opened is known")
     above = next(one.pid for one in ancestors(pid) if opener.started(one.pid))
     assert not opener.started(pid)
     assert not opener.started(os.getpid())
     (tmp_path / "end").write_text("\n")
-    wait(lambda: not opener.started(above), 20, "it ends with what was opened")
+    wait(lambda: not opener.started(above), what="it ends with what was opened")
 
 
 def test_without_such_a_program_the_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ from tray.desktop.pystray_icon import NO_MENU
 pytestmark = [pytest.mark.desktop, pytest.mark.xdist_group("desk")]
 LEFT, MIDDLE, RIGHT = 1, 2, 3
 QT = {"QT_QPA_PLATFORMTHEME": "", "QT_STYLE_OVERRIDE": "fusion"}
-SLOW = 20.0  # seconds that a host may take on a loaded machine
+SLOW = 60.0  # seconds that a host may take on a loaded machine
 Program = subprocess.Popen[bytes]
 
 

@@ -62,11 +62,11 @@ class Asked:
         return process
 
     def taken_back(self, number: int) -> None:
-        wait(lambda: any(one["id"] == number for one in self.server.calls("Close")), 20, "it is taken back")
+        wait(lambda: any(one["id"] == number for one in self.server.calls("Close")), what="it is taken back")
 
     def question(self) -> int:
         """The number of the open question's notification."""
-        calls = wait(lambda: [one for one in self.server.calls() if "allow" in one["actions"]], 20, "a question")
+        calls = wait(lambda: [one for one in self.server.calls() if "allow" in one["actions"]], what="a question")
         return int(calls[-1]["id"])
 
     def press(self, number: int, key: str) -> None:
@@ -91,7 +91,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
         with parts.recording_server(folder, {**os.environ, **plain.environment}) as server:
             live = Live.fresh(plain, folder, configuration={"ask_on_desktop": {"agents": ["claude-code"]}})
             live.relay("claude-code", "Notification", PROMPT)
-            wait(lambda: live.wait_log(1)[0]["alerted"] == "sent", 20, "the tray knows that the server works")
+            wait(lambda: live.wait_log(1)[0]["alerted"] == "sent", what="the tray knows that the server works")
             asked = Asked(live, server, address)
             yield asked
             plain.close()
@@ -101,7 +101,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
 
 
 def decision(process: subprocess.Popen[bytes]) -> dict[str, Any]:
-    output, _ = process.communicate(timeout=30)
+    output, _ = process.communicate(timeout=60)
     return dict(json.loads(output)["hookSpecificOutput"]["decision"]) if output else {}
 
 
@@ -132,7 +132,7 @@ def test_who_was_answered_in_the_terminal_is_asked_no_more(asked: Asked) -> None
 
     assert decision(relay) == {}
     said = "The question about Bash is closed · answered elsewhere"
-    wait(lambda: any(one["body"] == said for one in asked.server.calls()), 20, "that is said")
+    wait(lambda: any(one["body"] == said for one in asked.server.calls()), what="that is said")
     asked.taken_back(number)
 
 
@@ -172,7 +172,7 @@ def test_an_event_is_at_the_notification_server_within_ten_milliseconds(asked: A
             relay.sendall(frame("Notification", body, agent="claude-code", id=f"{number:032x}"))
             answer(relay)
             answered = time.monotonic()
-        calls = wait(lambda seen=seen: asked.server.calls()[seen:], 20, "it is shown")  # type: ignore[misc]
+        calls = wait(lambda seen=seen: asked.server.calls()[seen:], what="it is shown")  # type: ignore[misc]
         taken.append(calls[0]["at"] - answered)
 
     print(f"\nanswer to Notify: {statistics.median(taken) * 1000:.1f} ms p50 of {len(taken)}")

@@ -21,7 +21,7 @@ from tray.store.db import Database
 __all__ = ["folder", "opened"]
 
 DAMAGED = "The database was damaged"
-SLOW = 20.0  # seconds on a loaded machine
+SLOW = 60.0  # seconds on a loaded machine
 NAMES = ("guard", "second", "edited", "denied", "revoked")
 DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"%s says no"}\''
 PAYLOAD = recorded("claude-code", "PreToolUse-Bash")

@@ -132,7 +132,7 @@ def test_two_items_are_told_apart(desk: Desk, tray: subprocess.Popen[bytes]) -> 
     other = desk.start([sys.executable, item.__file__], {"DESK_ITEM_COLOUR": "d03030"})
     second = desk.wait_item(other.pid)
 
-    desk.wait(lambda: two_colours(desk, desk.wait_item(tray.pid), second), 30, "both icons are drawn")
+    desk.wait(lambda: two_colours(desk, desk.wait_item(tray.pid), second), what="both icons are drawn")
     desk.click(["Pause", "30 min"], second)
     desk.wait(lambda: desk.log(other) == "clicked 30 min\n", what="the second one was clicked")
     desk.click(["snake_case"], desk.wait_item(tray.pid))

@@ -191,7 +191,7 @@ def test_a_guard_of_several_files_denies_with_what_was_approved_whatever_becomes
     seen.append(project.verdict("destroy everything"))
 
     assert seen == ["deny", "nothing", "deny", "deny"]
-    wait(lambda: "changed" in project.live.states().values(), 20, "the change is noticed")
+    wait(lambda: "changed" in project.live.states().values(), what="the change is noticed")
 
 
 @pytest.mark.parametrize("way", ["hooks", "source"])

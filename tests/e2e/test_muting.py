@@ -11,7 +11,7 @@ from live import Live
 
 pytestmark = pytest.mark.desktop
 
-SLOW = 20.0  # seconds on a loaded machine
+SLOW = 60.0  # seconds on a loaded machine
 HOOKS = {"hooks": [{"name": "guard", "event": "tool_before", "type": "rule", "decision": "block", "reason": "no"}]}
 MUTED: dict[str, Any] = {**HOOKS, "alerts": {"blocked": {"notify": False, "sound": "none"}}}
 NEWS = {"session_id": "s-9", "cwd": "/w/web", "hook_event_name": "Notification", "message": "Hello"}

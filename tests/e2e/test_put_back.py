@@ -14,7 +14,7 @@ from live import Live
 
 pytestmark = [pytest.mark.desktop, pytest.mark.xdist_group("desk")]
 
-SLOW = 30.0  # seconds on a loaded machine
+SLOW = 60.0  # seconds on a loaded machine
 TEXT = '{\n  "theme": "dark"\n}\n'
 TITLE = "Claude Code no longer asks Hooktray as before"
 

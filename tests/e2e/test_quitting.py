@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import patient_relay
 import pytest
 from desk import Desk, wait
 from house import PRE_TOOL_USE, House
@@ -28,7 +29,10 @@ from tray.paths import locate
 QUICK = str(Path(__file__).with_name("quick_tray.py"))
 LONG = 60.0  # seconds; longer than anything here takes
 SIGNALS = [pytest.param(one, id=one.name) for one in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)]
-RELAYS = {"native": [str(relay_program.NATIVE_RELAY)], "portable": relay_program.portable()}
+RELAYS = {
+    "native": [str(relay_program.NATIVE_RELAY)],
+    "portable": [sys.executable, "-I", "-S", patient_relay.__file__],
+}
 
 # It counts its starts, notes when another instance or a descendant of one still lives, and denies when `go` is there.
 # The lock belongs to whoever inherited it: also to the descendant, which has left the hook's session.

@@ -65,10 +65,10 @@ def test_a_second_start_after_the_deletion_gives_no_second_icon(desk: Desk, fold
     second = desk.start(live.argv("run"))
 
     both = (live.process, second)
-    desk.wait(lambda: sum(one.poll() is None for one in both) == 1 and live.is_running(), 30, "one of them lives")
+    desk.wait(lambda: sum(one.poll() is None for one in both) == 1 and live.is_running(), what="one of them lives")
     living = next(one for one in both if one.poll() is None)
     desk.wait(lambda: desk.items() == [desk.wait_item(living.pid)], what="one icon is there, of the one that lives")
 
 
 def shows(desk: Desk, live: Live, state: IconState) -> None:
-    desk.wait(lambda: ink(desk, live.item, state), 30, f"the icon says {state}")
+    desk.wait(lambda: ink(desk, live.item, state), what=f"the icon says {state}")

@@ -158,8 +158,8 @@ def test_without_the_tray_it_runs_after_the_answer_and_is_heard_by_the_tray(hous
         ours.execute("SELECT count(*) FROM journal").fetchone()
         for event in ("UserPromptSubmit", "Stop"):
             body = json.dumps({**COMMON, "hook_event_name": event}).encode()
-            done = subprocess.run([*argv, event], input=body, capture_output=True, timeout=30, check=True)
-            wait(lambda: house.stores.journal.count() >= 2, 20)
+            done = subprocess.run([*argv, event], input=body, capture_output=True, timeout=60, check=True)
+            wait(lambda: house.stores.journal.count() >= 2)
 
     assert json.loads(done.stdout)["reason"] == "beside (Hooktray): tests fail"
 

@@ -296,7 +296,7 @@ def test_an_event_from_below_a_hook_does_not_run_that_hook_and_runs_all_others(h
     house.hook("guard", on="tool_before", matcher="inner", script=DENY)
     outer = threading.Thread(target=house.tool, args=("outer",))
     outer.start()
-    wait((tmp_path / "pid").exists, 20, "the hook runs")
+    wait((tmp_path / "pid").exists, what="the hook runs")
 
     answer = house.tool("outer inner", pid=int((tmp_path / "pid").read_text()))
     row = house.last

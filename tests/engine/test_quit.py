@@ -16,7 +16,7 @@ from tray.engine.respond import GIVEN_UP
 from tray.engine.user_questions import EngineResponse
 from tray.model.decision import Answer
 
-LONG = 20.0
+LONG = 60.0
 
 
 def answered(house: House, hangup: socket.socket | None = None) -> EngineResponse:

@@ -106,11 +106,11 @@ def test_a_second_report_waits_for_the_first_ones_decision(house: House, tmp_pat
         for line in ("qwen-code", "claude-code")
     ]
     threads[0].start()
-    wait((tmp_path / "on").exists, 20, "the first report's hook")
+    wait((tmp_path / "on").exists, what="the first report's hook")
     threads[1].start()
     (tmp_path / "go").touch()
     for thread in threads:
-        thread.join(30)
+        thread.join(60)
 
     assert len(answers) == 2
     assert answers[0] == answers[1]

@@ -47,7 +47,7 @@ def patient(ended: Ended) -> Iterator[TurnEndDetector]:
 def test_a_session_that_stays_quiet_has_ended_its_turn(quick: TurnEndDetector, ended: Ended) -> None:
     quick.observe(event(EventKind.ROUND_END))
 
-    assert ended.first.wait(10)
+    assert ended.first.wait(60)
     assert (ended.events[0].kind, ended.events[0].session) == (EventKind.TURN_END, "1:/p")
     assert ended.events[0].id != "r1"
 
@@ -76,7 +76,7 @@ def test_several_rounds_are_one_turn(ended: Ended) -> None:
     for number in range(5):
         turns.observe(event(EventKind.ROUND_END, id=f"r{number}"))
 
-    assert ended.first.wait(10)
+    assert ended.first.wait(60)
     assert not turns.waiting
     turns.close()
     assert len(ended.events) == 1

@@ -112,7 +112,7 @@ def test_two_events_at_once_start_it_once(house: House, tmp_path: Path) -> None:
         begun = house.engine.begin(
             RelayRequest(agent="claude-code", event="PreToolUse", id=f"{number:032x}", body=body)
         )
-        gate.wait(10)
+        gate.wait(60)
         assert callable(begun)
         begun(None)
 
@@ -120,7 +120,7 @@ def test_two_events_at_once_start_it_once(house: House, tmp_path: Path) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(60)
 
     assert (tmp_path / "runs").read_text() == "x\n"
 
@@ -130,7 +130,7 @@ def test_the_one_shot_engine_and_the_tray_agree_on_once(house: House, tmp_path: 
     argv = [sys.executable, "-I", "-m", "tray", "once", "--home", str(house.paths.home), "claude-code", "PreToolUse"]
 
     for _ in range(2):
-        subprocess.run(argv, input=json.dumps(PRE_TOOL_USE).encode(), timeout=30, check=True)
+        subprocess.run(argv, input=json.dumps(PRE_TOOL_USE).encode(), timeout=60, check=True)
     house.tool()
 
     assert (tmp_path / "runs").read_text() == "x\n"

@@ -30,7 +30,7 @@ RUNNERS: Mapping[str, Run] = {
     "threads": process_windows.run,
     "waiter": functools.partial(process_posix.run, watcher=process_posix.ExitThread),
 }
-PATIENCE = 20.0  # seconds that a condition may take on a busy machine
+PATIENCE = 60.0  # seconds that a condition may take on a busy machine
 
 
 def until(condition: Callable[[], bool]) -> bool:

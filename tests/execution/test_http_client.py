@@ -132,11 +132,11 @@ def test_half_an_answer_is_none() -> None:
 
 
 def test_a_server_that_drips_ends_at_the_deadline() -> None:
-    with closing(WebServer(lambda asked: Said(b"x" * 500, drip=0.1))) as server:
+    with closing(WebServer(lambda asked: Said(b"x" * 5000, drip=0.1))) as server:
         started = time.monotonic()
         with fails("timed out after 0.4 s"):
             ask(server.url, timeout=0.4)
-        assert time.monotonic() - started < 10
+        assert time.monotonic() - started < 60  # all of it takes 500 seconds
 
 
 def test_a_handshake_that_never_comes_ends_at_the_deadline() -> None:

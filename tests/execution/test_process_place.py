@@ -53,7 +53,8 @@ def test_the_environment_of_a_process_is_what_it_was_started_with() -> None:
     variables = {"ONE": "a=b", "EMPTY": "", "LINES": "1\n2"}
     with subprocess.Popen(SLEEP, env=variables) as child:
         try:
-            assert environment_of(child.pid) == variables
+            found = wait(lambda: environment_of(child.pid), what="the kernel has its environment")
+            assert found == variables
         finally:
             child.kill()
 

@@ -8,12 +8,13 @@ import sys
 import threading
 
 import pytest
+from desk import wait
 
 if sys.platform == "win32":
     pytest.skip("there are no groups and sessions", allow_module_level=True)
 
 from tray.execution.process import RUN_VARIABLE
-from tray.execution.process_table import ProcessEntry, ProcessSnapshots, ProcessTable, read_entry
+from tray.execution.process_table import ProcessEntry, ProcessSnapshots, ProcessTable, environment, read_entry
 
 # who: parent, group, session
 PEOPLE = {10: (1, 10, 10), 11: (10, 10, 10), 12: (11, 12, 10), 13: (11, 13, 13), 14: (13, 13, 13), 20: (1, 20, 20)}
@@ -43,6 +44,7 @@ def test_whoever_is_there_when_it_is_asked_for_is_in_the_table() -> None:
     for mark in ("one", "another"):
         with subprocess.Popen(["/bin/sleep", "60"], env={RUN_VARIABLE: mark}, start_new_session=True) as child:
             try:
+                wait(lambda: environment(child.pid), what="the kernel has its environment")
                 table = looks.now()
                 assert child.pid in table.entries
                 assert table.entries[child.pid] == read_entry(child.pid)
@@ -67,7 +69,7 @@ def test_many_who_ask_together_share_a_few_looks() -> None:
     looks, ready, found = ProcessSnapshots(), threading.Barrier(64), []
 
     def ask() -> None:
-        ready.wait(10)
+        ready.wait(60)
         found.append(looks.now())
 
     threads = [threading.Thread(target=ask) for _ in range(64)]

@@ -209,11 +209,11 @@ def test_all_kinds_run_together_and_merge_in_declared_order(house: House, serve:
 
 
 def test_a_dripping_server_ends_at_the_hooks_time_limit(house: House, serve: Serve) -> None:
-    post(house, serve(Said(b" " * 600, drip=0.1)), timeout=0.5, failure="block")
+    post(house, serve(Said(b" " * 6000, drip=0.1)), timeout=0.5, failure="block")
 
     started = time.monotonic()
     assert denied(house.tool())
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 60  # all of it takes 600 seconds
     assert house.last.hooks[0]["status"] == "timed_out"
 
 

@@ -17,7 +17,7 @@ from tray.execution import process_windows, streams
 from tray.execution.process import Job, ProcessTree
 from tray.execution.streams import SENTINEL_SIZE, PipeReader, ThreadPipes
 
-LONG = 20.0  # seconds
+LONG = 60.0  # seconds
 SAID = b"0123456789" * 10
 
 

@@ -78,7 +78,7 @@ class Place:
 
     def verdicts(self, kind: str, count: int) -> list[str]:
         """Of so many rows, or more: they are written after the answers have left."""
-        wait(lambda: len(self.rows(kind)) >= count, 30, f"{count} rows of {kind}")
+        wait(lambda: len(self.rows(kind)) >= count, what=f"{count} rows of {kind}")
         return [row["verdict"] for row in self.rows(kind)]
 
     def made(self) -> set[str]:
@@ -135,7 +135,7 @@ class StandInScenes:
         assert {row["verdict"] for row in one.rows()} == {"abstain"}
         assert not self.agent.existing or (one.home / "own-hook-ran").exists()
         if self.agent.closes:
-            wait(lambda: one.rows("session_end"), 30, "the end of the session is journalled")
+            wait(lambda: one.rows("session_end"), what="the end of the session is journalled")
 
     def test_a_refused_call_does_not_run_and_the_model_reads_why(self, place: Start) -> None:
         one = place(REFUSED)

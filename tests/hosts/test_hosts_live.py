@@ -85,7 +85,7 @@ def served(name: str, plain: Plain, tmp_path: Path) -> Agent:
     house.close()
     home = tmp_path / "home"
     plain.start([sys.executable, "-I", "-m", "tray", "--home", str(home), "run", "--headless"])
-    wait(lambda: house.paths.socket.exists(), 20, "the tray opens its socket")
+    wait(lambda: house.paths.socket.exists(), what="the tray opens its socket")
     return Agent(name, home, house.paths.config.parent)
 
 

@@ -19,7 +19,7 @@ from tray.ipc.server import DisconnectSignal, IpcServer, PeerCredentials
 from tray.model.decision import Answer
 from tray.model.event import RelayRequest
 
-LONG = 20.0  # seconds; every wait below ends far earlier unless something is broken
+LONG = 60.0  # seconds; every wait below ends far earlier unless something is broken
 
 
 After = Callable[[Callable[[], object]], object]

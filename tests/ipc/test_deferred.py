@@ -13,7 +13,7 @@ from ipc.server_bench import until
 
 from tray.ipc.deferred import BATCH_DELAY, MAX_SIZE, DeferredWork
 
-LONG = 20.0
+LONG = 60.0
 
 
 class Note:

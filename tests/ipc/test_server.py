@@ -34,13 +34,14 @@ from tray.model.event import PAYLOAD_LIMIT, RelayRequest
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[ServerBench]:
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ServerBench]:
+    """A caller of the tests may be interrupted between connecting and sending, and is not slow then."""
+    monkeypatch.setattr(server, "FRAME_WAIT", 0.5)
     with opened(tmp_path) as made:
         yield made
 
 
-def test_an_answer_at_once_comes_from_an_acceptor(bench: ServerBench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "FRAME_WAIT", LONG)  # the caller may be interrupted between its two steps
+def test_an_answer_at_once_comes_from_an_acceptor(bench: ServerBench) -> None:
     with bench.send("e") as connection:
         assert frames.decode_ack(exactly(connection, frames.ACK_SIZE)) == 1500
         whole = exactly(connection, frames.REPLY_SIZE + 9)
@@ -314,7 +315,7 @@ def test_a_server_that_is_closed_while_it_listens_again_leaves_no_socket_behind(
     monkeypatch.setattr("tray.ipc.sockets.listen", late)
     bench.path.unlink()
     bench.listener.rebind()
-    shutting.join(20)
+    shutting.join(LONG)
 
     assert not bench.path.exists()
 

@@ -31,7 +31,10 @@ BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration
 """
 
 
-def wait(condition: Callable[[], Any], what: str, seconds: float = 30.0) -> Any:
+LONG = 60.0  # seconds; every wait ends far earlier unless something is broken
+
+
+def wait(condition: Callable[[], Any], what: str, seconds: float = LONG) -> Any:
     """The condition's first true value."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -41,13 +44,13 @@ def wait(condition: Callable[[], Any], what: str, seconds: float = 30.0) -> Any:
     raise AssertionError(f"not within {seconds:g} s: {what}")
 
 
-def notifier(*backends: NotificationBackend, timeout: float = 5.0) -> Notifier:
+def notifier(*backends: NotificationBackend, timeout: float = LONG) -> Notifier:
     """A notifier on the running loop; it plays no sounds."""
-    return Notifier(asyncio.get_running_loop(), backends, Player(), lambda: True, lambda *_: None, timeout)
+    return Notifier(asyncio.get_running_loop(), lambda: backends, Player(), lambda: True, lambda *_: None, timeout)
 
 
 async def until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(LONG):
         while not condition():
             await asyncio.sleep(0.005)
 
@@ -101,8 +104,9 @@ class Recorder:
 
     def calls(self, name: str = "Notify") -> list[dict[str, Any]]:
         path = self._folder / "calls"
-        lines = path.read_text().splitlines() if path.exists() else []
-        return [call for call in map(json.loads, lines) if call["call"] == name]
+        lines = path.read_text().splitlines(keepends=True) if path.exists() else []
+        whole = (line for line in lines if line.endswith("\n"))  # the last one may be half written
+        return [call for call in map(json.loads, whole) if call["call"] == name]
 
 
 @contextmanager

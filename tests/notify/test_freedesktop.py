@@ -187,7 +187,7 @@ async def give_up(server: Recorder, backend: FreedesktopBackend, late: Alert) ->
 
 async def until_pressed(number: int, key: str, buttons: Buttons) -> None:
     """Pressed again until it counts: the server's word on which number it gave is still on its way."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(parts.LONG):
         while not buttons.pressed:
             await tell("Press", "us", number, key)
 

@@ -36,7 +36,7 @@ def server(bus: str, tmp_path: Path) -> Iterator[Recorder]:
         yield recorder
 
 
-def run(do: Do, *backends: NotificationBackend, timeout: float = 5.0) -> Notifier:
+def run(do: Do, *backends: NotificationBackend, timeout: float = parts.LONG) -> Notifier:
     async def main() -> Notifier:
         notifier = parts.notifier(*backends, timeout=timeout)
         try:

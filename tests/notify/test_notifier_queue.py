@@ -29,7 +29,7 @@ LONG = 60.0  # seconds; every wait ends far earlier unless something is broken
 class Stage:
     """A notifier with everything it needs, on a loop in a thread of its own."""
 
-    def __init__(self, timeout: float = 5.0, backend: NotificationBackend | None = None) -> None:
+    def __init__(self, timeout: float = LONG, backend: NotificationBackend | None = None) -> None:
         self.loop = asyncio.new_event_loop()
         self.thread = threading.Thread(target=self.loop.run_forever)
         self.thread.start()
@@ -38,7 +38,9 @@ class Stage:
         self.deliveries: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
         self.player = Player()
         backend = backend or DesktopNotifierBackend()
-        self.queue = Notifier(self.loop, [backend], self.player, lambda: self.muted, self.on_delivery, timeout)
+        self.queue = Notifier(
+            self.loop, lambda: [backend], self.player, lambda: self.muted, self.on_delivery, timeout
+        )
 
     def on_delivery(self, records: tuple[str, ...], what: str) -> None:
         (record,) = records
@@ -140,7 +142,7 @@ def test_closing_sends_what_still_waits(server: Recorder, stage: Stage) -> None:
     for number in range(10):
         stage.queue.announce((QUIET,), str(number))
 
-    stage.queue.close(20)
+    stage.queue.close(LONG)
 
     assert [stage.deliveries.get_nowait() for _ in range(10)] == [(str(number), "sent") for number in range(10)]
 

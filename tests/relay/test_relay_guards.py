@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from desk import wait
 from relays import ACK, ONCE, Agent, Impostor, child_listener, hangs_after, opened, replies, run, said
 
 from tray import relay_program
@@ -142,7 +143,9 @@ def test_an_engine_that_does_not_answer_by_the_limit_is_not_waited_for(agent: Ag
 
     assert said(agent.relay("pine", "before", payload=payload("write"))) == DENIED
 
-    os.kill(int((agent.home / "pid").read_text()), signal.SIGKILL)
+    note = agent.home / "pid"
+    wait(lambda: note.exists() and note.read_text().endswith("\n"), what="the engine has begun")
+    os.kill(int(note.read_text()), signal.SIGKILL)
 
 
 TRAYS = {

@@ -204,7 +204,7 @@ def test_an_example_does_its_work_on_every_agent_that_has_its_event(
 
     hook = wait(lambda: outcome(everywhere, note, NAMES.get(name, name.rpartition(".")[0])), 60, f"the row of {note}")
     assert (hook["status"], hook["verdict"]) == ("ok", example.verdict)
-    wait(lambda: example.effect(everywhere, agent), 10, f"what {name} does")
+    wait(lambda: example.effect(everywhere, agent), what=f"what {name} does")
     said = done.stdout.decode() + done.stderr.decode()
     if example.verdict == "deny" and example.on != "end":
         assert any(f'"{word}"' in said for word in ("deny", "block"))

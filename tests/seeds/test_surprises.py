@@ -69,7 +69,7 @@ def test_a_hook_of_a_source_runs_once_although_its_agent_is_connected_afterwards
     before = runs(product)  # the test run after its approval
 
     connect(product)
-    wait(lambda: product.live.switch().agent_runs, 30, "the tray sees that the agent runs it")
+    wait(lambda: product.live.switch().agent_runs, what="the tray sees that the agent runs it")
     call(product, "the call of the connected agent")
 
     assert product.row("the call of the connected agent").hooks == ()
@@ -80,7 +80,7 @@ def test_a_hook_of_a_source_runs_once_although_its_agent_is_connected_afterwards
 def test_other_agents_ask_a_hook_that_its_own_agent_runs_by_itself(product: Product) -> None:
     product.claude("PreToolUse", {"command": counting(product)}).start()
     connect(product)
-    wait(lambda: product.live.switch().agent_runs, 30, "the tray sees that the agent runs it")
+    wait(lambda: product.live.switch().agent_runs, what="the tray sees that the agent runs it")
     before = runs(product)
 
     product.answer("starchild", "pre_tool_call", {"tool_name": "bash", "tool_input": {"command": "ls"}})
@@ -92,14 +92,14 @@ def test_a_guard_taken_out_of_its_agents_file_goes_on_guarding_that_agent(produc
     guard = product.write("guard.sh", "#!/bin/sh\ncat >/dev/null\necho no >&2\nexit 2\n")
     product.claude("PreToolUse", {"command": str(guard)}).start()
     connect(product)
-    wait(lambda: product.live.switch().agent_runs, 30, "the tray sees that the agent runs it")
+    wait(lambda: product.live.switch().agent_runs, what="the tray sees that the agent runs it")
 
     document = json.loads(settings(product).read_text())
     own = [group for group in document["hooks"]["PreToolUse"] if str(guard) not in json.dumps(group)]
     document["hooks"]["PreToolUse"] = own
     settings(product).write_text(json.dumps(document))
 
-    wait(lambda: product.answer("claude-code", "PreToolUse", CALL), 30, "the approved copy guards again")
+    wait(lambda: product.answer("claude-code", "PreToolUse", CALL), what="the approved copy guards again")
 
 
 def test_a_hook_of_a_source_runs_once_although_it_is_imported_afterwards(product: Product) -> None:
@@ -107,7 +107,7 @@ def test_a_hook_of_a_source_runs_once_although_it_is_imported_afterwards(product
     connect(product)
     place = site(product.paths, product.home, scope="user")
     apply_connect(place, "claude-code", import_hooks(place, "claude-code", blocking_problem_of))
-    wait(lambda: "pending" in states(product), 30, "the imported hook waits")
+    wait(lambda: "pending" in states(product), what="the imported hook waits")
     product.approve()
     before = runs(product)
 

@@ -75,14 +75,14 @@ def test_the_agents_own_switch_ends_its_hooks_though_they_are_approved(product: 
         product.claude("PreToolUse", {"command": str(product.home / "workspace/g.sh")}, disableAllHooks=True)
 
     assert before
-    wait(lambda: product.answer(agent, event, payload) == {}, 30, "the tray follows the switch")
+    wait(lambda: product.answer(agent, event, payload) == {}, what="the tray follows the switch")
     assert set(product.live.states().values()) == {"inactive"}
 
     if agent == "starchild":
         product.write("workspace/config/agent.yaml", "shell_hooks:\n  enabled: true\n", 0o644)
     else:
         product.claude("PreToolUse", {"command": str(product.home / "workspace/g.sh")}, disableAllHooks=False)
-    wait(lambda: product.answer(agent, event, payload) == before, 30, "and back")
+    wait(lambda: product.answer(agent, event, payload) == before, what="and back")
 
 
 def test_a_projects_switch_silences_no_hook_of_the_users_own(product: Product) -> None:
@@ -94,7 +94,7 @@ def test_a_projects_switch_silences_no_hook_of_the_users_own(product: Product) -
 
     project.write_text(json.dumps({**settings, "disableAllHooks": True}))
 
-    wait(lambda: product.live.switch().agents_off, 30, "the tray follows the project's switch")
+    wait(lambda: product.live.switch().agents_off, what="the tray follows the project's switch")
     assert product.live.states() == {"guard": "approved", "other": "inactive"}
     answer = product.answer("claude-code", "PreToolUse", {**bash("rm -rf /"), "cwd": str(product.home / "project")})
     assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"

@@ -60,7 +60,7 @@ class Keepers:
 
     def close(self) -> None:
         for process in self._processes:
-            process.communicate(timeout=20)
+            process.communicate(timeout=60)
         assert {process.returncode for process in self._processes} == {0}
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 
 import pytest
+from desk import wait
 
 from tray.errors import StoreError
 from tray.model.decision import Answer, Record, Verdict
@@ -280,7 +280,7 @@ def test_what_is_too_much_goes_while_the_tray_runs_and_not_only_at_its_start(dat
         Journal(database, wait=10.0, retention=Retention(lambda: RetentionLimits(rows=100, days=1e6)))
     ) as journal:
         fill(journal, *(replace(PLAIN, id=f"e{number}") for number in range(PRUNE_INTERVAL)))
-        until(lambda: journal.count() == 100)
+        wait(lambda: journal.count() == 100)
 
         assert ids(journal.recent(1000))[-1] == f"e{PRUNE_INTERVAL - 99}"
 
@@ -319,13 +319,6 @@ def test_the_count_of_lost_rows_has_its_place_on_the_disk_before_that_is_full(da
 
     assert database.path.with_name("hooktray.db.lost").stat().st_size > 0
     assert Journal(database).dropped == 0
-
-
-def until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not true():
-        assert time.monotonic() < deadline, "it never became true"
-        threading.Event().wait(0.01)
 
 
 def test_a_hundred_thousand_rows_are_read_by_key(database: Database) -> None:

@@ -37,7 +37,7 @@ def test_of_many_at_once_exactly_one_marks(database: Database) -> None:
 
     def race() -> None:
         sessions = Sessions(database)
-        start.wait(10)
+        start.wait(60)
         while True:
             try:
                 won.append(sessions.mark(AGENT, "s", "x"))
@@ -49,7 +49,7 @@ def test_of_many_at_once_exactly_one_marks(database: Database) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(60)
 
     assert sorted(won) == [False] * 5 + [True]
 

@@ -205,7 +205,7 @@ def test_off_returns_only_when_what_was_about_to_start_has_started(database: Dat
         wait(lambda: not Switch(database).state().enabled)  # it is written down,
         thread.join(0.3)  # and has to wait: nothing can be seen that would end this earlier
         order.append("started")
-    thread.join(20)
+    thread.join(60)
 
     assert may
     assert order == ["started", "off"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sqlite3
+import statistics
 import subprocess
 import sys
 import threading
@@ -42,7 +43,9 @@ while True:
 
 def test_a_blocked_writer_delays_one_answer_and_no_other(database: Database) -> None:
     with closing(Journal(database, wait=1.0, warn=lambda _: None)) as journal:
-        assert append(journal, "warm")[0] is Committed.DONE
+        append(journal, "warm")
+        wait(lambda: journal.count() == 1)
+        late = journal.late_count  # 0, but where the disk takes a second for one row
         with locked(database):
             plain, _ = append(journal, "plain", commit=False)
             first, first_took = append(journal, "first")
@@ -51,26 +54,20 @@ def test_a_blocked_writer_delays_one_answer_and_no_other(database: Database) -> 
         assert (plain, first) == (Committed.QUEUED, Committed.LATE)
         assert {said for said, _ in later} == {Committed.LATE}
         assert first_took >= 1.0
-        assert sum(took for _, took in later) < first_took
-        assert journal.late_count == 21
+        assert statistics.median(took for _, took in later) < first_took / 2
+        assert journal.late_count == late + 21
 
         wait(lambda: journal.count() == 23)
-        assert append(journal, "again")[0] is Committed.DONE
+        wait(lambda: append(journal, "again")[0] is Committed.DONE)
     assert [record.id for record in journal.recent(3)] == ["again", "later19", "later18"]
 
 
 def test_answers_that_wait_together_give_up_together(database: Database) -> None:
     said: list[tuple[Committed, float]] = []
     with closing(Journal(database, wait=3.0, warn=lambda _: None)) as journal, locked(database):
-        begun = threading.Event()
-
-        def wait_first() -> None:
-            begun.set()
-            said.append(append(journal, "first"))
-
-        first = threading.Thread(target=wait_first)
+        first = threading.Thread(target=lambda: said.append(append(journal, "first")))
         first.start()
-        begun.wait()
+        wait(lambda: journal._writer._accepted == 1, what="the first one waits")
         half = time.monotonic() + 1.5
         wait(lambda: time.monotonic() > half)  # half of the first one's patience is over
         second = threading.Thread(target=lambda: said.append(append(journal, "second")))
@@ -167,7 +164,7 @@ def test_closing_writes_what_waits_and_refuses_what_comes_after(database: Databa
     for number in range(3000):
         append(journal, f"e{number}", commit=False)
 
-    journal.close()
+    journal.close(LONG)
 
     assert journal.count() == 3000
     assert append(journal, "too late")[0] is Committed.DROPPED

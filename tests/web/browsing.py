@@ -28,7 +28,7 @@ def kept(site: Site, command: str = "ls") -> str:
     """The id of a decision that is in the journal."""
     site.house.tool(command)
     id = site.house.last.id
-    wait(lambda: site.house.stores.journal.get(id), 20, "it is written down")
+    wait(lambda: site.house.stores.journal.get(id), what="it is written down")
     return id
 
 

@@ -94,7 +94,7 @@ def test_a_hook_that_ends_leaves_the_browser_that_the_tray_opened(live: Live, ch
     for name in ("began", "done"):
         (home / name).unlink(missing_ok=True)
     asked = event(live)
-    wait((home / "began").exists, 20, "the hook runs")
+    wait((home / "began").exists, what="the hook runs")
 
     shown(live, chromium)
     (home / "done").touch()

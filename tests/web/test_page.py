@@ -93,7 +93,7 @@ def test_a_link_of_yesterday_says_that_it_is_too_old_and_so_does_its_file(
 
         assert said(site, token) == "This link is too old"
         file = site.opened[-1]
-        wait(lambda: "<h1>This link is too old</h1>" in file.read_text(), 20, "the file says so")
+        wait(lambda: "<h1>This link is too old</h1>" in file.read_text(), what="the file says so")
         assert token not in file.read_text()
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
 

@@ -58,7 +58,7 @@ def opened(live: Live, folder: Path) -> Path:
     note.unlink(missing_ok=True)
     done = live.cli("open")
     assert done.stdout.decode().startswith("Asked your desktop to open the page\n"), done.stderr
-    file = Path(str(wait(lambda: note.exists() and note.read_text(), 20, "the desktop is asked")))
+    file = Path(str(wait(lambda: note.exists() and note.read_text(), what="the desktop is asked")))
     assert done.stdout.decode().endswith(f"{file}\n")  # for who gets to see no browser
     assert b"#" not in done.stdout
     return file
@@ -149,7 +149,8 @@ def test_a_browser_that_a_program_drives_does_not_get_in(live: Live, tmp_path: P
         page.wait("document.title.startsWith('A program can control this browser')")
         assert page.call("Network.getCookies", urls=[str(page.run("location.origin"))])["cookies"] == []
 
-    assert "does not count: chromium-headless-shell" in (live.home / "logs" / "hooktray.log").read_text()
+    log = live.home / "logs" / "hooktray.log"
+    wait(lambda: "does not count: chromium-headless-shell" in log.read_text(), what="the tray says why")
 
 
 def test_an_agent_that_finds_the_link_first_does_not_get_in(live: Live, tmp_path: Path) -> None:

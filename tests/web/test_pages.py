@@ -59,7 +59,7 @@ def test_a_stop_that_a_hook_only_reminded_says_so_in_the_list_and_in_full(site: 
     script = f"cat >/dev/null; echo '{json.dumps(said)}'"
     site.house.hook("tests", on="turn_end", script=script, dialect="claude-code")
     site.house.relay("claude-code", "Stop", {"hook_event_name": "Stop", "session_id": "s", "cwd": "/"})
-    wait(lambda: site.house.stores.journal.get(site.house.last.id), 20, "it is written down")
+    wait(lambda: site.house.stores.journal.get(site.house.last.id), what="it is written down")
     page.go(address(site, "/"))
 
     page.follow(".row", "tests added a reminder")
@@ -209,7 +209,7 @@ def test_the_settings_are_those_of_the_menu_and_stay_where_they_are(site: Site, 
     page.wait("[...document.querySelectorAll('.tick')].find((one) => one.innerText.includes('Turn ended'))"
               ".getAttribute('aria-checked') === 'false'")  # fmt: skip
     page.click("button", "1 hour")
-    wait(lambda: site.snoozed == [3600.0], 20, "alerts are snoozed")
+    wait(lambda: site.snoozed == [3600.0], what="alerts are snoozed")
 
     assert site.controls.state.muted_classes == {"turn_end"}
     assert page.run("window.before")
@@ -264,7 +264,7 @@ def test_changed_entries_of_an_agent_are_shown_with_what_can_be_done(
     assert "X-Code" not in shown
     page.click(f"section.panel button[id*='/{button}']")
 
-    wait(lambda: site.agents.done == [done], 20, "what the button says is done")
+    wait(lambda: site.agents.done == [done], what="what the button says is done")
 
 
 ADDS = MenuPreview(
@@ -290,14 +290,14 @@ def test_agents_that_were_found_are_connected_by_a_button_below_a_summary(
     assert "+line" in page.text()
     page.click(f"section.panel button[id*='{button}']")
 
-    wait(lambda: site.agents.done == [done], 20, "what the button says is done")
-    wait(lambda: page.run("document.querySelector('section.panel') === null"), 20, "nothing is offered any more")
+    wait(lambda: site.agents.done == [done], what="what the button says is done")
+    wait(lambda: page.run("document.querySelector('section.panel') === null"), what="nothing is offered any more")
     assert page.run("document.querySelector('h1').innerText") == "Agents"
 
 
 def test_an_agent_without_support_is_shown_as_one_that_is_not_guarded(site: Site, page: Page) -> None:
     site.house.relay("claude-code", "PreToolUse", before_tool("windsurf").payload)
-    found = wait(lambda: next(iter(site.house.stores.journal.recent(1)), None), 20, "its row is written")
+    found = wait(lambda: next(iter(site.house.stores.journal.recent(1)), None), what="its row is written")
 
     page.go(address(site, f"/?agent={found.agent}"))
     assert "windsurf is not supported yet: no hook was asked" in page.run("document.querySelector('.row').innerText")

@@ -118,7 +118,7 @@ def test_two_replays_at_once_are_one_and_a_word(site: Site) -> None:
     first = threading.Thread(target=lambda: answers.append(site.post("/replay", form)))
     first.start()
     try:
-        wait(begun.exists, 20, "the first one runs its hook")
+        wait(begun.exists, what="the first one runs its hook")
         second = site.post("/replay", form)
     finally:
         go_on.write_text("\n")

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
+from tray.approvals.catalog import HookCatalog
 from tray.lazy_dataclass import dataclass
 from tray.model.event import Event
+from tray.notify.alert import mute_classes
 from tray.notify.alert_gate import Look, prove_nothing
 from tray.settings import Settings
+from tray.store.ledger import Ledger, LedgerState
+from tray.store.switch import Switch, SwitchState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,3 +51,21 @@ class AlertActions:
     leave: Callable[[str, str], None] = lambda agent, digest: None
     connect_all: Callable[[tuple[str, ...]], None] = lambda digests: None
     redraw: Callable[[], None] = lambda: None
+
+
+class AlertSettings:
+    """The settings in force, without the classes that the menu turned off; made again when a source changed."""
+
+    def __init__(self, catalog: HookCatalog, ledger: Ledger, switch: Switch) -> None:
+        self._catalog, self._ledger, self._switch = catalog, ledger, switch
+        # The settings, ledger and switch that the last result was made from, and the result.
+        self._known: tuple[Settings, LedgerState, SwitchState, Settings] | None = None
+
+    def __call__(self) -> Settings:
+        settings, ledger = self._catalog.configuration.settings, self._ledger.state
+        switch = self._switch.current
+        known = self._known
+        if known is None or known[0] is not settings or known[1] is not ledger or known[2] is not switch:
+            found = mute_classes(self._catalog.settings_in_force, switch.muted_classes)
+            known = self._known = settings, ledger, switch, found
+        return known[3]

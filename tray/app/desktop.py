@@ -1,109 +1,170 @@
-"""Builds the tray's desktop part: what the menu shows, and what its rows do."""
+"""Builds the tray's desktop part: what the menu shows, and what its rows and the buttons of alerts do."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from tray.app import Stores
 from tray.app.agent_sites import hooks_in_question, last_events, recorded_sessions
 from tray.app.agents_menu import AgentsMenu
 from tray.app.alert_controller import AlertController
+from tray.app.alert_ports import AlertActions
 from tray.app.connect_service import ConnectService
+from tray.app.core import TrayCore
 from tray.app.database_recovery import DatabaseRecovery
 from tray.app.entry_watch import EntryWatch
-from tray.approvals.catalog import HookCatalog
 from tray.approvals.controls import Controls
 from tray.desktop.autostart import autostart
 from tray.desktop.linux import collapses_submenus
-from tray.desktop.menu import SHOWN_RECORDS, AlertsState, MenuQuestion
+from tray.desktop.menu import (
+    SHOWN_RECORDS,
+    AlertsState,
+    ConnectAll,
+    LeaveEntries,
+    MenuQuestion,
+    OpenPage,
+    PutEntriesBack,
+    Review,
+    ReviewBatch,
+    ShowAgents,
+    ShowReason,
+)
 from tray.desktop.menu_controller import MenuController
 from tray.desktop.menu_services import MenuServices
 from tray.desktop.presenter import Presenter
 from tray.engine.sentence import tool_text
 from tray.engine.user_questions import UserQuestion
+from tray.lazy_dataclass import dataclass
+from tray.model.event import Event
 from tray.model.session import Session
-from tray.paths import Paths
+from tray.web.page import QUESTION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DesktopPorts:
+    """What the menu gets from other parts of the tray; called on the presenter's thread, to which `post` leads."""
+
+    post: Callable[[Callable[[], None]], None]
+    spawn: Callable[[Callable[[], object]], object]
+    open_file: Callable[[Path], None]
+    open_page: Callable[[str], object]
+    failing_hooks: Callable[[], int]
+    run_doctor: Callable[[], object]
+    incident: Callable[[], str]
+    show_incident: Callable[[], None]
+    quit: Callable[[], object]
+    keep_records: Callable[[], None]
+    sessions: Callable[[], tuple[Session, ...]]
+    go_to_session: Callable[[str, str], None]
 
 
 def build_desktop(
-    paths: Paths,
-    stores: Stores,
-    catalog: HookCatalog,
+    core: TrayCore,
     controls: Controls,
     alerts: AlertController,
+    ports: DesktopPorts,
     *,
-    post: Callable[[Callable[[], None]], None],
-    open_file: Callable[[Path], None],
-    open_page: Callable[[str], object],
-    failing_hooks: Callable[[], Collection[str]],
-    spawn: Callable[[Callable[[], object]], object],
-    run_doctor: Callable[[], object],
-    incident: Callable[[], str],
-    show_incident: Callable[[], None],
-    quit: Callable[[], object],
     recovery: DatabaseRecovery,
     entries: EntryWatch,
-    keep_records: Callable[[], None],
-    sessions: Callable[[], tuple[Session, ...]],
-    go_to_session: Callable[[str, str], None],
 ) -> tuple[Presenter, MenuController, AgentsMenu]:
-    """What the user sees, and what a click does. What else the menu needs is added to `services`."""
+    """What the user sees, and what a click does. What else the menu needs is added to `_services`."""
     agents = AgentsMenu(
-        ConnectService(
-            paths,
-            last_events(stores.journal),
-            open_file,
-            recorded_sessions(stores.journal),
-            keep_records,
-            lambda: hooks_in_question(catalog),
-        ),
-        spawn=spawn,
-        changed=lambda: post(presenter.show),
-        inform=lambda title, text: post(lambda: alerts.alerts.inform(title, text)),
+        _connecting(core, ports),
+        spawn=ports.spawn,
+        changed=lambda: ports.post(presenter.show),
+        inform=lambda title, text: ports.post(lambda: alerts.alerts.inform(title, text)),
         entries=entries,
     )
-    services = MenuServices(
+    services = _services(core, controls, alerts, ports, recovery, agents)
+    recent = core.stores.journal.recent(SHOWN_RECORDS, brief=True)
+    presenter = Presenter(controls=controls, catalog=core.catalog, recent=recent, post=ports.post, services=services)
+    controller = MenuController(
+        presenter=presenter,
+        controls=controls,
+        catalog=core.catalog,
+        copies=core.stores.copies,
+        reviews=core.paths.state / "reviews",
+        inform=alerts.alerts.inform,
+        open_file=ports.open_file,
+        services=services,
+    )
+    return presenter, controller, agents
+
+
+def _connecting(core: TrayCore, ports: DesktopPorts) -> ConnectService:
+    journal = core.stores.journal
+    return ConnectService(
+        core.paths,
+        last_events(journal),
+        ports.open_file,
+        recorded_sessions(journal),
+        ports.keep_records,
+        lambda: hooks_in_question(core.catalog),
+    )
+
+
+def _services(
+    core: TrayCore,
+    controls: Controls,
+    alerts: AlertController,
+    ports: DesktopPorts,
+    recovery: DatabaseRecovery,
+    agents: AgentsMenu,
+) -> MenuServices:
+    return MenuServices(
         alerts=lambda: _alerts_state(alerts),
         flat=collapses_submenus(os.environ),
-        failing_hooks=lambda: len(failing_hooks()),
-        dropped_rows=lambda: stores.journal.dropped,
-        sessions=sessions,
-        go_to_session=go_to_session,
+        failing_hooks=ports.failing_hooks,
+        dropped_rows=lambda: core.stores.journal.dropped,
+        sessions=ports.sessions,
+        go_to_session=ports.go_to_session,
         questions=lambda: tuple(_question(one) for one in alerts.open_questions),
         answer=alerts.answer,
         snooze=alerts.snooze,
         end_snooze=alerts.end_snooze,
         set_quiet_hours=alerts.set_quiet_hours,
         show_deferred=alerts.show_deferred,
-        login=autostart(paths),
-        open_configuration=partial(open_file, paths.config),
-        open_page=lambda: open_page(""),
-        open_decision=open_page,
-        doctor=run_doctor,
-        incident=incident,
-        show_incident=show_incident,
+        login=autostart(core.paths),
+        open_configuration=partial(ports.open_file, core.paths.config),
+        open_page=lambda: ports.open_page(""),
+        open_decision=ports.open_page,
+        doctor=ports.run_doctor,
+        incident=ports.incident,
+        show_incident=ports.show_incident,
         damage=lambda: recovery.headline,
         review_batch=recovery.show,
         has_passphrase=lambda: controls.passphrase.is_set,
         agents=agents,
-        quit=quit,
+        quit=ports.quit,
     )
-    recent = stores.journal.recent(SHOWN_RECORDS, brief=True)
-    presenter = Presenter(controls=controls, catalog=catalog, recent=recent, post=post, services=services)
-    controller = MenuController(
-        presenter=presenter,
-        controls=controls,
-        catalog=catalog,
-        copies=stores.copies,
-        reviews=paths.state / "reviews",
-        inform=alerts.alerts.inform,
-        open_file=open_file,
-        services=services,
+
+
+def alert_actions(
+    controller: MenuController,
+    presenter: Presenter,
+    *,
+    show_text: Callable[[str, str], None],
+    go_to_session: Callable[[str, str], None],
+    asked: Callable[[Event], None],
+) -> AlertActions:
+    """The buttons of alerts do what the menu's rows do."""
+    act = controller.act
+    return AlertActions(
+        show_review=lambda key, digest: act(Review(key, digest)),
+        show_batch=lambda: act(ReviewBatch()),
+        show_reason=lambda record: act(ShowReason(record)),
+        show_form=lambda question: act(OpenPage(f"{QUESTION}{question}")),
+        show_text=show_text,
+        show_agents=lambda: act(ShowAgents()),
+        go_to_session=go_to_session,
+        asked=asked,
+        put_back=lambda agent: act(PutEntriesBack(agent)),
+        leave=lambda agent, digest: act(LeaveEntries(agent, digest)),
+        connect_all=lambda digests: act(ConnectAll(digests)),
+        redraw=presenter.show,
     )
-    return presenter, controller, agents
 
 
 def _alerts_state(alerts: AlertController) -> AlertsState:

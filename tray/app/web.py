@@ -8,9 +8,10 @@ import queue
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from tray.app import Stores, build_engine, confirmed_llm
+from tray.app.core import TrayCore
 from tray.approvals.callers.click_check import ClickRejection
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.controls import Controls
@@ -18,19 +19,19 @@ from tray.desktop.menu import ApplyConnection, ConnectAll, Item, ItemKind, OpenP
 from tray.desktop.menu_controller import MenuController
 from tray.desktop.presenter import Presenter
 from tray.engine.ports import EngineOptions
-from tray.engine.replay import ReplayComparison, compare
-from tray.engine.trial import NullListener
 from tray.engine.user_questions import UserQuestions
 from tray.execution.command import Hangup
 from tray.model.decision import Record
 from tray.model.form import Answers
 from tray.model.session import Session
 from tray.paths import Paths
-from tray.protection.self_protection import PageAddress
 from tray.store.stats import Statistics
 from tray.threads import LoopThread, WorkQueue
 from tray.web.page import WebPage
 from tray.web.services import AgentConnection, ConnectOffer, PageServices, PageSetting
+
+if TYPE_CHECKING:
+    from tray.engine.replay import ReplayComparison
 
 REFRESH_TIMEOUT = 2.0  # seconds that a page waits for a fresh look at the sources or the menu
 
@@ -45,25 +46,20 @@ T = TypeVar("T")
 
 
 def build_page(
-    paths: Paths,
-    stores: Stores,
-    catalog: HookCatalog,
+    core: TrayCore,
     controls: Controls,
-    threads: tuple[LoopThread, WorkQueue],
+    loop: LoopThread,
     refresh: Callable[[], None],
     objection: Callable[[int], ClickRejection | None],
     confirm_browser: Callable[[Sequence[int], str], bool],
     open_file: Callable[[Path], None],
-    stop_signal: Hangup,
     menu: Callable[[], tuple[Presenter, MenuController]],
     *,
     sessions: Callable[[], tuple[Session, ...]],
     go_to_session: Callable[[str, str], None],
-    questions: UserQuestions,
-    address: PageAddress,
 ) -> WebPage:
-    """`shutdown` becomes readable when the tray ends, and ends a replay's hooks; `menu` is called late."""
-    loop, work = threads
+    """`menu` is called late."""
+    paths, stores, catalog, work, questions = core.paths, core.stores, core.catalog, core.work, core.questions
     parts = PageServices(
         journal=stores.journal,
         statistics=Statistics(stores.database),
@@ -73,7 +69,7 @@ def build_page(
         refresh=lambda: _run_on(work, refresh),
         objection=objection,
         confirm_browser=confirm_browser,
-        replay=build_replay(paths, stores, catalog, stop_signal),
+        replay=build_replay(paths, stores, catalog, core.stop_signal),
         settings=lambda: _run_on(work, lambda: choices(menu()[0])) or (),
         change_setting=lambda id, on: bool(_run_on(work, lambda: choose(*menu(), id, on))),
         connections=lambda: page_agents(paths, stores, catalog),
@@ -83,7 +79,7 @@ def build_page(
         questions=lambda: questions.open,
         answer=lambda id, answers, channel: _answer(questions, id, answers, channel),
     )
-    return WebPage(loop.loop, parts, paths.state, open_file, address)
+    return WebPage(loop.loop, parts, paths.state, open_file, core.page_address)
 
 
 def _answer(questions: UserQuestions, id: str, answers: Answers | None, channel: str) -> bool:
@@ -95,13 +91,23 @@ def _answer(questions: UserQuestions, id: str, answers: Answers | None, channel:
 def build_replay(
     paths: Paths, stores: Stores, catalog: HookCatalog, stop_signal: Hangup | None
 ) -> Callable[[Record], ReplayComparison]:
-    """Runs the hooks in force on a recorded event, in an engine that announces and records nothing."""
-    listener = NullListener()
-    options = EngineOptions(
-        llm=lambda: confirmed_llm(paths, stores), stop_signal=stop_signal, exceptions=lambda: catalog.exceptions
-    )
-    engine = build_engine(stores, listener, listener.spawn, options, records=listener)
-    return lambda record: compare(engine, record, dict(os.environ))
+    """Runs the hooks in force on a recorded event, in an engine that announces and records nothing.
+
+    `stop_signal` becomes readable when the tray ends, and ends the hooks.
+    """
+
+    def replay(record: Record) -> ReplayComparison:
+        from tray.engine.replay import compare  # no start needs these two
+        from tray.engine.trial import NullListener
+
+        listener = NullListener()
+        options = EngineOptions(
+            llm=lambda: confirmed_llm(paths, stores), stop_signal=stop_signal, exceptions=lambda: catalog.exceptions
+        )
+        engine = build_engine(stores, listener, listener.spawn, options, records=listener)
+        return compare(engine, record, dict(os.environ))
+
+    return replay
 
 
 def page_agents(paths: Paths, stores: Stores, catalog: HookCatalog) -> dict[str, AgentConnection]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from tray.app.agents_menu import AgentsMenu
+from tray.app.terminal_question import TerminalQuestion
 from tray.desktop.menu import MenuAgent
+from tray.errors import HooktrayError
 from tray.language import say
 from tray.lazy_dataclass import replace
 from tray.notify.alert import ALL_AGENTS, Alert, Button
@@ -24,6 +27,41 @@ def create_config(paths: Paths) -> bool:
         return False
     mark.touch(mode=0o600)
     return True
+
+
+class FirstStart:
+    """Welcomes the user, and connects agents if a person agrees at the terminal; `post` gets the thread for that."""
+
+    def __init__(
+        self,
+        paths: Paths,
+        agents: AgentsMenu,
+        *,
+        echo: Callable[[str], None],
+        announce: Callable[[Alert], None],
+        post: Callable[[Callable[[], None]], None],
+        show: Callable[[], None],
+    ) -> None:
+        self._paths, self._agents = paths, agents
+        self._echo, self._announce, self._show = echo, announce, show
+        self._question = TerminalQuestion(lambda digests: post(lambda: self._connect_all(digests)))
+
+    def welcome(self) -> None:
+        found = self._agents.read_offered()
+        self._echo(text(self._paths, [one.agent for one in found]))
+        self._announce(alert(found))
+        self._question.ask(found)
+
+    def close(self) -> None:
+        self._question.close()
+
+    def _connect_all(self, digests: Sequence[str]) -> None:
+        """What a person answered at the terminal."""
+        try:
+            self._echo(self._agents.connect_all(digests))
+        except HooktrayError as error:
+            self._echo(f"hooktray: {error}")
+        self._show()
 
 
 def alert(found: Sequence[MenuAgent]) -> Alert:

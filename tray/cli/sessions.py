@@ -6,7 +6,7 @@ import contextlib
 import json
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypedDict
+from typing import TYPE_CHECKING, Annotated, NoReturn, TypedDict
 
 from tray.cli.command_line import Json, Option
 from tray.paths import Paths
@@ -43,8 +43,10 @@ def show_sessions(
 
     paths.prepare()
     rows = SessionRows(open_db(paths.database, migrate=not paths.database.exists()))
+    if follow:
+        _follow(rows, paths.database, as_json=as_json)
     shown = session_rows(rows)
-    if as_json or follow:
+    if as_json:
         for row in shown:
             _print(row, as_json=as_json)
     elif shown:
@@ -53,16 +55,19 @@ def show_sessions(
         table(heads if limited else heads[:-1], [_cells(row)[: None if limited else -1] for row in shown])
     else:
         print("No session yet. One appears here with the first event of an agent that is connected.")
-    if follow:
-        _follow(rows, paths.database, shown, as_json=as_json)
 
 
-def _follow(rows: SessionRows, database: Path, shown: list[SessionRow], *, as_json: bool) -> None:
-    """Each row that changes, until the user ends it."""
+def _follow(rows: SessionRows, database: Path, *, as_json: bool) -> NoReturn:
+    """Each row, then each that changes, until the user ends it."""
     from tray.cli.follow import file_states
     from tray.errors import StoreError
 
-    before = file_states(database)
+    before, shown = (
+        file_states(database),
+        session_rows(rows),
+    )  # in this order, or a change between them is never shown
+    for row in shown:
+        _print(row, as_json=as_json)
     while True:
         now = file_states(database)
         if now != before:

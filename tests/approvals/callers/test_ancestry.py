@@ -32,7 +32,7 @@ def running(argv: list[str], executable: str | None = None) -> Iterator[int]:
     finally:
         assert child.stdin is not None
         child.stdin.close()
-        child.wait(10)
+        child.wait(60)
 
 
 @pytest.mark.parametrize("ours", [True, False])

@@ -20,12 +20,13 @@ from tray.notify.push.sender_process import PushProcesses
 from tray.text import push_urls
 
 SECRET = "x9topic"
+LONG = 60.0  # seconds; every message ends far earlier unless something is broken
 WITHOUT_APPRISE = "import sys; sys.modules['apprise'] = None; from tray.notify.push.sender import main; main()"
 
 
 @pytest.fixture
 def processes() -> Iterator[PushProcesses]:
-    with closing(PushProcesses()) as processes:
+    with closing(PushProcesses(deadline=LONG)) as processes:
         yield processes
 
 
@@ -80,10 +81,9 @@ def test_a_service_that_refuses_is_asked_once(
 
 
 def test_where_nobody_listens_nothing_can_have_arrived(processes: PushProcesses, tmp_path: Path) -> None:
-    trap = Trap()
-    trap.close()
-
-    result = send(processes, f"ntfy://{trap.place}/{SECRET}", tmp_path)
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))  # and does not listen: no server of another test can be there
+        result = send(processes, f"ntfy://127.0.0.1:{nobody.getsockname()[1]}/{SECRET}", tmp_path)
 
     assert result == PushResult(PushStatus.UNREACHED, "the service cannot be reached")
 
@@ -112,8 +112,11 @@ def answer_rudely(listening: socket.socket) -> None:
 def test_a_server_that_does_not_come_to_an_end_costs_one_process_for_a_moment(
     tmp_path: Path, respond: Callable[[Asked], Said]
 ) -> None:
-    with closing(WebServer(respond)) as server, closing(PushProcesses(deadline=6.0)) as processes:
-        result = send(processes, f"json://{server.place}/{SECRET}", tmp_path)
+    for deadline in (6.0, 24.0, 96.0):
+        with closing(WebServer(respond)) as server, closing(PushProcesses(deadline=deadline)) as processes:
+            result = send(processes, f"json://{server.place}/{SECRET}", tmp_path)
+        if server.asked:  # else the process had no time to ask
+            break
 
     assert result.status is PushStatus.UNKNOWN
     assert len(server.asked) == 1
@@ -156,10 +159,17 @@ def test_a_url_that_apprise_does_not_take_is_said_so(processes: PushProcesses, t
 
 
 def test_without_the_extra_the_line_that_installs_it_is_named(tmp_path: Path) -> None:
-    with closing(PushProcesses((sys.executable, "-c", WITHOUT_APPRISE))) as processes:
+    with closing(PushProcesses((sys.executable, "-c", WITHOUT_APPRISE), LONG)) as processes:
         result = send(processes, f"ntfy://127.0.0.1:1/{SECRET}", tmp_path)
 
     assert result == PushResult(PushStatus.REFUSED, "Apprise is not installed: pip install 'hooktray[push]'")
+
+
+def test_a_failure_of_apprise_that_nobody_expects_is_reported_as_one(tmp_path: Path) -> None:
+    with closing(PushProcesses((sys.executable, "-c", "raise KeyboardInterrupt"))) as processes:
+        result = send(processes, f"ntfy://127.0.0.1:1/{SECRET}", tmp_path)
+
+    assert result == PushResult(PushStatus.UNKNOWN, "Apprise failed in an unexpected way: it may have arrived")
 
 
 def test_a_kept_url_is_found_by_its_reference(processes: PushProcesses, tmp_path: Path) -> None:

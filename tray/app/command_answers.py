@@ -1,0 +1,74 @@
+"""Builds the tray's answers to commands, and to `/hooks` typed into an agent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from tray.app.agent_sites import connected_agents
+from tray.app.checks.live import LiveDoctor
+from tray.app.click_trust import ClickTrust
+from tray.app.core import TrayCore
+from tray.app.session_focus import SessionFocus
+from tray.app.session_tracker import SessionTracker
+from tray.approvals.controls import Controls
+from tray.ipc.approval_requests import TerminalReviews
+from tray.ipc.passphrase_change import PassphraseChange
+from tray.ipc.requests import UserRequests
+from tray.ipc.slash_command import HooksCommand
+from tray.ipc.terminal import TerminalPrompt
+from tray.web.page import WebPage
+
+if TYPE_CHECKING:
+    from tray.ipc.health import TrayHealth
+
+
+class CommandAnswers:
+    """`answer` and `answer_slash_command` are called from any thread."""
+
+    def __init__(
+        self,
+        core: TrayCore,
+        controls: Controls,
+        trust: ClickTrust,
+        page: WebPage,
+        doctor: LiveDoctor,
+        sessions: SessionTracker,
+        session_focus: SessionFocus,
+        *,
+        health: Callable[[], TrayHealth],
+        icon_name: Callable[[], str],
+        keep_records: Callable[[], None],
+    ) -> None:
+        self._core = core
+        self._terminals = TerminalPrompt(trust.has_agent_ancestor, controls.passphrase)
+        requests = UserRequests(
+            controls,
+            icon_name,
+            self._terminals,
+            TerminalReviews(core.stores.copies, core.paths.state / "reviews"),
+            page.open,
+            health,
+            trust.may_open_page,
+            lambda words: session_focus.go_now(sessions.find(words)),
+            PassphraseChange(self._terminals, controls, self._heard_from_agents),
+            keep_records,
+            page.write_link,
+            self._report,
+        )
+        self.answer = requests.answer
+        self.answer_slash_command = HooksCommand(controls, requests, doctor.summary)
+
+    def close(self) -> None:
+        """End the questions at terminals."""
+        self._terminals.close()
+
+    def _report(self, request: Mapping[str, object], health: Callable[[], TrayHealth]) -> Mapping[str, object]:
+        from tray.app.reports import Reports  # not needed to start
+
+        return Reports(self._core.paths, self._core.stores, self._core.catalog).make(request, health)
+
+    def _heard_from_agents(self) -> bool:
+        """Whether an agent was ever connected, or sent an event: then one may type into a terminal."""
+        core = self._core
+        return bool(core.agents.count or core.stores.journal.count() or connected_agents(core.paths))

@@ -1,0 +1,84 @@
+"""Watches what connects agents with the tray: our entries in their settings, the installed relay and its table."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+
+from tray.app import relay_watch
+from tray.app.agent_sites import hooks_in_question, reading_site, site
+from tray.app.core import TrayCore
+from tray.app.entry_watch import EntryWatch
+from tray.app.file_watch import FileWatch
+from tray.app.relay_watch import RelayWatch
+from tray.notify.service import AlertService
+from tray.threads import ThrottledCall
+
+AGENTS_SECONDS = 1.0  # seconds, at least, between two readings of all agents' files for menu and page
+
+
+class ConnectionWatch:
+    """All of it runs on one thread, the work queue's.
+
+    `keep_records` keeps what `connect` recorded, in case it is deleted. `show` draws icon and menu again, and
+    `read_agents` has the menu read the agents' files.
+    """
+
+    def __init__(
+        self,
+        core: TrayCore,
+        loop: asyncio.AbstractEventLoop,
+        alerts: AlertService,
+        *,
+        keep_records: Callable[[], object],
+        show: Callable[[], None],
+        read_agents: Callable[[], None],
+    ) -> None:
+        self._relay_files, self._shutdown_state = core.relay_files, core.shutdown_state
+        self._keep_records, self._show, self._show_agents = keep_records, show, read_agents
+        self._throttled_agents = ThrottledCall(loop, lambda: core.work.post(self._read_agents), AGENTS_SECONDS)
+        self._watch = FileWatch(loop, lambda: core.work.post(self.check))
+        paths, catalog = core.paths, core.catalog
+        self.entries = EntryWatch(
+            lambda: reading_site(paths, hooks_in_question(catalog)),
+            lambda: site(paths, Path.home(), hooks=hooks_in_question(catalog)),
+            core.stores.ledger,
+            alerts,
+            recheck=self._watch.schedule,
+            watch=lambda files: self._watch.watch((*files, *relay_watch.files(paths))),
+            changed=self._entries_changed,
+        )
+        self.relay = RelayWatch(
+            paths,
+            core.stores.database,
+            alerts,
+            recheck=self._watch.schedule,
+            changed=show,
+            at_start=core.altered_relay,
+        )
+        self._relay_files.is_altered = lambda: self.relay.is_pending
+
+    def check(self) -> None:
+        if not self._shutdown_state.begun:
+            self._keep_records()
+            self.relay.check()
+            self.entries.check()
+
+    def write_relay_files(self) -> None:
+        with contextlib.suppress(OSError):  # the folder is gone: the state recovery reports it
+            self._relay_files.write()
+
+    def close(self) -> None:
+        self._watch.close()
+
+    def _entries_changed(self) -> None:
+        """Our entries in the agents' settings may be others."""
+        self._throttled_agents.request()
+        self._show()
+
+    def _read_agents(self) -> None:
+        """Read again what menu and page show of agents, and whose guards the relay's table has."""
+        self._show_agents()
+        self.write_relay_files()

@@ -1,0 +1,72 @@
+"""Reads the sources and settings of hooks again, and announces what newly waits for the user."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+
+from tray.app.alert_controller import AlertController
+from tray.app.core import TrayCore
+from tray.app.database_recovery import DatabaseRecovery
+from tray.app.native_hooks import native_hooks
+from tray.approvals import guarded_settings
+from tray.approvals.consent import Consent
+from tray.approvals.controls import Controls
+from tray.errors import StoreError
+from tray.text import sanitise
+
+PINNED_AT_START = "noted at start"  # the channel of rows about programs of hooks that were approved before
+
+log = logging.getLogger(__name__)
+
+
+class SourceRefresh:
+    """All of it runs on one thread, the work queue's."""
+
+    def __init__(
+        self,
+        core: TrayCore,
+        controls: Controls,
+        consent: Consent,
+        alerts: AlertController,
+        recovery: DatabaseRecovery,
+    ) -> None:
+        self._paths, self._stores, self._catalog = core.paths, core.stores, core.catalog
+        self._controls, self._consent = controls, consent
+        self._alert_controller = alerts
+        self._database_recovery = recovery
+
+    def refresh(self) -> None:
+        problem = self._catalog.configuration.problem
+        self._catalog.refresh()
+        self._alert_controller.announce_tampering(self._stores)
+        self._database_recovery.refresh()
+        offered = {one.key for one in self._controls.batch.hooks}
+        if not self._catalog.configuration.problem:
+            with contextlib.suppress(StoreError):  # the next refresh tries again
+                self._record()
+        self._announce_waiting(offered)
+        if self._catalog.configuration.problem not in ("", problem):
+            self._alert_controller.alerts.config_broken(self._catalog.configuration.problem)
+            log.warning("the configuration is broken: %s", sanitise(self._catalog.configuration.problem, 1000))
+        self._alert_controller.push.refresh()
+        self._alert_controller.alerts.source_warnings(self._catalog.configuration.warnings)
+
+    def _record(self) -> None:
+        """Record what follows from the sources without a question to the user."""
+        guarded_settings.record_additions(self._catalog.configuration.settings, self._stores.ledger)
+        self._consent.pin_earlier(PINNED_AT_START)
+        self._controls.follow_agents()
+        self._controls.follow_connections(native_hooks(self._paths, self._catalog.states))
+
+    def _announce_waiting(self, offered: set[str]) -> None:
+        """Hooks that are `offered` have one alert for all of them."""
+        alerts = self._alert_controller.alerts
+        for state in self._catalog.take_new():
+            if state.key not in offered:
+                alerts.hook_waiting(state)
+        settings = [one for one in self._catalog.settings() if one.waiting]
+        for setting in settings:
+            alerts.setting_waiting(setting)
+        hooks = {one.key for one in self._catalog.states if one.waiting}
+        alerts.withdraw_except({*hooks, *(one.id for one in settings)})
