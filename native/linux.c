@@ -102,6 +102,7 @@ int chmod(const char *path, mode_t mode) {
 ssize_t readlink(const char *restrict path, char *restrict at, size_t size) {
     return CALL(readlinkat, AT_FDCWD, path, at, size);
 }
+int madvise(void *at, size_t size, int advice) { return (int)CALL(madvise, at, size, advice, 0); }
 int sched_yield(void) { return (int)CALL(sched_yield, 0, 0, 0, 0); }
 ssize_t recv(int opened, void *at, size_t size, int flags) {
     return call(SYS_recvfrom, opened, (long)at, (long)size, flags, 0, 0);
@@ -173,7 +174,7 @@ void *realloc(void *old, size_t size) {
     }
     if (at == -1) return NULL;
     if (is_own) memcpy((size_t *)at + 2, old, block[0] - 2 * sizeof *block);
-    if (whole >= LONG_BLOCK && !((size_t)at & 4095)) CALL(madvise, at, whole, MADV_HUGEPAGE, 0);
+    if (whole >= LONG_BLOCK && !((size_t)at & 4095)) madvise((void *)at, whole, MADV_HUGEPAGE);
     block = (size_t *)at;
     block[0] = whole;
     return block + 2;

@@ -21,6 +21,7 @@ enum {
     STDIN_LIMIT = 10 * 1000, /* ms without a byte or the end of stdin: the end will not come any more */
     CHUNK = 256 * 1024,
     LONG_INPUT = 1024 * 1024,
+    SOCKET_ROOM = 1024 * 1024, /* bytes under way to the tray */
     PAYLOAD_LIMIT = 16 * 1024 * 1024, /* as in tray/model/event.py: of more, the tray and `once` drop every byte */
     ACK_SIZE = 5,
     REMOVAL_AGE = 60, /* seconds: a package that is gone for less may be one that is just replaced */
@@ -742,7 +743,8 @@ static int exchange(stream reader, stream writer, struct piece unsent[2], struct
             if (!is_acknowledged) until = milliseconds() + ACK_LIMIT;
         }
         if (can_read) {
-            reserve(received, received->room ? CHUNK : 4096); /* most answers are short */
+            if (received->room - received->size < 1024)
+                reserve(received, received->room ? CHUNK : 4096); /* most answers are short */
             long size = receive(reader, received->at + received->size, received->room - received->size);
             if (size == 0 || size == BROKEN) return 0;
             if (size > 0) received->size += (size_t)size;
@@ -763,6 +765,7 @@ static int ask_tray(const char *place, stream connection, struct answer *answer)
     if (connection == NO_STREAM && read_ours(place, "tray.addr", &address))
         connection = connect_loopback(text_of(&address), &token);
     if (connection == NO_STREAM) return 0;
+    if (request.payload.size >= CHUNK) widen(connection);
     struct bytes head = frame_header(token);
     struct piece unsent[2] = {{head.at, head.size}, {request.payload.at, request.payload.size}};
     int is_answered = exchange(connection, connection, unsent, &received, answer);

@@ -234,6 +234,10 @@ static void close_stream(stream opened) {
     if (opened != NO_STREAM && opened != (stream)answers) closesocket((SOCKET)opened);
 }
 
+static void widen(stream writer) {
+    (void)writer; /* the system does that by itself */
+}
+
 static long send_some(stream writer, const struct piece unsent[2]) {
     WSABUF parts[2];
     DWORD count = 0, sent = 0;

@@ -1,5 +1,8 @@
 """The errors that people read: what went wrong, where, and what to do next."""
 
+# What libraries raise beside errors of their own, for values or a system that they do not expect.
+BUILT_IN_ERRORS = (AttributeError, EOFError, ImportError, LookupError, OSError, RuntimeError, TypeError, ValueError)
+
 
 class HooktrayError(Exception):
     """A problem of the user's, shown without a traceback; everything else is our bug."""

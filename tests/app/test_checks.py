@@ -20,7 +20,9 @@ from plain import Plain
 from sources.test_sound_pack import make as make_pack
 from store.writing import write
 
-from tray.app.checks.checklist import CHECKS, broken_hooks, render, run_checks
+from tray.app.checks import hooks
+from tray.app.checks.checklist import CHECKS, render, run_checks
+from tray.app.checks.context import build_context
 from tray.app.checks.desktop_services import sound_remedy
 from tray.app.checks.finding import EXPLANATIONS, Cause, Finding, Health, failing_names
 from tray.app.checks.live import LiveDoctor
@@ -170,7 +172,7 @@ def test_a_damaged_copy_is_broken(house: House) -> None:
     copy.write_text("#!/bin/sh\nexit 2\n")
 
     assert [row[0] for row in of(house, "guard", static=True)] == ["attention", "broken"]
-    assert broken_hooks(house.paths, house.stores, house.catalog) == {"guard"}
+    assert hooks.broken_hooks(build_context(house.paths, house.stores, house.catalog, None, static=True)) == {"guard"}
 
 
 def test_hooks_that_look_broken_and_hooks_that_failed_are_counted_once_each(house: House) -> None:

@@ -6,9 +6,11 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,7 @@ from tray.app import installed_relay
 from tray.app.installed_relay import RelayCause
 from tray.model.hook import Failure, Guard
 from tray.paths import Paths, locate
+from tray.sources.configuration import write_atomic
 from tray.store.db import open_db
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="runs POSIX shells")
@@ -257,3 +260,22 @@ def test_a_table_leads_here_until_it_is_removed_altered_or_of_another_program(
     assert not installed_relay.leads_here(paths, database)
     paths.relay_table.unlink()
     assert not installed_relay.leads_here(paths, database)
+
+
+def test_while_a_table_is_written_no_other_process_records_one(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def write(path: Path, content: bytes, mode: int) -> None:
+        with closing(sqlite3.connect(house.paths.database, timeout=0)) as other:
+            try:
+                other.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                seen.append((path, str(error)))
+        write_atomic(path, content, mode)
+
+    monkeypatch.setattr(installed_relay, "write_atomic", write)
+
+    assert installed_relay.write_table(house.paths, (), house.stores.database)
+
+    assert seen == [(house.paths.relay_table, "database is locked")]
+    assert installed_relay.leads_here(house.paths, house.stores.database)

@@ -15,6 +15,7 @@ from tray.cli.command_line import Argument, Option, UsageError, command_parser, 
 from tray.cli.commands import COMMANDS, GROUPS, first_words
 from tray.paths import Paths
 
+DESKTOP = ("asyncio", "jinja2", "ssl", "tray.desktop", "tray.ipc.server", "tray.notify", "tray.web")
 HEAVY = ("asyncio", "jinja2", "msgspec", "regex", "sqlite3", "yaml", "tray.app", "tray.agents", "tray.engine")
 
 
@@ -143,6 +144,13 @@ def test_commands_that_read_nothing_import_next_to_nothing(tmp_path: Path, words
     assert [name for name in HEAVY if name in modules] == []
     ours = sorted(name for name in modules if name.startswith("tray.cli."))
     assert len(ours) <= 4, ours
+
+
+@pytest.mark.parametrize("words", [["status"], ["list"], ["log"], ["agents"], ["sessions"]], ids=" ".join)
+def test_commands_that_read_without_the_tray_import_no_part_of_the_desktop(tmp_path: Path, words: list[str]) -> None:
+    modules = imported(tmp_path, *words)
+
+    assert [name for name in DESKTOP if name in modules] == []
 
 
 def test_the_help_of_all_commands_names_each_one(capsys: pytest.CaptureFixture[str]) -> None:

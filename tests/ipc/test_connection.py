@@ -82,6 +82,32 @@ def test_a_frame_that_drips_is_one_frame(pair: tuple[ClientConnection, socket.so
     assert caller.relay_request().body == BODY
 
 
+def test_a_large_frame_is_one_frame(pair: tuple[ClientConnection, socket.socket]) -> None:
+    caller, relay = pair
+    body = bytes(range(256)) * 8192
+    sender = Timer(0, relay.sendall, [frames.encode_event(FIELDS, {}, body)])
+    sender.start()
+
+    assert caller.read(PATIENT, extend=True)
+    assert caller.relay_request().body == body
+    sender.join()
+
+
+@pytest.mark.parametrize("size", [len(BODY), 3 * FIRST_READ])
+@pytest.mark.parametrize("more", [b"x", b"more"])
+def test_nothing_may_follow_a_frame(size: int, more: bytes) -> None:
+    ours, theirs = socket.socketpair()
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 * FIRST_READ)
+    theirs.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 8 * FIRST_READ)
+    caller = ClientConnection(ours, PeerCredentials(1, 1), lambda lead, head: 5.0, lambda work, soon: None)
+    with theirs:
+        theirs.sendall(frames.encode_event(FIELDS, {}, b"x" * size) + more)  # all of it is there to be read
+
+        with pytest.raises(frames.FrameError, match="more bytes follow"):
+            caller.read(PATIENT)
+        caller.close()
+
+
 def test_each_progress_in_a_room_renews_the_time() -> None:
     """On a busy machine a piece may come too late: then it is tried again with more time."""
     assert any(comes_within_renewed_time(seconds) for seconds in (2.0, 8.0, 32.0))

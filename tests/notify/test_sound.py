@@ -148,6 +148,33 @@ def test_without_sound_the_error_is_remembered_and_logged_once(
     assert capfd.readouterr().err == ""
 
 
+class OddError(Exception):
+    """No library is known to raise it."""
+
+
+@pytest.mark.parametrize(
+    ("error", "text"), [(ValueError("bad device"), "bad device"), (OddError(), "an unexpected error, see the log")]
+)
+def test_an_error_that_no_sound_system_should_raise_is_noted_and_the_next_sound_is_tried(
+    error: Exception, text: str
+) -> None:
+    errors = [error]
+
+    def volume() -> float:
+        if errors:
+            raise errors.pop()
+        return 0.0
+
+    with closing(Player(volume=volume, clock=itertools.count(0, 60).__next__)) as player:
+        player.play("chime")
+        wait(lambda: player.last_error, "an error")
+        noted = player.last_error
+        player.play("chime")
+        wait(lambda: not player.last_error, "the next sound")
+
+    assert noted == text
+
+
 def test_a_wrong_name_suggests_the_nearest(player: Player) -> None:
     player.play("chimes")
     wait(lambda: player.last_error, "an error")

@@ -153,9 +153,7 @@ def write_table(
     )
     text = relay_table.installed_text(content)
     _make_folder(paths)
-    is_written = _write(paths.relay_table, text.encode(), 0o600)
-    _save(database, TABLE, text)
-    return is_written
+    return _replace_table(paths, text, database)
 
 
 def remove(paths: Paths, database: Database) -> bool:
@@ -315,6 +313,23 @@ def _write(path: Path, content: bytes, mode: int) -> bool:
     return True
 
 
+def _replace_table(paths: Paths, text: str, database: Database) -> bool:
+    """Write file and record in one transaction; whether the file was written.
+
+    `connect` and the tray may write at the same time. The file of one beside the record of the other would count as
+    altered by another program.
+    """
+    if _saved(database).get(TABLE) == text and _content(paths.relay_table) == text.encode():
+        return _write(paths.relay_table, text.encode(), 0o600)  # its mode may be another
+    try:
+        with database.write() as connection:
+            connection.execute(SAVE, (TABLE, text))
+            return _write(paths.relay_table, text.encode(), 0o600)
+    except StoreError as error:
+        _warn_unrecorded(TABLE, error)
+        return _write(paths.relay_table, text.encode(), 0o600)
+
+
 def _set_aside(path: Path) -> None:
     """Windows replaces no program that runs, but gives it another name."""
     for old in path.parent.glob(f"{path.name}.old-*"):
@@ -345,4 +360,8 @@ def _save(database: Database, key: str, value: str) -> None:
         with database.write() as connection:
             connection.execute(SAVE, (key, value))
     except StoreError as error:
-        log.warning("what was installed as %s could not be written down: %s", key, error.message)
+        _warn_unrecorded(key, error)
+
+
+def _warn_unrecorded(key: str, error: StoreError) -> None:
+    log.warning("what was installed as %s could not be written down: %s", key, error.message)

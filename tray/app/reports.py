@@ -19,7 +19,8 @@ from tray.agents.packages import entry_points
 from tray.app import Stores, unjudged_calls
 from tray.app.agent_sites import hooks_in_question, last_events, recorded_sessions, site, unsupported_agents
 from tray.app.checks.agent_status import agent_statuses
-from tray.app.checks.checklist import broken_hooks
+from tray.app.checks.context import build_context
+from tray.app.checks.hooks import broken_hooks
 from tray.approvals.catalog import HookCatalog, HookState, command_or_url
 from tray.approvals.review import describe_action
 from tray.engine.log_rows import log_report, row_filter
@@ -201,6 +202,7 @@ def status_report(stores: Stores, catalog: HookCatalog, health: TrayHealth | Non
     losses = tuple(filter(None, (damage_notice(stores.database), stores.ledger.state.tampered)))
     problems = (catalog.configuration.problem, *losses, *catalog.configuration.warnings)
     known: TrayHealth = health or {}
+    broken = broken_hooks(build_context(place.paths, stores, catalog, None, static=True))
     row: StatusRow = {
         "enabled": state.enabled,
         "paused_until": paused,
@@ -210,7 +212,7 @@ def status_report(stores: Stores, catalog: HookCatalog, health: TrayHealth | Non
         "unjudged": unjudged_calls.number(place.paths),
         "icon": known.get("icon") or None,
         "pauses": [{"until": one.until, "agent": one.agent, "session": one.session} for one in state.pauses],
-        "trouble": len(broken_hooks(place.paths, stores, catalog) | {*known.get("troubled", ())}),
+        "trouble": len(broken | {*known.get("troubled", ())}),
         "agents": [
             {
                 "agent": one.agent,

@@ -125,6 +125,7 @@ class ClientConnection:
         self._submit = submit
         self._unread: bytes | bytearray = b""  # the first piece as it came: of most frames it is all
         self._body = io.BytesIO()  # from which the whole is taken without a copy
+        self._has_room = False  # whether the whole body has its place
         self._received = 0  # bytes of the body, kept or not
         self._until = time.monotonic() + FRAME_TIMEOUT
         self._was_open = False  # whether the other end was open when what has arrived was read
@@ -170,14 +171,13 @@ class ClientConnection:
                 return False
             self._connection.settimeout(left)
             try:
-                received = self._connection.recv(CHUNK)
+                received = self._receive()
             except TimeoutError:
                 return False
             except OSError as error:
                 raise ClientDisconnected from error
             if not received:
                 raise ClientDisconnected
-            self._append(received)
             if extend:
                 until = min(time.monotonic() + timeout, self._until)
         return True
@@ -263,14 +263,29 @@ class ClientConnection:
         self._unread += received
         return bool(received)  # if none came, the thread that waits meets the end
 
-    def _append(self, received: bytes) -> None:
-        """Join the pieces of a header; those of a large payload are not copied here."""
+    def _receive(self) -> int:
+        """Read what has come, and return its size. Most of a body that is kept is put where it stays."""
+        if self.header is not None and self.prefix is not None and self.prefix.body_size <= PAYLOAD_LIMIT:
+            return self._receive_body(self.prefix.body_size)
+        received = self._connection.recv(CHUNK)
         if self.header is not None:
             self._unread = received
-            return
-        if isinstance(self._unread, bytes):
-            self._unread = bytearray(self._unread)
-        self._unread += received
+        else:
+            self._unread = bytearray(self._unread) if isinstance(self._unread, bytes) else self._unread
+            self._unread += received
+        return len(received)
+
+    def _receive_body(self, size: int) -> int:
+        if not self._has_room:
+            self._has_room = True
+            self._body.seek(size)
+            self._body.write(b"\0")  # room for one byte more, which shows that something follows the frame
+        with self._body.getbuffer() as room:
+            received = self._connection.recv_into(room[self._received :])
+        self._received += received
+        if self._received == size:
+            self._body.truncate(size)
+        return received
 
     def _parse_available(self) -> bool:
         """Whether the frame is whole. Past the payload limit the body is counted and thrown away."""
@@ -293,11 +308,11 @@ class ClientConnection:
         size = self.prefix.body_size
         if unread:
             self._received += len(unread)
-            if self._received > size:
-                raise frames.FrameError(f"{self._received - size} bytes follow the frame")
             if size <= PAYLOAD_LIMIT:
                 self._body.write(unread)
             self._unread = b""
+        if self._received > size:
+            raise frames.FrameError("more bytes follow the frame")
         return self._received == size
 
 

@@ -14,13 +14,15 @@ import time
 import wave
 from collections import deque
 from collections.abc import Callable, Generator
+from functools import partial
 from pathlib import Path
 
-from tray.errors import ConfigError
+from tray.errors import BUILT_IN_ERRORS, ConfigError
 from tray.hidden_modules import load_lazily
 from tray.lazy_dataclass import dataclass, replace
 from tray.notify import speech
 from tray.sources.sound_pack import load, read_pack
+from tray.threads import run_logged
 
 SOUNDS = Path(__file__).parent / "sounds"
 QUEUE_LIMIT = 3  # sounds in the queue; older ones make room
@@ -34,6 +36,7 @@ CHUNK = 16_384  # frames that the decoder gives at once
 TAIL = RATE * BUFFER * 4 // 1000  # frames of silence that push the last sound out of the device's buffers
 
 REPEAT_SECONDS = 1.0  # seconds in which the same sound is not played again
+UNEXPECTED = "an unexpected error, see the log"
 PLAYERS = {"linux": ("pw-play", "paplay", "aplay"), "darwin": ("afplay",)}
 
 log = logging.getLogger(__name__)
@@ -50,6 +53,9 @@ class Sounding:
 
 class SoundError(Exception):
     """A sound was not played, and why."""
+
+
+PLAYER_ERRORS = (SoundError, *BUILT_IN_ERRORS)  # also those of miniaudio, where it meets another system library
 
 
 class Player:
@@ -133,22 +139,32 @@ class Player:
             self._thread = thread
 
     def _run(self) -> None:
-        while one := self._next():
-            problems = []
-            for step in (self._sound_of_pack, self._own_sound, self._speak):
-                try:
-                    one = step(one)
-                except SoundError as error:
-                    problems.append(str(error))
-            if problems:
-                self._fail(problems[0])
+        run_logged(iter(self._next, None), "a sound could not be played")
+
+    def _next(self) -> Callable[[], None] | None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._queue or self._halt.is_set())
+            return None if self._halt.is_set() else partial(self._perform, self._queue.popleft())
+
+    def _perform(self, one: Sounding) -> None:
+        problem = UNEXPECTED
+        try:
+            problem = self._problem(one)
+        finally:
+            if problem:
+                self._fail(problem)
             else:
                 self.last_error = ""
 
-    def _next(self) -> Sounding | None:
-        with self._changed:
-            self._changed.wait_for(lambda: self._queue or self._halt.is_set())
-            return None if self._halt.is_set() else self._queue.popleft()
+    def _problem(self, one: Sounding) -> str:
+        """Play it; returns the first problem, "" when there was none."""
+        problems = []
+        for step in (self._sound_of_pack, self._own_sound, self._speak):
+            try:
+                one = step(one)
+            except PLAYER_ERRORS as error:
+                problems.append(str(error) or type(error).__name__)
+        return next(iter(problems), "")
 
     def _sound_of_pack(self, one: Sounding) -> Sounding:
         """Play the pack's sound, if it has one of this category; then our own is not played."""

@@ -14,7 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from types import ModuleType
 
-from tray.errors import HooktrayError
+from tray.errors import BUILT_IN_ERRORS, HooktrayError
 from tray.text import push_urls
 
 FILE = "push-secrets.json"
@@ -28,7 +28,6 @@ KEYRINGS = (
 )
 # What a keyring raises if it is locked, broken or wrongly configured: built-in errors, and errors of the library and
 # of the modules that it uses for KEYRINGS. These are named by module, as each is installed on its own system only.
-BUILT_IN_ERRORS = (AttributeError, EOFError, ImportError, LookupError, OSError, RuntimeError, TypeError, ValueError)
 LIBRARY_ERRORS = {
     "configparser": "Error",
     "dbus.exceptions": "DBusException",

@@ -15,10 +15,11 @@ from notify.parts import alert
 
 from tray.notify.alert import Alert, AlertClass, Urgency
 from tray.notify.push.message import PushMessage, PushResult, PushStatus
-from tray.notify.push.push_queue import MINUTE, RATE, RETRIES, PushQueue
+from tray.notify.push.push_queue import MINUTE, RATE, RETRIES, WAITING_LIMIT, PushQueue
 from tray.notify.push.sender import SendAnswer, SendRequest
 from tray.notify.push.sender_process import PushProcesses
 from tray.settings import PushTarget, Settings
+from tray.threads import run_logged
 
 URL = "ntfy://x9topic"
 SENT = PushResult(PushStatus.SENT)
@@ -30,11 +31,13 @@ class Recorded(PushProcesses):
     def __init__(self) -> None:
         super().__init__()
         self.requests: list[SendRequest] = []
-        self.results: list[PushResult] = []
+        self.results: list[PushResult | Exception] = []
 
     def run(self, request: SendRequest) -> SendAnswer:
         self.requests.append(request)
         result = self.results.pop(0) if self.results and request.message else SENT
+        if isinstance(result, Exception):
+            raise result
         return SendAnswer(result=result)
 
 
@@ -71,7 +74,7 @@ class World:
     def _spawn(self, work: Callable[[], object]) -> bool:
         if self.has_threads:
             self.happened.append("sent")
-            work()
+            run_logged((work,), "it failed")  # as a thread of the tray's pool does
         return self.has_threads
 
     def _later(self, seconds: float, work: Callable[[], None]) -> None:
@@ -198,6 +201,20 @@ def test_a_message_that_arrives_ends_the_problem() -> None:
     there.wait(10)
 
     assert (before, there.queue.problem) == ("ntfy://… · no", "")
+
+
+def test_errors_that_end_the_sending_thread_are_reported_and_keep_no_room() -> None:
+    there = world(PushTarget(url=URL, when="always"))
+    there.processes.results = [ArithmeticError() for _ in range(WAITING_LIMIT)]
+    for number in range(WAITING_LIMIT):
+        there.queue.push((ended(f"e{number}"),), f"e{number}")
+        there.wait(MINUTE)
+    problem = there.queue.problem
+    there.queue.push((ended("last"),), "last")
+    there.wait()
+
+    assert problem.endswith(" · an unexpected error, see the log: it may have arrived")
+    assert (len(there.sent), there.queue.problem) == (WAITING_LIMIT + 1, "")
 
 
 def test_a_flood_becomes_one_message_that_counts_the_rest() -> None:

@@ -165,6 +165,13 @@ def test_without_the_extra_the_line_that_installs_it_is_named(tmp_path: Path) ->
     assert result == PushResult(PushStatus.REFUSED, "Apprise is not installed: pip install 'hooktray[push]'")
 
 
+def test_a_failure_of_apprise_that_nobody_expects_is_reported_as_one(tmp_path: Path) -> None:
+    with closing(PushProcesses((sys.executable, "-c", "raise KeyboardInterrupt"))) as processes:
+        result = send(processes, f"ntfy://127.0.0.1:1/{SECRET}", tmp_path)
+
+    assert result == PushResult(PushStatus.UNKNOWN, "Apprise failed in an unexpected way: it may have arrived")
+
+
 def test_a_kept_url_is_found_by_its_reference(processes: PushProcesses, tmp_path: Path) -> None:
     with closing(WebServer()) as server:
         url = f"json://{server.place}/{SECRET}"

@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tray.app import Stores, build_catalog, open_stores
-from tray.app.agent_sites import hooks_in_question, site, working_folder
 from tray.app.checks import agents, desktop_services, hooks, installation
-from tray.app.checks.context import CheckContext
-from tray.app.checks.finding import Cause, Finding, Health, failing_names
+from tray.app.checks.context import CheckContext, build_context
+from tray.app.checks.finding import Cause, Finding, Health
 from tray.approvals.catalog import HookCatalog
 from tray.errors import HooktrayError, StoreError
 from tray.execution.process import RUN_VARIABLE
@@ -92,11 +91,6 @@ def _run(
         yield from check.run(context)
 
 
-def broken_hooks(paths: Paths, stores: Stores, catalog: HookCatalog) -> frozenset[str]:
-    """Which hooks are broken, as far as that shows without running them."""
-    return failing_names(hooks.check(build_context(paths, stores, catalog, None, static=True)))
-
-
 def own_findings(context: CheckContext) -> list[Finding]:
     """What is not well with Hooktray and its hooks; nothing is started."""
     return [one for check in CHECKS if check.is_own for one in check.run(context) if one.health is not Health.OK]
@@ -126,18 +120,3 @@ def _listed(names: Sequence[str]) -> str:
     more = len(names) - NAMES_SHOWN
     shown = ", ".join(names[:NAMES_SHOWN])
     return f"{shown} {count('and {n} more', 'and {n} more', more)}" if more > 0 else shown
-
-
-def build_context(
-    paths: Paths, stores: Stores, catalog: HookCatalog, tray: TrayHealth | None, *, static: bool
-) -> CheckContext:
-    return CheckContext(
-        paths=paths,
-        stores=stores,
-        catalog=catalog,
-        site=lambda: site(paths, hooks=hooks_in_question(catalog)),
-        cwd=str(working_folder()),
-        environment=dict(os.environ),
-        tray=tray,
-        static=static,
-    )

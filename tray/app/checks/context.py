@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from tray.app import Stores
+from tray.app.agent_sites import hooks_in_question, site, working_folder
 from tray.approvals.catalog import HookCatalog
 from tray.lazy_dataclass import dataclass
 from tray.paths import Paths
@@ -27,3 +29,18 @@ class CheckContext:
     environment: Mapping[str, str]
     tray: TrayHealth | None = None
     static: bool = False
+
+
+def build_context(
+    paths: Paths, stores: Stores, catalog: HookCatalog, tray: TrayHealth | None, *, static: bool
+) -> CheckContext:
+    return CheckContext(
+        paths=paths,
+        stores=stores,
+        catalog=catalog,
+        site=lambda: site(paths, hooks=hooks_in_question(catalog)),
+        cwd=str(working_folder()),
+        environment=dict(os.environ),
+        tray=tray,
+        static=static,
+    )

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from tray.app import build_engine, confirmed_llm
 from tray.app.checks.context import CheckContext
-from tray.app.checks.finding import APPROVALS, Cause, Finding
+from tray.app.checks.finding import APPROVALS, Cause, Finding, failing_names
 from tray.app.checks.samples import sample, sample_event
 from tray.app.checks.startable import start_problem
 from tray.approvals import remedies
@@ -29,6 +29,11 @@ from tray.store.ledger import ApprovedHook
 PARALLEL = 4  # hooks that are tried at the same time
 ROW_LIMIT = 1000  # events that are searched for what matchers found
 MIN_EVENTS = 20  # events of its kind, below which a matcher that found nothing means nothing
+
+
+def broken_hooks(context: CheckContext) -> frozenset[str]:
+    """Which hooks are broken; with a static context as far as that shows without running them."""
+    return failing_names(check(context))
 
 
 def check(context: CheckContext) -> Iterator[Finding]:

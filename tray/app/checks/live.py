@@ -39,11 +39,10 @@ class LiveDoctor:
         states = self._catalog.states
         if states is self._examined:
             return
-        from tray.app.checks import hooks
-        from tray.app.checks.finding import failing_names
+        from tray.app.checks.hooks import broken_hooks
 
         self._examined = states
-        self.broken = failing_names(hooks.check(self._context())) if states else frozenset()
+        self.broken = broken_hooks(self._context()) if states else frozenset()
 
     def failing_hooks(self, failed: frozenset[str]) -> frozenset[str]:
         """The hooks that are broken by their files, and those of `failed` that still exist."""
@@ -67,7 +66,7 @@ class LiveDoctor:
         return path
 
     def _context(self) -> CheckContext:
-        from tray.app.checks.checklist import build_context
+        from tray.app.checks.context import build_context
 
         return build_context(self._paths, self._stores, self._catalog, None, static=True)
 

@@ -21,6 +21,7 @@ RATE = 20  # messages to one target in any minute; more are counted in one
 MINUTE = 60.0
 MEMORY_LIMIT = 512  # events that were pushed
 WAITING_LIMIT = 64  # messages under way
+UNEXPECTED = PushResult(PushStatus.UNKNOWN, "an unexpected error, see the log: it may have arrived")
 
 Later = Callable[[float, Callable[[], None]], None]
 IsAway = Callable[[Callable[[bool], None]], object]
@@ -141,8 +142,11 @@ class PushQueue:
         request = SendRequest(folder=str(self._folder), message=one)
 
         def work() -> None:
-            result = self._processes.run(request).result
-            self._later(0, lambda: self._came_back(one, result, tries))
+            result: PushResult | None = UNEXPECTED
+            try:
+                result = self._processes.run(request).result
+            finally:
+                self._later(0, lambda: self._came_back(one, result, tries))
 
         if not self._spawn(work):
             self._came_back(one, PushResult(PushStatus.UNREACHED, "no thread could be started for it"), tries)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tray.errors import HooktrayError
+from tray.errors import BUILT_IN_ERRORS, HooktrayError
 from tray.notify.push.message import PIP, PushMessage, PushResult, PushStatus
 from tray.store import push_secrets
 
@@ -124,7 +124,7 @@ def _plugin_errors() -> tuple[type[Exception], ...]:
     """
     from apprise.exception import AppriseException
 
-    return AppriseException, AttributeError, EOFError, LookupError, OSError, RuntimeError, TypeError, ValueError
+    return AppriseException, *BUILT_IN_ERRORS
 
 
 def _asset() -> apprise.AppriseAsset:

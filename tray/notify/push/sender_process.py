@@ -30,15 +30,16 @@ class PushProcesses:
 
     def run(self, request: SendRequest) -> SendAnswer:
         """Blocks until the process has ended or was ended. It never raises."""
-        none = SendAnswer(result=PushResult(PushStatus.UNKNOWN, "it took too long: it may have arrived"))
         process = self._start()
         if process is None:
             return SendAnswer(result=PushResult(PushStatus.UNREACHED, "no process could be started for it"))
         try:
             output, _ = process.communicate(msgspec.json.encode(request), timeout=self._deadline)
             return msgspec.json.decode(output, type=SendAnswer)
-        except (subprocess.TimeoutExpired, msgspec.DecodeError, OSError):
-            return none
+        except subprocess.TimeoutExpired:
+            return _unknown("it took too long")
+        except (msgspec.DecodeError, OSError):
+            return _unknown("Apprise failed in an unexpected way")
         finally:
             with contextlib.suppress(OSError):
                 process.kill()
@@ -70,3 +71,7 @@ class PushProcesses:
                 return None
             self._running.add(process)
         return process
+
+
+def _unknown(why: str) -> SendAnswer:
+    return SendAnswer(result=PushResult(PushStatus.UNKNOWN, f"{why}: it may have arrived"))
