@@ -52,6 +52,8 @@ ELSEWHERE = {  # modules whose tests have another name, or are in another folder
     "app/web.py": "desktop/test_menu_settings web/test_page",
     "app/service.py": "app/test_service app/test_event_bus",
     "approvals/controls.py": "approvals/test_undo ipc/test_slash_command desktop/test_presenter",
+    "approvals/command_words.py": "approvals/test_inspection approvals/test_command_resolver",
+    "approvals/program_check.py": "approvals/test_program_pins",
     "approvals/program_pins.py": "approvals/test_program_pins approvals/test_search_path",
     "cli/autostart.py": "desktop/test_autostart",
     "cli/doctor.py": "app/test_checks",

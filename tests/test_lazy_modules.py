@@ -14,7 +14,7 @@ from tray.execution.isolation import one_shot_command
 
 NOT_LOADED = {
     "_hashlib", "datetime", "hashlib", "ipaddress", "locale", "logging", "ntpath", "selectors", "shlex", "signal",
-    "sqlite3", "traceback", "urllib.parse",
+    "sqlite3", "traceback", "typing", "urllib.parse",
 }  # fmt: skip
 
 
@@ -122,6 +122,16 @@ def test_a_path_of_windows_has_its_parts_anywhere() -> None:
     )
 
     assert lines == ["('C:\\\\', 'a', 'b.txt') a\\b"]
+
+
+def test_no_agents_protocol_needs_typing() -> None:
+    lines = run(
+        "import importlib\nfrom tray.agents.registry import AGENTS, BUILT_IN\n"
+        "for id, module in BUILT_IN.items():\n AGENTS[id].protocol\n"
+        " if '_typing' in sys.modules: print(id)"
+    )
+
+    assert lines == []
 
 
 def test_an_event_without_the_tray_loads_none_of_these_modules(tmp_path: Path) -> None:

@@ -284,7 +284,9 @@ HEAVY = (
     "urllib3", "yaml",
 )  # fmt: skip
 OURS = 95  # modules of ours; each takes 0.15 ms at least
-FOR_COMMANDS = ("tray.approvals.command_resolver", "tray.approvals.inspection")
+FOR_COMMANDS = ("tray.approvals.command_resolver", "tray.execution.command")
+FOR_SHELL_LINES = ("tray.approvals.programs", "tray.approvals.shell_hooks", "tray.shell.split")
+FOR_APPROVALS = ("tray.approvals.dependencies", "tray.approvals.inspection", "tray.approvals.program_pins")
 
 
 def imported(house: House, command: str) -> set[str]:
@@ -308,6 +310,7 @@ def test_an_event_imports_only_what_it_needs(house: House) -> None:
     assert [name for name in HEAVY if name in none | one] == []
     assert [name for name in FOR_COMMANDS if name in none] == []
     assert [name for name in FOR_COMMANDS if name in one] == list(FOR_COMMANDS)  # it ran
+    assert [name for name in (*FOR_SHELL_LINES, *FOR_APPROVALS) if name in one] == []
     ours = [name for name in none if name.partition(".")[0] == "tray"]
     others = {f"{module}.protocol" for id, module in BUILT_IN.items() if id != "claude-code"}
     assert [name for name in ours if name in others] == []

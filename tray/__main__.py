@@ -12,8 +12,8 @@ from collections.abc import Sequence
 RUN_ARGV = (["run"], ["run", "--headless"])
 # What modules of the tray import at its start, and use later if at all.
 LAZY = (
-    "hashlib", "inspect", "linecache", "locale", "pickle", "random", "secrets", "shutil", "signal", "tempfile",
-    "textwrap", "wave",
+    "hashlib", "inspect", "ipaddress", "linecache", "locale", "pickle", "random", "secrets", "shutil", "signal",
+    "tempfile", "textwrap", "wave",
 )  # fmt: skip
 
 

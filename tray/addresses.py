@@ -6,8 +6,9 @@ the way would make of it must not differ from what was judged here.
 
 from __future__ import annotations
 
+import ipaddress
 import re
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from functools import cache
 
 from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
@@ -18,38 +19,32 @@ AUTHORITY = lazy_pattern(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::([0-9]{
 NUMBER = lazy_pattern(r"[0-9]+|0[xX][0-9A-Fa-f]*")  # a last label that resolvers read as an IPv4 address
 
 # Never the public internet, whatever Python's own version has (IANA's registries of special addresses).
-SPECIAL_V4 = tuple(
-    IPv4Network(network)
-    for network in (
-        "0.0.0.0/8",
-        "10.0.0.0/8",
-        "100.64.0.0/10",  # carrier-grade NAT; some clouds keep their metadata there
-        "127.0.0.0/8",
-        "168.63.129.16/32",  # a cloud's own host channel behind a public number
-        "169.254.0.0/16",  # link-local, the usual place of cloud metadata
-        "172.16.0.0/12",
-        "192.0.0.0/24",
-        "192.0.2.0/24",
-        "192.88.99.0/24",  # relays of 6to4
-        "192.168.0.0/16",
-        "198.18.0.0/15",
-        "198.51.100.0/24",
-        "203.0.113.0/24",
-        "224.0.0.0/4",
-        "240.0.0.0/4",
-    )
+SPECIAL_V4 = (
+    "0.0.0.0/8",
+    "10.0.0.0/8",
+    "100.64.0.0/10",  # carrier-grade NAT; some clouds keep their metadata there
+    "127.0.0.0/8",
+    "168.63.129.16/32",  # a cloud's own host channel behind a public number
+    "169.254.0.0/16",  # link-local, the usual place of cloud metadata
+    "172.16.0.0/12",
+    "192.0.0.0/24",
+    "192.0.2.0/24",
+    "192.88.99.0/24",  # relays of 6to4
+    "192.168.0.0/16",
+    "198.18.0.0/15",
+    "198.51.100.0/24",
+    "203.0.113.0/24",
+    "224.0.0.0/4",
+    "240.0.0.0/4",
 )
-UNICAST_V6 = IPv6Network("2000::/3")  # all that has been given out for the public internet
-SPECIAL_V6 = tuple(
-    IPv6Network(network)
-    for network in (
-        "2001::/23",  # protocols' own: Teredo, ORCHID, benchmarks
-        "2001:db8::/32",
-        "2002::/16",  # 6to4: an IPv4 address with a tunnel in front
-        "3fff::/20",
-    )
+UNICAST_V6 = "2000::/3"  # all that has been given out for the public internet
+SPECIAL_V6 = (
+    "2001::/23",  # protocols' own: Teredo, ORCHID, benchmarks
+    "2001:db8::/32",
+    "2002::/16",  # 6to4: an IPv4 address with a tunnel in front
+    "3fff::/20",
 )
-NAT64 = IPv6Network("64:ff9b::/96")
+NAT64 = "64:ff9b::/96"
 ISATAP = frozenset({0x00005EFE, 0x02005EFE})  # upper half of the interface's identifier; the lower is IPv4
 
 
@@ -100,7 +95,7 @@ def endpoint(url: str) -> Endpoint:
 
 def _address(text: str) -> str:
     try:
-        return str(IPv6Address(text))
+        return str(ipaddress.IPv6Address(text))
     except ValueError:
         raise ValueError("its host in brackets is no IPv6 address") from None
 
@@ -113,7 +108,7 @@ def _name(text: str) -> str:
     if not NUMBER.fullmatch(labels[-1]):
         return host
     try:
-        return str(IPv4Address(host))
+        return str(ipaddress.IPv4Address(host))
     except ValueError:
         raise ValueError("an address is written as four decimal numbers, for example 192.0.2.1") from None
 
@@ -121,7 +116,7 @@ def _name(text: str) -> str:
 def is_literal(host: str) -> bool:
     """Whether this host is an address already."""
     try:
-        ip_address(host)
+        ipaddress.ip_address(host)
     except ValueError:
         return False
     return True
@@ -137,29 +132,36 @@ def local_problem(host: str) -> str:
 def address_problem(address: str) -> str:
     """Why an address is none of the public internet; "" when it is one. What cannot be read is none."""
     try:
-        found = ip_address(address)
+        found = ipaddress.ip_address(address)
     except ValueError:
         return "no address"
-    return _address_problem(found) if isinstance(found, IPv4Address) else _address_problem_v6(found)
+    return _address_problem(found) if isinstance(found, ipaddress.IPv4Address) else _address_problem_v6(found)
 
 
-def _address_problem(address: IPv4Address) -> str:
+@cache  # made when an address is judged, as `ipaddress` is loaded then: no start needs it
+def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
+    return ipaddress.ip_network(text)
+
+
+def _address_problem(address: ipaddress.IPv4Address) -> str:
     if address.is_loopback:
         return "this machine"
-    special = any(address in network for network in SPECIAL_V4)
+    special = any(address in _network(one) for one in SPECIAL_V4)
     return "a private or reserved address" if special or not address.is_global or address.is_multicast else ""
 
 
-def _address_problem_v6(address: IPv6Address) -> str:
-    if address == IPv6Address(1):
+def _address_problem_v6(address: ipaddress.IPv6Address) -> str:
+    if address == ipaddress.IPv6Address(1):
         return "this machine"
     if address.scope_id:
         return "a private or reserved address"
-    inner = address.ipv4_mapped or (IPv4Address(int(address) & 0xFFFFFFFF) if address in NAT64 else None)
+    inner = address.ipv4_mapped or (
+        ipaddress.IPv4Address(int(address) & 0xFFFFFFFF) if address in _network(NAT64) else None
+    )
     if inner is not None:
         return _address_problem(inner)
-    if address not in UNICAST_V6 or any(address in network for network in SPECIAL_V6):
+    if address not in _network(UNICAST_V6) or any(address in _network(one) for one in SPECIAL_V6):
         return "a private or reserved address"
     if (int(address) >> 32) & 0xFFFFFFFF in ISATAP:
-        return _address_problem(IPv4Address(int(address) & 0xFFFFFFFF))
+        return _address_problem(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
     return "" if address.is_global and not address.is_multicast else "a private or reserved address"

@@ -16,6 +16,9 @@ from types import ModuleType
 TYPE_CHECKING = False  # type checkers know this name; importing `typing` takes as long as OpenSSL
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Protocol as Protocol
+else:
+    Protocol = object  # what only type checkers look at
 
 PACKAGES = frozenset({"logging", "sqlite3"})
 LOGGING = frozenset({"critical", "debug", "error", "exception", "info", "log", "warning"})
@@ -137,5 +140,6 @@ GIVEN: Mapping[str, Callable[[LazyModule], Mapping[str, object]]] = {
     "shlex": lambda module: {},
     "signal": _in_c,
     "sqlite3": _in_c,
+    "typing": lambda module: {"TYPE_CHECKING": False},
     "urllib.parse": _urllib_parse,
 }

@@ -145,7 +145,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     sources: list[dict[str, Any]] = []  # tray/sources/external.py checks them
 
 
-KEYS = tuple(field.name for field in msgspec.structs.fields(Settings))
+KEYS = Settings.__struct_fields__
 
 
 def read(document: Document) -> Settings:

@@ -46,7 +46,7 @@ def wait(condition: Callable[[], Any], what: str, seconds: float = LONG) -> Any:
 
 def notifier(*backends: NotificationBackend, timeout: float = LONG) -> Notifier:
     """A notifier on the running loop; it plays no sounds."""
-    return Notifier(asyncio.get_running_loop(), backends, Player(), lambda: True, lambda *_: None, timeout)
+    return Notifier(asyncio.get_running_loop(), lambda: backends, Player(), lambda: True, lambda *_: None, timeout)
 
 
 async def until(condition: Callable[[], object]) -> None:

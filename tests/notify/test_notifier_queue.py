@@ -38,7 +38,9 @@ class Stage:
         self.deliveries: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
         self.player = Player()
         backend = backend or DesktopNotifierBackend()
-        self.queue = Notifier(self.loop, [backend], self.player, lambda: self.muted, self.on_delivery, timeout)
+        self.queue = Notifier(
+            self.loop, lambda: [backend], self.player, lambda: self.muted, self.on_delivery, timeout
+        )
 
     def on_delivery(self, records: tuple[str, ...], what: str) -> None:
         (record,) = records

@@ -6,9 +6,10 @@ import importlib
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from tray.lazy_dataclass import dataclass, field
+from tray.lazy_modules import Protocol
 from tray.model.decision import Answer, Decision, HookOutput, Result, Rewrite
 from tray.model.event import Capability, Event, EventSpec, RelayRequest, Tool
 from tray.model.form import Answers, Form
@@ -16,14 +17,13 @@ from tray.model.hook import Match
 
 if TYPE_CHECKING:  # a connector and a reader are imported when they are first used
     from pathlib import Path
+    from typing import Any
 
     from tray.agents.connection import EntryContent, FindProblem, Plan, RelayEntry, Site
     from tray.edit.file_changes import FileState
     from tray.reading.entries import SourceHooks
-if TYPE_CHECKING:
-    from tray.agents.connection import Site
 
-Payload = Mapping[str, Any]
+Payload = Mapping[str, "Any"]
 Variables = Mapping[str, str]
 ToolNames = Callable[[], Collection[str]]  # the names that a matcher may have for the event's tool
 # Whether a pattern matches in a text, within the event's time limit for patterns.

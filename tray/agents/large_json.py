@@ -11,9 +11,12 @@ import codecs
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tray.lazy_pattern import lazy_pattern
+
+if TYPE_CHECKING:
+    from typing import Any
 
 PIECE = 64 * 1024  # bytes that are read at a time: some milliseconds
 SMALL, MEDIUM = 256, 4096  # bytes; most lists and objects are shorter
@@ -28,7 +31,7 @@ TEXT = lazy_pattern(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 BACKSLASH = ord("\\")
 
 
-class LargeList(list[Any]):
+class LargeList(list["Any"]):
     """A list that is let go in pieces."""
 
     def __del__(self) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tray.agents import wire
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def as_text(output: Any) -> str:

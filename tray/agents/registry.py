@@ -5,13 +5,17 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache, cached_property, lru_cache
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 from tray.agents.agent import Agent, HookRules, KnownAgent
 from tray.text.words import word_set
 
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from tray.agents.packages import BrokenAgent, PackagedAgents
+
+    SomeAgent = TypeVar("SomeAgent", bound=KnownAgent)
 
 BUILT_IN: Mapping[str, str] = {  # by id: the module that has the agent's AGENT
     "antigravity": "tray.agents.google_antigravity",
@@ -45,8 +49,6 @@ RESERVED = frozenset({*BUILT_IN, *RECOGNISED, UNKNOWN, "agent", "hooktray"})
 
 FOUND_SIZE = 256  # ids whose agents are remembered; they come from outside
 
-SomeAgent = TypeVar("SomeAgent", bound=KnownAgent)
-
 # Other agents, of which only these are known, so that Hooktray does not take one for a person.
 OTHER_PROGRAMS = word_set("aider amp crush goose")
 OTHER_VARIABLES = word_set("AI_AGENT AMP_THREAD_ID GOOSE_TERMINAL")
@@ -57,7 +59,7 @@ EDITORS = word_set(
 )
 
 
-class AgentTable(Mapping[str, SomeAgent], Generic[SomeAgent]):
+class AgentTable(Mapping[str, "SomeAgent"]):
     """Agents by id. A look-up imports the agent's module; listing the ids imports nothing.
 
     `find` is a cached `get`, for what runs at every event.

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tray.agents.agent import NativeTool
 from tray.agents.registry import AGENTS, CANONICAL
 from tray.lazy_dataclass import dataclass
 from tray.model.event import Tool
+
+if TYPE_CHECKING:
+    from typing import Any
 
 Spellings = Mapping[str, tuple[str, ...]]  # the names of argument keys; the first counts before others
 

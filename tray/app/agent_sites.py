@@ -12,7 +12,6 @@ from tray.agents import relay_command
 from tray.agents.connection import Site
 from tray.agents.registry import UNSUPPORTED
 from tray.app import build_catalog, open_stores
-from tray.app.checks.agent_status import AgentStatus, IsRecorded, agent_statuses
 from tray.connect import connectors
 from tray.engine.needed_events import needed_events
 from tray.errors import HooktrayError
@@ -24,6 +23,7 @@ from tray.paths import Paths
 from tray.store.journal import Journal, RowFilter
 
 if TYPE_CHECKING:
+    from tray.app.checks.agent_status import AgentStatus, IsRecorded
     from tray.approvals.catalog import HookCatalog
 
 ROW_LIMIT = 100  # of one agent, among which our own events may be
@@ -141,6 +141,8 @@ def unsupported_agents(journal: Journal) -> list[UnsupportedAgent]:
 
 def agent_states(paths: Paths, journal: Journal, hooks: Iterable[Hook]) -> list[AgentStatus]:
     """The state of each agent's connection; nothing is sent."""
+    from tray.app.checks.agent_status import agent_statuses  # not needed to start
+
     return agent_statuses(site(paths, hooks=hooks), last_events(journal))
 
 

@@ -22,9 +22,6 @@ from tray.errors import HooktrayError
 from tray.language import say
 from tray.notify.alert import ALL_AGENTS, CHOICES, Alert, Button, quiet_until
 from tray.notify.alert_gate import AlertGate
-from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
-from tray.notify.fallback_backends import BalloonBackend, NotifySendBackend, OsascriptBackend
-from tray.notify.freedesktop import FreedesktopBackend, OnPress
 from tray.notify.notifier import NotificationBackend, Notifier
 from tray.notify.push.push_queue import PushQueue
 from tray.notify.push.sender_process import PushProcesses
@@ -34,6 +31,7 @@ from tray.notify.throttle import Throttle
 
 if TYPE_CHECKING:
     from tray.ipc.health import TrayHealth
+    from tray.notify.freedesktop import OnPress
 
 SNOOZE = 30 * 60.0  # seconds, by the button on an alert
 CHANNEL = "notification"
@@ -85,7 +83,10 @@ class AlertController:
             pack=lambda: ports.settings().sound_pack,
             speaks=lambda: ports.settings().speak,
         )
-        ways = backends(self._pressed, ports.trusts, ports.show_balloon, rejected=ports.rejected)
+
+        def ways() -> tuple[NotificationBackend, ...]:
+            return backends(self._pressed, ports.trusts, ports.show_balloon, rejected=ports.rejected)
+
         self._notifier = Notifier(self._loop, ways, self._player, ports.muted, ports.on_delivery)
         self._gate = AlertGate(
             self._throttle,
@@ -360,8 +361,14 @@ def backends(
     rejected: Callable[[int, Callable[[], None]], None] = lambda pid, work: None,
 ) -> tuple[NotificationBackend, ...]:
     """In the order in which they are tried."""
+    from tray.notify.fallback_backends import BalloonBackend, NotifySendBackend, OsascriptBackend
+
     if platform == "linux":
+        from tray.notify.freedesktop import FreedesktopBackend
+
         return (FreedesktopBackend(pressed, trusts, rejected), NotifySendBackend())
+    from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
+
     second = OsascriptBackend() if platform == "darwin" else BalloonBackend(show_balloon)
     return (DesktopNotifierBackend(pressed), second)
 

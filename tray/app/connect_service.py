@@ -6,12 +6,12 @@ import hashlib
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tray.agents.connection import Plan, Site
 from tray.agents.registry import AGENTS
 from tray.app import installed_relay
 from tray.app.agent_sites import site
-from tray.app.checks.agent_status import AgentStatus, IsRecorded, LastEvent, agent_status, agent_statuses
 from tray.connect import apply_connect, apply_disconnect, connectors, forget
 from tray.connect.hook_import import import_reminder
 from tray.connect.summary import summary
@@ -21,6 +21,9 @@ from tray.lazy_dataclass import dataclass, replace
 from tray.model.hook import Hook
 from tray.paths import Paths
 from tray.text import printable
+
+if TYPE_CHECKING:
+    from tray.app.checks.agent_status import AgentStatus, IsRecorded, LastEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,10 +70,14 @@ class ConnectService:
         self._is_recorded = is_recorded
 
     def states(self) -> list[AgentStatus]:
+        from tray.app.checks.agent_status import agent_statuses  # not needed to start
+
         return agent_statuses(self._site(), self._last_event)
 
     def probe(self, agent: str) -> AgentStatus:
         """The state of one agent, after a test event of ours went through its own hook command."""
+        from tray.app.checks.agent_status import agent_status
+
         return agent_status(self._site(), agent, self._last_event, self._is_recorded)
 
     def preview(self, agent: str, *, connect: bool) -> ConnectPreview:

@@ -30,6 +30,7 @@ from tray.ipc.server import IpcServer, PeerCredentials
 from tray.model.event import Event
 from tray.paths import Paths
 from tray.protection.self_protection import PageAddress
+from tray.store.db import Database
 from tray.threads import ShutdownState, StopSignal, WorkQueue
 
 log = logging.getLogger(__name__)
@@ -70,10 +71,7 @@ class TrayCore:
             self.activation.stop_listening()  # started by the user: only we use the socket's path
         self.work = WorkQueue("work")
         self.background_processes = BackgroundProcesses()
-        self.stores = open_stores(
-            paths, migrate=True, warn=self._journal_problem, limits=lambda: journal_limits(self.catalog)
-        )
-        self.rescue = folder.hold(self.stores.database)
+        self._open_stores(paths, folder)
         guards_in_force.note_loss(paths, self.stores.database, self.stores.ledger.state)
         self.catalog = build_catalog(paths, self.stores)
         self.altered_relay = altered_before_start(paths, self.stores.database)
@@ -98,6 +96,20 @@ class TrayCore:
             on_begin=lambda: self.ui.begin_quit(),
             on_wait=lambda: self.work.post(lambda: self.ui.show_waiting()),
             on_end=lambda: self.ui.stop_icon(),
+        )
+
+    def _open_stores(self, paths: Paths, folder: StateFolder) -> None:
+        """The database is held before the stores read it: with it open, SQLite makes its log once for all of them."""
+
+        def hold(database: Database) -> None:
+            self.rescue = folder.hold(database)
+
+        self.stores = open_stores(
+            paths,
+            migrate=True,
+            warn=self._journal_problem,
+            limits=lambda: journal_limits(self.catalog),
+            opened=hold,
         )
 
     def _make_engine(self) -> None:

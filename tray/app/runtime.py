@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import faulthandler
 import gc
+import linecache
 import logging
 import os
 import time
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from tray.ipc.health import TrayHealth
 
 REFRESH_SECONDS = 1.0  # seconds between two refreshes of the sources while events come in
+EVENT_SECONDS = 0.05  # seconds that it then waits, in which an event that came during the start is answered
+ICON_SECONDS = 0.5  # seconds, at most, that other work waits at the start until the icon is on the screen
 SESSION_DAYS = 7.0  # days that a session is remembered whose end was not reported
 
 log = logging.getLogger(__name__)
@@ -340,6 +343,9 @@ class App:
             return
         self._sessions.load()
         self._presenter.attach(self._icon)
+        # What follows would take processor time from the icon, and from an event that waited for the tray.
+        self._icon.wait_visible(ICON_SECONDS)
+        self._shutdown_state.wait(EVENT_SECONDS)
         self._connections.write_relay_files()
         self._connections.relay.announce_start()
         self._alert_controller.announce_offline(self._stores)
@@ -350,6 +356,7 @@ class App:
         self._catalog.prune()
         self._stores.journal.prune()
         self._stores.sessions.prune(SESSION_DAYS)
+        linecache.clearcache()  # loads it: tracebacks are logged also when no more files can be opened
         gc.freeze()  # what exists by now stays: the collector need not scan it again and again
 
     def _refresh_again(self) -> None:

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from tray.desktop.focus import FocusResult, focus
 from tray.errors import HooktrayError
 from tray.language import say
 from tray.model.place import Place
 from tray.model.session import Session
+
+if TYPE_CHECKING:
+    from tray.desktop.focus import FocusResult
+
+
+def _focus(place: Place, project: str) -> FocusResult:
+    from tray.desktop.focus import focus  # a file for each desktop and terminal: not needed to start
+
+    return focus(place, project)
 
 
 class SessionFocus:
@@ -22,7 +31,7 @@ class SessionFocus:
         spawn: Callable[[Callable[[], object]], object],
         inform: Callable[[str, str], object],
         open_page: Callable[[str, str], object],
-        focus: Callable[[Place, str], FocusResult] = focus,
+        focus: Callable[[Place, str], FocusResult] = _focus,
     ) -> None:
         self._find = find
         self._spawn = spawn

@@ -8,7 +8,7 @@ import queue
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from tray.app import Stores, build_engine, confirmed_llm
 from tray.app.core import TrayCore
@@ -19,8 +19,6 @@ from tray.desktop.menu import ApplyConnection, ConnectAll, Item, ItemKind, OpenP
 from tray.desktop.menu_controller import MenuController
 from tray.desktop.presenter import Presenter
 from tray.engine.ports import EngineOptions
-from tray.engine.replay import ReplayComparison, compare
-from tray.engine.trial import NullListener
 from tray.engine.user_questions import UserQuestions
 from tray.execution.command import Hangup
 from tray.model.decision import Record
@@ -31,6 +29,9 @@ from tray.store.stats import Statistics
 from tray.threads import LoopThread, WorkQueue
 from tray.web.page import WebPage
 from tray.web.services import AgentConnection, ConnectOffer, PageServices, PageSetting
+
+if TYPE_CHECKING:
+    from tray.engine.replay import ReplayComparison
 
 REFRESH_TIMEOUT = 2.0  # seconds that a page waits for a fresh look at the sources or the menu
 
@@ -94,12 +95,19 @@ def build_replay(
 
     `stop_signal` becomes readable when the tray ends, and ends the hooks.
     """
-    listener = NullListener()
-    options = EngineOptions(
-        llm=lambda: confirmed_llm(paths, stores), stop_signal=stop_signal, exceptions=lambda: catalog.exceptions
-    )
-    engine = build_engine(stores, listener, listener.spawn, options, records=listener)
-    return lambda record: compare(engine, record, dict(os.environ))
+
+    def replay(record: Record) -> ReplayComparison:
+        from tray.engine.replay import compare  # no start needs these two
+        from tray.engine.trial import NullListener
+
+        listener = NullListener()
+        options = EngineOptions(
+            llm=lambda: confirmed_llm(paths, stores), stop_signal=stop_signal, exceptions=lambda: catalog.exceptions
+        )
+        engine = build_engine(stores, listener, listener.spawn, options, records=listener)
+        return compare(engine, record, dict(os.environ))
+
+    return replay
 
 
 def page_agents(paths: Paths, stores: Stores, catalog: HookCatalog) -> dict[str, AgentConnection]:

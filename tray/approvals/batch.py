@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tray.approvals.catalog import REMOVED, HookCatalog, HookState
-from tray.approvals.review import LIMIT, review
 from tray.language import count, say
 from tray.lazy_dataclass import dataclass
 from tray.model.hook import ApprovalState
@@ -152,11 +151,13 @@ def button_label(batch: ApprovalBatch) -> str:
 
 
 def render_batch(
-    batch: ApprovalBatch, copies: Copies, environment: Mapping[str, str], file_limit: int = LIMIT
+    batch: ApprovalBatch, copies: Copies, environment: Mapping[str, str], file_limit: int | None = None
 ) -> str:
     """Every hook of the batch with its whole content, one after the other; each shows an equal part of the limit."""
+    from tray.approvals.review import LIMIT, review  # not needed to start
+
     number = len(batch.hooks)
-    limit = file_limit // max(number, 1)
+    limit = (LIMIT if file_limit is None else file_limit) // max(number, 1)
     reviews = (f"[{at}/{number}] {review(one, copies, environment, limit)}" for at, one in enumerate(batch.hooks, 1))
     return f"\n{SEPARATOR}\n\n".join(reviews)
 

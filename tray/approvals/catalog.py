@@ -9,10 +9,12 @@ from pathlib import Path
 
 from tray.approvals import changed_programs, guarded_settings, upgrades
 from tray.approvals.checks import describe
+from tray.approvals.command_words import Stamp
 from tray.approvals.guarded_settings import GuardedSetting
 from tray.approvals.identity import reconcile
-from tray.approvals.inspection import Inspection, Stamp, file_stamps, inspect
-from tray.approvals.program_pins import ProgramChecker, ProgramNames, SearchPath, program_names, propose
+from tray.approvals.inspection import Inspection, file_stamps, inspect
+from tray.approvals.program_check import ProgramChecker
+from tray.approvals.program_pins import ProgramNames, SearchPath, program_names, propose
 from tray.approvals.programs import MissingError
 from tray.approvals.variables import asked_for
 from tray.errors import HooktrayError

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from os import pathsep
 
 from tray.approvals.guarded_settings import GuardedSetting
-from tray.approvals.program_pins import ProgramChange, ProgramChecker
+from tray.approvals.program_check import ProgramChange, ProgramChecker
 from tray.language import count
 from tray.model.hook import Command
 from tray.store.copies import Bundle, Copies, DamagedError

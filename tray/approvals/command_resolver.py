@@ -8,27 +8,31 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from tray.approvals import shell_hooks
-from tray.approvals.inspection import (
+from tray.agents.placeholders import fill
+from tray.approvals.command_words import (
+    SYSTEM_FOLDERS,
     CommandWord,
     Stamp,
     file_sha256,
     is_user_file,
     path_stamp,
     program_of,
-    read_bundle,
     words_of,
 )
-from tray.approvals.program_pins import ProgramChecker, hook_path
-from tray.approvals.programs import SYSTEM_FOLDERS
-from tray.approvals.script_start import ScriptSource, can_be_sealed, script_source, script_start
-from tray.approvals.shell_hooks import ScriptStart, Starts
+from tray.approvals.program_check import ProgramChecker, hook_path
+from tray.approvals.script_start import (
+    ScriptSource,
+    ScriptStart,
+    Starts,
+    can_be_sealed,
+    script_source,
+    script_start,
+)
 from tray.errors import HooktrayError
 from tray.execution.sealed_script import SealedScript, seal
 from tray.files import content
 from tray.lazy_dataclass import dataclass, replace
 from tray.model.hook import Command, Hook
-from tray.shell.split import fill
 from tray.store.copies import Copies, DamagedError, Manifest
 from tray.store.pins import Pins
 
@@ -208,6 +212,8 @@ class CommandResolver:
         except DamagedError:
             with contextlib.suppress(DamagedError):
                 return self._copies.restore(name)
+            from tray.approvals.inspection import read_bundle  # takes long to import; few copies are damaged
+
             with contextlib.suppress(HooktrayError, OSError, ValueError):
                 bundle = read_bundle(hook)
                 if bundle.digest == name:
@@ -241,6 +247,8 @@ def _line(
 ) -> tuple[str, ...]:
     program = program_of(hook, command)
     if command.shell:
+        from tray.approvals import shell_hooks  # takes long to import, and not every hook is a shell line
+
         return (programs.get(program, program), "-c", shell_hooks.rewrite_line(hook, command, starts))
     first, others = starts(program), list(words_of(hook, command))[1:]
     words = (part for word in others for part in _resolve_word(word, starts, placeholders, command))
@@ -259,7 +267,7 @@ def _resolve_word(
         return (word.prefix + word.path,)
     if is_user_file(word.path) and not Path(named).is_absolute():
         return (word.prefix + word.path,)
-    return (fill(word.text, placeholders) if placeholders else word.text,)
+    return (fill(word.text, placeholders),)
 
 
 def _is_relative(named: str, command: Command) -> bool:

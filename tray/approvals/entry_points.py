@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from tray.agents.placeholders import declared_values
+from tray.approvals.command_words import SYSTEM_FOLDERS, absolute
 from tray.approvals.dependencies import PROGRAMS, EntryPoint
-from tray.approvals.programs import SCRIPT, SYSTEM_FOLDERS, absolute, program_positions, takes_code_from_stdin
+from tray.approvals.programs import SCRIPT, program_positions, takes_code_from_stdin
 from tray.execution.script import HEAD, ProgramSource, interpreter_name, parse_invocation
 from tray.model.hook import Command, Hook
 from tray.shell import split

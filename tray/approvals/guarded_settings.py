@@ -17,7 +17,7 @@ from tray.approvals.notification_settings import (
     with_notifications,
 )
 from tray.lazy_dataclass import dataclass
-from tray.settings import Llm, PushTarget, Settings
+from tray.settings import KEYS, Llm, PushTarget, Settings
 from tray.store.ledger import Ledger, LedgerAction, LedgerState
 from tray.store.pins import PROGRAM
 from tray.text import push_urls
@@ -35,6 +35,7 @@ WITHDRAWN_KEYS = ("protection", "without_tray", *DATA_KEYS)  # without them in t
 NOTIFICATIONS = "notifications"
 NOTIFICATIONS_KEY = f"setting:{NOTIFICATIONS}"
 FILE_CHANNEL = "file"
+USUAL = Settings()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,14 +215,14 @@ def _setting_texts(settings: Settings) -> Iterator[tuple[str, str, str]]:
         key = f", key from {settings.llm.api_key_env}" if settings.llm.api_key_env else ""
         text = f"llm: {settings.llm.base_url}, model {settings.llm.model}{key}"
         yield "llm", text, msgspec.json.encode(settings.llm).decode()
-    for field in msgspec.structs.fields(Settings):
-        value = getattr(settings, field.name)
-        if field.name == PUSH:
+    for name in KEYS:  # `msgspec.structs.fields` would evaluate the types, which takes 1 ms at each call
+        value = getattr(settings, name)
+        if name == PUSH:
             if value:
                 yield PUSH, f"{PUSH}: {', '.join(map(_push_text, value))}", _push_definition(value)
-        elif field.name in DATA_KEYS and value != field.default:
+        elif name in DATA_KEYS and value != getattr(USUAL, name):
             definition = msgspec.json.encode(value).decode()
-            yield field.name, f"{field.name}: {definition}", definition
+            yield name, f"{name}: {definition}", definition
 
 
 def _basis(key: str, text: str, definition: str) -> str:

@@ -8,41 +8,33 @@ it stays as it is.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
-import re
-import shlex
-from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from types import MappingProxyType
 
-from tray.agents.placeholders import declared_values
+from tray.agents.placeholders import declared_values, fill
 from tray.approvals import entry_points, shell_hooks
+from tray.approvals.command_words import (
+    SYSTEM_FOLDERS,
+    Stamp,
+    absolute,
+    file_sha256,
+    is_user_file,
+    path_stamp,
+    program_of,
+    split_line,
+    words_of,
+)
 from tray.approvals.dependencies import MAX_FILES, MAX_SIZE, Dependencies, EntryPoint, Inclusion, scan
 from tray.approvals.dependencies.analysis import InclusionKind
-from tray.approvals.programs import SYSTEM_FOLDERS, MissingError, absolute, require_present
+from tray.approvals.programs import MissingError, require_present
 from tray.errors import HooktrayError
 from tray.lazy_dataclass import dataclass, field, replace
 from tray.model.hook import Command, Hook
-from tray.shell.split import fill
 from tray.store.copies import Bundle
 
-CACHED_LINES = 1024  # command lines whose words are remembered: they are asked for at each use
 EXCLUDED_FOLDERS = {".git", "__pycache__"}
-NO_PLACEHOLDERS: Mapping[str, str] = MappingProxyType({})
-
-Stamp = tuple[str, int, int, int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class CommandWord:
-    """One word of a command line. `path` is the file that it, or the part after its `=`, would name."""
-
-    text: str
-    prefix: str
-    path: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +117,7 @@ def entries_of(hook: Hook, command: Command) -> Iterator[EntryPoint]:
     else:
         argv = [
             program_of(hook, command),
-            *(fill(word, declared_values(hook, command)) for word in _split(command.line)[1:]),
+            *(fill(word, declared_values(hook, command)) for word in split_line(command.line)[1:]),
         ]
         found = entry_points.in_argv(argv, command)
     seen: set[str] = set()
@@ -176,34 +168,10 @@ def _named(hook: Hook, command: Command) -> Iterator[str]:
 def _require_present(hook: Hook, command: Command) -> None:
     """What would be run has to be here to be read; else the agent's own folder could supply it later."""
     program = program_of(hook, command)
-    first, *others = (fill(word, declared_values(hook, command)) for word in _split(command.line))
+    first, *others = (fill(word, declared_values(hook, command)) for word in split_line(command.line))
     if not program or not os.path.isfile(program):  # noqa: PTH113 - Path.is_file raises for some names
         raise MissingError(f"{first}: there is no such program", hint="write its path, or put it there first")
     require_present([program, *others], command.folder)
-
-
-def words_of(hook: Hook, command: Command) -> Iterator[CommandWord]:
-    """The words of a line that no shell reads."""
-    placeholders = declared_values(hook, command)
-    for index, text in enumerate(_split(command.line)):
-        if index == 0:
-            yield CommandWord(text, "", program_of(hook, command))
-            continue
-        prefix, named = re.fullmatch(r"(-{1,2}[\w-]+=)?(.*)", text, re.DOTALL).groups(default="")  # type: ignore[union-attr]
-        yield CommandWord(text, prefix, absolute(fill(named, placeholders), command.folder) if named else "")
-
-
-@lru_cache(maxsize=CACHED_LINES)
-def _split(line: str) -> tuple[str, ...]:
-    return tuple(shlex.split(line))
-
-
-def program_of(hook: Hook, command: Command) -> str:
-    """The file that starts; "" when it is a bare name that was found nowhere."""
-    if command.interpreter:
-        return command.interpreter
-    first = fill(_split(command.line)[0], declared_values(hook, command))
-    return absolute(first, command.folder) if "/" in first or "\\" in first else ""
 
 
 def _listed(hook: Hook, command: Command) -> Iterator[str]:
@@ -234,10 +202,6 @@ def _plain_parts(pattern: Path) -> Iterator[str]:
         yield part
 
 
-def is_user_file(path: str) -> bool:
-    return os.path.isfile(path) and not path.startswith(SYSTEM_FOLDERS)  # noqa: PTH113
-
-
 def _read(path: str, left: int) -> bytes:
     try:
         with Path(path).open("rb") as file:
@@ -249,18 +213,3 @@ def _read(path: str, left: int) -> bytes:
             f"{path}: the hook's files are over {MAX_SIZE} bytes", hint="name fewer files under `files:`"
         )
     return content
-
-
-def file_sha256(path: str) -> str:
-    try:
-        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-    except OSError as error:
-        raise HooktrayError(f"{path}: cannot be read: {error.strerror}", hint="use another program") from error
-
-
-def path_stamp(path: str) -> Stamp | None:
-    try:
-        status = os.stat(path)  # noqa: PTH116 - Path() refuses some words
-    except (OSError, ValueError):
-        return None
-    return (path, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)

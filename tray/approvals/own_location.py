@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 
-from tray.approvals.dependencies.javascript import BUILTIN
 from tray.execution.script import VERSION
 from tray.lazy_pattern import lazy_pattern
 
@@ -71,6 +70,8 @@ def descriptor_options(interpreter: str) -> tuple[str, ...]:
 
 def _requires_files(text: str) -> bool:
     """Whether `require` may load anything but modules of Node itself."""
+    from tray.approvals.dependencies.javascript import BUILTIN  # only a script of Node needs it
+
     for found in REQUIRED.finditer(text):
         name = LITERAL.fullmatch(found[1])
         if name is None or name[2].split("/")[0] not in BUILTIN:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePath
 
+from tray.approvals.command_words import SYSTEM_FOLDERS, absolute
 from tray.errors import HooktrayError
 from tray.execution.script import INTERPRETERS, SHELL, VERSION, ProgramSource, parse_invocation
 from tray.lazy_pattern import lazy_pattern
@@ -32,8 +33,6 @@ SCRIPT = lazy_pattern(
 )
 NON_EXECUTING = READERS | WRITERS | word_set("curl git wget")  # what they name they do not run
 DEPTH = 5
-# Programs of the system are named in the definition and run where they are: its package manager owns them.
-SYSTEM_FOLDERS = ("/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/nix/", "/System/", "/Library/", "C:\\Windows\\")
 QUOTED_HINT = "put the line into a script, or name the file outside of the quotes"
 MISSING_HINT = "write its whole path, or put it there first"
 
@@ -93,10 +92,6 @@ def takes_code_from_stdin(argv: Sequence[str]) -> bool:
     """Whether this is an interpreter that runs what it reads."""
     found = parse_invocation(argv) if argv else None
     return found is not None and found.source is ProgramSource.STDIN
-
-
-def absolute(word: str, folder: str) -> str:
-    return os.path.normpath(os.path.join(folder, os.path.expanduser(word)))  # noqa: PTH111, PTH118
 
 
 def program_positions(argv: Sequence[str], at: int) -> Iterator[tuple[int, bool]]:

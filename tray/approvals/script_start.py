@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 
-from tray.approvals import own_location, shell_hooks
-from tray.approvals.inspection import words_of
-from tray.approvals.shell_hooks import ScriptStart
+from tray.approvals import own_location
+from tray.approvals.command_words import words_of
 from tray.execution.script import HEAD, VERSION, ProgramSource, parse_invocation
 from tray.execution.sealed_script import SealedScript
 from tray.lazy_dataclass import dataclass
@@ -22,6 +21,17 @@ ENV_VALUES = {"-C", "-u", "--chdir", "--unset"}  # options of env whose value is
 SPLIT = lazy_pattern(r"(?:-S|--split-string(?:=|\s+))\s*(.*)", re.DOTALL)
 # What keeps an interpreter that we start from reading files of the user's own, where that changes nothing else.
 ISOLATION = {"zsh": ("-f",)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptStart:
+    """The words for an approved script in a line: as its program, and as the script of an interpreter."""
+
+    as_program: tuple[str, ...]
+    as_script: tuple[str, ...]
+
+
+Starts = Callable[[str], ScriptStart | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +146,7 @@ def can_be_sealed(hook: Hook, command: Command, source: ScriptSource, whole: byt
 def _named_interpreter(hook: Hook, command: Command, path: str) -> str | None:
     """The interpreter's word before this script; "" when the script is the program, None for any other place."""
     try:
-        groups = shell_hooks.command_words(hook, command) if command.shell else [_argv_words(hook, command)]
+        groups = _shell_words(hook, command) if command.shell else [_argv_words(hook, command)]
     except ValueError:
         return None
     found = [(group, at) for group in groups for at, (_, one) in enumerate(group) if one == path]
@@ -152,6 +162,12 @@ def _named_interpreter(hook: Hook, command: Command, path: str) -> str | None:
     return next(
         word for index, word in enumerate(words) if not (index == 0 and _name(word) == "env") and "=" not in word
     )
+
+
+def _shell_words(hook: Hook, command: Command) -> list[list[tuple[str, str]]]:
+    from tray.approvals.shell_hooks import command_words  # takes long to import, and not every hook is a shell line
+
+    return command_words(hook, command)
 
 
 def _argv_words(hook: Hook, command: Command) -> list[tuple[str, str]]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from tray.agents.placeholders import declared_values, project_placeholders
+from tray.approvals.command_words import absolute
 from tray.approvals.programs import (
     SCRIPT,
-    absolute,
     has_substitution,
     interprets_python,
     program_positions,
@@ -18,27 +19,18 @@ from tray.approvals.programs import (
     takes_code_from_stdin,
 )
 from tray.errors import HooktrayError
-from tray.lazy_dataclass import dataclass
 from tray.model.hook import Command, Hook
 from tray.shell import split
 from tray.shell.split import substitutions
 from tray.text.words import word_set
 
+if TYPE_CHECKING:
+    from tray.approvals.script_start import Starts
+
 BUILTINS = word_set("""
 . : [ [[ break case cd continue do done echo elif else esac eval exit export false fi for function if in local printf
 pwd read return set shift source test then trap true type umask unset until wait while { }
 """)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScriptStart:
-    """The words for an approved script in a line: as its program, and as the script of an interpreter."""
-
-    as_program: tuple[str, ...]
-    as_script: tuple[str, ...]
-
-
-Starts = Callable[[str], ScriptStart | None]
 
 
 def paths(hook: Hook, command: Command) -> Iterator[str]:

@@ -59,7 +59,7 @@ class Autostart:
     """The entries of this Hooktray: that of the desktop and, with systemd, the units that wait for an event."""
 
     entries: tuple[LoginEntry, ...]
-    argv: tuple[str, ...]
+    command: Callable[[], tuple[str, ...]]  # called when it is needed: it looks for our packages
     manager: UserManager | None = None
     is_running: Callable[[], bool] = lambda: True
 
@@ -71,7 +71,7 @@ class Autostart:
         found = [self._read(entry) for entry in self.entries]
         if not any(found):
             return LoginState.OFF
-        wanted = [entry.text(self.argv) for entry in self.entries]
+        wanted = [entry.text(self.command()) for entry in self.entries]
         return LoginState.ON if found == wanted else LoginState.OTHER
 
     def is_on(self) -> bool:
@@ -101,12 +101,12 @@ class Autostart:
     def _turn(self, entry: LoginEntry, on: bool) -> None:
         try:
             if on:
-                entry.write(entry.text(self.argv))
+                entry.write(entry.text(self.command()))
             else:
                 entry.remove()
         except OSError as error:
             raise _failed(entry, error) from error
-        if self._read(entry) != (entry.text(self.argv) if on else None):
+        if self._read(entry) != (entry.text(self.command()) if on else None):
             raise _failed(entry, None)
 
     def _read(self, entry: LoginEntry) -> str | None:
@@ -217,7 +217,7 @@ def autostart(
 ) -> Autostart:
     """The entries for this system."""
     manager = service_manager(paths, environment)
-    return Autostart(login_entries(paths.socket, environment, manager), command(paths), manager, is_running)
+    return Autostart(login_entries(paths.socket, environment, manager), lambda: command(paths), manager, is_running)
 
 
 def service_manager(paths: Paths, environment: Mapping[str, str] = os.environ) -> UserManager | None:

@@ -28,6 +28,9 @@ class HeadlessIcon:
         self.shown: list[IconView] = []
         self._loop = MainLoop()
 
+    def wait_visible(self, seconds: float) -> None:
+        """It never is."""
+
     def run(self) -> None:
         self._loop.run()
 

@@ -13,14 +13,16 @@ import enum
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from tray.desktop.artwork import IconState
 from tray.desktop.fallback_icon import FallbackIcon
 from tray.desktop.headless import HeadlessIcon
 from tray.desktop.linux import XScreen, query_screen, session_bus
 from tray.desktop.menu import Action, Item
-from tray.desktop.pystray_icon import PystrayIcon
+
+if TYPE_CHECKING:
+    from tray.desktop.pystray_icon import PystrayIcon
 
 NO_DISPLAY = "no display and no D-Bus session: running headless"
 NO_TRAY = "no tray on this display and no D-Bus session: running headless"
@@ -30,6 +32,7 @@ class Icon(Protocol):
     """What the rest of the tray knows of the icon. `run` owns the main thread; all else may come from any thread.
 
     `reason` is one line for the user when no icon is on the screen at start, `visible` whether one is now.
+    `wait_visible` returns when a tray host that is there has the icon, and at the latest after so many seconds.
     """
 
     @property
@@ -38,6 +41,7 @@ class Icon(Protocol):
     def reason(self) -> str: ...
     @property
     def visible(self) -> bool: ...
+    def wait_visible(self, seconds: float) -> None: ...
     def run(self) -> None: ...
     def post(self, fn: Callable[[], None]) -> None: ...
     def show(self, state: IconState, tooltip: str, items: tuple[Item, ...]) -> None: ...
@@ -114,6 +118,8 @@ def _on_linux(
 
 def show_balloon(icon: Icon, title: str, text: str) -> bool:
     """Show a text at the icon itself, where that is possible; whether it was."""
+    from tray.desktop.pystray_icon import PystrayIcon
+
     if isinstance(icon, PystrayIcon):
         icon.notify(title, text)
         return True
@@ -122,6 +128,8 @@ def show_balloon(icon: Icon, title: str, text: str) -> bool:
 
 def _legacy(act: Callable[[Action], None], environment: Mapping[str, str]) -> PystrayIcon | None:
     """The icon in the XEmbed tray that is there now."""
+    from tray.desktop.pystray_icon import PystrayIcon
+
     icon = _pystray(act) if query_screen(environment).xembed else None
     return icon if isinstance(icon, PystrayIcon) else None
 
@@ -131,4 +139,6 @@ def _pystray(act: Callable[[Action], None]) -> PystrayIcon | HeadlessIcon:
         import pystray
     except (ImportError, ValueError, OSError) as error:
         return HeadlessIcon(f"pystray finds no tray ({error}): running headless")
+    from tray.desktop.pystray_icon import PystrayIcon  # not needed where the icon is on the bus
+
     return PystrayIcon(pystray, act)

@@ -101,6 +101,9 @@ class PystrayIcon:
         """Whether it is up; its Xorg icon also knows whether a tray has it."""
         return self._is_up and getattr(self._icon, "_systray_manager", True) is not None
 
+    def wait_visible(self, seconds: float) -> None:
+        """It comes up in threads of its own, and no tray host answers."""
+
     def run(self) -> None:
         if self._owns_main:
             self._icon.run(setup=lambda icon: self.post(lambda: self._appear(icon)))

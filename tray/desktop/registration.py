@@ -47,11 +47,18 @@ class Registration:
         self._registering: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Follow the watcher. The matches come before the query, so that none is missed that arrives in between."""
+        """Follow the watcher.
+
+        The bus handles our calls in their order, and waits for none of our answers: the matches come before the
+        query, so that no signal is missed that arrives in between.
+        """
         owner = f"type='signal',sender='{BUS}',interface='{BUS}',member='NameOwnerChanged',arg0='{WATCHER}'"
-        for rule in (owner, f"type='signal',interface='{WATCHER}',path='{WATCHER_PATH}'"):
-            await ask(self._bus, "AddMatch", "s", rule)
-        await self._set_watcher(bool(await ask(self._bus, "NameHasOwner", "s", WATCHER)))
+        rules = (owner, f"type='signal',interface='{WATCHER}',path='{WATCHER_PATH}'")
+        *_, present = await asyncio.gather(
+            *(ask(self._bus, "AddMatch", "s", rule) for rule in rules),
+            ask(self._bus, "NameHasOwner", "s", WATCHER),
+        )
+        await self._set_watcher(bool(present))
 
     def want(self) -> None:
         """There is something to show: a host never sees the menu empty."""
@@ -125,8 +132,9 @@ class Registration:
         """Ask the watcher for its host and its list; one that does not answer that is taken to have both."""
         owner = self._owner
         if self.watcher and self._bus.connected:
-            host = await self._property("IsStatusNotifierHostRegistered")
-            items = await self._property("RegisteredStatusNotifierItems")
+            host, items = await asyncio.gather(
+                self._property("IsStatusNotifierHostRegistered"), self._property("RegisteredStatusNotifierItems")
+            )
             if owner != self._owner:  # meanwhile another watcher came, or none is left
                 return
             ours = re.compile(rf"{re.escape(str(self._bus.unique_name))}(?!\d)")

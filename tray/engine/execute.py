@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import cached_property, partial
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from tray.agents.agent import Agent
 from tray.agents.placeholders import runtime_values
@@ -27,6 +27,7 @@ from tray.execution.environment import USER_PACKAGES, add_withheld, clean
 from tray.execution.hook_runs import HookPlace, HookRuns
 from tray.execution.process import CANCELLED, CLOSED, Job, StartGate
 from tray.lazy_dataclass import replace
+from tray.lazy_modules import Protocol
 from tray.model.decision import Gate, HookOutput, Outcome, Result, Status, Verdict
 from tray.model.event import TEST_VARIABLE, Event
 from tray.model.hook import AsyncMode, Command, Hook, Http, Prompt, Rule

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import TYPE_CHECKING
 
 from tray.agents.protocol import fit, goes_on
 from tray.agents.registry import AGENTS
@@ -32,7 +32,10 @@ ENDS_TURN = frozenset({EventKind.TURN_END, EventKind.TURN_FAILED, EventKind.TURN
 BOUNDARIES = frozenset({EventKind.PROMPT, EventKind.SESSION_END, EventKind.SESSION_START})
 COMPACTED = "compact"  # a session "starts" again in the midst of a turn
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from tray.engine.own_answers import CommandAnswers, LostApprovals, no_tray
 from tray.engine.user_questions import UserQuestions
 from tray.execution.hook_runs import HookRuns
 from tray.lazy_dataclass import dataclass, field
+from tray.lazy_modules import Protocol
 from tray.model.decision import Decision, Record
 from tray.model.event import Event, EventKind
 from tray.protection.protected_paths import ProtectedPaths

@@ -7,13 +7,18 @@ import enum
 import subprocess
 import sys
 import time
-from typing import IO
+from typing import TYPE_CHECKING
 
 from tray.execution import process, script
 from tray.execution.background import BackgroundProcesses
 from tray.execution.process import Job, Pipes, ProcessTree
 from tray.model.decision import Result
 from tray.threads import CheckedThread
+
+if TYPE_CHECKING:
+    from typing import IO
+
+    Output = int | IO[bytes]
 
 if sys.platform == "linux":  # the only system where the limit of a process that runs already can be set back
     from resource import RLIMIT_NOFILE, getrlimit, prlimit, setrlimit
@@ -23,8 +28,6 @@ if sys.platform == "linux":  # the only system where the limit of a process that
 POLL_INTERVAL = 0.005  # seconds between two looks at processes that were killed
 WANTED_LIMIT = 8192  # open files of ours: each event of a burst may need a dozen
 TOO_MUCH = f"stdout over {process.STDOUT_LIMIT} bytes"
-
-Output = int | IO[bytes]
 
 
 class Stage(enum.Enum):

@@ -6,9 +6,10 @@ import logging
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from tray.lazy_dataclass import dataclass, field
+from tray.lazy_modules import Protocol
 from tray.model.decision import Result
 from tray.model.hook import DEFAULT_TIMEOUT
 

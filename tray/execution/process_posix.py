@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from operator import attrgetter
-from typing import IO, Protocol
+from typing import TYPE_CHECKING
 
 from tray.execution.background import BackgroundProcesses
 from tray.execution.hook_process import HookProcess, fail_unwatched, spawn
@@ -35,8 +35,12 @@ from tray.execution.process import (
     not_run,
 )
 from tray.execution.process_table import SNAPSHOTS, boot_ticks, environment, read_entry
+from tray.lazy_modules import Protocol
 from tray.model.decision import Result
 from tray.threads import CheckedThread
+
+if TYPE_CHECKING:
+    from typing import IO
 
 assert sys.platform != "win32"
 

@@ -14,7 +14,6 @@ from tray.approvals.consent import require_readable
 from tray.approvals.controls import COMMANDS, Controls
 from tray.approvals.guarded_settings import GuardedSetting
 from tray.approvals.program_pins import terminal_path
-from tray.approvals.review import TERMINAL_LIMIT, review, write_review
 from tray.approvals.variables import require_grantable
 from tray.errors import HooktrayError
 from tray.language import count, say
@@ -52,6 +51,8 @@ class TerminalReviews:
         """What was declared, its files, and one line for each thing to know."""
         if not one.digest:
             return _where(one)
+        from tray.approvals.review import TERMINAL_LIMIT, review, write_review  # not needed to start
+
         text = review(one, self._copies, self._environment, TERMINAL_LIMIT)
         if one.digest == REMOVED:
             return text
@@ -59,6 +60,8 @@ class TerminalReviews:
 
     def batch(self, batch: ApprovalBatch) -> str:
         """The same of every hook that is approved together."""
+        from tray.approvals.review import TERMINAL_LIMIT
+
         path = write_batch(batch, (), self._copies, self._environment, self._folder)
         text = render_batch(batch, self._copies, self._environment, TERMINAL_LIMIT)
         return "\n".join([*summary_lines(batch), "", text, self._in_full(path)])

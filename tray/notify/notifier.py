@@ -12,6 +12,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import TimeoutError as FutureTimeoutError
+from functools import cached_property
 from typing import Protocol
 
 from tray.errors import BUILT_IN_ERRORS
@@ -72,13 +73,13 @@ class SoundOutput(Protocol):
 class Notifier:
     """Sends one entry after the other; `on_delivery(records, "sent" | "failed")` is called on the loop.
 
-    It tries its back ends in order and stays with the one that works.
+    It tries its back ends in order and stays with the one that works. They are made for the first alert.
     """
 
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
-        backends: Sequence[NotificationBackend],
+        backends: Callable[[], Sequence[NotificationBackend]],
         player: SoundOutput,
         muted: Callable[[], bool],
         on_delivery: OnDelivery,
@@ -87,7 +88,7 @@ class Notifier:
         self.last_error = ""
         self.working = ""  # the back end that delivered last
         self._loop = loop
-        self._backends = tuple(backends)
+        self._make_backends = backends
         self._player = player
         self._muted = muted
         self._on_delivery = on_delivery
@@ -229,8 +230,12 @@ class Notifier:
                 return await asyncio.wait_for(backend.server_state(), STATE_TIMEOUT)
         return ServerState()
 
+    @cached_property
+    def _backends(self) -> tuple[NotificationBackend, ...]:
+        return tuple(self._make_backends())
+
     async def disconnect(self) -> None:
-        for backend in self._backends:
+        for backend in vars(self).get("_backends", ()):  # none was made while nothing was sent
             await backend.close()
 
     def _order(self) -> list[NotificationBackend]:

@@ -8,7 +8,7 @@ import re
 import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import NoReturn
+from typing import TYPE_CHECKING
 
 from tray.agents.registry import known_agents
 from tray.errors import HooktrayError
@@ -16,6 +16,9 @@ from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Verdict
 from tray.paths import real_path
 from tray.protection.protected_paths import hook_files, hook_settings, hook_words
+
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 SIZE_LIMIT = 1 << 20  # bytes of a settings file that is compared
 SLOW_SIZE_LIMIT = 1 << 18  # characters of TOML and YAML, whose readers are slower

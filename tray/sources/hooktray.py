@@ -56,7 +56,7 @@ class HookEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     once: bool = False
 
 
-KEYS = tuple(field.name for field in msgspec.structs.fields(HookEntry))
+KEYS = HookEntry.__struct_fields__
 
 
 def read(document: Document, background_seconds: float = 600.0) -> list[Hook]:

@@ -8,7 +8,7 @@ import json
 import logging
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING
 
 from tray.errors import StoreError
 from tray.lazy_dataclass import dataclass, replace
@@ -19,7 +19,10 @@ from tray.store.db import Database
 from tray.store.retention import Retention, keep_all
 from tray.store.writer import Committed, JournalWriter, WriteJob
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    T = TypeVar("T")
 
 PAGE_ROWS = 500
 

@@ -16,14 +16,17 @@ from collections import deque
 from collections.abc import Callable
 from itertools import chain, islice
 from operator import attrgetter
-from typing import TypeVar
+from typing import TYPE_CHECKING
 
 from tray.lazy_dataclass import dataclass
 from tray.store import dropped_rows
 from tray.store.db import Database, is_damage
 from tray.threads import CheckedThread
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    T = TypeVar("T")
 
 MAX_ROWS = 10_000  # that may wait; more are dropped
 MAX_SIZE = 64 * 1024 * 1024  # characters that may wait

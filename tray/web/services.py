@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from tray.approvals.callers.click_check import ClickRejection
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.controls import Controls
-from tray.engine.replay import ReplayComparison
 from tray.engine.user_questions import UserQuestion
 from tray.lazy_dataclass import dataclass
 from tray.model.decision import Record
@@ -16,6 +16,9 @@ from tray.model.session import Session
 from tray.store.copies import Copies
 from tray.store.journal import Journal
 from tray.store.stats import Statistics
+
+if TYPE_CHECKING:
+    from tray.engine.replay import ReplayComparison
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

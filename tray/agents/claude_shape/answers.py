@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tray.agents import lenient, wire
 from tray.agents.claude_shape import rewrites
@@ -11,6 +11,9 @@ from tray.agents.claude_shape.shape import ClaudeShape, Exit2, Types
 from tray.lazy_dataclass import replace
 from tray.model.decision import HookOutput, Result, Rewrite, Target, Verdict
 from tray.model.event import Capability, Event, EventKind
+
+if TYPE_CHECKING:
+    from typing import Any
 
 # Of `decision`, besides the words that refuse.
 WORDS = ("approve", "continue", "stop")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tray.agents.claude_shape.protocol import ShapedProtocol
 from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import Answer, Decision, Verdict
 from tray.model.event import Event
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def output_from_text(tool: str, input: Mapping[str, Any], text: str) -> Mapping[str, str]:

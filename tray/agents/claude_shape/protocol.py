@@ -8,13 +8,16 @@ Out: {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"d
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tray.agents import outputs, wire
 from tray.agents.claude_shape.shape import ClaudeShape
 from tray.lazy_dataclass import dataclass
 from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Result, Target, Verdict
 from tray.model.event import Event, EventKind, RelayRequest, Tool
+
+if TYPE_CHECKING:
+    from typing import Any
 
 PERMISSION_WORDS = {Verdict.ALLOW: "allow", Verdict.ASK: "ask", Verdict.DENY: "deny"}
 RULES = "updatedPermissions"  # the extra that is beside an allow

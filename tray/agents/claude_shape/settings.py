@@ -8,11 +8,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tray.agents.agent import ProtectedFiles
 from tray.lazy_dataclass import dataclass, field
 from tray.lazy_pattern import lazy_pattern
+
+if TYPE_CHECKING:
+    from typing import Any
 
 DEFAULT_TIMEOUT = 600.0  # seconds
 

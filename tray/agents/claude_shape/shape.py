@@ -5,11 +5,14 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tray.lazy_dataclass import dataclass, field
 from tray.model.decision import Target, Verdict
 from tray.model.event import Capability, EventKind, EventSpec
+
+if TYPE_CHECKING:
+    from typing import Any
 
 Types = Mapping[str, tuple[type, ...]]  # the JSON types that a field may have
 

@@ -9,7 +9,7 @@ Out: {"decision":"deny","reason":"no"}; {"hookSpecificOutput":{"hookEventName":"
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tray.agents import lenient, wire
 from tray.agents.claude_shape.gemini_shape import GeminiShapedProtocol, output_from_text
@@ -18,6 +18,9 @@ from tray.agents.claude_shape.shape import REWRITE_KEYS, ClaudeShape, Exit2, Ref
 from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import HookOutput, Result, Target, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec, Tool
+
+if TYPE_CHECKING:
+    from typing import Any
 
 ID = "gemini-cli"
 NAME = "Gemini CLI"

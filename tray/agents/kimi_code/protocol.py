@@ -9,7 +9,7 @@ Out: {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"d
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tray.agents import lenient, wire
 from tray.agents.claude_shape.protocol import ShapedProtocol
@@ -18,6 +18,9 @@ from tray.agents.claude_shape.shape import ClaudeShape, PayloadKeys, RefusalStyl
 from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import Answer, Decision, HookOutput, Result, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec, RelayRequest
+
+if TYPE_CHECKING:
+    from typing import Any
 
 ID = "kimi-code"
 NAME = "Kimi Code"

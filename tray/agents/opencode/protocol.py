@@ -10,13 +10,16 @@ What OpenCode makes of an answer is in `plugin.js`; measured with OpenCode 1.18.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tray.agents.claude_shape.protocol import ShapedProtocol
 from tray.agents.claude_shape.shape import ClaudeShape, Types
 from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import HookOutput, Result, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec
+
+if TYPE_CHECKING:
+    from typing import Any
 
 ID = "opencode"
 NAME = "OpenCode"

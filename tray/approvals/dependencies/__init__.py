@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path, PurePath
 
+from tray.approvals.command_words import SYSTEM_FOLDERS
 from tray.approvals.dependencies.analysis import (
     InclusionKind,
     Reference,
@@ -21,7 +22,6 @@ from tray.approvals.dependencies.analysis import (
     ScriptProblemKind,
     join_path,
 )
-from tray.approvals.programs import SYSTEM_FOLDERS
 from tray.execution.script import HEAD, VERSION
 from tray.lazy_dataclass import dataclass, field
 from tray.lazy_pattern import lazy_pattern

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Iterator
-from textwrap import wrap
 
 from tray.desktop.labels import age, clean, id_part
 from tray.desktop.menu.actions import (
@@ -151,5 +151,5 @@ def _sentence(key: str, text: str) -> Iterator[Item]:
     """A label, or one for each part where it is long: no desktop breaks a row, and none is to run off the screen."""
     whole = clean(text, SENTENCE)
     parts = [whole] if len(whole) <= WIDTH else whole.split(" · ")
-    for number, line in enumerate(line for part in parts for line in wrap(part, WIDTH)):
+    for number, line in enumerate(line for part in parts for line in textwrap.wrap(part, WIDTH)):
         yield label(f"{key}/{number}" if number else key, line)
