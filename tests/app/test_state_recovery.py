@@ -14,8 +14,9 @@ from house import House
 
 from tray.app import state_recovery
 from tray.app.file_watch import FolderWatch
+from tray.app.incident import Incident, IncidentCause
 from tray.app.state_folder import AnotherTrayError, StateFolder
-from tray.app.state_recovery import Incident, IncidentCause, StateRecovery
+from tray.app.state_recovery import StateRecovery
 from tray.edit.backups import Backups
 from tray.edit.file_changes import File, FileChange, apply
 from tray.errors import StoreError
@@ -169,6 +170,29 @@ def test_what_connect_recorded_is_put_back_while_the_agents_file_is_as_connect_w
     assert tray.recovery.check()
     assert [one.path for one in backups.of_agent("claude-code")] == [file]
     assert len(tray.gaps) == 1, "it is looked once more: whoever deletes may not be done"
+
+
+def test_what_connect_records_before_the_folder_can_be_made_anew_is_kept(
+    house: House, tray: Tray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr(state_recovery, "time", SimpleNamespace(monotonic=lambda: now[0], time=time.time))
+    shutil.rmtree(house.paths.state)
+    house.paths.state.symlink_to(house.root)
+    tray.recovery.check()  # fails
+    file = house.root / "settings.json"
+    backups = Backups(house.paths.state / "connections")
+    change = FileChange(path=file, before=None, after=File(text=b"{}", mode=0o600))
+    backups.begin("claude-code", [change])
+    apply([change])
+
+    tray.recovery.keep_records()  # too soon for another attempt
+
+    shutil.rmtree(house.paths.state / "connections")
+    house.paths.state.unlink()
+    now[0] += 1.0
+    assert tray.recovery.check()
+    assert [one.path for one in backups.of_agent("claude-code")] == [file]
 
 
 def test_what_disconnect_deleted_stays_deleted(house: House, tray: Tray) -> None:

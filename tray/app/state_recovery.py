@@ -11,23 +11,22 @@ path is not used: only the approvals that this tray has count. If there is anyth
 from __future__ import annotations
 
 import contextlib
-import enum
 import logging
 import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tray.app import Stores
+from tray.app.incident import Incident, IncidentCause
 from tray.app.state_folder import AnotherTrayError, StateFolder, StatePart
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.inspection import read_bundle
 from tray.errors import HooktrayError, StoreError
 from tray.files import Identity, identity
-from tray.language import count, phrase, say
-from tray.lazy_dataclass import dataclass, replace
+from tray.language import say
+from tray.lazy_dataclass import replace
 from tray.paths import Paths
 from tray.store import dropped_rows
 from tray.store.copies import Bundle, Copies
@@ -38,9 +37,6 @@ from tray.store.recovery_snapshot import RecoverySnapshot, records
 from tray.store.rescue_connection import RescueConnection, create, has_content
 from tray.threads import ShutdownState
 
-if TYPE_CHECKING:
-    from tray.ipc.health import StateProblem
-
 CHANNEL = "state folder lost"  # how the ledger names it when a hook loses its approval here
 RETRY_DELAYS = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0)  # seconds between two attempts that fail
 LOOK_AGAIN = 1.0  # seconds after records were put back: more may be deleted
@@ -48,75 +44,11 @@ SET_ASIDE = ("", "-wal", "-shm")
 
 log = logging.getLogger(__name__)
 
-
-class IncidentCause(enum.Enum):
-    DELETED = phrase("The state folder was deleted")
-    MOVED = phrase("The state folder was moved away")
-    REPLACED = phrase("Another folder was put in the place of the state folder")
-    DATABASE = phrase("The database was deleted or replaced")
-    COPIES = phrase("The folder of approved copies was deleted or replaced")
-    SOCKET = phrase("The socket was deleted or replaced")
-    LOCK = phrase("The lock file was deleted or replaced")
-
-
 PARTS = (
     (StatePart.DATABASE, IncidentCause.DATABASE),
     (StatePart.COPIES, IncidentCause.COPIES),
     (StatePart.SOCKET, IncidentCause.SOCKET),
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Incident:
-    """What happened to the state folder, and what became of it."""
-
-    at: float
-    cause: IncidentCause
-    folder: str
-    moved_to: str = ""
-    approvals: int = 0
-    decisions: int | None = None  # that are in the new database; None = it is the old one
-    lost: tuple[str, ...] = ()
-    set_aside: str = ""
-    failure: str = ""  # why it cannot be made anew; "" when it was
-
-    @property
-    def brief(self) -> str:
-        """For a notification and the first row of the menu: what matters most comes first."""
-        return f"{say(self.cause.value)}: {self.outcome}"
-
-    @property
-    def text(self) -> str:
-        """The same with the places."""
-        moved = say("it is at {place} now", place=self.moved_to) if self.moved_to else ""
-        aside = say("what was found there is in {place}", place=self.set_aside) if self.set_aside else ""
-        folder = "" if self.folder in self.failure else self.folder
-        return " · ".join(filter(None, (self.brief, folder, moved, aside)))
-
-    @property
-    def outcome(self) -> str:
-        if self.failure:
-            return say("it cannot be restored: {why}", why=self.failure)
-        approvals = count("{n} approval", "{n} approvals", self.approvals)
-        if self.cause in (IncidentCause.SOCKET, IncidentCause.LOCK):
-            result = say("restored")
-        elif self.decisions is None:
-            result = say("restored with {approvals}", approvals=approvals)
-        else:
-            decisions = count("{n} decision", "{n} decisions", self.decisions)
-            result = say("restored with {approvals} and {decisions}", approvals=approvals, decisions=decisions)
-        return f"{result} · {say('lost: {what}', what=', '.join(self.lost))}" if self.lost else result
-
-    @property
-    def row(self) -> StateProblem:
-        """For `hooktray status --json`."""
-        return {
-            "problem": "state_folder",
-            "cause": self.cause.name.lower(),
-            "at": self.at,
-            "solved": not self.failure,
-            "text": self.text,
-        }
 
 
 class StateRecovery:
@@ -177,6 +109,11 @@ class StateRecovery:
         """A person has read it; what is still wrong stays."""
         if self.incident and not self.incident.failure:
             self.incident = None
+
+    def keep_records(self) -> None:
+        """Keep what `connect` has just recorded, also while the folder cannot be made anew yet."""
+        self.check()
+        self._snapshot.add_records()
 
     def check(self) -> bool:
         """Make anew what was taken away; if nothing was, keep a snapshot of what is approved now.

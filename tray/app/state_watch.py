@@ -10,8 +10,9 @@ from collections.abc import Callable
 from tray.app.alert_controller import AlertController
 from tray.app.core import TrayCore
 from tray.app.file_watch import FolderWatch
+from tray.app.incident import Incident
 from tray.app.state_folder import LOCK, StateFolder
-from tray.app.state_recovery import Incident, StateRecovery
+from tray.app.state_recovery import StateRecovery
 from tray.files import Identity
 from tray.language import say
 from tray.notify.policy import state_folder_lost
@@ -75,7 +76,7 @@ class StateWatch:
 
     def keep_records(self) -> None:
         """Keep what `connect` has just recorded, before the command, the menu or the page reports its end."""
-        self._work.run(self.check, KEEP_TIMEOUT)
+        self._work.run(self._recovery.keep_records, KEEP_TIMEOUT)
 
     def show_incident(self) -> None:
         """Once it was read, the icon is as usual again."""

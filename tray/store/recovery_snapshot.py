@@ -57,6 +57,10 @@ class RecoverySnapshot:
         self.records = found | {name: self.records[name] for name in lost}
         return lost
 
+    def add_records(self) -> None:
+        """Take the records that are there now; those that are not stay as they are known."""
+        self.records = self.records | records(self._folder, self._stamps, self.records)
+
     def save_approvals(self, state: LedgerState, off: frozenset[str]) -> None:
         """Keep on disk what is approved now, so that a lost database ends in one review.
 
