@@ -14,7 +14,6 @@ from typing import Any
 import psutil
 import pytest
 from desk import Desk
-from desk.fixtures import desk, shared_desk
 from PIL import ImageChops, ImageColor
 
 from desktop import panel_app
@@ -23,7 +22,6 @@ from tray.desktop.artwork import IconState, colour
 from tray.desktop.icon import NO_TRAY
 from tray.desktop.pystray_icon import NO_MENU
 
-__all__ = ["desk", "shared_desk"]
 WATCHER = "org.kde.StatusNotifierWatcher"
 pytestmark = pytest.mark.desktop
 
