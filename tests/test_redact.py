@@ -419,11 +419,28 @@ def _mixed(seed: int) -> str:
 def test_looking_for_beginnings_finds_what_the_patterns_find(seed: int) -> None:
     text = _mixed(seed)
 
-    tokens = [(found.span(), found.lastgroup) for found in redaction.find_tokens(text)]
-    names = [(found.span(), found["strong"]) for found in redaction.find_names(text, redaction.fold_case(text))]
+    low = redaction.fold_case(text)
+    assert low is not None
+    for words in (None, redaction.find_words(low)):
+        tokens = [(found.span(), found.lastgroup) for found in redaction.find_tokens(text, words)]
+        names = [(found.span(), found["strong"]) for found in redaction.find_names(text, low, words)]
 
-    assert tokens == [(found.span(), found.lastgroup) for found in secret_patterns.TOKEN.finditer(text)]
-    assert names == [(found.span(), found["strong"]) for found in secret_patterns.NAME.finditer(text)]
+        assert tokens == [(found.span(), found.lastgroup) for found in secret_patterns.TOKEN.finditer(text)]
+        assert names == [(found.span(), found["strong"]) for found in secret_patterns.NAME.finditer(text)]
+
+
+@every("seed", range(40))
+def test_the_words_that_are_found_are_those_that_are_there(seed: int) -> None:
+    chance = random.Random(seed)
+    signs = "".join(redaction.WORDS)
+    some = chance.sample([*redaction.WORDS], 12)
+    parts = [*some, *(word[:-1] for word in some), *(word[1:] for word in some), *chance.sample(signs, 12), " "]
+    for count in (3, 30, redaction.SPACING):
+        low = "".join(chance.choices(parts, k=count))
+
+        assert redaction.find_words(low) == {word for word in redaction.WORDS if word in low}
+        behind = chance.choice(signs) * 3 * redaction.SPACING + low
+        assert redaction.find_words(behind) == {word for word in redaction.WORDS if word in behind}
 
 
 def test_text_that_grows_when_folded_is_searched_all_the_same() -> None:
