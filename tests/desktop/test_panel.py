@@ -14,7 +14,6 @@ from typing import Any
 import psutil
 import pytest
 from desk import Desk
-from desk.fixtures import desk, shared_desk
 from PIL import ImageChops, ImageColor
 
 from desktop import panel_app
@@ -23,7 +22,6 @@ from tray.desktop.artwork import IconState, colour
 from tray.desktop.icon import NO_TRAY
 from tray.desktop.pystray_icon import NO_MENU
 
-__all__ = ["desk", "shared_desk"]
 WATCHER = "org.kde.StatusNotifierWatcher"
 pytestmark = pytest.mark.desktop
 
@@ -47,7 +45,7 @@ class Tray:
     def close(self) -> None:
         assert self.process.stdin
         self.process.stdin.close()
-        assert self.process.wait(10) == 0, self.desk.log(self.process)
+        assert self.process.wait(60) == 0, self.desk.log(self.process)
 
 
 def start(desk: Desk, **environment: str) -> subprocess.Popen[bytes]:
@@ -206,7 +204,7 @@ def asked(desk: Desk, process: subprocess.Popen[bytes]) -> str:
 
 def end(desk: Desk, process: subprocess.Popen[bytes]) -> None:
     process.terminate()
-    assert process.wait(10) == 0, desk.log(process)
+    assert process.wait(60) == 0, desk.log(process)
     assert process.stdin
     process.stdin.close()
 

@@ -260,16 +260,16 @@ def test_the_same_question_is_asked_once(own: Shelf) -> None:
     assert (other.result, said(other)) == ("abstain", "")
 
 
-@pytest.mark.parametrize(("agent", "recording"), [("claude-code", "Stop"), ("starchild", "on_stop")])
-def test_failing_tests_send_the_agent_back_once(own: Shelf, agent: str, recording: str) -> None:
+@pytest.mark.parametrize(("agent", "event"), [("claude-code", "Stop"), ("starchild", "on_stop")])
+def test_failing_tests_send_the_agent_back_once(own: Shelf, agent: str, event: str) -> None:
     (own.folder / "makefile").write_text("test:\n\t@echo 'one \"quoted\" failure'; exit 1\n")
     talk = {"last_assistant_message": 'I saw "stop_hook_active": true'}
 
-    refused = own.ask("tests_before_stop", agent, recording, talk)
-    again = own.ask("tests_before_stop", agent, recording, {"stop_hook_active": True})
+    refused = own.ask("tests_before_stop", agent, event, talk)
+    again = own.ask("tests_before_stop", agent, event, {"stop_hook_active": True})
     (own.folder / "makefile").write_text("test:\n\t@true\n")
-    passed = own.ask("tests_before_stop", agent, recording, {})
-    lost = own.ask("tests_before_stop", agent, recording, {}, {"PATH": str(tools(own.folder))})
+    passed = own.ask("tests_before_stop", agent, event, {})
+    lost = own.ask("tests_before_stop", agent, event, {}, {"PATH": str(tools(own.folder))})
 
     assert refused.result == "deny"
     assert 'one "quoted" failure' in refused.outcome.output.reason
