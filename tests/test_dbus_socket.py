@@ -42,7 +42,7 @@ async def flood(address: str, pid: int, *, wait: bool) -> bool:
         os.kill(pid, signal.SIGCONT)
     question = Message(destination="org.freedesktop.DBus", path="/", interface="org.freedesktop.DBus", member="GetId")
     try:
-        reply = await asyncio.wait_for(bus.call(question), 10)
+        reply = await asyncio.wait_for(bus.call(question), 60)
     except OSError:
         return False
     bus.disconnect()

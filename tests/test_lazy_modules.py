@@ -13,8 +13,8 @@ from house import PRE_TOOL_USE, House
 from tray.execution.isolation import one_shot_command
 
 NOT_LOADED = {
-    "_hashlib", "datetime", "hashlib", "ipaddress", "locale", "logging", "ntpath", "selectors", "shlex", "signal",
-    "sqlite3", "traceback", "typing", "urllib.parse",
+    "_hashlib", "binascii", "datetime", "hashlib", "ipaddress", "locale", "logging", "ntpath", "selectors", "shlex",
+    "signal", "sqlite3", "traceback", "typing", "unicodedata", "urllib.parse",
 }  # fmt: skip
 
 
@@ -45,6 +45,16 @@ def test_a_path_in_an_address_is_quoted_as_always() -> None:
 
     assert (plain, loaded) == ("file:///a/b-c_d.e~1", "False")
     assert spaced == "file:///a%20b/%C3%BC"
+
+
+def test_a_field_of_the_relays_table_is_read_and_written_as_always() -> None:
+    plain, loaded, quoted, unquoted = run(
+        "from urllib.parse import quote_from_bytes, unquote_to_bytes\nprint(unquote_to_bytes(b'a b'))\n"
+        "print('ipaddress' in sys.modules)\nprint(quote_from_bytes(b'a b%', safe=' '))\n"
+        "print(unquote_to_bytes(b'%41b'))"
+    )
+
+    assert (plain, loaded, quoted, unquoted) == ("b'a b'", "False", "a b%25", "b'Ab'")
 
 
 def test_the_first_line_that_is_logged_loads_logging_with_the_handler_that_waited_for_it() -> None:

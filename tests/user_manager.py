@@ -65,14 +65,14 @@ class FakeUserManager:
     def settle(self) -> None:
         """Wait until it has looked at its socket again."""
         self._looked.clear()
-        self._looked.wait(30)
+        self._looked.wait(60)
 
     def close(self) -> None:
         self._wake.close()
-        self._thread.join(30)
+        self._thread.join(60)
         if self._service is not None and self._service.poll() is None:
             self._service.terminate()
-            self._service.wait(30)
+            self._service.wait(60)
         for one in (self._listener, self._requests, self._ends):
             if one is not None:
                 one.close()
@@ -116,7 +116,7 @@ class FakeUserManager:
         elif words == ["restart", "hooktray.service"]:
             if self._service is not None and self._service.poll() is None:
                 self._service.terminate()
-                self._service.wait(30)
+                self._service.wait(60)
             self._start_service()
 
     def _start_service(self) -> None:

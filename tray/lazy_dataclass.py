@@ -163,8 +163,11 @@ def _interpreted_init(cls: type, fields: Mapping[str, LazyField]) -> Callable[..
         if values is None:
             compiled(self, *given, **named)
             return
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        if _IN_SHORT_PROCESS:  # without slots
+            vars(self).update(values)
+        else:
+            for name, value in values.items():
+                object.__setattr__(self, name, value)
         if hasattr(self, "__post_init__"):
             self.__post_init__()
 

@@ -120,18 +120,25 @@ def _selectors(module: LazyModule) -> Mapping[str, object]:
 
 
 def _urllib_parse(module: LazyModule) -> Mapping[str, object]:
-    """The function that `pathlib` imports, to make the URI of a database from its path."""
+    """What `pathlib` imports, to make the URI of a database from its path, and what reads the relay's table."""
 
-    def quote_from_bytes(text: bytes) -> str:
-        if not text.translate(None, UNQUOTED):
+    def quote_from_bytes(text: bytes, safe: str = "/") -> str:
+        if safe == "/" and not text.translate(None, UNQUOTED):
             return text.decode()
-        quoted: str = module.load().quote_from_bytes(text)
+        quoted: str = module.load().quote_from_bytes(text, safe)
         return quoted
 
-    return {"quote_from_bytes": quote_from_bytes}
+    def unquote_to_bytes(quoted: bytes) -> bytes:
+        if b"%" not in quoted:
+            return quoted
+        text: bytes = module.load().unquote_to_bytes(quoted)
+        return text
+
+    return {"quote_from_bytes": quote_from_bytes, "unquote_to_bytes": unquote_to_bytes}
 
 
 GIVEN: Mapping[str, Callable[[LazyModule], Mapping[str, object]]] = {
+    "binascii": lambda module: {},
     "hashlib": _hashlib,
     "locale": lambda module: {},
     "logging": _logging,
@@ -141,5 +148,6 @@ GIVEN: Mapping[str, Callable[[LazyModule], Mapping[str, object]]] = {
     "signal": _in_c,
     "sqlite3": _in_c,
     "typing": lambda module: {"TYPE_CHECKING": False},
+    "unicodedata": lambda module: {},
     "urllib.parse": _urllib_parse,
 }

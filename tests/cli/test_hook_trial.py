@@ -125,7 +125,8 @@ def test_what_a_test_sends_is_marked_and_its_hook_can_tell(quiet: Live) -> None:
     assert b"(test)" in quiet.cli("log").stdout
     quiet.kill()
     assert b'"permissionDecisionReason":"guard (Hooktray): test=1"' in quiet.cli("test", "PreToolUse").stdout
-    assert (quiet.log()[0]["test"], quiet.log()[0]["offline"]) == (True, True)
+    row = quiet.wait_log(3)[0]
+    assert (row["test"], row["offline"]) == (True, True)
 
 
 def approve(live: Live) -> None:

@@ -45,7 +45,7 @@ class Dunst:
 
     def clear(self) -> None:
         """Closes all bubbles and forgets what was shown."""
-        subprocess.run(["dunstctl", "close-all"], env=self._environment, check=True, timeout=10)
+        subprocess.run(["dunstctl", "close-all"], env=self._environment, check=True, timeout=60)
         self._since = time.clock_gettime(time.CLOCK_BOOTTIME) * 1000
 
 

@@ -144,7 +144,7 @@ class Screen:
         self.do("key", name)
 
     def do(self, *words: str) -> None:
-        subprocess.run(["xdotool", *words], env=self._environment, check=True, capture_output=True, timeout=10)
+        subprocess.run(["xdotool", *words], env=self._environment, check=True, capture_output=True, timeout=60)
 
     def _popup(self, window: Any, types: set[int]) -> Box | None:
         try:

@@ -15,7 +15,7 @@ from tray.desktop.menu import Action
 from tray.desktop.sni import SniIcon
 
 T = TypeVar("T")
-DEADLINE = 30.0
+DEADLINE = 60.0
 MENU = "com.canonical.dbusmenu"
 
 
@@ -112,7 +112,7 @@ class Stage:
     def foreign_click(self, number: int, member: str = "Event", interface: str = MENU, own: str = "") -> str:
         """What another process is told that clicks, after it took the name `own` for itself; "None" = done."""
         argv = [sys.executable, "-c", FOREIGNER, self.address, self.item, member, interface, str(number), own]
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=True)
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=DEADLINE, check=True)
         return done.stdout.strip()
 
     def flush(self) -> None:

@@ -23,7 +23,7 @@ from tray.desktop.icon import Icon, IconBackend, choose_backend, choose_icon
 from tray.desktop.linux import XScreen, collapses_submenus, query_screen, session_bus
 from tray.desktop.menu import Action, MenuState, menu
 
-DEADLINE = 30.0
+DEADLINE = 60.0
 NO_SCREEN, SCREEN, OLD_TRAY = XScreen(), XScreen(display=True), XScreen(display=True, xembed=True)
 
 

@@ -45,7 +45,7 @@ class Tray:
     def close(self) -> None:
         assert self.process.stdin
         self.process.stdin.close()
-        assert self.process.wait(10) == 0, self.desk.log(self.process)
+        assert self.process.wait(60) == 0, self.desk.log(self.process)
 
 
 def start(desk: Desk, **environment: str) -> subprocess.Popen[bytes]:
@@ -204,7 +204,7 @@ def asked(desk: Desk, process: subprocess.Popen[bytes]) -> str:
 
 def end(desk: Desk, process: subprocess.Popen[bytes]) -> None:
     process.terminate()
-    assert process.wait(10) == 0, desk.log(process)
+    assert process.wait(60) == 0, desk.log(process)
     assert process.stdin
     process.stdin.close()
 

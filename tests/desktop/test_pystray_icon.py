@@ -15,7 +15,7 @@ from tray.desktop.mainloop import MainLoop
 from tray.desktop.menu import Action, MenuState, OpenPage, QuitTray, ToggleSwitch, menu
 from tray.desktop.pystray_icon import TOOLTIP_LIMIT, PystrayIcon, truncate
 
-DEADLINE = 20.0
+DEADLINE = 60.0
 PRESS = 11  # the message of a press on the icon
 
 

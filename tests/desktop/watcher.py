@@ -150,7 +150,7 @@ class Watcher:
         message = Message(
             destination=name, path=path, interface=interface, member=member, signature=signature, body=list(body)
         )
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             return await self.bus.call(message)
 
     def _hear(self, message: Message) -> None:

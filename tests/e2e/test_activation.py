@@ -56,7 +56,7 @@ def relay(live: Live, call: str) -> None:
 def ended(live: Live, manager: FakeUserManager) -> None:
     assert manager.service is not None
     manager.service.send_signal(signal.SIGTERM)
-    assert manager.service.wait(30) == 0
+    assert manager.service.wait(60) == 0
 
 
 def test_the_first_event_starts_the_tray_which_judges_those_after_it(plain: Plain, manager: FakeUserManager) -> None:

@@ -301,7 +301,7 @@ def test_an_event_from_below_a_hook_does_not_run_that_hook_and_runs_all_others(h
     answer = house.tool("outer inner", pid=int((tmp_path / "pid").read_text()))
     row = house.last
     (tmp_path / "go").touch()
-    outer.join(20)
+    outer.join(60)
 
     assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert [(hook["name"], hook["gate"]) for hook in row.hooks] == [("outer", "nested"), ("guard", "")]

@@ -209,11 +209,11 @@ class StandInScenes:
             "hello", *(("Bash", {"command": line}) for line in ("touch wanted", kill, "touch forbidden"))
         )
 
-        assert one.live.process.wait(20) == -9
+        assert one.live.process.wait(60) == -9
         assert one.made() == {"wanted", "killed"}
         assert "refused-by-a-rule" in one.stand_in.refused[0]
         assert one.stand_in.warnings == []
-        assert one.rows("tool_before")[-1]["offline"] is True
+        wait(lambda: one.rows("tool_before")[-1]["offline"], what="the row of the one-shot engine")
 
 
 class PromptScenes(StandInScenes):

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import headless
+import patient_relay
 import pytest
 from desk import wait
 from hosts import claude_code, shelley, starchild, x_code
@@ -22,7 +24,6 @@ from hosts.process import Hook, Report
 from house import House
 from plain import Plain
 
-from tray import relay
 from tray.agents.protocol import spec
 from tray.agents.registry import AGENTS
 from tray.model.event import Capability
@@ -58,7 +59,7 @@ class Agent:
         (self.folder / "code").write_text(str(code))
 
     def line(self, event: str) -> str:
-        command = [sys.executable, "-I", "-S", str(relay.__file__), "--home", str(self.home), self.name, event]
+        command = [sys.executable, "-I", "-S", patient_relay.__file__, "--home", str(self.home), self.name, event]
         return shlex.join(command)
 
     def asked(self, event: str) -> Report:
@@ -85,7 +86,7 @@ def served(name: str, plain: Plain, tmp_path: Path) -> Agent:
     house.close()
     home = tmp_path / "home"
     plain.start([sys.executable, "-I", "-m", "tray", "--home", str(home), "run", "--headless"])
-    wait(lambda: house.paths.socket.exists(), what="the tray opens its socket")
+    wait(lambda: headless.is_open(house.paths.socket), what="the tray answers")
     return Agent(name, home, house.paths.config.parent)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from threading import Timer
 
 import pytest
@@ -22,13 +23,19 @@ LARGE_HEAD = frames.encode_event(FIELDS, {f"V{number}": "x" * 1000 for number in
 PATIENT = 10.0  # seconds; nobody waits that long
 
 
-@pytest.fixture
-def pair() -> Iterator[tuple[ClientConnection, socket.socket]]:
+@contextmanager
+def connected() -> Iterator[tuple[ClientConnection, socket.socket]]:
     ours, theirs = socket.socketpair()
     caller = ClientConnection(ours, PeerCredentials(1, 1), lambda lead, head: 5.0, lambda work, soon: None)
     with theirs:
         yield caller, theirs
         caller.close()
+
+
+@pytest.fixture
+def pair() -> Iterator[tuple[ClientConnection, socket.socket]]:
+    with connected() as made:
+        yield made
 
 
 @pytest.mark.parametrize("frame", [SMALL, LARGE_HEAD], ids=["small", "large head"])
@@ -66,10 +73,12 @@ def test_a_frame_in_two_pieces_is_one_frame(pair: tuple[ClientConnection, socket
 
 def test_a_frame_that_drips_is_one_frame(pair: tuple[ClientConnection, socket.socket]) -> None:
     caller, relay = pair
-    for number in range(len(SMALL)):
+    for number in range(len(SMALL) - 1):
         relay.sendall(SMALL[number : number + 1])
-        assert caller.read(0.001) is (number == len(SMALL) - 1)
+        assert not caller.read(0.001)
+    relay.sendall(SMALL[-1:])
 
+    assert caller.read(PATIENT)
     assert caller.relay_request().body == BODY
 
 
@@ -99,16 +108,22 @@ def test_nothing_may_follow_a_frame(size: int, more: bytes) -> None:
         caller.close()
 
 
-def test_each_progress_in_a_room_renews_the_time(pair: tuple[ClientConnection, socket.socket]) -> None:
-    caller, relay = pair
-    pieces = {1.2: SMALL[:5], 2.4: SMALL[5:]}  # each within 2 s of the one before, both together not
-    timers = [Timer(after, relay.sendall, [piece]) for after, piece in pieces.items()]
-    for timer in timers:
-        timer.start()
+def test_each_progress_in_a_room_renews_the_time() -> None:
+    """On a busy machine a piece may come too late: then it is tried again with more time."""
+    assert any(comes_within_renewed_time(seconds) for seconds in (2.0, 8.0, 32.0))
 
-    assert caller.read(2.0, extend=True)
-    for timer in timers:
-        timer.join()
+
+def comes_within_renewed_time(seconds: float) -> bool:
+    """Of a frame in two pieces, each comes within so many seconds of the one before, and both together do not."""
+    with connected() as (caller, relay):
+        timers = [Timer(0.6 * seconds, relay.sendall, [SMALL[:5]]), Timer(1.2 * seconds, relay.sendall, [SMALL[5:]])]
+        for timer in timers:
+            timer.start()
+        try:
+            return caller.read(seconds, extend=True)
+        finally:
+            for timer in timers:
+                timer.join()
 
 
 def test_without_a_word_nobody_waits_longer_than_that(pair: tuple[ClientConnection, socket.socket]) -> None:

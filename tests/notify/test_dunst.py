@@ -64,7 +64,7 @@ def test_dunst_shows_the_text_as_it_was_written_on_each_way(tmp_path: Path, bus:
 
 
 def dunstctl(environment: dict[str, str], *words: str) -> str | None:
-    done = subprocess.run(["dunstctl", *words], env=environment, capture_output=True, text=True, timeout=10)
+    done = subprocess.run(["dunstctl", *words], env=environment, capture_output=True, text=True, timeout=60)
     return done.stdout if done.returncode == 0 else None
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import weakref
 from pathlib import PurePath
 
 if sys.platform != "win32":
@@ -24,7 +23,9 @@ class SealedScript:
 
     def __init__(self, descriptor: int, path: str, original: str, *, is_shared: bool) -> None:
         self.descriptor, self.path, self.original, self.is_shared = descriptor, path, original, is_shared
-        weakref.finalize(self, os.close, descriptor)
+
+    def __del__(self) -> None:
+        os.close(self.descriptor)
 
 
 def seal(whole: bytes, original: str) -> SealedScript | None:
