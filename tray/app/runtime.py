@@ -224,7 +224,7 @@ class App:
             self._alerts,
             keep_records=self._state_watch.check,
             show=lambda: self._presenter.show(),
-            read_agents=lambda: self._presenter.opened(),
+            refresh_menu=lambda: self._presenter.opened(),
         )
 
     def _make_desktop(self) -> None:

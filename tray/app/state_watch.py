@@ -10,8 +10,8 @@ from collections.abc import Callable
 from tray.app.alert_controller import AlertController
 from tray.app.core import TrayCore
 from tray.app.file_watch import FolderWatch
-from tray.app.incident import Incident
 from tray.app.state_folder import LOCK, StateFolder
+from tray.app.state_incident import Incident
 from tray.app.state_recovery import StateRecovery
 from tray.files import Identity
 from tray.language import say
