@@ -55,7 +55,8 @@ class SoundError(Exception):
     """A sound was not played, and why."""
 
 
-PLAYER_ERRORS = (SoundError, *BUILT_IN_ERRORS)  # also those of miniaudio, where it meets another system library
+# The built-in ones are those of miniaudio when it finds another version of the system's library.
+PLAYER_ERRORS = (SoundError, *BUILT_IN_ERRORS)
 
 
 class Player:
