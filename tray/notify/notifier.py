@@ -235,7 +235,7 @@ class Notifier:
         return tuple(self._make_backends())
 
     async def disconnect(self) -> None:
-        for backend in vars(self).get("_backends", ()):  # none was made while nothing was sent
+        for backend in vars(self).get("_backends", ()):  # they are made at their first use
             await backend.close()
 
     def _order(self) -> list[NotificationBackend]:
