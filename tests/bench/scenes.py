@@ -197,6 +197,26 @@ def without_tray(folder: Path) -> list[Row]:
         return rows(in_turns(samples, 15), BASE)
 
 
+def one_shot_engine(folder: Path) -> list[Row]:
+    """Answered by the one-shot engine, 150 ms apart"""
+    base, hook = "`python -I -S -c pass`", "the hook by itself"
+    with (
+        tray(folder / "n") as nothing,
+        tray(folder / "r", rules=50) as ruled,
+        tray(folder / "h", hooks=1) as hooked,
+    ):
+        for one in (nothing, ruled, hooked):
+            one.stop()  # it wrote what tells the relay to start the engine
+        samples = {
+            base: once([sys.executable, "-I", "-S", "-c", "pass"]),
+            "nothing matches": once(nothing.relay()),
+            "50 rules in force": once(ruled.relay()),
+            hook: once(hooked.hook, RESULT),
+            "one hook runs": once(hooked.relay("PostToolUse"), RESULT),
+        }
+        return rows(in_turns(samples, 30, 0.15), base)
+
+
 def peers(folder: Path) -> list[Row]:
     """The hook of one Bash call: ours with and without the tray, and other projects' as they install it themselves"""
     ours = "ours, shell form"
@@ -381,6 +401,7 @@ SCENES = (
     bursts,
     payloads,
     without_tray,
+    one_shot_engine,
     peers,
     growth,
     journal,
