@@ -88,7 +88,7 @@ class Live:
         return self.place.run(self.relay_argv(agent, event, is_hung=is_hung), input=body, timeout=60)
 
     def relay_argv(self, agent: str, event: str, *, is_hung: bool = False) -> list[str]:
-        """The relay waits for a slow tray, unless it `is_hung`: then only for as long as it always does."""
+        """The relay waits for a slow tray; for one that `is_hung` it waits no longer than usual."""
         script = relay.__file__ if is_hung else patient_relay.__file__
         return [PYTHON, "-I", "-S", script, "--home", str(self.home), agent, event]
 

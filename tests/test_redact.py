@@ -435,11 +435,11 @@ def test_the_words_that_are_found_are_those_that_are_there(seed: int) -> None:
     signs = "".join(redaction.WORDS)
     some = chance.sample([*redaction.WORDS], 12)
     parts = [*some, *(word[:-1] for word in some), *(word[1:] for word in some), *chance.sample(signs, 12), " "]
-    for count in (3, 30, redaction.SPACING):
+    for count in (3, 30, redaction.CHARACTERS_PER_TRY):
         low = "".join(chance.choices(parts, k=count))
 
         assert redaction.find_words(low) == {word for word in redaction.WORDS if word in low}
-        behind = chance.choice(signs) * 3 * redaction.SPACING + low
+        behind = chance.choice(signs) * 3 * redaction.CHARACTERS_PER_TRY + low
         assert redaction.find_words(behind) == {word for word in redaction.WORDS if word in behind}
 
 

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Sequence
 
 RUN_ARGV = (["run"], ["run", "--headless"])
-# What modules of the tray import at its start, and use later if at all.
-LAZY = (
+# Modules of the library that the tray imports at its start, and uses later if at all.
+LAZY_MODULES = (
     "hashlib", "inspect", "ipaddress", "linecache", "locale", "pickle", "random", "secrets", "shutil", "signal",
     "tempfile", "textwrap", "wave",
 )  # fmt: skip
@@ -101,7 +101,7 @@ def _run(home: Sequence[str], argv: Sequence[str]) -> int:
     gc.disable()  # until the parts are built: none of them is garbage
     from tray.lazy_modules import use_lazy_modules
 
-    use_lazy_modules(*LAZY)  # before their first users are imported
+    use_lazy_modules(*LAZY_MODULES)  # before their first users are imported
     from tray.app.start import start
     from tray.errors import HooktrayError
     from tray.paths import locate

@@ -2,8 +2,8 @@
 
 A lazy module has a few functions, most of them from the C module on which the real one is built. When code uses any
 other name of it, it loads the real module and returns the name from there. So an event loads no OpenSSL, no `logging`
-until a line is logged, and nothing that these import. This saves a seventh of its processor time, and a tenth of the
-tray's until it answers.
+until a line is logged, and nothing that these import. This saves a seventh of an event's processor time, and a tenth
+of that of the tray's start.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Protocol as Protocol
 else:
-    Protocol = object  # what only type checkers look at
+    Protocol = object  # only type checkers need the real one
 
 PACKAGES = frozenset({"logging", "sqlite3"})
 LOGGING = frozenset({"critical", "debug", "error", "exception", "info", "log", "warning"})

@@ -20,7 +20,7 @@ OUT_OF_MEMORY = 3  # the exit code
 LONGEST_HOLD = 10.0  # seconds that a ThrottledCall waits after costly work, at most
 NEVER = 2**31 - 1  # collections of the younger values, after which all are looked at
 # For glibc's mallopt, in its own numbers. A value above LARGEST_BLOCK, the most that glibc takes, gets memory of its
-# own each time. A smaller one comes out of the heap, which keeps so many free bytes at its end.
+# own each time. A smaller one comes out of the heap, which keeps KEPT_FREE free bytes at its end.
 TRIM_THRESHOLD, MMAP_THRESHOLD, ARENA_MAX = -1, -3, -8
 LARGEST_BLOCK, KEPT_FREE = 32 * 1024 * 1024, 24 * 1024 * 1024
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
+from connect.claude_home import TEXT, file, home
 
 from tray.agents.packages import PackagedAgents
 from tray.agents.registry import AGENTS, BUILT_IN
@@ -21,7 +22,7 @@ from tray.paths import locate
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
 
-TEXT = '{"model": "opus"}\n'
+__all__ = ["file", "home"]
 
 
 @dataclass
@@ -38,20 +39,6 @@ class Desk:
 
     def changed(self) -> None:
         self.drawn += 1
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    return tmp_path
-
-
-@pytest.fixture
-def file(home: Path) -> Path:
-    file = home / ".claude" / "settings.json"
-    file.parent.mkdir()
-    file.write_text(TEXT)
-    return file
 
 
 @pytest.fixture

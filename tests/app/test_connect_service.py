@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from connect.claude_home import TEXT, file, home
 
 from tray.app.connect_service import ConnectService
 from tray.errors import HooktrayError
@@ -14,21 +15,7 @@ from tray.paths import locate
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
 
-TEXT = '{"model": "opus"}\n'
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    return tmp_path
-
-
-@pytest.fixture
-def file(home: Path) -> Path:
-    file = home / ".claude" / "settings.json"
-    file.parent.mkdir()
-    file.write_text(TEXT)
-    return file
+__all__ = ["file", "home"]
 
 
 @pytest.fixture

@@ -84,7 +84,7 @@ def test_a_tray_loads_no_module_of_the_library_that_its_start_does_not_use(house
         import sys
         from tray import __main__ as tray
         from tray.lazy_modules import use_lazy_modules
-        use_lazy_modules(*tray.LAZY)
+        use_lazy_modules(*tray.LAZY_MODULES)
         from tray.app.start import _import_lean
         _import_lean()
         from tray.app.core import TrayCore

@@ -14,8 +14,8 @@ from house import House
 
 from tray.app import state_recovery
 from tray.app.file_watch import FolderWatch
-from tray.app.incident import Incident, IncidentCause
 from tray.app.state_folder import AnotherTrayError, StateFolder
+from tray.app.state_incident import Incident, IncidentCause
 from tray.app.state_recovery import StateRecovery
 from tray.edit.backups import Backups
 from tray.edit.file_changes import File, FileChange, apply

@@ -17,7 +17,7 @@ import pytest
 from connect.trays import approve_all
 from seeds.product import SCRIPTS, Product
 
-pytestmark = pytest.mark.xdist_group("seeds")  # one worker, so one tray
+pytestmark = pytest.mark.xdist_group("seeds")  # one worker, so one tray; test_sixteen_pairs.py is there, too
 
 TEMPORARY = ("hook-state-*", "hook-rate-*", "hook-cache-*", "test-count-*", "build-count-*")
 SECRET = "api_key = 'abcdefghijklmnopqrstuvwxyz'"
@@ -81,7 +81,7 @@ def claude(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
         yield product.source("claude-code", path).start()
         product.close()
     for left in _temporary() - before:
-        left.unlink()
+        left.unlink(missing_ok=True)
 
 
 def _temporary() -> set[Path]:

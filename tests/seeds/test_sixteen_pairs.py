@@ -23,7 +23,8 @@ from seeds.product import Product
 from tray.agents.registry import AGENTS
 from tray.app import open_stores
 
-pytestmark = pytest.mark.xdist_group("pairs")  # one worker, so one tray
+# One worker, so one tray; that of test_scripts.py, as the scripts of both write the same names into /tmp.
+pytestmark = pytest.mark.xdist_group("seeds")
 
 FOUR = ("claude-code", "shelley", "starchild", "x-code")
 PROGRAMS = ("curl", "eslint", "nc", "psql")  # which the examples start; here they write down that they were

@@ -73,7 +73,7 @@ class _PieceReader:
             return value, end
         for size in (SMALL, MEDIUM, PIECE):
             if self._raw.find(CLOSING[opening], at, at + size) < 0:
-                continue  # a long text goes on there: that is found out faster than by reading it
+                continue  # this is not all of it: looking for the end is faster than reading in vain
             try:
                 return self._scanned(at, size)
             except (ValueError, StopIteration):  # this is not all of it
@@ -152,7 +152,7 @@ class _PieceReader:
         """Those that may be behind a member, far from here."""
         piece = self._raw[at : at + PIECE]
         plain = not any(sign in piece for sign in SIGNS)
-        last = at + piece.rfind(b",") + 1  # one sign is found many times faster than two
+        last = at + piece.rfind(b",") + 1  # one character is found many times faster than two
         for ending in (b",",) if plain else ENDS:
             cut = last
             for _ in range(CUTS):

@@ -1,4 +1,4 @@
-"""What the alerts get from other parts of the tray (`AlertPorts`), and what their buttons do (`AlertActions`)."""
+"""What the alerts get from other parts of the tray, the settings among it, and what their buttons do."""
 
 from __future__ import annotations
 

@@ -69,6 +69,6 @@ class CommandAnswers:
         return Reports(self._core.paths, self._core.stores, self._core.catalog).make(request, health)
 
     def _heard_from_agents(self) -> bool:
-        """Whether an agent was ever connected, or sent an event: then one may type into a terminal."""
+        """Whether an agent was ever connected or sent an event: such an agent may type into a terminal, too."""
         core = self._core
         return bool(core.agents.count or core.stores.journal.count() or connected_agents(core.paths))

@@ -22,8 +22,8 @@ AGENTS_SECONDS = 1.0  # seconds, at least, between two readings of all agents' f
 class ConnectionWatch:
     """All of it runs on one thread, the work queue's.
 
-    `keep_records` keeps what `connect` recorded, in case it is deleted. `show` draws icon and menu again, and
-    `read_agents` has the menu read the agents' files.
+    `keep_records` keeps what `connect` recorded, in case it is deleted. `show` draws icon and menu again.
+    `refresh_menu` has the menu read the agents' files again.
     """
 
     def __init__(
@@ -34,10 +34,10 @@ class ConnectionWatch:
         *,
         keep_records: Callable[[], object],
         show: Callable[[], None],
-        read_agents: Callable[[], None],
+        refresh_menu: Callable[[], None],
     ) -> None:
         self._relay_files, self._shutdown_state = core.relay_files, core.shutdown_state
-        self._keep_records, self._show, self._show_agents = keep_records, show, read_agents
+        self._keep_records, self._show, self._refresh_menu = keep_records, show, refresh_menu
         self._throttled_agents = ThrottledCall(loop, lambda: core.work.post(self._read_agents), AGENTS_SECONDS)
         self._watch = FileWatch(loop, lambda: core.work.post(self.check))
         paths, catalog = core.paths, core.catalog
@@ -80,5 +80,5 @@ class ConnectionWatch:
 
     def _read_agents(self) -> None:
         """Read again what menu and page show of agents, and whose guards the relay's table has."""
-        self._show_agents()
+        self._refresh_menu()
         self.write_relay_files()

@@ -71,7 +71,7 @@ def build_desktop(
 ) -> tuple[Presenter, MenuController, AgentsMenu]:
     """What the user sees, and what a click does. What else the menu needs is added to `_services`."""
     agents = AgentsMenu(
-        _connecting(core, ports),
+        _connect_service(core, ports),
         spawn=ports.spawn,
         changed=lambda: ports.post(presenter.show),
         inform=lambda title, text: ports.post(lambda: alerts.alerts.inform(title, text)),
@@ -93,7 +93,7 @@ def build_desktop(
     return presenter, controller, agents
 
 
-def _connecting(core: TrayCore, ports: DesktopPorts) -> ConnectService:
+def _connect_service(core: TrayCore, ports: DesktopPorts) -> ConnectService:
     journal = core.stores.journal
     return ConnectService(
         core.paths,

@@ -126,7 +126,7 @@ class EntryWatch:
 
     def check(self) -> None:
         """Read the files if any of them has changed; announce what is new, and withdraw what is well again."""
-        from tray.app.checks.entries import recorded_entries, watched_files  # the tray answers before it looks here
+        from tray.app.checks.entries import recorded_entries, watched_files  # not needed to start
 
         site = self._look_at()
         stamps = _stamps((*self._files, *_records(site)))

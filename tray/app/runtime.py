@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from tray.ipc.health import TrayHealth
 
 REFRESH_SECONDS = 1.0  # seconds between two refreshes of the sources while events come in
-EVENT_SECONDS = 0.05  # seconds that it then waits, in which an event that came during the start is answered
-ICON_SECONDS = 0.5  # seconds, at most, that other work waits at the start until the icon is on the screen
+ICON_SECONDS = 0.5  # seconds, at most, that the rest of the start waits until the icon is on the screen
+EVENT_SECONDS = 0.05  # seconds that it waits after that: the tray answers an event that came during the start first
 # What tracebacks and the causes of failed hooks need, also when no more files can be opened.
 NEEDED_WITHOUT_FILES = ("linecache", "signal", "textwrap")
 SESSION_DAYS = 7.0  # days that a session is remembered whose end was not reported
@@ -226,7 +226,7 @@ class App:
             self._alerts,
             keep_records=self._state_watch.check,
             show=lambda: self._presenter.show(),
-            read_agents=lambda: self._presenter.opened(),
+            refresh_menu=lambda: self._presenter.opened(),
         )
 
     def _make_desktop(self) -> None:
@@ -345,7 +345,7 @@ class App:
             return
         self._sessions.load()
         self._presenter.attach(self._icon)
-        # What follows would take processor time from the icon, and from an event that waited for the tray.
+        # The rest of the start would take processor time from the icon, and from an event that waits for its answer.
         self._icon.wait_visible(ICON_SECONDS)
         self._shutdown_state.wait(EVENT_SECONDS)
         self._connections.write_relay_files()

@@ -1,4 +1,4 @@
-"""Reads the sources and settings of hooks again, and announces what newly waits for the user."""
+"""Reads the sources of hooks and the settings again, and announces what newly waits for the user."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class SourceRefresh:
         self._controls.follow_connections(native_hooks(self._paths, self._catalog.states))
 
     def _announce_waiting(self, offered: set[str]) -> None:
-        """Hooks that are `offered` have one alert for all of them."""
+        """Announce each hook and setting that waits; the `offered` hooks have one alert together."""
         alerts = self._alert_controller.alerts
         for state in self._catalog.take_new():
             if state.key not in offered:

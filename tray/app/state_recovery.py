@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from tray.app import Stores
-from tray.app.incident import Incident, IncidentCause
 from tray.app.state_folder import AnotherTrayError, StateFolder, StatePart
+from tray.app.state_incident import Incident, IncidentCause
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.inspection import read_bundle
 from tray.errors import HooktrayError, StoreError

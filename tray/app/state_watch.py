@@ -10,8 +10,8 @@ from collections.abc import Callable
 from tray.app.alert_controller import AlertController
 from tray.app.core import TrayCore
 from tray.app.file_watch import FolderWatch
-from tray.app.incident import Incident
 from tray.app.state_folder import LOCK, StateFolder
+from tray.app.state_incident import Incident
 from tray.app.state_recovery import StateRecovery
 from tray.files import Identity
 from tray.language import say
@@ -67,7 +67,7 @@ class StateWatch:
         return self._recovery.incident
 
     def start(self, socket: Identity | None) -> None:
-        """The socket is open, and is this file."""
+        """Begin to watch. The socket is open, and is this file."""
         self._recovery.start(socket)
 
     def check(self) -> bool:
@@ -79,7 +79,7 @@ class StateWatch:
         self._work.run(self._recovery.keep_records, KEEP_TIMEOUT)
 
     def show_incident(self) -> None:
-        """Once it was read, the icon is as usual again."""
+        """Show it to the user. Then the icon is as usual again, unless the folder still cannot be made anew."""
         if incident := self.incident:
             if incident.failure:
                 self._alert_controller.announce(state_folder_lost(incident.text))
@@ -93,11 +93,11 @@ class StateWatch:
         self._folder_watch.close()
 
     def close(self) -> None:
-        """After the last record was written."""
+        """Let the database go, after the journal has written its last row."""
         self._recovery.close()
 
     def _recover(self) -> None:
-        """Something happened to the state folder."""
+        """Called when something happened to the state folder."""
         if self.check() or not self._paths.relay_conf.exists():
             self._refresh()
         elif sys.platform != "linux":  # nothing else reports a change there

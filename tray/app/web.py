@@ -58,7 +58,7 @@ def build_page(
     sessions: Callable[[], tuple[Session, ...]],
     go_to_session: Callable[[str, str], None],
 ) -> WebPage:
-    """`menu` is called late."""
+    """`menu` is called when the page needs it: the menu is built later."""
     paths, stores, catalog, work, questions = core.paths, core.stores, core.catalog, core.work, core.questions
     parts = PageServices(
         journal=stores.journal,
@@ -97,7 +97,7 @@ def build_replay(
     """
 
     def replay(record: Record) -> ReplayComparison:
-        from tray.engine.replay import compare  # no start needs these two
+        from tray.engine.replay import compare  # not needed to start
         from tray.engine.trial import NullListener
 
         listener = NullListener()

@@ -30,7 +30,7 @@ def create_config(paths: Paths) -> bool:
 
 
 class FirstStart:
-    """Welcomes the user, and connects agents if a person agrees at the terminal; `post` gets the thread for that."""
+    """Welcomes the user; connects agents, on the thread that `post` leads to, if a person agrees at the terminal."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class FirstStart:
         self._question.close()
 
     def _connect_all(self, digests: Sequence[str]) -> None:
-        """What a person answered at the terminal."""
+        """Connect the agents that a person chose at the terminal."""
         try:
             self._echo(self._agents.connect_all(digests))
         except HooktrayError as error:

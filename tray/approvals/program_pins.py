@@ -1,4 +1,4 @@
-"""Which programs a hook runs by name, found once, when it is approved; program_check.py compares them then."""
+"""Which programs a hook runs by name, found once, at the approval; program_check.py compares them at each start."""
 
 from __future__ import annotations
 

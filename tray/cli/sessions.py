@@ -58,14 +58,12 @@ def show_sessions(
 
 
 def _follow(rows: SessionRows, database: Path, *, as_json: bool) -> NoReturn:
-    """Each row, then each that changes, until the user ends it."""
+    """Print each row, then each one that changes, until the user ends the command."""
     from tray.cli.follow import file_states
     from tray.errors import StoreError
 
-    before, shown = (
-        file_states(database),
-        session_rows(rows),
-    )  # in this order, or a change between them is never shown
+    before = file_states(database)  # first, or a change between the two is never shown
+    shown = session_rows(rows)
     for row in shown:
         _print(row, as_json=as_json)
     while True:

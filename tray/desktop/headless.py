@@ -29,7 +29,7 @@ class HeadlessIcon:
         self._loop = MainLoop()
 
     def wait_visible(self, seconds: float) -> None:
-        """It never is."""
+        """Return at once: no host ever has this icon."""
 
     def run(self) -> None:
         self._loop.run()

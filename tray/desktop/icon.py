@@ -32,7 +32,7 @@ class Icon(Protocol):
     """What the rest of the tray knows of the icon. `run` owns the main thread; all else may come from any thread.
 
     `reason` is one line for the user when no icon is on the screen at start, `visible` whether one is now.
-    `wait_visible` returns when a tray host that is there has the icon, and at the latest after so many seconds.
+    `wait_visible` waits until the tray host has the icon, at most so many seconds, and not at all without a host.
     """
 
     @property

@@ -102,7 +102,7 @@ class PystrayIcon:
         return self._is_up and getattr(self._icon, "_systray_manager", True) is not None
 
     def wait_visible(self, seconds: float) -> None:
-        """It comes up in threads of its own, and no tray host answers."""
+        """Return at once: no tray host reports that it has this icon."""
 
     def run(self) -> None:
         if self._owns_main:

@@ -89,7 +89,7 @@ class SniIcon:
         return self._present and self._shown and registration is not None and registration.listed
 
     def wait_visible(self, seconds: float) -> None:
-        """Wait until a host has the icon, at most so long, and not at all while none is there."""
+        """Wait until a host has the icon, at most so many seconds, and not at all without a host."""
         if self._present:
             self._listed.wait(seconds)
 
@@ -111,7 +111,7 @@ class SniIcon:
 
     def stop(self) -> None:
         """Leave the bus, then let `run` return."""
-        self._listed.set()  # who waits for the icon waits in vain
+        self._listed.set()  # ends `wait_visible`: no host will have the icon
         if not self._loop.is_closed():
             leaving = asyncio.run_coroutine_threadsafe(self._stop(), self._loop)
             if not _is_running_in(self._loop):

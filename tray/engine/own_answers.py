@@ -15,7 +15,7 @@ TYPED_COMMAND_KINDS = frozenset(
     {EventKind.MODEL_BEFORE, EventKind.PROMPT, EventKind.PROMPT_EXPANSION, EventKind.SLASH_COMMAND}
 )
 COMMAND_LIMIT = 500  # characters; a longer text that begins with our word is a text about hooks
-CommandAnswers = Callable[[tuple[str, ...], str], str]  # the words, ours first, and the agent they were typed into
+TypedCommandAnswer = Callable[[tuple[str, ...], str], str]  # the words, ours first, and the agent that got them
 LOST_NAME = "lost approvals"
 LOST_REASON = (
     "Hooktray lost its approvals, and a hook that was approved guards this call. A person reviews them in the tray's"
@@ -38,7 +38,7 @@ def parse_command(event: Event) -> tuple[str, ...] | None:
     return tuple(words) if words[:1] and words[0] in WORDS else None
 
 
-def answer_command(event: Event, command_answers: CommandAnswers) -> Outcome | None:
+def answer_command(event: Event, command_answers: TypedCommandAnswer) -> Outcome | None:
     """A refusal whose reason is the answer; None when no command of ours was typed."""
     words = parse_command(event)
     if words is None:

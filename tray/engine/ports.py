@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from tray.engine.own_answers import CommandAnswers, LostApprovals, no_tray
+from tray.engine.own_answers import LostApprovals, TypedCommandAnswer, no_tray
 from tray.engine.user_questions import UserQuestions
 from tray.execution.hook_runs import HookRuns
 from tray.lazy_dataclass import dataclass, field
@@ -87,7 +87,7 @@ class EngineOptions:
     # For the user, beside the answer; only the one-shot engine has one.
     note: Callable[[Event], str] = lambda event: ""
     questions: UserQuestions = field(default_factory=UserQuestions)
-    command_answers: CommandAnswers = no_tray
+    command_answers: TypedCommandAnswer = no_tray
     exceptions: Callable[[], Sequence[str]] = tuple  # of the self-protection
     page: PageAddress = field(default_factory=PageAddress)
     lost: LostApprovals = field(default_factory=LostApprovals)

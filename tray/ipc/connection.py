@@ -125,7 +125,7 @@ class ClientConnection:
         self._submit = submit
         self._unread: bytes | bytearray = b""  # the first piece as it came: of most frames it is all
         self._body = io.BytesIO()  # from which the whole is taken without a copy
-        self._has_room = False  # whether the whole body has its place
+        self._has_room = False  # whether `_body` has room for all of it
         self._received = 0  # bytes of the body, kept or not
         self._until = time.monotonic() + FRAME_TIMEOUT
         self._was_open = False  # whether the other end was open when what has arrived was read

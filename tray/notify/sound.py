@@ -55,7 +55,8 @@ class SoundError(Exception):
     """A sound was not played, and why."""
 
 
-PLAYER_ERRORS = (SoundError, *BUILT_IN_ERRORS)  # also those of miniaudio, where it meets another system library
+# The built-in ones are those of miniaudio when it finds another version of the system's library.
+PLAYER_ERRORS = (SoundError, *BUILT_IN_ERRORS)
 
 
 class Player:
@@ -144,20 +145,20 @@ class Player:
     def _next(self) -> Callable[[], None] | None:
         with self._changed:
             self._changed.wait_for(lambda: self._queue or self._halt.is_set())
-            return None if self._halt.is_set() else partial(self._perform, self._queue.popleft())
+            return None if self._halt.is_set() else partial(self._play_now, self._queue.popleft())
 
-    def _perform(self, one: Sounding) -> None:
+    def _play_now(self, one: Sounding) -> None:
         problem = UNEXPECTED
         try:
-            problem = self._problem(one)
+            problem = self._play_steps(one)
         finally:
             if problem:
                 self._fail(problem)
             else:
                 self.last_error = ""
 
-    def _problem(self, one: Sounding) -> str:
-        """Play it; returns the first problem, "" when there was none."""
+    def _play_steps(self, one: Sounding) -> str:
+        """The pack's sound or our own, then the spoken line. Returns the first problem; "" when there was none."""
         problems = []
         for step in (self._sound_of_pack, self._own_sound, self._speak):
             try:

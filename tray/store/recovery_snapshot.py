@@ -58,7 +58,7 @@ class RecoverySnapshot:
         return lost
 
     def add_records(self) -> None:
-        """Take the records that are there now; those that are not stay as they are known."""
+        """Add the records that are there now; those that are missing stay as they were read last."""
         self.records = self.records | records(self._folder, self._stamps, self.records)
 
     def save_approvals(self, state: LedgerState, off: frozenset[str]) -> None:

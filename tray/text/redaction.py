@@ -52,16 +52,16 @@ def redact(text: str, keep: int | None = None, names: Collection[str] = ()) -> R
     `names` of hooks are no names of secrets where a text begins with them: `no-secrets: keep secrets out`.
     """
     low = text.lower() if text.isascii() else fold_case(text)
-    there = None if low is None else find_words(low)
+    present = None if low is None else find_words(low)
     found: list[_SecretSpan] = []
-    for token in find_tokens(text, there):
+    for token in find_tokens(text, present):
         found.append(_SecretSpan(*token.span(), token.lastgroup or "token"))
     for kind, words, shape in SHAPES:
-        if there is None or not there.isdisjoint(words):
+        if present is None or not present.isdisjoint(words):
             for shown in shape.finditer(text):
                 if not shown["value"].startswith("[masked"):
                     found.append(_SecretSpan(*shown.span("value"), kind))
-    if named := find_names(text, low, there):
+    if named := find_names(text, low, present):
         found += _named_spans(text, named, _title_spans(text, names))
     return _mask_spans(text, _merge_spans(found), keep) if found else Redacted(text[:keep])
 
@@ -254,14 +254,14 @@ OWNER = lazy_pattern(
     r"(?:api|access|account|app|auth|client|deploy|encryption|license|master|private|service|shared|signing|ssh|storage"
     r"|webhook)[_-]?\Z"
 )
-# The signs of texts and of code, the most common ones last. Those that are not here are the rarest.
-COMMON_SIGNS = "zqjx9876543210kvbwy=/:.gf-mpuhc_dlrsnioate"
-# All these words, and those of SHAPES, in lower case, with the place of its rarest sign in each.
+# The characters of texts and of code, the most common ones last. Those that are not here are the rarest.
+COMMON_CHARACTERS = "zqjx9876543210kvbwy=/:.gf-mpuhc_dlrsnioate"
+# Each of these beginnings and each word of SHAPES, in lower case -> the place of its rarest character.
 WORDS = {
-    word: word.index(min(word, key=COMMON_SIGNS.find))
+    word: word.index(min(word, key=COMMON_CHARACTERS.find))
     for word in (*map(str.lower, TOKEN_BEGINS), *NAME_BEGINS, *(word for _, words, _ in SHAPES for word in words))
 }
-SPACING = 1024  # characters of text for each place of its rarest sign at which a word is looked for
+CHARACTERS_PER_TRY = 1024  # of the text, for each place of a word's rarest character that is tried
 
 
 def fold_case(text: str) -> str | None:
@@ -275,19 +275,20 @@ def fold_case(text: str) -> str | None:
 def find_words(low: str) -> set[str]:
     """Those of WORDS that are in the text, which is in lower case.
 
-    To look for one sign is many times faster than to look for two. A plain loop: it runs for every text that is kept.
+    Python finds one character many times faster than two, so it looks for the rarest one of each word first. A plain
+    loop: it runs for every text that is kept.
     """
-    found, few = set(), range(len(low) // SPACING + 1)
+    found, tries = set(), range(len(low) // CHARACTERS_PER_TRY + 1)
     for word, offset in WORDS.items():
-        sign = word[offset]
-        at = low.find(sign, offset)
-        for _ in few:
+        rarest = word[offset]
+        at = low.find(rarest, offset)
+        for _ in tries:
             if at < 0:
                 break
             if low.startswith(word, at - offset):
                 found.add(word)
                 break
-            at = low.find(sign, at + 1)
+            at = low.find(rarest, at + 1)
         else:
             if at >= 0 and low.find(word, at - offset) >= 0:
                 found.add(word)
@@ -297,7 +298,7 @@ def find_words(low: str) -> set[str]:
 def find_tokens(text: str, words: Collection[str] | None = None) -> list[re.Match[str]]:
     """What TOKEN.finditer would find. `words` are those of the text, if they are known."""
     places: set[int] = set()
-    for begin in TOKEN_BEGINS:  # a plain loop, too
+    for begin in TOKEN_BEGINS:  # a plain loop: it runs for every text that is kept
         if (words is None or begin.lower() in words) and begin in text:
             places |= _positions(text, begin)
     if TELEGRAM in text:

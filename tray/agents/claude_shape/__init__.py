@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from tray.agents import wire
 from tray.agents.agent import (
     Agent,
-    Connector,
     HookImporter,
-    HookReader,
     HookRules,
     Marks,
     NativeTool,
@@ -25,6 +24,10 @@ from tray.agents.claude_shape.protocol import ShapedProtocol
 from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.shape import DEFAULT_CAN, ClaudeShape
 from tray.lazy_pattern import lazy_pattern
+
+if TYPE_CHECKING:
+    from tray.agents.claude_shape.connector import ShapedConnector
+    from tray.agents.claude_shape.settings_hooks import ShapedReader
 
 CAPITALISED = lazy_pattern(r"[A-Z]\w*")
 UNCAPITALISED = lazy_pattern(r"[a-z]\w*")
@@ -49,24 +52,6 @@ def claude_shaped(
 
     `protected` are files besides the settings file. A value that is left out follows from `shape` and `file`.
     """
-
-    def connector() -> Connector:
-        from tray.agents.claude_shape.connector import ShapedConnector
-
-        return ShapedConnector(shape, file, name)
-
-    def reader() -> HookReader:
-        from tray.agents.claude_shape.settings_hooks import ShapedReader
-
-        return ShapedReader(shape, file, name)
-
-    def importer() -> HookImporter:
-        from tray.agents.claude_shape.connector import ShapedConnector
-        from tray.agents.claude_shape.hook_import import GroupImport
-        from tray.agents.claude_shape.settings_hooks import ShapedReader
-
-        return GroupImport(ShapedConnector(shape, file, name), ShapedReader(shape, file, name)).importer()
-
     return Agent(
         id=shape.agent,
         name=name,
@@ -86,10 +71,28 @@ def claude_shaped(
         settings_files=(file.path,),
         path_words=file.path_words,
         unconnected_events=frozenset(file.unconnected_events),
-        connector=connector,
-        reader=reader,
-        importer=importer,
+        connector=lambda: _connector(shape, file, name),
+        reader=lambda: _reader(shape, file, name),
+        importer=lambda: _importer(shape, file, name),
     )
+
+
+def _connector(shape: ClaudeShape, file: SettingsFile, name: str) -> ShapedConnector:
+    from tray.agents.claude_shape.connector import ShapedConnector
+
+    return ShapedConnector(shape, file, name)
+
+
+def _reader(shape: ClaudeShape, file: SettingsFile, name: str) -> ShapedReader:
+    from tray.agents.claude_shape.settings_hooks import ShapedReader
+
+    return ShapedReader(shape, file, name)
+
+
+def _importer(shape: ClaudeShape, file: SettingsFile, name: str) -> HookImporter:
+    from tray.agents.claude_shape.hook_import import GroupImport
+
+    return GroupImport(_connector(shape, file, name), _reader(shape, file, name)).importer()
 
 
 def shaped_marks(shape: ClaudeShape) -> Marks:

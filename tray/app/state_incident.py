@@ -1,4 +1,4 @@
-"""What happened to the state folder, and what became of it, as values and in words."""
+"""What happened to the state folder, whether it was made anew, and the texts about both."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class IncidentCause(enum.Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incident:
-    """What happened to the state folder, and what became of it."""
+    """What happened to the state folder, and what was made anew, lost or set aside."""
 
     at: float
     cause: IncidentCause
