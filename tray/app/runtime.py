@@ -49,8 +49,9 @@ if TYPE_CHECKING:
 REFRESH_SECONDS = 1.0  # seconds between two refreshes of the sources while events come in
 ICON_SECONDS = 0.5  # seconds, at most, that the rest of the start waits until the icon is on the screen
 EVENT_SECONDS = 0.05  # seconds that it waits after that: the tray answers an event that came during the start first
-# What tracebacks and the causes of failed hooks need, also when no more files can be opened.
-NEEDED_WITHOUT_FILES = ("linecache", "signal", "textwrap")
+# What tracebacks, asyncio's own reports of errors and the causes of failed hooks need, also when no more files can be
+# opened: an error that asyncio cannot report ends the loop.
+NEEDED_WITHOUT_FILES = ("inspect", "linecache", "signal", "textwrap")
 SESSION_DAYS = 7.0  # days that a session is remembered whose end was not reported
 
 log = logging.getLogger(__name__)
