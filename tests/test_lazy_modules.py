@@ -18,10 +18,10 @@ NOT_LOADED = {
 }  # fmt: skip
 
 
-def run(program: str) -> list[str]:
-    """The lines that a program prints which starts with the lazy modules in use."""
+def run(program: str, names: str = "") -> list[str]:
+    """The lines that a program prints which starts with these lazy modules in use, or all of GIVEN."""
     start = f"import sys; sys.path.append({str(Path(__file__).parent.parent)!r})\n"
-    start += "from tray.lazy_modules import use_lazy_modules, when_loaded; use_lazy_modules()\n"
+    start += f"from tray.lazy_modules import use_lazy_modules, when_loaded; use_lazy_modules({names})\n"
     argv = [sys.executable, "-I", "-S", "-c", start + program]
     return subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True).stdout.splitlines()
 
@@ -80,6 +80,23 @@ def test_another_thread_logs_only_when_the_handler_is_there() -> None:
     )
 
     assert sorted(lines) == ["one", "other"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such limit")
+def test_what_was_loaded_ahead_needs_no_file_later() -> None:
+    program = """if True:
+        import linecache, resource, signal, sys, textwrap, traceback
+        from tray.lazy_modules import load_modules
+        load_modules("linecache", "signal", "textwrap")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (3, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+        try:
+            1 / 0
+        except ZeroDivisionError:
+            print(traceback.format_exc().splitlines()[-1])
+        print(textwrap.dedent(" a"), signal.Signals(9).name)
+    """
+
+    assert run(program, "'linecache', 'signal', 'textwrap'") == ["ZeroDivisionError: division by zero", "a SIGKILL"]
 
 
 def test_what_is_loaded_already_stays() -> None:

@@ -84,6 +84,14 @@ def use_lazy_modules(*names: str) -> None:
             setattr(importlib.import_module(parent), last, module)
 
 
+def load_modules(*names: str) -> None:
+    """Load those that are still lazy: what uses them may have to work when no file can be opened any more."""
+    for name in names:
+        module = sys.modules.get(name)
+        if isinstance(module, LazyModule):
+            module.load()
+
+
 def when_loaded(name: str, callback: Callable[[], object]) -> None:
     """Calls `callback` once the real module is loaded: now, or when the lazy one loads it."""
     module = sys.modules.get(name)

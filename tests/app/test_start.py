@@ -60,6 +60,33 @@ def test_a_tray_loads_openssl_when_something_large_is_hashed() -> None:
     assert done.stdout == "False True\n"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such limit")
+def test_an_error_in_the_loop_is_reported_and_ends_nothing_when_no_more_files_can_be_opened() -> None:
+    program = """if True:
+        import resource
+        from tray.__main__ import LAZY_MODULES
+        from tray.lazy_modules import load_modules, use_lazy_modules
+        use_lazy_modules(*LAZY_MODULES)
+        from tray.app.start import _import_lean
+        _import_lean()
+        import asyncio
+        from tray.app.runtime import NEEDED_WITHOUT_FILES
+        load_modules(*NEEDED_WITHOUT_FILES)
+        loop = asyncio.new_event_loop()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (3, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+        loop.call_soon(lambda: 1 / 0)
+        loop.call_soon(print, "it goes on")
+        loop.call_soon(loop.stop)
+        loop.run_forever()
+        loop.close()
+    """
+
+    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stdout) == (0, "it goes on\n")
+    assert "ZeroDivisionError" in done.stderr
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="psutil reads the process table elsewhere")
 def test_an_agent_is_recognised_and_its_session_followed_without_psutil() -> None:
     program = """if True:

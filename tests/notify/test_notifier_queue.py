@@ -18,7 +18,7 @@ from notify.parts import Recorder, alert, wait
 from tray.notify.alert import Alert
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
 from tray.notify.fallback_backends import ButtonlessBackend
-from tray.notify.notifier import QUEUE_LIMIT, NotificationBackend, Notifier, loudest
+from tray.notify.notifier import QUEUE_LIMIT, Delivery, NotificationBackend, Notifier, loudest
 from tray.notify.policy import Urgency
 from tray.notify.sound import Player
 
@@ -227,3 +227,28 @@ def test_a_back_end_that_raises_an_unknown_error_loses_only_that_alert() -> None
 
     assert [stage.deliveries.get(timeout=LONG) for _ in range(2)] == [("one", "failed"), ("two", "failed")]
     stage.close()
+
+
+class TakingBackend(ButtonlessBackend):
+    name = "taking"
+
+    async def send(self, alert: Alert) -> None:
+        pass
+
+
+def test_back_ends_that_cannot_be_made_are_the_problem_until_they_can() -> None:
+    problems = ["no more files", ""]
+
+    def make() -> list[NotificationBackend]:
+        if problem := problems.pop(0):
+            raise OSError(problem)
+        return [TakingBackend()]
+
+    async def main() -> None:
+        notifier = Notifier(asyncio.get_running_loop(), make, Player(), lambda: True, lambda *_: None)
+        await notifier.take_down("key")
+        assert (await notifier.send(QUIET), notifier.last_error) == (Delivery.FAILED, "no more files")
+        assert (await notifier.send(QUIET), notifier.last_error) == (Delivery.SENT, "")
+        await notifier.disconnect()
+
+    asyncio.run(main())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import faulthandler
 import gc
-import linecache
 import logging
 import os
 import time
@@ -41,6 +40,7 @@ from tray.desktop.icon import Icon, choose_icon, show_balloon
 from tray.desktop.menu import Action
 from tray.desktop.opener import Opener
 from tray.language import say
+from tray.lazy_modules import load_modules
 from tray.threads import LoopThread, ThrottledCall
 
 if TYPE_CHECKING:
@@ -49,6 +49,9 @@ if TYPE_CHECKING:
 REFRESH_SECONDS = 1.0  # seconds between two refreshes of the sources while events come in
 ICON_SECONDS = 0.5  # seconds, at most, that the rest of the start waits until the icon is on the screen
 EVENT_SECONDS = 0.05  # seconds that it waits after that: the tray answers an event that came during the start first
+# What tracebacks, asyncio's own reports of errors and the causes of failed hooks need, also when no more files can be
+# opened: an error that asyncio cannot report ends the loop.
+NEEDED_WITHOUT_FILES = ("inspect", "linecache", "signal", "textwrap")
 SESSION_DAYS = 7.0  # days that a session is remembered whose end was not reported
 
 log = logging.getLogger(__name__)
@@ -356,7 +359,7 @@ class App:
         self._catalog.prune()
         self._stores.journal.prune()
         self._stores.sessions.prune(SESSION_DAYS)
-        linecache.clearcache()  # loads the module: tracebacks are logged also when no more files can be opened
+        load_modules(*NEEDED_WITHOUT_FILES)
         gc.freeze()  # what exists by now stays: the collector need not scan it again and again
 
     def _refresh_again(self) -> None:

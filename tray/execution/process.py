@@ -96,7 +96,7 @@ def killed_by(number: int) -> str:
     """The cause for a process that a signal has ended."""
     try:
         return f"killed by signal {number} ({signal.Signals(number).name})"
-    except ValueError:
+    except (ValueError, ImportError, OSError):  # unknown, or the names cannot be loaded: no file can be opened
         return f"killed by signal {number}"
 
 

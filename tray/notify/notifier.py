@@ -12,7 +12,6 @@ import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import TimeoutError as FutureTimeoutError
-from functools import cached_property
 from typing import Protocol
 
 from tray.errors import BUILT_IN_ERRORS
@@ -89,6 +88,8 @@ class Notifier:
         self.working = ""  # the back end that delivered last
         self._loop = loop
         self._make_backends = backends
+        self._backends: tuple[NotificationBackend, ...] = ()
+        self._missing = ""  # why there are no back ends
         self._player = player
         self._muted = muted
         self._on_delivery = on_delivery
@@ -210,7 +211,7 @@ class Notifier:
                     self._since = asyncio.get_running_loop().time()
                 self.working, self.last_error = backend.name, "; ".join(errors)
                 return Delivery.SENT
-        problem = "; ".join(errors) or "there is no way to the desktop"
+        problem = "; ".join(errors) or self._missing or "there is no way to the desktop"
         if problem != self.last_error:
             log.warning("notification: %s", problem)
         self.working, self.last_error = "", problem
@@ -230,16 +231,20 @@ class Notifier:
                 return await asyncio.wait_for(backend.server_state(), STATE_TIMEOUT)
         return ServerState()
 
-    @cached_property
-    def _backends(self) -> tuple[NotificationBackend, ...]:
-        return tuple(self._make_backends())
-
     async def disconnect(self) -> None:
-        for backend in vars(self).get("_backends", ()):  # they are made at their first use
+        for backend in self._backends:
             await backend.close()
 
     def _order(self) -> list[NotificationBackend]:
-        """The one that works first, unless it is time to see whether the better ones work again."""
+        """The one that works first, unless it is time to see whether the better ones work again.
+
+        None while they cannot be made, as when no file can be opened, or their modules were deleted.
+        """
+        if not self._backends:
+            try:
+                self._backends = tuple(self._make_backends())
+            except BACKEND_ERRORS as error:
+                self._missing = str(error) or type(error).__name__
         recent = asyncio.get_running_loop().time() - self._since < RETRY_SECONDS
         return sorted(self._backends, key=lambda backend: not (recent and backend.name == self.working))
 
