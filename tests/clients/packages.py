@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,20 +21,32 @@ CACHE = ROOT / ".cache" / "clients"
 ROWS = {row["client"]: row for row in json.loads((Path(__file__).parent / "packages.json").read_text())}
 NEWEST = "CLIENTS_NEWEST" in os.environ
 LONGEST = 300  # seconds for 100-170 MB; 15-50 s where the registry is near
+TRIES = 2
 
 
 def fetched(client: str) -> Path:
     """The folder that has this client. Raises RuntimeError with what has to be done when it cannot be fetched."""
     row = ROWS[client]
+    CACHE.mkdir(parents=True, exist_ok=True)
     version = _newest(row) if NEWEST else row["version"]
     folder = CACHE / f"{client}-{version}"
-    CACHE.mkdir(parents=True, exist_ok=True)
     with FileLock(CACHE / f"{client}.lock"):
         if not (folder / "complete").exists():
-            shutil.rmtree(folder, ignore_errors=True)
-            _run(_pip(row, version, folder) if row["registry"] == "pypi" else _npm(row, version, folder))
+            _fetch(row, version, folder)
             (folder / "complete").touch()
     return folder
+
+
+def _fetch(row: dict[str, str], version: str, folder: Path) -> None:
+    for left in reversed(range(TRIES)):
+        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            _run(_pip(row, version, folder) if row["registry"] == "pypi" else _npm(row, version, folder))
+        except RuntimeError:
+            if not left:
+                raise
+        else:
+            return
 
 
 def version_run(client: str) -> str:
@@ -66,16 +79,19 @@ def _npm_program() -> Sequence[str]:
     npm = shutil.which("npm")
     if npm is None:
         raise RuntimeError("the clients come from npm, and there is no npm: install Node.js 20 or later")
-    return (npm, "--cache", str(CACHE / "npm"))
+    return (npm,)
 
 
 def _run(argv: Sequence[str]) -> str:
-    try:
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=LONGEST, check=False)
-    except subprocess.TimeoutExpired:
-        raise RuntimeError(f"{' '.join(argv)} took more than {LONGEST} s") from None
-    finally:
-        shutil.rmtree(CACHE / "npm", ignore_errors=True)  # packed copies that nobody needs again
+    """What it prints. Each run of npm has a cache of its own: another worker may fetch another client meanwhile."""
+    with tempfile.TemporaryDirectory(dir=CACHE, prefix="npm-", ignore_cleanup_errors=True) as cache:
+        environment = {**os.environ, "npm_config_cache": cache}
+        try:
+            done = subprocess.run(
+                argv, env=environment, capture_output=True, text=True, timeout=LONGEST, check=False
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise RuntimeError(f"{' '.join(argv)} took more than {LONGEST} s") from None
     if done.returncode:
         raise RuntimeError(f"{' '.join(argv)} failed: {done.stderr[-500:]}")
     return done.stdout
