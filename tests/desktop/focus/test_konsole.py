@@ -59,7 +59,8 @@ def wrong_turns(desk: Desk, windows: list[Konsole]) -> list[tuple[Tab, FocusResu
         tab = dice.choice(window.tabs)
         result = focus(tab.pane.place, "", desk.environment)
         wait(lambda window=window: front_pid(desk) == window.pid, LONG, "its window is in front")  # type: ignore[misc]
-        if result != FocusResult(True) or not tab.is_shown:
+        wait(lambda tab=tab: tab.is_shown, LONG, "its tab is shown")  # type: ignore[misc]  # Konsole says so a little later
+        if result != FocusResult(True):
             wrong.append((tab, result))
     return wrong
 
