@@ -55,26 +55,6 @@ def test_the_icon_registers_and_shows_pixels_and_a_tooltip(stage: Stage, host: W
     assert stage.icon.reason == ""
 
 
-def test_work_that_waits_for_the_icon_goes_on_when_a_host_has_it(stage: Stage, host: Watcher) -> None:
-    stage.icon.wait_visible(DEADLINE)
-
-    assert stage.icon.visible
-
-
-def test_work_waits_for_no_icon_while_no_host_is_there_or_when_the_tray_quits(stage: Stage) -> None:
-    stage.icon.start()
-    stage.icon.wait_visible(2 * DEADLINE)
-    stage.watcher()
-    wait(lambda: stage.icon.present, "the icon sees the host")
-    waiting = threading.Thread(target=stage.icon.wait_visible, args=(2 * DEADLINE,))
-    waiting.start()
-
-    stage.icon.stop()
-
-    waiting.join(DEADLINE)
-    assert not waiting.is_alive()
-
-
 def test_attention_is_another_status_and_another_picture(stage: Stage, host: Watcher) -> None:
     before = stage.do(host.properties(stage.item, "/StatusNotifierItem", "org.kde.StatusNotifierItem"))
 

@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from tray.ipc.health import TrayHealth
 
 REFRESH_SECONDS = 1.0  # seconds between two refreshes of the sources while events come in
-ICON_SECONDS = 0.5  # seconds, at most, that the rest of the start waits until the icon is on the screen
-EVENT_SECONDS = 0.05  # seconds that it waits after that: the tray answers an event that came during the start first
 # What tracebacks, asyncio's own reports of errors and the causes of failed hooks need, also when no more files can be
 # opened: an error that asyncio cannot report ends the loop.
 NEEDED_WITHOUT_FILES = ("inspect", "linecache", "signal", "textwrap")
@@ -346,9 +344,6 @@ class App:
             return
         self._sessions.load()
         self._presenter.attach(self._icon)
-        # The rest of the start would take processor time from the icon, and from an event that waits for its answer.
-        self._icon.wait_visible(ICON_SECONDS)
-        self._shutdown_state.wait(EVENT_SECONDS)
         self._connections.write_relay_files()
         self._connections.relay.announce_start()
         self._alert_controller.announce_offline(self._stores)

@@ -28,9 +28,6 @@ class HeadlessIcon:
         self.shown: list[IconView] = []
         self._loop = MainLoop()
 
-    def wait_visible(self, seconds: float) -> None:
-        """Return at once: no host ever has this icon."""
-
     def run(self) -> None:
         self._loop.run()
 

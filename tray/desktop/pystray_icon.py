@@ -101,9 +101,6 @@ class PystrayIcon:
         """Whether it is up; its Xorg icon also knows whether a tray has it."""
         return self._is_up and getattr(self._icon, "_systray_manager", True) is not None
 
-    def wait_visible(self, seconds: float) -> None:
-        """Return at once: no tray host reports that it has this icon."""
-
     def run(self) -> None:
         if self._owns_main:
             self._icon.run(setup=lambda icon: self.post(lambda: self._appear(icon)))

@@ -14,7 +14,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import threading
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 
 from dbus_fast import ErrorType, Message, MessageFlag, MessageType
@@ -68,7 +67,6 @@ class SniIcon:
         self._registration: Registration | None = None
         self._present = False  # what on_host_change was last called with
         self._shown = False  # there is something to show; a host never sees the menu empty
-        self._listed = threading.Event()  # a host has had the icon, or no host will
         self._tasks: set[asyncio.Task[None]] = set()
         self._watching: asyncio.Task[None] | None = None
         self._lost = False  # the bus died under us
@@ -88,11 +86,6 @@ class SniIcon:
         registration = self._registration
         return self._present and self._shown and registration is not None and registration.listed
 
-    def wait_visible(self, seconds: float) -> None:
-        """Wait until a host has the icon, at most so many seconds, and not at all without a host."""
-        if self._present:
-            self._listed.wait(seconds)
-
     def start(self) -> bool:
         """Get onto the bus; whether a host is there already. Raises one of BUS_ERRORS."""
         present = asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(START_TIMEOUT)
@@ -111,7 +104,6 @@ class SniIcon:
 
     def stop(self) -> None:
         """Leave the bus, then let `run` return."""
-        self._listed.set()  # ends `wait_visible`: no host will have the icon
         if not self._loop.is_closed():
             leaving = asyncio.run_coroutine_threadsafe(self._stop(), self._loop)
             if not _is_running_in(self._loop):
@@ -144,8 +136,6 @@ class SniIcon:
 
     def _look(self, registration: Registration) -> None:
         if registration is self._registration:
-            if registration.listed:
-                self._listed.set()
             self._set_present(registration.watcher and registration.host)
 
     def _set_present(self, present: bool) -> None:
