@@ -172,13 +172,19 @@ def test_what_connect_recorded_is_put_back_while_the_agents_file_is_as_connect_w
     assert len(tray.gaps) == 1, "it is looked once more: whoever deletes may not be done"
 
 
-def test_what_connect_records_before_the_folder_can_be_made_anew_is_kept(
-    house: House, tray: Tray, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def blocked(house: House, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """A link is in the place of the state folder, so it cannot be made anew. Returns the clock of the recovery."""
     now = [100.0]
     monkeypatch.setattr(state_recovery, "time", SimpleNamespace(monotonic=lambda: now[0], time=time.time))
     shutil.rmtree(house.paths.state)
     house.paths.state.symlink_to(house.root)
+    return now
+
+
+def test_what_connect_records_before_the_folder_can_be_made_anew_is_kept(
+    house: House, tray: Tray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = blocked(house, monkeypatch)
     tray.recovery.check()  # fails
     file = house.root / "settings.json"
     backups = Backups(house.paths.state / "connections")
@@ -270,10 +276,7 @@ def test_a_second_claim_of_the_same_folder_is_refused_until_it_is_released(house
 def test_failed_tries_are_announced_once_and_come_further_and_further_apart(
     house: House, tray: Tray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    now = [100.0]
-    monkeypatch.setattr(state_recovery, "time", SimpleNamespace(monotonic=lambda: now[0], time=time.time))
-    shutil.rmtree(house.paths.state)
-    house.paths.state.symlink_to(house.root)
+    now = blocked(house, monkeypatch)
 
     tray.recovery.check()
     now[0] += 0.75
