@@ -319,9 +319,10 @@ class HookCatalog:
         return self._pins[digest][1]
 
     def prune(self) -> None:
-        """Remove the copies of what is neither approved nor proposed."""
-        wanted = {one.digest for one in self.states} | {one.approved for one in self.states}
-        self._copies.prune(wanted | {one.digest for one in self._ledger.in_order()})
+        """Remove the copies of what is neither approved nor proposed, and none that a refresh saves meanwhile."""
+        with self._lock:
+            wanted = {one.digest for one in self.states} | {one.approved for one in self.states}
+            self._copies.prune(wanted | {one.digest for one in self._ledger.in_order()})
 
     def _damage(self, in_force: str) -> str:
         try:
