@@ -1,15 +1,19 @@
 from __future__ import annotations
 
+import threading
+from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from house import House
 
 from tray.app import build_catalog
-from tray.approvals.catalog import REMOVED
+from tray.approvals.catalog import REMOVED, HookCatalog
 from tray.approvals.review import review
 from tray.errors import HooktrayError
 from tray.model.hook import ApprovalState
+from tray.store.copies import Copies
 
 
 def edit(house: House, name: str, text: str = "#!/bin/sh\nexit 1\n") -> None:
@@ -115,6 +119,28 @@ def test_a_broken_file_leaves_the_last_good_one_and_says_where_it_broke(house: H
     assert "tool_before" in house.catalog.configuration.problem
 
 
+def test_the_first_refresh_reads_no_file_again_that_is_as_it_was_read_before(house: House) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    fresh = build_catalog(house.paths, house.stores)
+    fresh.read_configuration()
+    before = fresh.configuration
+
+    fresh.refresh()
+
+    assert fresh.configuration is before
+    assert [(one.hook.name, one.state) for one in fresh.states] == [("guard", ApprovalState.APPROVED)]
+
+
+def test_the_first_refresh_sees_what_was_edited_since_the_file_was_read(house: House) -> None:
+    fresh = build_catalog(house.paths, house.stores)
+    fresh.read_configuration()
+
+    house.hook("guard", on="tool_before", script="exit 0")
+    fresh.refresh()
+
+    assert [one.hook.name for one in fresh.states] == ["guard"]
+
+
 def test_a_change_that_is_no_hook_is_no_reason_to_read_again(house: House) -> None:
     house.hook("guard", on="tool_before", script="exit 0")
     before = house.catalog.configuration
@@ -136,6 +162,40 @@ def test_the_review_shows_the_text_that_would_be_approved_and_what_changed(house
     assert "| -echo before" in text
     assert "echo later" not in text
     assert state.digest in text
+
+
+def test_the_review_shows_the_files_even_when_their_copy_is_gone(house: House) -> None:
+    state = house.hook("guard", on="tool_before", script="exit 7 # $API_TOKEN", approved=False)
+    shown = review(state, house.stores.copies, {})
+    house.stores.copies.prune(set())
+
+    assert not (house.stores.copies.folder / state.digest).exists()
+    assert "| exit 7" in shown
+    assert review(state, house.stores.copies, {}) == shown
+
+
+class RefreshedMeanwhile(Copies):
+    """A refresh begins once it is decided which copies are removed."""
+
+    catalog: HookCatalog
+
+    def prune(self, wanted: Collection[str]) -> None:
+        self.refresh = threading.Thread(target=self.catalog.refresh)
+        self.refresh.start()
+        self.refresh.join(0.5)  # it has ended if nothing makes it wait
+        super().prune(wanted)
+
+
+def test_a_copy_that_a_refresh_saves_while_others_are_removed_stays(house: House) -> None:
+    copies = RefreshedMeanwhile(house.stores.copies.folder)
+    copies.catalog = build_catalog(house.paths, replace(house.stores, copies=copies))
+    house.script("guard.sh", "exit 0")
+    house.paths.config.write_text("hooks: [{event: tool_before, command: ./guard.sh}]")
+
+    copies.catalog.prune()
+    copies.refresh.join()
+
+    assert copies.check(copies.catalog.states[0].digest).files
 
 
 def test_the_review_shows_what_changed_in_the_definition(house: House) -> None:

@@ -26,7 +26,7 @@ from tray.paths import locate
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows who holds a terminal")
 GUARD = {"hooks": [{"name": "guard", "event": "tool_before", "command": "./guard.sh"}]}
 CHALLENGE = re.compile(r"Type (\w{6}) ")
-# F1 prints what is on the screen into a file.
+# F1 prints what is on the screen into a file, which is put in its place once it is whole: two prints may run at once.
 SCREEN = "*VT100.translations: #override <Key>F1: print-everything()"
 
 
@@ -60,7 +60,8 @@ class Person:
         self.screen = self._folder / "screen"
         self.screen.unlink(missing_ok=True)
         (self._folder / "code").unlink(missing_ok=True)
-        xterm = ["xterm", "-geometry", "140x40", "-xrm", f"*printerCommand: cat >{self.screen}", "-xrm", SCREEN]
+        printer = f"cat >{self.screen}.$$ && mv {self.screen}.$$ {self.screen}"
+        xterm = ["xterm", "-geometry", "140x40", "-xrm", f"*printerCommand: {printer}", "-xrm", SCREEN]
         own = f"PATH={os.environ['PATH']} HOME={self._folder} DISPLAY={self._number}"
         subprocess.run(
             ["setsid", "sh", "-c", f"env -i {own} {shlex.join([*xterm, '-e', str(task)])} >/dev/null 2>&1 &"],
@@ -146,7 +147,7 @@ def test_a_person_approves_all_hooks_of_the_file_and_is_told_of_a_test_run_that_
 
     person.opens("approve", "--source", str(locate(str(live.home)).config))
     shown = person.reads()
-    assert "| exit 7" in shown
+    assert "| exit 7" in shown, shown
     person.types(_challenge(shown))
 
     code, said = person.said()

@@ -71,7 +71,7 @@ def hook_id(key: str) -> str:
 
 
 def sections(state: HookState, copies: Copies, environment: Mapping[str, str]) -> tuple[Section, ...]:
-    """All of one proposal, out of the copy that an approval of it would put in force."""
+    """All of one proposal: the bytes that its digest names, and that an approval of it would put in force."""
     return tuple(_sections(state, copies, environment))
 
 
@@ -138,7 +138,7 @@ def _sections(state: HookState, copies: Copies, environment: Mapping[str, str]) 
     yield Section(kind=SectionKind.DECLARED, lines=tuple(declared))
     yield from _definition_changes(state, copies)
     for path in state.covered:
-        now = _text(copies.path(state.digest, path))
+        now = _lines(_contents(state)[path])
         yield Section(kind=SectionKind.FILE, title=f"{path}:", lines=tuple(now))
         yield from _changes(path, now, state, copies)
     yield from _removed_files(state, copies)
@@ -146,7 +146,7 @@ def _sections(state: HookState, copies: Copies, environment: Mapping[str, str]) 
         yield Section(kind=SectionKind.DETAILS, title=say("Details:"), lines=details)
     digest = ((say("Digest"), state.digest),) if state.digest else ()
     yield Section(kind=SectionKind.FACTS, rows=(*facts(state), *digest))
-    found = [*_problems(state), *_withheld(state, copies, environment)]
+    found = [*_problems(state), *_withheld(state, environment)]
     if found:
         yield Section(kind=SectionKind.PROBLEMS, title=say("Before you approve it:"), lines=tuple(found))
 
@@ -244,7 +244,7 @@ def _changes(path: str, now: list[str], state: HookState, copies: Copies) -> Ite
     title = say("What changed in {path} since it was approved:", path=path)
     try:
         copies.check(state.approved)
-        lines = _diff(_text(copies.path(state.approved, path)), now)
+        lines = _diff(_approved_lines(copies.path(state.approved, path)), now)
     except DamagedError as damage:
         lines = (damage.message,)
     if lines:
@@ -275,21 +275,25 @@ def _approved_definition(state: HookState, copies: Copies) -> list[str]:
         return []
 
 
-def _withheld(state: HookState, copies: Copies, environment: Mapping[str, str]) -> Iterator[str]:
+def _withheld(state: HookState, environment: Mapping[str, str]) -> Iterator[str]:
     """The variables that it names and will not get."""
-    contents = (_bytes(copies.path(state.digest, path)) for path in state.covered)
-    names = asked_for(state.hook, contents, environment, state.granted)
+    names = asked_for(state.hook, _contents(state).values(), environment, state.granted)
     for name in dict.fromkeys((*state.asks_for, *names)):
         command = grant_command((name,), state.hook.name)
         yield "  " + say("{name} is withheld from it: `{command}` lets it through", name=name, command=command)
 
 
-def _bytes(path: Path) -> bytes:
+def _contents(state: HookState) -> Mapping[str, bytes]:
+    """The files of the proposal as they were read. Their copy on disk may be damaged or gone by now."""
+    return state.inspection.bundle.contents if state.inspection is not None else {}
+
+
+def _approved_lines(path: Path) -> list[str]:
     try:
-        return path.read_bytes()
-    except OSError:
-        return b""
+        return _lines(path.read_bytes())
+    except OSError:  # a new file of this hook
+        return []
 
 
-def _text(path: Path) -> list[str]:
-    return _bytes(path).decode("utf-8", "replace").splitlines()
+def _lines(whole: bytes) -> list[str]:
+    return whole.decode("utf-8", "replace").splitlines()
