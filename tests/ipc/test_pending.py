@@ -191,9 +191,12 @@ def test_a_question_that_no_file_can_be_opened_for_is_not_asked_and_the_next_one
 def waiting_caller() -> Iterator[ClientConnection]:
     ours, other = socket.socketpair()
     connection = socket.SocketType(ours.family, socket.SOCK_STREAM, 0, ours.detach())
-    with other, contextlib.closing(
-        ClientConnection(connection, PeerCredentials(os.getpid(), 0), lambda *_: LONG, lambda *_: None)
-    ) as caller:
+    with (
+        other,
+        contextlib.closing(
+            ClientConnection(connection, PeerCredentials(os.getpid(), 0), lambda *_: LONG, lambda *_: None)
+        ) as caller,
+    ):
         yield caller
 
 
