@@ -319,15 +319,19 @@ def _replace_table(paths: Paths, text: str, database: Database) -> bool:
     `connect` and the tray may write at the same time. The file of one beside the record of the other would count as
     altered by another program.
     """
+
+    def write() -> bool:
+        return _write(paths.relay_table, text.encode(), 0o600)
+
     if _saved(database).get(TABLE) == text and _content(paths.relay_table) == text.encode():
-        return _write(paths.relay_table, text.encode(), 0o600)  # its mode may be another
+        return write()  # its mode may be another
     try:
         with database.write() as connection:
             connection.execute(SAVE, (TABLE, text))
-            return _write(paths.relay_table, text.encode(), 0o600)
+            return write()
     except StoreError as error:
         _warn_unrecorded(TABLE, error)
-        return _write(paths.relay_table, text.encode(), 0o600)
+        return write()
 
 
 def _set_aside(path: Path) -> None:
