@@ -13,6 +13,9 @@ from house import House
 from live import Live
 from plain import Plain
 
+from tray.paths import locate
+from tray.store.db import open_db
+
 RARE = ("PIL", "aiohttp", "difflib", "jinja2", "plistlib", "urllib3", "webbrowser")
 
 
@@ -191,3 +194,20 @@ def test_a_file_that_is_broken_at_the_start_is_reported(tmp_path: Path) -> None:
         live.start("--headless")
 
         wait(lambda: log.exists() and "the configuration is broken" in log.read_text(), what="the log has it")
+
+
+def test_a_step_of_the_start_that_fails_keeps_no_other_from_its_turn(tmp_path: Path) -> None:
+    with contextlib.closing(Plain(tmp_path)) as plain:
+        live = Live.fresh(plain, tmp_path, configuration="hooks: [", starts=False)
+        paths, log = locate(str(live.home)), live.home / "logs" / "hooktray.log"
+        paths.prepare()
+        with open_db(paths.database, migrate=True).write() as connection:  # as on a full disk, when that is noted
+            connection.execute(
+                "CREATE TRIGGER is_full BEFORE INSERT ON meta WHEN NEW.key = 'offline_seen'"
+                " BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END"
+            )
+
+        live.start("--headless")
+
+        wait(lambda: log.exists() and "the configuration is broken" in log.read_text(), what="the sources were read")
+        assert "database or disk is full" in log.read_text()

@@ -7,7 +7,8 @@ import gc
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from tray.app import unjudged_calls, welcome
@@ -41,7 +42,7 @@ from tray.desktop.menu import Action
 from tray.desktop.opener import Opener
 from tray.language import say
 from tray.lazy_modules import load_modules
-from tray.threads import LoopThread, ThrottledCall
+from tray.threads import LoopThread, ThrottledCall, run_logged
 
 if TYPE_CHECKING:
     from tray.ipc.health import TrayHealth
@@ -339,27 +340,26 @@ class App:
         self._echo(text)
 
     def _begin(self) -> None:
-        """Show the present state, and what a person has to read. A quit leaves the rest to the next start."""
-        for step in self._first_steps():
-            if self._shutdown_state.begun:
-                return
-            step()
+        """Show the present state, and what a person has to read; a step that fails keeps no other from its turn.
 
-    def _first_steps(self) -> Iterator[Callable[[], object]]:
-        yield self._sessions.load
-        yield lambda: self._presenter.attach(self._icon)
-        yield self._connections.write_relay_files
-        yield self._connections.relay.announce_start
-        yield lambda: self._alert_controller.announce_offline(self._stores)
-        yield lambda: unjudged_calls.announce(self._paths, self._stores.journal, self._alert_controller.alerts)
-        yield self._refresh
-        if self._is_first_start:
-            yield self._first_start.welcome
-        yield self._catalog.prune
-        yield self._stores.journal.prune
-        yield lambda: self._stores.sessions.prune(SESSION_DAYS)
-        yield lambda: load_modules(*NEEDED_WITHOUT_FILES)
-        yield gc.freeze  # what exists by now stays: the collector need not scan it again and again
+        After a quit, what is left waits for the next start.
+        """
+        steps = (
+            self._sessions.load,
+            lambda: self._presenter.attach(self._icon),
+            self._connections.write_relay_files,
+            self._connections.relay.announce_start,
+            lambda: self._alert_controller.announce_offline(self._stores),
+            lambda: unjudged_calls.announce(self._paths, self._stores.journal, self._alert_controller.alerts),
+            self._refresh,
+            *((self._first_start.welcome,) if self._is_first_start else ()),
+            self._catalog.prune,
+            self._stores.journal.prune,
+            lambda: self._stores.sessions.prune(SESSION_DAYS),
+            lambda: load_modules(*NEEDED_WITHOUT_FILES),
+            gc.freeze,  # what exists by now stays: the collector need not scan it again and again
+        )
+        run_logged(takewhile(lambda step: not self._shutdown_state.begun, steps), "a step of the start failed")
 
     def _refresh_again(self) -> None:
         """Refresh, and delay the next refresh by its cost; the first one imports much, so it is not counted."""
