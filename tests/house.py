@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from tray.execution.command import BackgroundProcesses
 from tray.model.decision import Answer, Decision, Record
 from tray.model.event import Event, RelayRequest
 from tray.paths import Paths, locate
+from tray.store.db import open_db
 from tray.threads import ShutdownState
 
 PRE_TOOL_USE = {
@@ -54,7 +56,10 @@ class House:
 
     def __post_init__(self) -> None:
         self.paths: Paths = locate(str(self.root / "home"))
+        is_new = not self.paths.state.exists()
         self.paths.prepare()
+        if is_new:
+            put_database(self.paths)
         self.stores: Stores = open_stores(self.paths, migrate=True)
         self.catalog: HookCatalog = build_catalog(self.paths, self.stores)
         self.consent = Consent(self.stores.ledger, self.catalog)
@@ -189,3 +194,14 @@ class House:
         self._threads.append(thread)
         thread.start()
         return True
+
+
+def put_database(paths: Paths) -> None:
+    """A new database, copied: SQLite takes more than half of a house's time to make each table anew."""
+    paths.database.write_bytes(_new_database())
+
+
+@functools.cache
+def _new_database() -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        return open_db(Path(folder, "new.db"), migrate=True).path.read_bytes()

@@ -54,7 +54,7 @@ def agents(home: Path, desk: Desk) -> AgentsMenu:
 def new_menu(home: Path, desk: Desk) -> AgentsMenu:
     paths = locate(str(home / "h"))
     paths.prepare()
-    service = ConnectService(paths, lambda agent: None, desk.opened.append, lambda session: desk.arrives)
+    service = ConnectService(paths, lambda agents: {}, desk.opened.append, lambda session: desk.arrives)
     return AgentsMenu(
         service, spawn=desk.at_once, changed=desk.changed, inform=lambda title, text: desk.told.append((title, text))
     )

@@ -27,9 +27,7 @@ def opened() -> list[Path]:
 def service(home: Path, opened: list[Path]) -> ConnectService:
     paths = locate(str(home / "h"))
     paths.prepare()
-    return ConnectService(
-        paths, lambda agent: 7.0 if agent == "claude-code" else None, opened.append, lambda session: False
-    )
+    return ConnectService(paths, lambda agents: {"claude-code": 7.0}, opened.append, lambda session: False)
 
 
 def states(service: ConnectService) -> dict[str, tuple[bool, bool, float | None]]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from desk import wait
@@ -13,6 +16,9 @@ from desk import wait
 from tray.app import file_watch
 from tray.app.file_watch import POLL_INTERVAL, FileWatch, FolderWatch
 from tray.threads import LoopThread
+
+if TYPE_CHECKING:
+    from asyncinotify import Inotify, Mask, Watch
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is no inotify")
 
@@ -94,6 +100,43 @@ def test_what_is_no_longer_wanted_is_no_longer_told(watcher: Watcher, tmp_path: 
     first.write_text("x")
 
     assert watcher.settle() == before
+
+
+def test_files_in_a_folder_for_which_the_system_has_no_watch_left_are_looked_at_until_it_has_one(
+    watcher: Watcher, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from asyncinotify import Inotify  # it is there on Linux only
+
+    add, looks = Inotify.add_watch, []
+    read_states = file_watch._states
+
+    def add_other(inotify: Inotify, folder: bytes, mask: Mask) -> Watch:
+        if folder == os.fsencode(tmp_path):
+            raise OSError(errno.ENOSPC, "no space left on device")  # as the system says it
+        return add(inotify, folder, mask)
+
+    def look(files: Iterable[Path]) -> dict[Path, tuple[int, ...]]:
+        looks.append(files)
+        return read_states(files)
+
+    monkeypatch.setattr(file_watch, "LOOK_INTERVAL", 0.01)
+    monkeypatch.setattr(file_watch, "_states", look)
+    monkeypatch.setattr(Inotify, "add_watch", add_other)
+    file = tmp_path / "a.yaml"
+    before = watcher.over(file)
+
+    file.write_text("1")
+
+    wait(lambda: watcher.count > before, what="the change is seen")
+    monkeypatch.setattr(Inotify, "add_watch", add)
+    before = watcher.settle()
+    file.write_text("22")
+    wait(lambda: watcher.count > before, what="the next change is seen")
+    before, number = watcher.settle(), len(looks)
+    file.write_text("333")
+    wait(lambda: watcher.count > before, what="it is reported")
+    watcher.settle()
+    assert len(looks) == number
 
 
 def test_where_the_system_reports_nothing_files_are_looked_at_again_and_again(

@@ -18,8 +18,9 @@ from house import PRE_TOOL_USE, House
 
 from tray import relay_program
 from tray.agents import relay_table
-from tray.app import installed_relay
+from tray.app import installed_relay, package_files
 from tray.app.installed_relay import RelayCause
+from tray.app.relay_files import RelayFiles
 from tray.model.hook import Failure, Guard
 from tray.paths import Paths, locate
 from tray.sources.configuration import write_atomic
@@ -279,3 +280,44 @@ def test_while_a_table_is_written_no_other_process_records_one(house: House, mon
 
     assert seen == [(house.paths.relay_table, "database is locked")]
     assert installed_relay.leads_here(house.paths, house.stores.database)
+
+
+def test_a_table_that_the_tray_makes_while_the_last_agent_is_disconnected_is_not_written(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = install(house, GUARD)
+    mark = package_files.mark
+
+    def remove() -> tuple[str, ...]:  # by another process, while the tray makes the table
+        installed_relay.remove(paths, open_db(paths.database, migrate=False))
+        return mark()
+
+    monkeypatch.setattr(package_files, "mark", remove)
+
+    RelayFiles(paths, house.stores, house.catalog).write()
+
+    assert not paths.relay_folder.exists()
+    assert not installed_relay.is_installed(paths, house.stores.database)
+
+
+def test_while_the_files_are_removed_no_other_process_records_a_table(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths, seen = install(house), []
+    unlink = Path.unlink
+
+    def look(path: Path, missing_ok: bool = False) -> None:
+        if path == paths.relay_table:
+            with closing(sqlite3.connect(paths.database, timeout=0)) as other:
+                try:
+                    other.execute("BEGIN IMMEDIATE")
+                except sqlite3.OperationalError as error:
+                    seen.append(str(error))
+        unlink(path, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", look)
+
+    assert installed_relay.remove(paths, house.stores.database)
+
+    assert seen == ["database is locked"]
+    assert not paths.relay_folder.exists()

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from desk import wait
 from house import House
+from live import Live
+from plain import Plain
+
+from tray.paths import locate
+from tray.store.db import open_db
 
 RARE = ("PIL", "aiohttp", "difflib", "jinja2", "plistlib", "urllib3", "webbrowser")
 
@@ -127,3 +135,79 @@ def test_a_tray_loads_no_module_of_the_library_that_its_start_does_not_use(house
     done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
 
     assert "[]" in done.stdout
+
+
+def test_the_settings_of_the_file_count_when_the_server_begins_to_answer(house: House) -> None:
+    house.paths.config.write_text("ask_on_desktop: {agents: [claude-code]}")
+    program = f"""if True:
+        from tray.app import start
+        from tray.app.core import TrayCore
+        from tray.paths import locate
+        make = TrayCore.__init__
+        def make_recorded(core, *values, **more):
+            make(core, *values, **more)
+            begin = core.server.start
+            def record(inherited):
+                print(core.catalog.configuration.settings.ask_on_desktop.agents)
+                begin(inherited)
+                core.quit()
+            core.server.start = record
+        TrayCore.__init__ = make_recorded
+        start.run(locate({str(house.paths.home)!r}), headless=True)
+    """
+
+    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
+
+    assert "['claude-code']" in done.stdout.splitlines()
+
+
+def test_a_quit_in_the_first_moments_leaves_the_rest_of_the_start_out(house: House) -> None:
+    program = f"""if True:
+        from tray.app import start
+        from tray.app.core import TrayCore
+        from tray.app.runtime import App
+        from tray.app.session_tracker import SessionTracker
+        from tray.paths import locate
+        made, make = [], TrayCore.__init__
+        def make_recorded(core, *values, **more):
+            made.append(core)
+            make(core, *values, **more)
+        def quit_first(sessions):
+            made[0].quit()
+            print("quits", made[0].shutdown_state.wait(60))
+        TrayCore.__init__ = make_recorded
+        SessionTracker.load = quit_first
+        App._refresh = lambda app: print("refreshes")
+        start.run(locate({str(house.paths.home)!r}), headless=True)
+    """
+
+    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
+
+    assert done.stdout.splitlines()[1:] == ["quits True"]
+
+
+def test_a_file_that_is_broken_at_the_start_is_reported(tmp_path: Path) -> None:
+    with contextlib.closing(Plain(tmp_path)) as plain:
+        live = Live.fresh(plain, tmp_path, configuration="hooks: [", starts=False)
+        log = live.home / "logs" / "hooktray.log"
+
+        live.start("--headless")
+
+        wait(lambda: log.exists() and "the configuration is broken" in log.read_text(), what="the log has it")
+
+
+def test_a_step_of_the_start_that_fails_keeps_no_other_from_its_turn(tmp_path: Path) -> None:
+    with contextlib.closing(Plain(tmp_path)) as plain:
+        live = Live.fresh(plain, tmp_path, configuration="hooks: [", starts=False)
+        paths, log = locate(str(live.home)), live.home / "logs" / "hooktray.log"
+        paths.prepare()
+        with open_db(paths.database, migrate=True).write() as connection:  # as on a full disk, when that is noted
+            connection.execute(
+                "CREATE TRIGGER is_full BEFORE INSERT ON meta WHEN NEW.key = 'offline_seen'"
+                " BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END"
+            )
+
+        live.start("--headless")
+
+        wait(lambda: log.exists() and "the configuration is broken" in log.read_text(), what="the sources were read")
+        assert "database or disk is full" in log.read_text()

@@ -119,6 +119,28 @@ def test_a_broken_file_leaves_the_last_good_one_and_says_where_it_broke(house: H
     assert "tool_before" in house.catalog.configuration.problem
 
 
+def test_the_first_refresh_reads_no_file_again_that_is_as_it_was_read_before(house: House) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    fresh = build_catalog(house.paths, house.stores)
+    fresh.read_configuration()
+    before = fresh.configuration
+
+    fresh.refresh()
+
+    assert fresh.configuration is before
+    assert [(one.hook.name, one.state) for one in fresh.states] == [("guard", ApprovalState.APPROVED)]
+
+
+def test_the_first_refresh_sees_what_was_edited_since_the_file_was_read(house: House) -> None:
+    fresh = build_catalog(house.paths, house.stores)
+    fresh.read_configuration()
+
+    house.hook("guard", on="tool_before", script="exit 0")
+    fresh.refresh()
+
+    assert [one.hook.name for one in fresh.states] == ["guard"]
+
+
 def test_a_change_that_is_no_hook_is_no_reason_to_read_again(house: House) -> None:
     house.hook("guard", on="tool_before", script="exit 0")
     before = house.catalog.configuration

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -72,6 +72,11 @@ OPERATIONS: Mapping[str, Callable[[Person], object]] = {
     "reconnect": lambda person: person.connect(OTHER_RELAY),
     "undo": Person.undo_import,
 }
+
+
+def at_zero(agents: Iterable[str]) -> dict[str, float]:
+    """The last event of each agent, as if all had sent one."""
+    return dict.fromkeys(agents, 0.0)
 
 
 def tree(root: Path) -> dict[str, tuple[str, int, bytes]]:

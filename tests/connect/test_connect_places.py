@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from connect.sites import RELAY, Person, tree
+from connect.sites import RELAY, Person, at_zero, tree
 
 from tray import relay_program
 from tray.agents.claude_code import settings_hooks as claude_source
@@ -36,7 +36,7 @@ def commands(person: Person) -> int:
 
 
 def of(person: Person) -> AgentStatus:
-    return next(one for one in agent_statuses(person.site, lambda agent: 0.0) if one.agent == person.agent)
+    return next(one for one in agent_statuses(person.site, at_zero) if one.agent == person.agent)
 
 
 def test_all_of_them_are_told(person: Person) -> None:

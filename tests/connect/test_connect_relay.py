@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from connect.sites import Person, tree
+from connect.sites import Person, at_zero, tree
 from desk import wait
 from house import PRE_TOOL_USE
 
@@ -112,12 +112,12 @@ def test_lines_of_earlier_layouts_are_outdated_until_connecting_writes_them_anew
     person.connect(earlier)
     person.site = replace(person.site, relay=relay_command.relay_argv(person.site.paths))
 
-    (found,) = (one for one in agent_statuses(person.site, lambda agent: 0.0) if one.agent == agent)
+    (found,) = (one for one in agent_statuses(person.site, at_zero) if one.agent == agent)
     assert Cause.AGENT_OUTDATED in [one.cause for one in found.findings]
     connect(person, agent)
 
     assert {entry.required_files for entry in person.relay_entries()} == {(str(person.site.paths.relay),)}
-    (found,) = (one for one in agent_statuses(person.site, lambda agent: 0.0) if one.agent == agent)
+    (found,) = (one for one in agent_statuses(person.site, at_zero) if one.agent == agent)
     assert Cause.AGENT_OUTDATED not in [one.cause for one in found.findings]
 
 
@@ -128,7 +128,7 @@ def test_lines_that_lead_to_another_home_are_found_by_the_table_beside_their_rel
     text = paths.relay_table.read_text()
     paths.relay_table.write_text(text.replace(f"state={paths.state}", f"state={tmp_path}/other"))
 
-    found = next(one for one in agent_statuses(person.site, lambda agent: 0.0) if one.agent == "claude-code")
+    found = next(one for one in agent_statuses(person.site, at_zero) if one.agent == "claude-code")
 
     assert Cause.AGENT_OTHER_HOME in [one.cause for one in found.findings]
 

@@ -51,7 +51,7 @@ CASES = [(agent, place) for agent, places in PLACES.items() for place in places]
 
 
 def look(person: Person) -> None:
-    agent_statuses(person.site, lambda agent: 0.0)
+    agent_statuses(person.site, lambda agents: {})
     load(person.site.paths)
 
 

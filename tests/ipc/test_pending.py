@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import queue
 import socket
+import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from ipc.server_bench import LONG, ServerBench, answer, exactly, inside, is_sent_away, opened, until
 
 from tray.ipc import frames
-from tray.ipc.pending import AnswerJob
+from tray.ipc.connection import ClientConnection, PeerCredentials
+from tray.ipc.pending import AnswerJob, PendingAnswers
 from tray.model.decision import Answer
 
 MANY = 200
@@ -141,6 +146,58 @@ def test_when_the_tray_quits_open_questions_are_closed_without_an_answer(tmp_pat
             with caller:
                 exactly(caller, frames.ACK_SIZE)
                 assert is_sent_away(caller)
+
+
+def test_a_question_that_comes_while_the_tray_quits_is_closed_without_an_answer() -> None:
+    class LateQuestion(OpenQuestion):
+        def on_ready(self, resume: Callable[[AnswerJob], None]) -> bool:
+            answers.close(time.monotonic())  # between the look whether the tray quits and the opened question
+            return super().on_ready(resume)
+
+    delivered: queue.Queue[AnswerJob] = queue.Queue()
+    answers = PendingAnswers(lambda _, job: delivered.put(job))
+    with waiting_caller() as caller:
+        assert answers.add(caller, LateQuestion())
+
+        assert delivered.get(timeout=LONG)() is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such limit")
+@pytest.mark.parametrize("left", [0, 1, 2])
+def test_a_question_that_no_file_can_be_opened_for_is_not_asked_and_the_next_one_is(left: int) -> None:
+    import resource
+
+    delivered: queue.Queue[AnswerJob] = queue.Queue()
+    answers = PendingAnswers(lambda _, job: delivered.put(job))
+    usual = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with waiting_caller() as caller, waiting_caller() as next_caller:
+        free = os.dup(0)  # the lowest one
+        os.close(free)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (free + left, usual[1]))
+        try:
+            is_added = answers.add(caller, OpenQuestion())
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, usual)
+        caller.close()
+        question = OpenQuestion()
+        answers.add(next_caller, question)
+        question.end("allowed")
+
+        assert not is_added
+        assert delivered.get(timeout=LONG)() == Answer(stdout=b"allowed")
+
+
+@contextlib.contextmanager
+def waiting_caller() -> Iterator[ClientConnection]:
+    ours, other = socket.socketpair()
+    connection = socket.SocketType(ours.family, socket.SOCK_STREAM, 0, ours.detach())
+    with (
+        other,
+        contextlib.closing(
+            ClientConnection(connection, PeerCredentials(os.getpid(), 0), lambda *_: LONG, lambda *_: None)
+        ) as caller,
+    ):
+        yield caller
 
 
 def test_two_hundred_questions_leave_other_events_as_quick_as_before(tmp_path: Path) -> None:

@@ -62,9 +62,9 @@ def test_a_slash_command_that_came_after_connect_is_told_of_with_the_command_tha
     apply_connect(place, "shelley", connectors()["shelley"].connect(place))
     product.write(".config/shelley/hooks/slash/files", "#!/bin/sh\ncat\n")
 
-    late = agent_status(place, "shelley", lambda agent: None)
+    late = agent_status(place, "shelley", lambda agents: {})
     apply_connect(place, "shelley", connectors()["shelley"].connect(place))
-    taken_in = agent_status(place, "shelley", lambda agent: None)
+    taken_in = agent_status(place, "shelley", lambda agents: {})
 
     assert late.stale
     assert any("hooktray connect shelley" in advice for advice in late.advice)

@@ -12,6 +12,7 @@ from desk import wait
 
 from tray.errors import StoreError
 from tray.model.decision import Answer, Record, Verdict
+from tray.model.event import PROBE_PREFIX
 from tray.store.db import Database
 from tray.store.journal import Journal, RowFilter, insert_statement, query_rows, row_values
 from tray.store.retention import Retention, RetentionLimits
@@ -201,6 +202,19 @@ def test_what_became_of_an_alert_is_noted(journal: Journal) -> None:
     fill(journal)
 
     assert [record.alerted for record in journal.recent()] == ["", "sent"]
+
+
+def test_the_last_event_of_each_agent_is_none_of_ours(journal: Journal) -> None:
+    test = replace(PLAIN, id="test", at=9.0, test=True)
+    probe = replace(PLAIN, id="probe", at=9.0, session=f"{PROBE_PREFIX}1")
+    fill(
+        journal,
+        replace(PLAIN, id="first", at=7.0, agent="codex"),
+        replace(PLAIN, id="last", at=5.0, agent="codex"),
+        *(replace(one, agent=agent, id=f"{one.id} {agent}") for one in (test, probe) for agent in ("codex", "droid")),
+    )
+
+    assert journal.last_events(("codex", "droid", "shelley")) == {"codex": 5.0}
 
 
 def test_the_one_shot_engine_writes_marked_rows_without_a_thread(database: Database) -> None:

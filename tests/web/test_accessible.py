@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from chromium import Page
 from firefox import TAB, Firefox, firefox
-from web.browsing import address, keep, problems
+from web.browsing import address, keep, kept, problems
 from web.site import Site
 from web.test_board import WAITS, WORKS
 from web.test_pages import ADDS, every_page, record
@@ -165,6 +165,21 @@ def test_tab_reaches_everything_in_the_order_of_the_page_and_is_seen(full: Site,
         wrong += [(path, one["html"]) for one in found if not one["inside"] or one["outline"] == "none"]
 
     assert wrong == []
+
+
+def test_tab_stops_at_a_text_only_where_it_scrolls(site: Site, page: Page) -> None:
+    long, short = kept(site, "echo " + "many words " * 900), kept(site, "ls")
+    seen = {}
+    for one in (long, short):
+        page.go(address(site, f"/decisions/{one}"))
+        seen[one] = page.run("[...document.querySelectorAll('pre')].filter((one) => one.tabIndex === 0).length")
+
+    page.go(address(site, f"/decisions/{long}"))
+    page.run("document.querySelector('pre[tabindex]').style.maxHeight = 'none'")
+    page.look(width=500)
+
+    assert (seen[long], seen[short]) == (1, 0)
+    page.wait("!document.querySelector('pre[tabindex]')", "a text that the window shows whole is passed by")
 
 
 def test_the_skip_link_leads_to_the_content(site: Site, page: Page) -> None:

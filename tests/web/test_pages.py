@@ -394,6 +394,18 @@ def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_window(site: Si
     assert found == []
 
 
+def test_hooks_that_wait_together_keep_within_a_narrow_window(site: Site, page: Page) -> None:
+    """Their heading has the whole path of the file that declares them."""
+    for name in ("one", "two"):
+        site.house.hook(name, on="turn_end", approved=False, type="rule", decision="deny")
+    page.look(width=320, height=700)
+
+    page.go(address(site, "/hooks"))
+
+    page.wait("!!document.querySelector('#together')", "the hooks wait together")
+    assert not page.run("document.documentElement.scrollWidth > innerWidth")
+
+
 def test_the_pages_need_nobody_else(site: Site, page: Page) -> None:
     asked, margins = set(), set()
     for path in every_page(site):

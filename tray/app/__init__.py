@@ -147,7 +147,7 @@ def build_catalog(paths: Paths, stores: Stores) -> HookCatalog:
 
     search = SearchPath(os.environ, lambda: login_path(os.environ))
     return HookCatalog(
-        lambda: configuration.load(paths, search.current),
+        lambda: configuration.load(paths),
         lambda: configuration.config_stamp(paths),
         stores.ledger,
         stores.copies,

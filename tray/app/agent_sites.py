@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
@@ -17,7 +17,6 @@ from tray.engine.needed_events import needed_events
 from tray.errors import HooktrayError
 from tray.lazy_dataclass import dataclass
 from tray.model.decision import SkipReason
-from tray.model.event import PROBE_PREFIX
 from tray.model.hook import ApprovalState, Hook
 from tray.paths import Paths
 from tray.store.journal import Journal, RowFilter
@@ -113,16 +112,6 @@ def reading_site(paths: Paths, hooks: Iterable[Hook] = ()) -> Site:
     )  # fmt: skip
 
 
-def last_events(journal: Journal) -> Callable[[str], float | None]:
-    """When an agent sent its last event, our own test events not counted."""
-
-    def last(agent: str) -> float | None:
-        rows = journal.recent(ROW_LIMIT, RowFilter(agent=agent))
-        return next((row.at for row in rows if not row.test and not row.session.startswith(PROBE_PREFIX)), None)
-
-    return last
-
-
 def recorded_sessions(journal: Journal) -> IsRecorded:
     """Whether the journal has an event of a session."""
     return lambda session: bool(journal.recent(1, RowFilter(session=session)))
@@ -143,7 +132,7 @@ def agent_states(paths: Paths, journal: Journal, hooks: Iterable[Hook]) -> list[
     """The state of each agent's connection; nothing is sent."""
     from tray.app.checks.agent_status import agent_statuses  # not needed to start
 
-    return agent_statuses(site(paths, hooks=hooks), last_events(journal))
+    return agent_statuses(site(paths, hooks=hooks), journal.last_events)
 
 
 def connectable_agents(paths: Paths) -> list[str]:

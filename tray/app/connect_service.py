@@ -23,7 +23,7 @@ from tray.paths import Paths
 from tray.text import printable
 
 if TYPE_CHECKING:
-    from tray.app.checks.agent_status import AgentStatus, IsRecorded, LastEvent
+    from tray.app.checks.agent_status import AgentStatus, IsRecorded, LastEvents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ class ConnectService:
     def __init__(
         self,
         paths: Paths,
-        last_event: LastEvent,
+        last_events: LastEvents,
         open_file: Callable[[Path], None],
         is_recorded: IsRecorded,
         keep_records: Callable[[], None] = lambda: None,
@@ -65,20 +65,20 @@ class ConnectService:
         self._hooks = hooks
         self._keep_records = keep_records
         self._paths = paths
-        self._last_event = last_event
+        self._last_events = last_events
         self._open_file = open_file
         self._is_recorded = is_recorded
 
     def states(self) -> list[AgentStatus]:
         from tray.app.checks.agent_status import agent_statuses  # not needed to start
 
-        return agent_statuses(self._site(), self._last_event)
+        return agent_statuses(self._site(), self._last_events)
 
     def probe(self, agent: str) -> AgentStatus:
         """The state of one agent, after a test event of ours went through its own hook command."""
         from tray.app.checks.agent_status import agent_status
 
-        return agent_status(self._site(), agent, self._last_event, self._is_recorded)
+        return agent_status(self._site(), agent, self._last_events, self._is_recorded)
 
     def preview(self, agent: str, *, connect: bool) -> ConnectPreview:
         """Raises HooktrayError where nothing can be written, with the place and the remedy."""

@@ -31,7 +31,7 @@ from tray.model.event import Event
 from tray.paths import Paths
 from tray.protection.self_protection import PageAddress
 from tray.store.db import Database
-from tray.threads import ShutdownState, StopSignal, WorkQueue
+from tray.threads import ShutdownState, StopSignal, WorkQueue, run_logged
 
 log = logging.getLogger(__name__)
 
@@ -133,7 +133,8 @@ class TrayCore:
         self.engine = build_engine(self.stores, self.events, self.workers.spawn, options)
 
     def listen(self) -> None:
-        """Start to accept events."""
+        """Start to accept events, with the settings that only the file has."""
+        run_logged((self.catalog.read_configuration,), "the configuration could not be read")
         self.relay_files.install()  # before an agent can rely on us: we may be killed at any moment
         self.shutdown.start()
         self.server.start(self._inherited)

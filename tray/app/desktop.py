@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from tray.app.agent_sites import hooks_in_question, last_events, recorded_sessions
+from tray.app.agent_sites import hooks_in_question, recorded_sessions
 from tray.app.agents_menu import AgentsMenu
 from tray.app.alert_controller import AlertController
 from tray.app.alert_ports import AlertActions
@@ -97,7 +97,7 @@ def _connect_service(core: TrayCore, ports: DesktopPorts) -> ConnectService:
     journal = core.stores.journal
     return ConnectService(
         core.paths,
-        last_events(journal),
+        journal.last_events,
         ports.open_file,
         recorded_sessions(journal),
         ports.keep_records,

@@ -1,7 +1,7 @@
 """Reports changes to a few files as they happen.
 
-Linux has inotify, which the event loop watches, so an idle tray sleeps. Elsewhere the files are looked at every
-`LOOK_INTERVAL` seconds.
+Linux has inotify, which the event loop watches, so an idle tray sleeps. Elsewhere, and where inotify watches no more
+folders, the files are looked at every `LOOK_INTERVAL` seconds.
 """
 
 from __future__ import annotations
@@ -138,11 +138,9 @@ class FileWatch:
 
     def _watch(self, wanted: frozenset[Path]) -> None:
         self._files = wanted
-        if self._watches.open():
-            self._arm()
-        else:
+        self._arm()
+        if self._next_look is not None:
             self._states = _states(wanted)
-            self._next_look = self._next_look or self._loop.call_later(LOOK_INTERVAL, self._look)
         self._soon()  # it may have changed before the watch was there
 
     def _look(self) -> None:
@@ -152,9 +150,20 @@ class FileWatch:
             self._soon()
 
     def _arm(self) -> None:
+        """Have the system report changes; files that it does not report are looked at again and again."""
+        if self._watches.open() and self._add_watches():
+            if self._next_look is not None:
+                self._next_look.cancel()
+                self._next_look = None
+        elif self._next_look is None:
+            self._states = _states(self._files)
+            self._next_look = self._loop.call_later(LOOK_INTERVAL, self._look)
+
+    def _add_watches(self) -> bool:
         """Watches are on folders: a file that is replaced takes a watch of its own along with it.
 
-        In the place of a folder that is not there, the nearest one above it is watched.
+        In the place of a folder that is not there, the nearest one above it is watched. Returns whether all are: the
+        system has only so many watches for a user.
         """
         wanted = sorted({file.parent for file in self._files})
         present = [_nearest(folder) for folder in wanted]
@@ -163,15 +172,16 @@ class FileWatch:
             for folder, above in zip(wanted, present, strict=True)
             if folder != above
         )
-        folders = list(dict.fromkeys(present))[:FOLDER_LIMIT]
+        folders = list(dict.fromkeys(present))
         above = dict.fromkeys(one for folder in folders for one in folder.parents)
         plan = dict.fromkeys(folders, CHANGE_MASK | GONE_MASK)
-        plan |= {one: GONE_MASK for one in above if one not in plan}
+        plan |= {one: GONE_MASK for one in above if one not in plan}  # last: they matter least
         before, self._folders = self._folders, {}
         for folder, mask in list(plan.items())[:FOLDER_LIMIT]:
             if watch := self._watches.add(folder, mask):
                 self._folders[watch] = folder
         self._watches.remove(before.keys() - self._folders.keys())
+        return {*folders} <= {*self._folders.values()}
 
     def _read(self, event: Event) -> None:
         folder = self._folders.get(event.watch) if event.watch else None
@@ -188,8 +198,7 @@ class FileWatch:
 
     def _notify(self) -> None:
         self._waiting = False
-        if self._watches.open():
-            self._arm()
+        self._arm()
         self._changed()
 
     def _schedule(self, seconds: float) -> None:

@@ -130,12 +130,14 @@ def write_table(
     *,
     without_tray: str = "",
     take_over: bool = False,
+    only_installed: bool = False,
 ) -> bool:
     """Write the table beside the relay if it is to say anything else; whether it was written.
 
     `guarded`: what approved hooks guard at connected agents while switched on; None keeps those of the last call.
     `without_tray`: the confirmed setting; "" keeps that of the last call. `take_over`: also when the table leads to
-    another Hooktray that is still there, which only a person may decide. Raises HooktrayError.
+    another Hooktray that is still there, which only a person may decide. `only_installed`: not when both were removed
+    meanwhile. Raises HooktrayError.
     """
     if _is_ours_elsewhere(paths) and not take_over:
         return False
@@ -151,9 +153,7 @@ def write_table(
         guards=() if mode != USUAL_WITHOUT_TRAY else kept,
         ending=ending_command(paths),
     )
-    text = relay_table.installed_text(content)
-    _make_folder(paths)
-    return _replace_table(paths, text, database)
+    return _replace_table(paths, relay_table.installed_text(content), database, only_installed=only_installed)
 
 
 def remove(paths: Paths, database: Database) -> bool:
@@ -163,14 +163,14 @@ def remove(paths: Paths, database: Database) -> bool:
     """
     if _is_ours_elsewhere(paths):
         return False
-    with database.write() as connection:  # first: a running tray does not mend what is not installed
-        connection.execute(FORGET, (RELAY, TABLE))
-    package_files.unmark()
     places = [paths.relay_table, *(paths.relay_folder / name for name in _names())]
-    found = [place for place in places if place.exists()]
-    for place in found:
-        with contextlib.suppress(OSError):
-            place.unlink()
+    with database.write() as connection:  # a running tray writes nothing meanwhile, and mends nothing afterwards
+        connection.execute(FORGET, (RELAY, TABLE))
+        package_files.unmark()
+        found = [place for place in places if place.exists()]
+        for place in found:
+            with contextlib.suppress(OSError):
+                place.unlink()
     with contextlib.suppress(OSError):
         paths.relay_folder.rmdir()  # unless there is something else in it
     return bool(found)
@@ -313,21 +313,30 @@ def _write(path: Path, content: bytes, mode: int) -> bool:
     return True
 
 
-def _replace_table(paths: Paths, text: str, database: Database) -> bool:
+def _replace_table(paths: Paths, text: str, database: Database, *, only_installed: bool) -> bool:
     """Write file and record in one transaction; whether the file was written.
 
     `connect` and the tray may write at the same time. The file of one beside the record of the other would count as
     altered by another program.
     """
+
+    def write() -> bool:
+        return _write(paths.relay_table, text.encode(), 0o600)
+
     if _saved(database).get(TABLE) == text and _content(paths.relay_table) == text.encode():
-        return _write(paths.relay_table, text.encode(), 0o600)  # its mode may be another
+        return write()  # its mode may be another
     try:
         with database.write() as connection:
+            if only_installed and not is_installed(paths, database):
+                package_files.unmark()  # which the text has marked
+                return False
+            _make_folder(paths)
             connection.execute(SAVE, (TABLE, text))
-            return _write(paths.relay_table, text.encode(), 0o600)
+            return write()
     except StoreError as error:
         _warn_unrecorded(TABLE, error)
-        return _write(paths.relay_table, text.encode(), 0o600)
+        _make_folder(paths)
+        return write()
 
 
 def _set_aside(path: Path) -> None:

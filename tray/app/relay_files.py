@@ -89,4 +89,5 @@ class RelayFiles:
             (*usual_guards(sources), *self.lost.guards),
             self._stores.database,
             without_tray=self._catalog.without_tray(),
+            only_installed=True,
         )

@@ -17,7 +17,7 @@ from tray import __version__
 from tray.agents.connection import Site
 from tray.agents.packages import entry_points
 from tray.app import Stores, unjudged_calls
-from tray.app.agent_sites import hooks_in_question, last_events, recorded_sessions, site, unsupported_agents
+from tray.app.agent_sites import hooks_in_question, recorded_sessions, site, unsupported_agents
 from tray.app.checks.agent_status import agent_statuses
 from tray.app.checks.context import build_context
 from tray.app.checks.hooks import broken_hooks
@@ -220,7 +220,7 @@ def status_report(stores: Stores, catalog: HookCatalog, health: TrayHealth | Non
                 "last_event": one.last_event,
                 "remedy": one.advice[0] if one.stale and one.advice else "",
             }
-            for one in agent_statuses(place, last_events(stores.journal))
+            for one in agent_statuses(place, stores.journal.last_events)
             if one.installed or one.last_event
         ],
         "problems": known.get("problems", []),
@@ -233,7 +233,7 @@ def status_report(stores: Stores, catalog: HookCatalog, health: TrayHealth | Non
 def agents_report(journal: Journal, place: Site, *, trial: bool) -> AgentsReport:
     """How each agent is connected, and the agents without support; `trial` sends an event through each line."""
     is_recorded = recorded_sessions(journal) if trial else None
-    found = agent_statuses(place, last_events(journal), is_recorded)
+    found = agent_statuses(place, journal.last_events, is_recorded)
     return {
         "agents": [{"row": one.row, "trust": one.trust_word} for one in found],
         "unsupported": [{"row": one.row, "text": one.text} for one in unsupported_agents(journal)],

@@ -35,9 +35,9 @@ class SourceRefresh:
         self._controls, self._consent = controls, consent
         self._alert_controller = alerts
         self._database_recovery = recovery
+        self._known_problem = ""  # of the configuration
 
     def refresh(self) -> None:
-        problem = self._catalog.configuration.problem
         self._catalog.refresh()
         self._alert_controller.announce_tampering(self._stores)
         self._database_recovery.refresh()
@@ -46,9 +46,7 @@ class SourceRefresh:
             with contextlib.suppress(StoreError):  # the next refresh tries again
                 self._record()
         self._announce_waiting(offered)
-        if self._catalog.configuration.problem not in ("", problem):
-            self._alert_controller.alerts.config_broken(self._catalog.configuration.problem)
-            log.warning("the configuration is broken: %s", sanitise(self._catalog.configuration.problem, 1000))
+        self._announce_problem(self._catalog.configuration.problem)
         self._alert_controller.push.refresh()
         self._alert_controller.alerts.source_warnings(self._catalog.configuration.warnings)
 
@@ -58,6 +56,13 @@ class SourceRefresh:
         self._consent.pin_earlier(PINNED_AT_START)
         self._controls.follow_agents()
         self._controls.follow_connections(native_hooks(self._paths, self._catalog.states))
+
+    def _announce_problem(self, problem: str) -> None:
+        """Announce why the file as it is does not count, once for each problem."""
+        if problem not in ("", self._known_problem):
+            self._alert_controller.alerts.config_broken(problem)
+            log.warning("the configuration is broken: %s", sanitise(problem, 1000))
+        self._known_problem = problem
 
     def _announce_waiting(self, offered: set[str]) -> None:
         """Announce each hook and setting that waits; the `offered` hooks have one alert together."""

@@ -23,7 +23,7 @@ from tray.language import phrase, say
 from tray.lazy_dataclass import dataclass, replace
 from tray.model.hook import ApprovalState, Command, Hook, Prompt
 from tray.settings import Settings
-from tray.sources.configuration import Configuration, file_stamp
+from tray.sources.configuration import Configuration, file_stamp, find_programs
 from tray.store.copies import Bundle, Copies, DamagedError
 from tray.store.earlier_approvals import EarlierApprovals
 from tray.store.grants import grants_of
@@ -106,8 +106,19 @@ class HookCatalog:
         self._hooks: tuple[Hook, ...] = ()
         self._new: dict[str, str] = {}  # hooks that newly wait, with what is proposed
         self.configuration = Configuration()
+        self._early: tuple[object, Configuration] | None = None  # read before the first refresh, with its stamp
         self._counted = (self.configuration.settings, -1, self.configuration.settings)
         self.states: tuple[HookState, ...] = ()
+
+    def read_configuration(self) -> None:
+        """Read what is declared, so that settings count before the first refresh, which looks at every hook.
+
+        That refresh reads it again only if it has changed.
+        """
+        with self._lock:
+            stamp = self._declared_stamp()
+            self.configuration = self._load()
+            self._early = stamp, self.configuration
 
     def refresh(self) -> None:
         """Read the sources again."""
@@ -174,11 +185,12 @@ class HookCatalog:
     def _read(self) -> tuple[object, ...]:
         """Load what is declared; returns its stamp from before, so that an edit meanwhile is seen the next time."""
         before = self._declared_stamp()
-        self.configuration = self._load()
-        if len(self._declared_stamp()[1]) == len(before[1]):
-            return before
-        before = self._declared_stamp()  # it names other sources than the last time, whose stamps were not known
-        self.configuration = self._load()
+        early, self._early = self._early, None
+        loaded = self.configuration = early[1] if early and early[0] == before else self._load()
+        if len(self._declared_stamp()[1]) != len(before[1]):
+            before = self._declared_stamp()  # it names other sources than the last time, whose stamps were not known
+            loaded = self._load()
+        self.configuration = find_programs(loaded, self.search.current)
         return before
 
     def _declared_stamp(self) -> tuple[object, tuple[object, ...]]:

@@ -58,9 +58,10 @@ class PendingAnswers:
                 self._added.remove(caller)
                 return False
             self._wake()
-        if answer.on_ready(lambda job: self._resume(caller, job)):
-            return True
-        self._resume(caller, answer.fallback)
+        if not answer.on_ready(lambda job: self._resume(caller, job)):
+            self._resume(caller, answer.fallback)
+        elif self._closed:  # meanwhile, when there was nothing yet that `close` could end
+            answer.shut_down()
         return True
 
     def close(self, until: float) -> None:
@@ -82,17 +83,19 @@ class PendingAnswers:
         """Whether the thread runs; the lock is held."""
         if self._thread is not None:
             return True
-        wakeup_reader, self._wakeup = socket.socketpair()
-        wakeup_reader.setblocking(False)
-        self._wakeup.setblocking(False)
-        self._thread = CheckedThread(target=self._run, args=(wakeup_reader,), name="ipc pending", daemon=True)
-        try:
-            self._thread.start()
-        except RuntimeError:  # the system has no thread left
-            wakeup_reader.close()
-            self._wakeup.close()
-            self._thread, self._wakeup = None, None
-            return False
+        with contextlib.ExitStack() as opened:
+            try:
+                reader, wakeup = map(opened.enter_context, socket.socketpair())
+                reader.setblocking(False)
+                wakeup.setblocking(False)
+                selector = opened.enter_context(selectors.DefaultSelector())
+                selector.register(reader, selectors.EVENT_READ)
+                thread = CheckedThread(target=self._run, args=(selector, reader), name="ipc pending", daemon=True)
+                thread.start()
+            except (OSError, RuntimeError):  # no file can be opened any more, or no thread started
+                return False
+            opened.pop_all()
+        self._thread, self._wakeup = thread, wakeup
         return True
 
     def _wake(self) -> None:
@@ -102,12 +105,10 @@ class PendingAnswers:
 
     # ---- on the pending thread ----
 
-    def _run(self, wakeup_reader: socket.socket) -> None:
-        with selectors.DefaultSelector() as selector:
-            selector.register(wakeup_reader, selectors.EVENT_READ)
+    def _run(self, selector: selectors.BaseSelector, wakeup_reader: socket.socket) -> None:
+        with selector, wakeup_reader:
             while self._step(selector, wakeup_reader):
                 pass
-        wakeup_reader.close()
 
     def _step(self, selector: selectors.BaseSelector, wakeup_reader: socket.socket) -> bool:
         """Wait once and handle what became ready; False when the last caller has left."""

@@ -68,12 +68,26 @@ def _check_agents(document: Document, settings: Settings) -> None:
             )
 
 
-def load(paths: Paths, search: Callable[[], str] = lambda: "") -> Configuration:
-    """Never raises: a broken file leaves the last good one in force, and sets `problem`.
+def load(paths: Paths) -> Configuration:
+    """Never raises: a broken file leaves the last good one in force, and sets `problem`."""
+    try:
+        text = paths.config.read_bytes()
+    except FileNotFoundError:
+        if not paths.last_good.exists():
+            return Configuration()
+        return _last_good(paths, f"{paths.config}: is gone\n  put it back; an empty file says that you want nothing")
+    except OSError as error:
+        return _last_good(paths, f"{paths.config}: cannot be read: {error.strerror or error}")
+    try:
+        configuration = parse(text, str(paths.config))
+    except ConfigError as error:
+        return _last_good(paths, str(error))
+    save_last_good(paths, text)
+    return configuration
 
-    Programs that are not on our own PATH are looked for in that of `search`.
-    """
-    configuration = _load(paths)
+
+def find_programs(configuration: Configuration, search: Callable[[], str]) -> Configuration:
+    """The same with the programs of hooks that are not on our own PATH, but on that of `search`."""
     if not any(_is_unfound(hook) for hook in configuration.hooks):
         return configuration
     path = search()
@@ -94,23 +108,6 @@ def _with_program(hook: Hook, path: str) -> Hook:
         return hook
     program = shutil.which(shlex.split(hook.action.line)[0], path=path) or ""
     return replace(hook, action=replace(hook.action, interpreter=program)) if Path(program).is_absolute() else hook
-
-
-def _load(paths: Paths) -> Configuration:
-    try:
-        text = paths.config.read_bytes()
-    except FileNotFoundError:
-        if not paths.last_good.exists():
-            return Configuration()
-        return _last_good(paths, f"{paths.config}: is gone\n  put it back; an empty file says that you want nothing")
-    except OSError as error:
-        return _last_good(paths, f"{paths.config}: cannot be read: {error.strerror or error}")
-    try:
-        configuration = parse(text, str(paths.config))
-    except ConfigError as error:
-        return _last_good(paths, str(error))
-    save_last_good(paths, text)
-    return configuration
 
 
 def config_stamp(paths: Paths) -> object:

@@ -7,13 +7,13 @@ import functools
 import json
 import logging
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tray.errors import StoreError
 from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import Answer, Record, Verdict
-from tray.model.event import EventKind
+from tray.model.event import PROBE_PREFIX, EventKind
 from tray.store import dropped_rows
 from tray.store.db import Database
 from tray.store.retention import Retention, keep_all
@@ -28,6 +28,10 @@ PAGE_ROWS = 500
 
 log = logging.getLogger(__name__)
 
+LAST_EVENT = (
+    f"SELECT at FROM journal WHERE agent = ? AND NOT test AND session NOT GLOB '{PROBE_PREFIX}*'"
+    " ORDER BY seq DESC LIMIT 1"
+)
 SET_ALERTED = "UPDATE journal SET alerted = ? WHERE id IN (SELECT value FROM json_each(?))"
 INSERT_FIRST = "INSERT INTO meta VALUES (?, 1) ON CONFLICT (key) DO NOTHING"
 SET_OFFLINE_SEEN = (
@@ -211,6 +215,12 @@ class Journal:
         if row is None or digest not in ("", row["digest"]):
             return None
         return _answer(row)
+
+    def last_events(self, agents: Iterable[str]) -> dict[str, float]:
+        """When each of these agents sent its last event, our own test events not counted."""
+        with self._database.connect() as connection:
+            rows = {agent: connection.execute(LAST_EVENT, (agent,)).fetchone() for agent in agents}
+        return {agent: row["at"] for agent, row in rows.items() if row}
 
     def count(self) -> int:
         with self._database.connect() as connection:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import time
 from collections.abc import Callable
@@ -70,6 +71,11 @@ STATES = {
 
 def templates() -> Environment:
     """Escapes everything, and prints no foreign text that hides, moves or commands (law 9)."""
+    return _templates(pick_language())
+
+
+@functools.cache  # with what is compiled of each template
+def _templates(language: str) -> Environment:
     environment = Environment(
         loader=TranslatedLoader(HERE / "templates"),
         autoescape=True,
@@ -96,7 +102,7 @@ def templates() -> Environment:
         "alerts": {key: say(text) for key, text in ALERTS.items()},
         "count": count,
         "gates": {key: say(text) for key, text in GATES.items()},
-        "language": pick_language().replace("_", "-"),
+        "language": language.replace("_", "-"),
         "labels": {key: say(text) for key, text in LABELS.items()},
         "say": say,
         "states": {key: say(text) for key, text in STATES.items()},

@@ -10,7 +10,7 @@ import contextlib
 import json
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypedDict
 
@@ -33,7 +33,7 @@ START_TRAY = "start the tray (`hooktray run`) and try again; if that does not he
 STALE = frozenset({Cause.AGENT_OTHER_HOME, Cause.AGENT_OUTDATED, Cause.AGENT_RELAY_GONE, *ENTRY_CAUSES})
 STALE -= {Cause.ENTRY_SWITCHED_OFF}
 
-LastEvent = Callable[[str], float | None]  # the time of an agent's last event, our own events left out
+LastEvents = Callable[[Iterable[str]], Mapping[str, float]]  # the time of the last event of each of these agents
 IsRecorded = Callable[[str], bool]  # whether the journal knows this session
 
 
@@ -129,22 +129,27 @@ class AgentStatus:
         }
 
 
-def agent_statuses(site: Site, last_event: LastEvent, is_recorded: IsRecorded | None = None) -> list[AgentStatus]:
+def agent_statuses(site: Site, last_events: LastEvents, is_recorded: IsRecorded | None = None) -> list[AgentStatus]:
     """All agents; with `is_recorded`, each connected one gets a test event."""
-    return [agent_status(site, agent, last_event, is_recorded) for agent in connectors()]
+    if is_recorded is None:
+        times = last_events(connectors())  # the menu asks often, and each look opens the database
+        return [agent_status(site, agent, lambda _: times) for agent in connectors()]
+    return [agent_status(site, agent, last_events, is_recorded) for agent in connectors()]
 
 
-def agent_status(site: Site, agent: str, last_event: LastEvent, is_recorded: IsRecorded | None = None) -> AgentStatus:
+def agent_status(
+    site: Site, agent: str, last_events: LastEvents, is_recorded: IsRecorded | None = None
+) -> AgentStatus:
     connector = connectors()[agent]
     changed = changed_entries(site, agent)
-    known = AgentStatus(agent=agent, installed=True, last_event=last_event(agent), package=AGENTS.package(agent))
+    known = AgentStatus(agent=agent, installed=True, package=AGENTS.package(agent))
     try:
         entries, trust = connector.relay_entries(site), connector.trust(site)
     except HooktrayError as error:
         values = {"problem": error.message, "remedy": error.hint}
         unreadable = Finding(cause=Cause.AGENT_UNREADABLE, name=agent, values=values)
         rest = tuple(one for one in changed if one.cause is not Cause.ENTRY_UNREADABLE)
-        return replace(known, findings=(unreadable, *rest))
+        return replace(known, last_event=last_events((agent,)).get(agent), findings=(unreadable, *rest))
     events = tuple(dict.fromkeys(entry.event for entry in entries))
     wrong_target = _wrong_target(site, agent, entries)
     failure = ""
@@ -160,7 +165,7 @@ def agent_status(site: Site, agent: str, last_event: LastEvent, is_recorded: IsR
         files=tuple(dict.fromkeys(entry.path for entry in entries)),
         trust=trust if entries else "",
         firing=None if is_recorded is None or not entries else not failure and not trust.startswith(OFF),
-        last_event=last_event(agent),  # the probe may have taken a while
+        last_event=last_events((agent,)).get(agent),  # now, as the probe may have taken a while
     )
     is_old = bool(result.missing) or not all(entry.up_to_date for entry in entries)
     return replace(result, findings=tuple(_findings(site, result, changed, wrong_target, is_old, failure)))

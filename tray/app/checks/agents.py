@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 
 from tray.agents.registry import AGENTS
-from tray.app.agent_sites import last_events, recorded_sessions, unsupported_agents
+from tray.app.agent_sites import recorded_sessions, unsupported_agents
 from tray.app.checks.agent_status import AgentStatus, agent_statuses
 from tray.app.checks.context import CheckContext
 from tray.app.checks.finding import Cause, Finding
@@ -17,7 +17,7 @@ def check(context: CheckContext) -> Iterator[Finding]:
     """Unless nothing may be started, a test event of ours goes through each connected agent's own hook command."""
     journal = context.stores.journal
     is_recorded = None if context.static else recorded_sessions(journal)
-    states = agent_statuses(context.site(), last_events(journal), is_recorded)
+    states = agent_statuses(context.site(), journal.last_events, is_recorded)
     for one in states:
         if one.installed or one.findings:
             yield from _report(one)

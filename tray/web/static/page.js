@@ -150,6 +150,14 @@ function fold(box) {
   set();
 }
 
+// The Tab key stops at a text that scrolls, so that keys can scroll it, and passes by one that is shown whole.
+function stops() {
+  document.querySelectorAll("pre").forEach((one) => {
+    if (one.scrollHeight > one.clientHeight || one.scrollWidth > one.clientWidth) one.tabIndex = 0;
+    else one.removeAttribute("tabindex");
+  });
+}
+
 // Forms go by fetch: under `no-referrer` a browser sends a form without saying that it is ours, and the guard refuses it.
 async function send(event) {
   const form = event.target;
@@ -168,6 +176,7 @@ async function send(event) {
   if (answer.redirected && !form.dataset.stays) return location.replace(answer.url);
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   document.querySelector("main").replaceWith(page.querySelector("main"));
+  stops();
   (document.getElementById(form.dataset.stays || form.dataset.shows) ?? document.querySelector("main")).focus(); // what came out is in view, and read aloud
 }
 
@@ -195,9 +204,12 @@ function keys(event) {
 
 document.querySelector("[data-done]")?.focus(); // what was done just before, on the page that follows
 if (document.body.hasAttribute("data-enter")) enter();
+stops();
 document.querySelectorAll("[data-filtering]").forEach(fold);
 document.querySelectorAll("[data-live]").forEach(follow);
 document.querySelectorAll("[data-board]").forEach(board);
 document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && header());
+document.addEventListener("toggle", stops, true); // it does not bubble
+addEventListener("resize", stops);
 addEventListener("submit", send);
 addEventListener("keydown", keys);
