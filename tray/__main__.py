@@ -12,8 +12,8 @@ from collections.abc import Sequence
 RUN_ARGV = (["run"], ["run", "--headless"])
 # Modules of the library that the tray imports at its start, and uses later if at all.
 LAZY_MODULES = (
-    "hashlib", "inspect", "ipaddress", "linecache", "locale", "pickle", "random", "secrets", "shutil", "signal",
-    "tempfile", "textwrap", "wave",
+    "binascii", "hashlib", "inspect", "ipaddress", "linecache", "locale", "ntpath", "pickle", "random", "secrets",
+    "shutil", "signal", "tempfile", "textwrap", "unicodedata", "urllib.parse", "wave",
 )  # fmt: skip
 
 

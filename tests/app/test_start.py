@@ -161,6 +161,31 @@ def test_the_settings_of_the_file_count_when_the_server_begins_to_answer(house: 
     assert "['claude-code']" in done.stdout.splitlines()
 
 
+def test_a_quit_in_the_first_moments_leaves_the_rest_of_the_start_out(house: House) -> None:
+    program = f"""if True:
+        from tray.app import start
+        from tray.app.core import TrayCore
+        from tray.app.runtime import App
+        from tray.app.session_tracker import SessionTracker
+        from tray.paths import locate
+        made, make = [], TrayCore.__init__
+        def make_recorded(core, *values, **more):
+            made.append(core)
+            make(core, *values, **more)
+        def quit_first(sessions):
+            made[0].quit()
+            print("quits", made[0].shutdown_state.wait(60))
+        TrayCore.__init__ = make_recorded
+        SessionTracker.load = quit_first
+        App._refresh = lambda app: print("refreshes")
+        start.run(locate({str(house.paths.home)!r}), headless=True)
+    """
+
+    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
+
+    assert done.stdout.splitlines()[1:] == ["quits True"]
+
+
 def test_a_file_that_is_broken_at_the_start_is_reported(tmp_path: Path) -> None:
     with contextlib.closing(Plain(tmp_path)) as plain:
         live = Live.fresh(plain, tmp_path, configuration="hooks: [", starts=False)

@@ -319,8 +319,12 @@ def _replace_table(paths: Paths, text: str, database: Database, *, only_installe
     `connect` and the tray may write at the same time. The file of one beside the record of the other would count as
     altered by another program.
     """
+
+    def write() -> bool:
+        return _write(paths.relay_table, text.encode(), 0o600)
+
     if _saved(database).get(TABLE) == text and _content(paths.relay_table) == text.encode():
-        return _write(paths.relay_table, text.encode(), 0o600)  # its mode may be another
+        return write()  # its mode may be another
     try:
         with database.write() as connection:
             if only_installed and not is_installed(paths, database):
@@ -328,11 +332,11 @@ def _replace_table(paths: Paths, text: str, database: Database, *, only_installe
                 return False
             _make_folder(paths)
             connection.execute(SAVE, (TABLE, text))
-            return _write(paths.relay_table, text.encode(), 0o600)
+            return write()
     except StoreError as error:
         _warn_unrecorded(TABLE, error)
         _make_folder(paths)
-        return _write(paths.relay_table, text.encode(), 0o600)
+        return write()
 
 
 def _set_aside(path: Path) -> None:

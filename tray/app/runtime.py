@@ -8,6 +8,7 @@ import logging
 import os
 import time
 from collections.abc import Callable
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from tray.app import unjudged_calls, welcome
@@ -47,9 +48,9 @@ if TYPE_CHECKING:
     from tray.ipc.health import TrayHealth
 
 REFRESH_SECONDS = 1.0  # seconds between two refreshes of the sources while events come in
-# What tracebacks, asyncio's own reports of errors and the causes of failed hooks need, also when no more files can be
-# opened: an error that asyncio cannot report ends the loop.
-NEEDED_WITHOUT_FILES = ("inspect", "linecache", "signal", "textwrap")
+# What events, tracebacks, asyncio's own reports of errors and the causes of failed hooks need, also when no more
+# files can be opened: an error that asyncio cannot report ends the loop.
+NEEDED_WITHOUT_FILES = ("binascii", "inspect", "linecache", "signal", "textwrap", "unicodedata", "urllib.parse")
 SESSION_DAYS = 7.0  # days that a session is remembered whose end was not reported
 
 log = logging.getLogger(__name__)
@@ -339,9 +340,10 @@ class App:
         self._echo(text)
 
     def _begin(self) -> None:
-        """Show the present state, and what a person has to read; a step that fails keeps no other from its turn."""
-        if self._shutdown_state.begun:  # what a person is to read waits for the next start
-            return
+        """Show the present state, and what a person has to read; a step that fails keeps no other from its turn.
+
+        After a quit, what is left waits for the next start.
+        """
         steps = (
             self._sessions.load,
             lambda: self._presenter.attach(self._icon),
@@ -357,7 +359,7 @@ class App:
             lambda: load_modules(*NEEDED_WITHOUT_FILES),
             gc.freeze,  # what exists by now stays: the collector need not scan it again and again
         )
-        run_logged(steps, "a step of the start failed")
+        run_logged(takewhile(lambda step: not self._shutdown_state.begun, steps), "a step of the start failed")
 
     def _refresh_again(self) -> None:
         """Refresh, and delay the next refresh by its cost; the first one imports much, so it is not counted."""

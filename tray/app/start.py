@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tray.hidden_modules import hidden, lazy_patterns
+from tray.lazy_modules import use_lazy_modules
 from tray.paths import Paths, drop_foreign_runtime
 
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ def _import_lean() -> None:
     with hidden("ssl"):
         import asyncio  # noqa: F401
     with hidden("typing_extensions"), lazy_patterns():
+        use_lazy_modules("msgspec.inspect")  # only a schema needs it
         import msgspec  # noqa: F401
         import yaml  # noqa: F401
 

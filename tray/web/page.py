@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import quote, urlencode
+from urllib import parse
 
 from tray.errors import HooktrayError
 from tray.language import say
@@ -70,7 +70,8 @@ class WebPage:
             if decision.startswith((CONFIRM_PLACE, QUESTION)):
                 target = decision
             if session:
-                target = f"session?{urlencode({'agent': session[0], 'session': session[1]}, quote_via=quote)}"
+                query = {"agent": session[0], "session": session[1]}
+                target = f"session?{parse.urlencode(query, quote_via=parse.quote)}"
             path = self._write(self.server or self._start(), target, LINK_LIFETIME)
             self._show(path)
         return path
