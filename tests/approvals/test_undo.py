@@ -5,10 +5,12 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
 from house import House
 
 from tray.app import open_stores
 from tray.approvals.controls import TERMINAL, Controls, Undo
+from tray.errors import HooktrayError
 from tray.model.hook import ApprovalState
 from tray.store.ledger import CHECKPOINT, LedgerAction
 
@@ -154,7 +156,7 @@ def test_undo_takes_back_its_own_decision_when_another_row_is_written_at_the_sam
     assert "setting:beside" in ledger.state.settings
 
 
-def test_an_approval_that_is_taken_back_is_put_in_force_by_a_review_and_not_by_a_button(house: House) -> None:
+def test_an_approval_that_was_taken_back_can_be_put_back_until_it_is_decided_anew(house: House) -> None:
     undos: list[Undo | None] = []
     one = house.hook("guard", on="tool_before", script="exit 0", approved=False)
     made = house.controls(lambda text, channel, undo: undos.append(undo))
@@ -163,4 +165,11 @@ def test_an_approval_that_is_taken_back_is_put_in_force_by_a_review_and_not_by_a
     made.undo_approval(one.key, "tray")
 
     assert house.state("guard").state is ApprovalState.PENDING
-    assert undos[-1] is None
+    put_back = undos[-1]
+    assert put_back is not None
+    put_back()
+    assert (house.state("guard").state, house.state("guard").approved) == (ApprovalState.APPROVED, one.digest)
+    made.revoke(one.key, "tray")
+    with pytest.raises(HooktrayError, match="decided anew"):
+        put_back()
+    assert house.state("guard").state is ApprovalState.REVOKED

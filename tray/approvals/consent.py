@@ -189,20 +189,21 @@ class Consent:
             self.requests = (*others, *earlier[1 - MAX_UNDOS :], request)
         return request.id
 
-    def undo(self, version: int, channel: str) -> None:
-        """Take one row of the ledger back."""
-        if not self._ledger.undo(version, channel):
+    def undo(self, version: int, channel: str) -> int:
+        """Take one row of the ledger back; returns the number of the row that does so."""
+        written = self._ledger.undo(version, channel)
+        if not written:
             raise HooktrayError(say("it has been decided anew since"), hint=say(LIST_HINT))
         self._catalog.refresh()
+        return written
 
-    def undo_approval(self, key: str, channel: str) -> HookState:
+    def undo_approval(self, key: str, channel: str) -> tuple[HookState, int]:
         """Take the last approval of a hook back, and no other: what was approved before it is in force again."""
         state = next((one for one in self._catalog.states if one.key == key), None)
         version = self._ledger.last_approval(key)
         if state is None or version is None:
             raise HooktrayError(say("no approval of it came last"), hint=say(LIST_HINT))
-        self.undo(version, channel)
-        return state
+        return state, self.undo(version, channel)
 
     def resolve(self, id: str, *, accept: bool) -> PendingRequest | None:
         """Grant or dismiss a request; None when it is gone."""

@@ -223,9 +223,10 @@ class Controls:
         self._announce(text, channel, self._undo(version))
 
     def undo_approval(self, key: str, channel: str) -> None:
-        """Take back just the last approval of a hook; a new approval, with its review, is what undoes that."""
-        name = self._consent.undo_approval(key, channel).hook.name
-        self._announce(say("The last approval of {name} is taken back", name=name), channel)
+        """Take back just the last approval of a hook."""
+        state, version = self._consent.undo_approval(key, channel)
+        text = say("The last approval of {name} is taken back", name=state.hook.name)
+        self._announce(text, channel, self._undo(version))
 
     def set_passphrase(self, text: str, channel: str) -> None:
         """Put a passphrase in force; the one before is replaced."""
