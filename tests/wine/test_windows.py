@@ -71,10 +71,12 @@ def test_a_click_in_a_menu_that_was_open_before_a_hook_waited_does_what_is_drawn
         assert process.wait(START) == 0
 
 
-def test_an_edit_of_the_settings_is_seen_without_an_event(tray: Tray) -> None:
+def test_an_edit_of_the_settings_is_announced_without_an_event_and_without_an_icon_of_its_own(tray: Tray) -> None:
     with tray.running() as process:
+        wait(tray.windows.icon, START, "the icon is drawn")
         tray.configure({"hooks": [{**GUARD, "command": "./guard.cmd"}]}, guard_cmd=REFUSES)
         wait(tray.windows.balloons, START, "the tray announces that a hook waits")
+        assert len(tray.windows.icons()) == 1, "beside the balloon"
 
         approve(tray)
 
@@ -149,11 +151,11 @@ def removed(folder: Path) -> None:
 
 
 def test_names_in_chinese_and_a_dot_reach_a_console(tray: Tray, windows: Windows) -> None:
-    tray.configure({"hooks": [{**GUARD, "command": "./guard.cmd"}]}, guard_cmd=REFUSES)
+    tray.configure({"hooks": [{**GUARD, "name": "守卫·一", "command": "./guard.cmd"}]}, guard_cmd=REFUSES)
 
     done = subprocess.run(
         ["script", "-qec", subprocess.list2cmdline(["wine", *map(str, tray.argv), "list"]), "/dev/null"],
         env={**windows.environment, "TERM": "xterm"}, capture_output=True, timeout=START, check=False,
     )  # fmt: skip
 
-    assert "守卫" in done.stdout.decode(errors="replace")
+    assert "守卫·一" in done.stdout.decode(errors="replace")

@@ -145,8 +145,12 @@ class Windows:
 
     def icon(self) -> Box | None:
         """Our icon in the tray; None without one. Each icon has a place, and ours is the only one."""
-        found = [box for box in self.screen.named(EXPLORER) if self._is_inked(box)]
+        found = self.icons()
         return found[0] if found else None
+
+    def icons(self) -> list[Box]:
+        """Every icon in the tray."""
+        return [box for box in self.screen.named(EXPLORER) if box.height == TRAY_HEIGHT and self._is_inked(box)]
 
     def menus(self) -> list[Box]:
         """The open menus, the first one first."""
