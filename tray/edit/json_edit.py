@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from functools import cached_property
 from json.decoder import scanstring  # type: ignore[attr-defined]
+from typing import Any
 
 from tray.edit.file_changes import SIZE_LIMIT
 from tray.errors import ConfigError
@@ -142,6 +143,12 @@ class JsonText:
 
     def is_at(self, at: int, opening: str) -> bool:
         return self._plain[at] == opening
+
+    def parsed(self, span: JsonSpan) -> Any:
+        """The value itself."""
+        with suppress(RecursionError):  # as in `_end`
+            return SCAN(self._plain, span.value)[0]
+        return JsonText(self.source(span).encode(), self.path).value
 
     def source(self, span: JsonSpan) -> str:
         """The text of a value as it was written."""
