@@ -11,7 +11,6 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from functools import cached_property
 from json.decoder import scanstring  # type: ignore[attr-defined]
-from typing import Any
 
 from tray.edit.file_changes import SIZE_LIMIT
 from tray.errors import ConfigError
@@ -144,7 +143,7 @@ class JsonText:
     def is_at(self, at: int, opening: str) -> bool:
         return self._plain[at] == opening
 
-    def parsed(self, span: JsonSpan) -> Any:
+    def parsed(self, span: JsonSpan) -> object:
         """The value itself."""
         with suppress(RecursionError):  # as in `_end`
             return SCAN(self._plain, span.value)[0]
