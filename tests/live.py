@@ -140,20 +140,23 @@ class Live:
             catalog.refresh()
             return {row["name"]: row["state"] for row in hook_rows(catalog)}
 
-    def connect(self, *agents: str) -> None:
+    def connect(self, *agents: str, environment: Mapping[str, str] | None = None) -> None:
         """What `hooktray connect AGENT --yes` does, without a process; tests/cli/test_agents.py runs that."""
-        self.command("connect", *agents, "--yes")
+        self.command("connect", *agents, "--yes", environment=environment)
 
-    def command(self, *argv: str) -> None:
-        """What a command does that succeeds, without a process; not for commands that ask who started them."""
-        with self._in_place(), contextlib.chdir(self.place.folder):
+    def command(self, *argv: str, environment: Mapping[str, str] | None = None) -> None:
+        """What a command does that succeeds, without a process; not for commands that ask who started them.
+
+        Its `environment` comes on top of the place's.
+        """
+        with self._in_place(environment or {}), contextlib.chdir(self.place.folder):
             assert run_command(["--home", str(self.home), *argv]) == 0
 
     @contextlib.contextmanager
-    def _in_place(self) -> Iterator[None]:
+    def _in_place(self, environment: Mapping[str, str] = {}) -> Iterator[None]:
         kept = dict(os.environ)
         os.environ.clear()
-        os.environ.update(self.place.environment)
+        os.environ.update({**self.place.environment, **environment})
         try:
             yield
         finally:

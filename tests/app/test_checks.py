@@ -81,7 +81,7 @@ def test_a_hook_that_runs_is_ok_and_can_tell_that_it_is_a_test(house: House) -> 
 def test_static_runs_nothing(house: House) -> None:
     house.hook("guard", on="tool_before", script='touch "$HOOK_SOURCE_DIR/seen"; exit 9')
 
-    assert of(house, "guard", static=True) == [("ok", "its approved copy is whole", "")]
+    assert of(house, "guard", static=True) == [("ok", "its approved copy is intact", "")]
     assert not (house.paths.config.parent / "seen").exists()
 
 

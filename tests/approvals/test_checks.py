@@ -115,7 +115,7 @@ def test_review_lists_what_is_covered_and_why_and_what_is_data(house: House) -> 
     parts = sections(house.state("guard"), house.stores.copies, {})
     (details,) = (part.lines for part in parts if part.kind is SectionKind.DETAILS)
 
-    assert list(details)[: details.index("  PATH of the hook, unless a terminal with another one approves it:")] == [
+    assert list(details)[: details.index("  PATH of the hook (or of the terminal that approves it):")] == [
         "  Covered, and run as it is now:",
         f"    {folder}/guard.sh: run by the command",
         f"    {folder}/lib/words.sh: loaded by {folder}/guard.sh:3",

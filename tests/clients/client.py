@@ -79,8 +79,7 @@ class Session:
         return self.home / self.client.settings
 
     def connect(self) -> None:
-        done = self.hooktray("connect", self.client.agent, "--yes")
-        assert done.returncode == 0, done.stderr.decode()
+        self.live.connect(self.client.agent, environment=self.environment)
         self.client.trust(self)
 
     def hooktray(self, *words: str) -> subprocess.CompletedProcess[bytes]:
@@ -123,8 +122,8 @@ class Session:
             journal.close()
         return [row for row in rows if row["agent"] == self.client.agent and kind in ("", row["kind"])]
 
-    def wait_rows(self, kind: str) -> list[dict[str, Any]]:
-        return wait(lambda: self.rows(kind), LONG, f"a row of {kind}")
+    def wait_rows(self, kind: str, deadline: float = LONG) -> list[dict[str, Any]]:
+        return wait(lambda: self.rows(kind), deadline, f"a row of {kind}")
 
     def wait_announced(self, kind: str, count: int = 1) -> None:
         """Until so many were to be notified, which nothing here shows: one that is answered at once never is."""

@@ -73,6 +73,12 @@ def end_daemons(one: Session) -> None:
                 process.kill()
 
 
+def stop_daemon(one: Session) -> None:
+    """What its user can do, too: the daemon ends the sessions that it still holds."""
+    argv = [*program(), "app-server", "daemon", "stop"]
+    subprocess.run(argv, cwd=one.project, env=dict(one.environment), capture_output=True, timeout=60, check=True)
+
+
 def _answers(one: Session, requests: Sequence[Mapping[str, Any]]) -> dict[int, Any]:
     """What the app-server answers, by id."""
     process = subprocess.Popen(

@@ -11,6 +11,11 @@ from clients import runs
 pytest.register_assert_rewrite("clients.scenes")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test that only waits costs the others nothing, unless they end before it."""
+    items.sort(key=lambda item: item.get_closest_marker("first") is None)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]

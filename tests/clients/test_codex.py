@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from clients.client import LONG, Session, session
-from clients.codex import CODEX, ESCALATED, end_daemons, listed, program
+from clients.codex import CODEX, ESCALATED, end_daemons, listed, program, stop_daemon
 from clients.scenes import SCRIPTS, Scenes, Start
 from clients.wires import Call
 from desk import Overdue, wait
@@ -102,6 +103,7 @@ class TestCodex(Scenes):
         assert untrusted == ["stop"]
         assert one.trust().startswith("off: 1 of Hooktray's entries are not trusted yet")
 
+    @pytest.mark.first
     def test_a_session_in_a_terminal(self, start: Start) -> None:
         """Its question for a permission is notified and answered there; then an interrupt, a compaction, the end."""
         one = start()
@@ -124,7 +126,7 @@ class TestCodex(Scenes):
             one.wait_rows("compact_after")
             self.enter(terminal, "/quit")
             terminal.process.wait(LONG)
-            one.wait_rows("session_end")  # its daemon sends it
+            one.wait_rows("session_end", 2 * LONG)  # its daemon sends it, a minute after its user has left
         finally:
             terminal.close()
             end_daemons(one)
@@ -151,7 +153,8 @@ class TestCodex(Scenes):
             one.wait_rows("turn_end")
             self.enter(terminal, "/quit")
             terminal.process.wait(LONG)
-            one.wait_rows("session_end")  # its daemon sends it
+            stop_daemon(one)
+            one.wait_rows("session_end")
         finally:
             terminal.close()
             end_daemons(one)

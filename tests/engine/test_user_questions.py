@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -171,6 +172,7 @@ def test_a_question_explains_itself_without_its_secrets(house: House) -> None:
 
     text = details(house.asked[0])
     assert "curl -H" in text
+    assert re.search(r"^folder {3}/", text, re.M)
     assert "ghp_0123456789" not in text
 
 

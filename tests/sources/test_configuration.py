@@ -213,7 +213,7 @@ def test_the_starter_names_every_key_and_is_good_when_uncommented() -> None:
 
 
 def test_the_starter_names_every_format_that_a_source_can_have() -> None:
-    formats = STARTER_TEXT.partition("## Hooks as they stand in other formats:")[2].partition("# sources")[0]
+    formats = STARTER_TEXT.partition("## Files with hooks in another format:")[2].partition("# sources")[0]
 
     assert re.findall(r"[a-z-]{4,}(?=[,.])", formats) == sorted(external.formats())
 
@@ -226,7 +226,7 @@ def test_the_starter_says_of_those_settings_that_they_wait_which_do() -> None:
     }  # fmt: skip
     waiting = guarded_settings(parse(json.dumps(loose), "/c/hooktray.yaml").settings, LedgerState())
 
-    said = re.findall(r"counts only once you confirmed it.*\n# (\w+):", STARTER_TEXT)
+    said = re.findall(r"counts only after you confirm it.*\n# (\w+):", STARTER_TEXT)
 
     assert {f"setting:{key}" for key in said} == {one.key for one in waiting}
 

@@ -93,7 +93,7 @@ def test_a_hook_is_approved_in_the_browser_and_guards_from_then_on(
         assert not file.exists()
         page.follow("nav a", "Hooks")
         page.follow(".hook a", "guard")
-        page.follow("a.button", "Read and approve")
+        page.follow("a.button", "Review")
         page.follow(".confirm button", "Approve")
         page.follow("nav a", "Decisions")
         page.wait("!!document.querySelector('[data-state=live]')")

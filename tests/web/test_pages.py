@@ -137,7 +137,7 @@ def test_a_changed_hook_is_approved_with_its_diff_and_revoked(site: Site, page: 
     house.script("guard.sh", DENYING)
     page.go(address(site, "/hooks"))
     page.follow(".hook a", "guard")
-    page.follow("a.button", "Read and approve")
+    page.follow("a.button", "Review")
 
     assert "exit 0" in page.run("document.querySelector('.diff del').innerText")
     assert "no mkfs" in page.run("document.querySelector('.diff ins').innerText")

@@ -47,7 +47,7 @@ def test_then_stands_beside_now_after_the_hook_has_changed(site: Site, page: Pag
     assert "Then no opinion, now denied." in text
     assert "no mkfs" in text
     assert '"permissionDecision": "deny"' in text
-    assert "A test: nobody was told, and nothing was written down." in text
+    assert "This was a test: it sent no notification and is not in the journal." in text
     assert page.run("document.activeElement.id") == "replay"  # where the result begins, for who cannot see it
     house.stores.journal.close()  # whatever waits is written down
     assert (house.stores.journal.count(), len(house.decisions)) == (count, 1)

@@ -91,6 +91,6 @@ def text(paths: Paths, found: Sequence[str]) -> str:
 
 def _next(found: Sequence[MenuAgent]) -> str:
     if not found:
-        return say("no agent was found; `hooktray connect AGENT` connects one")
+        return say("no agent found: `hooktray connect AGENT`")
     each = "; ".join(f"{one.name}: {one.connect.summary}" for one in found if one.connect)
     return say("“Connect”, or the menu's first row: {what}", what=each)

@@ -42,7 +42,10 @@ def require_readable(one: HookState) -> HookState:
 
 
 class Consent:
-    """Writes the user's decisions into the ledger. The caller has already been found to be a person."""
+    """Writes the user's decisions into the ledger. The caller has already been found to be a person.
+
+    Each decision is returned with the number of its row, by which it can be undone: other threads write rows, too.
+    """
 
     def __init__(self, ledger: Ledger, catalog: HookCatalog) -> None:
         self._ledger = ledger
@@ -51,7 +54,7 @@ class Consent:
         self._numbers = itertools.count(1)
         self.requests: tuple[PendingRequest, ...] = ()
 
-    def approve(self, key: str, digest: str, channel: str, path: str = "") -> HookState:
+    def approve(self, key: str, digest: str, channel: str, path: str = "") -> tuple[HookState, int]:
         """Approve exactly what was shown under this digest; refused when something else is proposed now.
 
         `path` is the PATH of the terminal that approves, if one does.
@@ -60,8 +63,7 @@ class Consent:
         if digest != REMOVED:
             self._pin(state, self._catalog.pins(state, path) if path else state.pins, channel)
         action = LedgerAction.REVOKE if digest == REMOVED else LedgerAction.APPROVE
-        self._write(action, state, channel)
-        return state
+        return state, self._write(action, state, channel)
 
     @property
     def batch(self) -> ApprovalBatch:
@@ -112,33 +114,30 @@ class Consent:
                     LedgerAction.APPROVE, key, digest, definition=definition, position=(0, 0), channel=channel
                 )
 
-    def deny(self, key: str, digest: str, channel: str) -> HookState:
+    def deny(self, key: str, digest: str, channel: str) -> tuple[HookState, int]:
         """Turn a proposal down. What was approved before stays in force."""
         state = self._current(key, digest)
-        self._write(LedgerAction.DENY, state, channel)
-        return state
+        return state, self._write(LedgerAction.DENY, state, channel)
 
-    def revoke(self, key: str, channel: str) -> HookState:
+    def revoke(self, key: str, channel: str) -> tuple[HookState, int]:
         """Take the approval back: nothing of this hook runs from here on."""
         state = self._approved(key)
-        self._ledger.append(
+        written = self._ledger.append(
             LedgerAction.REVOKE, key, state.approved, definition="", position=state.position, channel=channel
         )  # fmt: skip
         self._catalog.refresh()
-        return state
+        return state, written.version
 
-    def grant(self, key: str, names: Iterable[str], channel: str) -> HookState:
+    def grant(self, key: str, names: Iterable[str], channel: str) -> tuple[HookState, int]:
         """Let these withheld variables through to an approved hook, besides those that it has."""
         state = self._approved(key)
         wanted = require_grantable(state.hook, names)
-        self._write_grants(state, {*state.granted, *wanted}, channel)
-        return state
+        return state, self._write_grants(state, {*state.granted, *wanted}, channel)
 
-    def withhold(self, key: str, names: Iterable[str], channel: str) -> HookState:
+    def withhold(self, key: str, names: Iterable[str], channel: str) -> tuple[HookState, int]:
         """Take variables back that were let through."""
         state = self._approved(key)
-        self._write_grants(state, {*state.granted} - {*names}, channel)
-        return state
+        return state, self._write_grants(state, {*state.granted} - {*names}, channel)
 
     def _approved(self, key: str) -> HookState:
         self._catalog.refresh()
@@ -147,18 +146,22 @@ class Consent:
             raise HooktrayError(say("this hook is not approved"), hint=say(LIST_HINT))
         return state
 
-    def _write_grants(self, state: HookState, names: Collection[str], channel: str) -> None:
+    def _write_grants(self, state: HookState, names: Collection[str], channel: str) -> int:
         definition, digest = grants_definition(names)
         action = LedgerAction.APPROVE if names else LedgerAction.REVOKE
         key = grants_key(state.key)
-        self._ledger.append(action, key, digest, definition=definition, position=(0, 0), channel=channel)
+        written = self._ledger.append(action, key, digest, definition=definition, position=(0, 0), channel=channel)
         self._catalog.refresh()
+        return written.version
 
-    def confirm(self, key: str, digest: str, channel: str, *, accept: bool) -> None:
+    def confirm(self, key: str, digest: str, channel: str, *, accept: bool) -> int:
         """Confirm or turn down a setting that loosens a gate."""
         known = (one.definition for one in self._catalog.settings() if (one.key, one.digest) == (key, digest))
         action = LedgerAction.APPROVE if accept else LedgerAction.DENY
-        self._ledger.append(action, key, digest, definition=next(known, ""), position=(0, 0), channel=channel)
+        written = self._ledger.append(
+            action, key, digest, definition=next(known, ""), position=(0, 0), channel=channel
+        )
+        return written.version
 
     def add_request(
         self, summary: str, requester: str, grant: Callable[[], object], word: str = ""
@@ -186,25 +189,21 @@ class Consent:
             self.requests = (*others, *earlier[1 - MAX_UNDOS :], request)
         return request.id
 
-    @property
-    def version(self) -> int:
-        """The number of the ledger's last row."""
-        return self._ledger.state.version
-
-    def undo(self, version: int, channel: str) -> None:
-        """Take one row of the ledger back."""
-        if not self._ledger.undo(version, channel):
+    def undo(self, version: int, channel: str) -> int:
+        """Take one row of the ledger back; returns the number of the row that does so."""
+        written = self._ledger.undo(version, channel)
+        if not written:
             raise HooktrayError(say("it has been decided anew since"), hint=say(LIST_HINT))
         self._catalog.refresh()
+        return written
 
-    def undo_approval(self, key: str, channel: str) -> HookState:
+    def undo_approval(self, key: str, channel: str) -> tuple[HookState, int]:
         """Take the last approval of a hook back, and no other: what was approved before it is in force again."""
         state = next((one for one in self._catalog.states if one.key == key), None)
         version = self._ledger.last_approval(key)
         if state is None or version is None:
             raise HooktrayError(say("no approval of it came last"), hint=say(LIST_HINT))
-        self.undo(version, channel)
-        return state
+        return state, self.undo(version, channel)
 
     def resolve(self, id: str, *, accept: bool) -> PendingRequest | None:
         """Grant or dismiss a request; None when it is gone."""
@@ -224,9 +223,10 @@ class Consent:
             )
         return state
 
-    def _write(self, action: LedgerAction, state: HookState, channel: str) -> None:
-        self._append(action, state, channel)
+    def _write(self, action: LedgerAction, state: HookState, channel: str) -> int:
+        version = self._append(action, state, channel)
         self._catalog.refresh()
+        return version
 
     def _append(self, action: LedgerAction, state: HookState, channel: str) -> int:
         ledger_state = self._ledger.append(

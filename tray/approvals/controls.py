@@ -158,17 +158,17 @@ class Controls:
         `env` are withheld variables that it is given with that.
         """
         if key.startswith("setting:"):
-            self._consent.confirm(key, digest, channel, accept=True)
+            version = self._consent.confirm(key, digest, channel, accept=True)
             text = say("{setting} is confirmed", setting=key.removeprefix("setting:"))
-            self._announce(text, channel, self._undo_last())
+            self._announce(text, channel, self._undo(version))
             return
-        state = self._consent.approve(key, digest, channel, path)
+        state, version = self._consent.approve(key, digest, channel, path)
         name = state.hook.name
         text = say("{name} is revoked", name=name) if digest == REMOVED else say("{name} is approved", name=name)
-        versions = [self._consent.version]
+        versions = [version]
         if env:
-            self._consent.grant(key, env, channel)
-            versions = [self._consent.version, *versions]
+            _, granted = self._consent.grant(key, env, channel)
+            versions = [granted, version]
             text = say("{name} is approved and gets {variables}", name=name, variables=", ".join(env))
         undo = partial(self._undo_all, versions)
         self._announce(text, channel, undo)
@@ -194,22 +194,23 @@ class Controls:
 
     def deny(self, key: str, digest: str, channel: str) -> None:
         if key.startswith("setting:"):
-            self._consent.confirm(key, digest, channel, accept=False)
+            version = self._consent.confirm(key, digest, channel, accept=False)
             name = key.removeprefix("setting:")
         else:
-            name = self._consent.deny(key, digest, channel).hook.name
-        self._announce(say("{name} is denied", name=name), channel, self._undo_last())
+            state, version = self._consent.deny(key, digest, channel)
+            name = state.hook.name
+        self._announce(say("{name} is denied", name=name), channel, self._undo(version))
 
     def revoke(self, key: str, channel: str) -> None:
-        state = self._consent.revoke(key, channel)
-        self._announce(say("{name} is revoked", name=state.hook.name), channel, self._undo_last())
+        state, version = self._consent.revoke(key, channel)
+        self._announce(say("{name} is revoked", name=state.hook.name), channel, self._undo(version))
 
     def grant(self, key: str, names: Iterable[str], channel: str) -> None:
         """Let withheld variables through to an approved hook, which is tried once more."""
         names = tuple(names)
-        state = self._consent.grant(key, names, channel)
+        state, version = self._consent.grant(key, names, channel)
         text = say("{name} gets {variables}", name=state.hook.name, variables=", ".join(names))
-        undo = self._undo_last()
+        undo = self._undo(version)
         self._announce(text, channel, undo)
         if state.digest == state.approved:
             self._approved(replace(state, approved=""), self._tracked_undo(text, "", undo))
@@ -217,14 +218,15 @@ class Controls:
     def withhold(self, key: str, names: Iterable[str], channel: str) -> None:
         """Take variables back that were let through to a hook."""
         names = tuple(names)
-        name = self._consent.withhold(key, names, channel).hook.name
-        text = say("{name} no longer gets {variables}", name=name, variables=", ".join(names))
-        self._announce(text, channel, self._undo_last())
+        state, version = self._consent.withhold(key, names, channel)
+        text = say("{name} no longer gets {variables}", name=state.hook.name, variables=", ".join(names))
+        self._announce(text, channel, self._undo(version))
 
     def undo_approval(self, key: str, channel: str) -> None:
         """Take back just the last approval of a hook."""
-        name = self._consent.undo_approval(key, channel).hook.name
-        self._announce(say("The last approval of {name} is taken back", name=name), channel, self._undo_last())
+        state, version = self._consent.undo_approval(key, channel)
+        text = say("The last approval of {name} is taken back", name=state.hook.name)
+        self._announce(text, channel, self._undo(version))
 
     def set_passphrase(self, text: str, channel: str) -> None:
         """Put a passphrase in force; the one before is replaced."""
@@ -275,8 +277,7 @@ class Controls:
             return say("Undone: hooks are off")
         return say("Undone: hooks are paused") if state.paused_until else say("Undone: hooks are on")
 
-    def _undo_last(self) -> Undo:
-        version = self._consent.version
+    def _undo(self, version: int) -> Undo:
         return lambda: self._consent.undo(version, UNDO)
 
     def _undo_all(self, versions: Sequence[int]) -> None:

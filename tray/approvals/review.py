@@ -194,7 +194,7 @@ def _programs(state: HookState) -> Iterator[str]:
     """The PATH that an approval would record, the programs that are found on it, and what else they read."""
     if state.pins is None or state.inspection is None or not isinstance(state.hook.action, Command):
         return
-    yield say("PATH of the hook, unless a terminal with another one approves it:")
+    yield say("PATH of the hook (or of the terminal that approves it):")
     yield from (f"  {folder}" for folder in state.pins.path.split(os.pathsep))
     if state.pins.programs:
         yield say("Programs, as they are found on that PATH:")

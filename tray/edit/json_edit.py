@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from functools import cached_property
 from json.decoder import scanstring  # type: ignore[attr-defined]
 
@@ -23,6 +24,7 @@ BRACKET = lazy_pattern(r'(?:[^"\[\]{}]|"(?:[^"\\]|\\.)*+")*+([\[\]{}])')
 SCALAR = lazy_pattern(r'"(?:[^"\\]|\\.)*+"|[^\s,\[\]{}]++')
 VERBATIM = lazy_pattern(r'"\\u0000(\d+)\\u0000"')
 BLANK = lazy_pattern(r"[ \t\r\n]*+")
+SCAN = json.JSONDecoder().raw_decode  # a value, and where it ends
 BOM = b"\xef\xbb\xbf"
 HINT = "nothing was written; mend it (every comma needs something after it, every text its quotes) and try again"
 OBJECT_HINT = "mend it (an empty one is `{}`); nothing was written"
@@ -57,15 +59,26 @@ class JsonText:
         self._bom = BOM if text.startswith(BOM) else b""
         decode(text, path, SIZE_LIMIT)  # its error names the place where the text is not UTF-8
         self.text = text[len(self._bom) :].decode()
-        self._plain = COMMENT.sub(_blank_comment, self.text)
+        may_have_comments = "//" in self.text or "/*" in self.text
+        self._plain = COMMENT.sub(_blank_comment, self.text) if may_have_comments else self.text
         self._found: dict[int, list[JsonSpan]] = {}
         self.value = self._load()
         self.root = self._skip(0)
-        lines = [line for line in self.text.splitlines() if line.strip()]
         self._newline = next((end for end in ("\r\n", "\n", "\r") if end in self.text), "\n")
-        self._is_lined = len(lines) > 1 or self.value in ({}, [])
-        indents = [line[: len(line) - len(line.lstrip())] for line in lines[1:]]
-        self._unit = next((indent for indent in indents if indent), "  ")
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return [line for line in self.text.splitlines() if line.strip()]
+
+    @cached_property
+    def _is_lined(self) -> bool:
+        return len(self._lines) > 1 or self.value in ({}, [])
+
+    @cached_property
+    def _unit(self) -> str:
+        """The indentation of the first line that has one."""
+        indents = (line[: len(line) - len(line.lstrip())] for line in self._lines[1:])
+        return next((indent for indent in indents if indent), "  ")
 
     def _load(self) -> object:
         try:
@@ -229,6 +242,8 @@ class JsonText:
         if self._plain[at] not in "[{":
             found = SCALAR.match(self._plain, at)
             return found.end() if found else at
+        with suppress(RecursionError):  # it is parsed deeper in the stack than the whole text was
+            return SCAN(self._plain, at)[1]
         depth = 0
         for found in BRACKET.finditer(self._plain, at):
             depth += 1 if found[1] in "[{" else -1

@@ -14,7 +14,8 @@ def details(question: UserQuestion) -> str:
     event, decision = question.event, question.decision
     rows = (
         (say("agent"), event.agent),
-        (say("project"), event.project_folder or event.cwd or event.project),
+        (say("project"), event.project),
+        (say("folder"), event.project_folder or event.cwd),
         (say("event"), event.name),
         (say("session"), event.session),
         *((outcome.hook, outcome.output.reason) for outcome in decision.outcomes),

@@ -64,7 +64,7 @@ def recorded_event(record: Record, environment: Mapping[str, str]) -> Event:
 def inexact(record: Record) -> tuple[str, ...]:
     """Why this is not the very event that came in (decision 31)."""
     masked = (count("{n} value masked", "{n} values masked", record.masked),) if record.masked else ()
-    return (*masked, say("the agent's environment was not recorded: that of this program stands for it"))
+    return (*masked, say("the agent's environment was not recorded, so the hooks got Hooktray's"))
 
 
 def run(engine: Engine, event: Event, record: Record) -> Replay:

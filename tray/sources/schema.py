@@ -32,7 +32,7 @@ def schema(agents: Mapping[str, Agent] = AGENTS) -> dict[str, Any]:
     rules = {**properties["projects"]["additionalProperties"], "propertyNames": {"enum": list(CLASSES)}}
     properties["projects"] = {**properties["projects"], "additionalProperties": rules}
     properties["sources"] = {**properties["sources"], "items": {"$ref": "#/$defs/Source"}}
-    hooks = {"description": "What your hooks are.", "type": ["array", "null"], "items": {"$ref": "#/$defs/Hook"}}
+    hooks = {"description": "Your hooks.", "type": ["array", "null"], "items": {"$ref": "#/$defs/Hook"}}
     return {
         "$schema": DIALECT,
         "title": "hooktray.yaml",

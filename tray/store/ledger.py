@@ -179,15 +179,26 @@ class Ledger:
             rows = [one for one in _without_undone(_rows(connection)) if one[3] == key]
         return rows[-1][0] if rows and rows[-1][2] == LedgerAction.APPROVE else None
 
-    def undo(self, version: int, channel: str) -> bool:
-        """Take one row back, if it is still the last one about its hook; the row itself stays to be read."""
+    def undo(self, version: int, channel: str) -> int:
+        """Take one row back, if it is still the last one about its hook; the row itself stays to be read.
+
+        What a row took back is written again. Returns the number of the new row, 0 if there is none.
+        """
         with self._database.connect() as connection:
-            rows = _without_undone(_rows(connection))
-        row = next((one for one in rows if one[0] == version), None)
-        if row is None or any(one[0] > version and one[3] == row[3] for one in rows):
-            return False
-        self.append(LedgerAction.UNDO, row[3], row[4], definition=str(version), position=(0, 0), channel=channel)
-        return True
+            written = _rows(connection)
+        row = next((one for one in written if one[0] == version), None)
+        is_undo = row is not None and row[2] == LedgerAction.UNDO
+        counting = written if is_undo else _without_undone(written)
+        if row not in counting or any(one[0] > version and one[3] == row[3] for one in counting):
+            return 0
+        action, definition, position = LedgerAction.UNDO, str(version), "[0, 0]"
+        if is_undo:
+            _, _, act, _, _, definition, position, _, _ = next(one for one in written if str(one[0]) == row[5])
+            action = LedgerAction(act)
+        first, second = json.loads(position)
+        return self.append(
+            action, row[3], row[4], definition=definition, position=(first, second), channel=channel
+        ).version
 
     def set_positions(self, positions: Mapping[str, tuple[int, int]]) -> None:
         """Take note of where the hooks are declared now, which decides who speaks last; no approval is touched."""

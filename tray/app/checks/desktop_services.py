@@ -51,7 +51,7 @@ def sound(context: CheckContext) -> Iterator[Finding]:
         values = {"problem": why, "remedy": sound_remedy(sys.platform)}
         yield Finding(cause=Cause.SOUND_NONE, name="sound", values=values)
     else:
-        text = "not tried" if context.static else "a silent one was played"
+        text = "not tried" if context.static else "a silent sound was played"
         yield Finding(cause=Cause.SOUND_OK, name="sound", values={"text": text})
 
 

@@ -153,7 +153,7 @@ EXPLANATIONS: Mapping[Cause, Explanation] = {
         "database", BROKEN, "is damaged",
         "quit the tray and start it again: it keeps the damaged file and offers its approvals again",
     ),
-    Cause.DATABASE_OK: Explanation("database", OK, "whole"),
+    Cause.DATABASE_OK: Explanation("database", OK, "intact"),
     Cause.DATABASE_SET_ASIDE: Explanation(
         "database", ATTENTION, "was damaged and set aside as {file}, with the approvals in it",
         "approve the unchanged hooks together in the tray's menu, Approvals, and the others one by one; "

@@ -85,7 +85,7 @@ def _approved(context: CheckContext, one: ApprovedHook) -> list[Finding]:
         found.append(_finding(Cause.HOOK_DISABLED, one.hook.name, source=one.hook.source))
     elif not context.static and not any(one.cause is Cause.HOOK_UNKNOWN_EVENT for one in found):
         found.append(_trial(context, one))
-    return found or [_finding(Cause.HOOK_OK, one.hook.name, text="its approved copy is whole")]
+    return found or [_finding(Cause.HOOK_OK, one.hook.name, text="its approved copy is intact")]
 
 
 def _finding(cause: Cause, name: str, **values: object) -> Finding:
@@ -137,7 +137,7 @@ def _trial(context: CheckContext, one: ApprovedHook) -> Finding:
     engine = build_engine(context.stores, listener, listener.spawn, options, records=listener)
     sent = sample_event(one, environment=context.environment, cwd=context.cwd)
     if sent is None:
-        text = "its approved copy is whole; not tried, as no test event meets its matchers"
+        text = "its approved copy is intact; not tried, as no test event meets its matchers"
         return _finding(Cause.HOOK_OK, name, text=text)
     agent, event = sent.agent, sent.name
     try:
