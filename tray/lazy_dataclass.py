@@ -76,13 +76,6 @@ def _dataclass(
         body = dict(vars(original))
         own = {name: _lazy(body, name, kw_only) for name in body.get("__annotations__", ())}
         fields = _inherited(original) | own
-        has_slots = slots and not _IN_SHORT_PROCESS
-        cls = _with_slots(original, body, tuple(own)) if has_slots else original
-        for name, one in own.items():
-            if not has_slots and "default" in one.options:
-                setattr(cls, name, one.options["default"])
-            elif not has_slots and name in body:
-                delattr(cls, name)
 
         def complete() -> Callable[..., str]:
             return _complete(cls, body, own, frozen=frozen, kw_only=kw_only, eq=eq)
@@ -90,16 +83,17 @@ def _dataclass(
         added: dict[str, object] = {name: _RealAttribute(name, complete) for name in _REAL}
         placed = (name for name, one in fields.items() if not one.keyword and one.options.get("init", True))
         added |= {_FIELDS: fields, "__match_args__": tuple(placed)}
-        added["__init__"] = _interpreted_init(cls, fields)
-        added["__repr__"] = _first(cls, "__repr__", complete)
+        added["__init__"] = _interpreted_init(lambda: cls, fields)
+        added["__repr__"] = _first(lambda: cls, "__repr__", complete)
         if frozen:
             added |= {"__setattr__": _refuse, "__delattr__": _refuse, "__setstate__": _set_state}
         if eq:
-            added["__eq__"] = _first(cls, "__eq__", lambda: _compile_eq(fields))
-            added["__hash__"] = _first(cls, "__hash__", lambda: _compile_hash(fields)) if frozen else None
-        for name, value in added.items():
-            if name not in body:
-                setattr(cls, name, value)
+            added["__eq__"] = _first(lambda: cls, "__eq__", lambda: _compile_eq(fields))
+            added["__hash__"] = _first(lambda: cls, "__hash__", lambda: _compile_hash(fields)) if frozen else None
+        if slots and not _IN_SHORT_PROCESS:
+            cls = _with_slots(original, added | body, tuple(own))
+        else:
+            cls = _without_slots(original, body, own, added)
         return cls
 
     return decorate
@@ -134,17 +128,34 @@ def _inherited(cls: type) -> dict[str, LazyField]:
 
 def _with_slots(original: type, body: Mapping[str, object], own: tuple[str, ...]) -> type:
     """The same class with slots: they have to be there when a class is made."""
-    left = {name: value for name, value in body.items() if name not in {*own, "__dict__", "__weakref__"}}
+    dropped = {*own, "__dict__", "__weakref__"}
+    left = {name: value for name, value in body.items() if name not in dropped}
     cls: type = type(original)(original.__name__, original.__bases__, left | {"__slots__": own})
     cls.__qualname__ = original.__qualname__
     return cls
 
 
-def _first(cls: type, name: str, compiled: Callable[[], Callable[..., object]]) -> Callable[..., object]:
+def _without_slots(
+    cls: type, body: Mapping[str, object], own: Mapping[str, LazyField], added: Mapping[str, object]
+) -> type:
+    for name, one in own.items():
+        if "default" in one.options:
+            setattr(cls, name, one.options["default"])
+        elif name in body:
+            delattr(cls, name)
+    for name, value in added.items():
+        if name not in body:
+            setattr(cls, name, value)
+    return cls
+
+
+def _first(
+    owner: Callable[[], type], name: str, compiled: Callable[[], Callable[..., object]]
+) -> Callable[..., object]:
     """A method that is compiled at its first call."""
 
     def first(self: object, /, *given: object, **named: object) -> object:
-        method = compiled()
+        cls, method = owner(), compiled()
         method.__qualname__ = f"{cls.__qualname__}.{name}"
         setattr(cls, name, method)
         return method(self, *given, **named)
@@ -152,9 +163,9 @@ def _first(cls: type, name: str, compiled: Callable[[], Callable[..., object]]) 
     return first
 
 
-def _interpreted_init(cls: type, fields: Mapping[str, LazyField]) -> Callable[..., None]:
+def _interpreted_init(owner: Callable[[], type], fields: Mapping[str, LazyField]) -> Callable[..., None]:
     """An `__init__` that is slow but needs no compiling; for arguments that do not fit it calls the compiled one."""
-    compiled, calls = _first(cls, "__init__", lambda: _compile_init(cls, fields)), 0
+    compiled, calls = _first(owner, "__init__", lambda: _compile_init(owner(), fields)), 0
 
     def init(self: object, /, *given: object, **named: object) -> None:
         nonlocal calls

@@ -143,6 +143,12 @@ class JsonText:
     def is_at(self, at: int, opening: str) -> bool:
         return self._plain[at] == opening
 
+    def parsed(self, span: JsonSpan) -> object:
+        """The value itself."""
+        with suppress(RecursionError):  # as in `_end`
+            return SCAN(self._plain, span.value)[0]
+        return JsonText(self.source(span).encode(), self.path).value
+
     def source(self, span: JsonSpan) -> str:
         """The text of a value as it was written."""
         return self.text[span.value : span.end]

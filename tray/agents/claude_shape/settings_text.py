@@ -50,18 +50,14 @@ def handlers(document: JsonText, key: str = KEY, *, is_flat: bool = False) -> It
                 raise document.error(group.begin, 'expected a group with "hooks"', "mend it; nothing was written")
             inside = _list(document, inner, '"hooks" of a group')
             beside = [member for member in document.children(group.value) if member.key != "hooks"]
-            conditions = {member.key: _parsed(document, member) for member in beside}
+            conditions = {member.key: document.parsed(member) for member in beside}
             for handler in inside:
                 yield HandlerSpan(event, group, handler, _fields(document, handler), conditions, len(inside) > 1)
 
 
 def _fields(document: JsonText, span: JsonSpan) -> Mapping[str, Any]:
-    value = _parsed(document, span)
+    value = document.parsed(span)
     return value if isinstance(value, dict) else {}
-
-
-def _parsed(document: JsonText, span: JsonSpan) -> Any:
-    return JsonText(document.source(span).encode(), document.path).value
 
 
 def add_groups(document: JsonText, groups: Groups, key: str = KEY, *, is_flat: bool = False) -> bytes:
