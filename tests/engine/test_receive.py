@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import queue
 import threading
 from collections.abc import Mapping
 from dataclasses import replace
@@ -152,6 +153,24 @@ def test_a_first_report_without_a_decision_leaves_the_second_to_be_judged(cut: D
 
     assert reports.wait(found, 20) is None
     assert reports.earlier(event_of("claude-code", "3")) is None
+
+
+@pytest.mark.parametrize("is_waiting", [True, False], ids=["before", "after"])
+def test_a_second_report_is_judged_by_itself_once_the_first_line_reports_the_call_again(is_waiting: bool) -> None:
+    reports, answers = CallReports(), queue.Queue[Decision | None]()
+    reports.earlier(event_of("", "1"))
+    found = reports.earlier(event_of("claude-code", "2"))
+    assert found is not None
+    waiter = threading.Thread(target=lambda: answers.put(reports.wait(found, 600)), daemon=True)
+    if is_waiting:
+        waiter.start()
+        wait(lambda: found.signal is not None, what="the second report waits")
+
+    assert reports.earlier(event_of("", "3")) is None
+
+    if not is_waiting:
+        waiter.start()
+    assert answers.get(timeout=60) is None
 
 
 def test_a_decision_counts_for_ten_seconds() -> None:

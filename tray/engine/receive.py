@@ -140,6 +140,8 @@ class CallReports:
             if found is not None and is_other_line and now < found.fresh_until and _is_same_call(found.event, event):
                 self._reports[key] = found
                 return found
+            if found is not None:
+                _forget(found)
             self._reports[key] = CallReport(event)
             for other, report in tuple(self._reports.items()):
                 if now < report.fresh_until:
@@ -147,7 +149,9 @@ class CallReports:
                 else:
                     del self._reports[other]
             while len(self._reports) > REPORT_LIMIT or size > REPORT_MEMORY:
-                size -= len(self._reports.pop(next(iter(self._reports))).event.body)
+                oldest = self._reports.pop(next(iter(self._reports)))
+                size -= len(oldest.event.body)
+                _forget(oldest)
         return None
 
     def decided(self, event: Event, decision: Decision | None) -> None:
@@ -179,6 +183,13 @@ class CallReports:
                 signal.set()
         signal.wait(max(seconds, 0.0))
         return report.decision
+
+
+def _forget(report: CallReport) -> None:
+    """End the waiting for a report that no decision can reach any more."""
+    report.fresh_until = -math.inf
+    if report.signal is not None:
+        report.signal.set()
 
 
 def _key(event: Event) -> CallKey | None:
