@@ -149,13 +149,14 @@ def _socket_unlinked(victim: Victim) -> Iterator[Condition]:
 @contextmanager
 def _fake_socket(victim: Victim) -> Iterator[Condition]:
     """Somebody else listens there and answers nothing."""
-    victim.paths.socket.unlink()
+    draft = victim.paths.socket.with_name("fake")
     opened = os.open(victim.paths.state, os.O_PATH)
     with contextlib.closing(socket.socket(socket.AF_UNIX)) as fake:
-        fake.bind(f"/proc/self/fd/{opened}/{victim.paths.socket.name}")  # the path may be too long for an address
+        fake.bind(f"/proc/self/fd/{opened}/{draft.name}")  # the path may be too long for an address
         os.close(opened)
         fake.listen()
-        theirs = _inode(victim.paths.socket)
+        theirs = _inode(draft)
+        draft.replace(victim.paths.socket)
         yield lambda: _inode(victim.paths.socket) not in (0, theirs)
 
 
@@ -175,8 +176,11 @@ def _state_moved(victim: Victim) -> Iterator[Condition]:
 
 @contextmanager
 def _database_replaced(victim: Victim) -> Iterator[Condition]:
-    victim.paths.database.unlink()
-    victim.paths.database.write_bytes(b"no database" * 1000)
+    draft = victim.paths.database.with_suffix(".new")
+    draft.write_bytes(b"no database" * 1000)
+    draft.replace(
+        victim.paths.database
+    )  # in one step: the tray makes a deleted one anew, which is not to be written to
     yield lambda: _bytes(victim.paths.database).startswith(b"SQLite")
 
 
