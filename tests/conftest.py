@@ -16,13 +16,15 @@ from pathlib import Path
 import psutil
 import pytest
 import rerun
-from desk.fixtures import desk, shared_desk
 from house import House
 from hypothesis import settings
 
 from tray.store import sessions
 
-__all__ = ["desk", "shared_desk"]
+if sys.platform == "linux":  # elsewhere its libraries are not installed, and no test that needs it runs
+    from desk.fixtures import desk, shared_desk
+
+    __all__ = ["desk", "shared_desk"]
 
 # No deadline of its own: machines differ, and no test is about time. Loading a profile here also imports hypothesis
 # early; its plugin's late import, deep in a summary, trips over CPython issue 106905.
@@ -37,6 +39,8 @@ if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 KEPT = ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_ENV", "CI")
+if sys.platform == "win32":  # without these it starts no program and has no place for files
+    KEPT += ("COMSPEC", "PATHEXT", "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP", "WINDIR")
 
 
 @pytest.fixture(scope="session")
@@ -54,7 +58,7 @@ def own_home(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in list(os.environ):
         if name not in KEPT and not name.startswith(("PYTEST_", "COV_")):
             monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("USERPROFILE" if sys.platform == "win32" else "HOME", str(home))
     return home
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import portable
 import pytest
 import yaml
 
@@ -157,3 +158,13 @@ def test_a_release_has_a_package_for_each_release_of_debian_and_ubuntu_and_all_t
         "setup": ["dist/*.exe"],
     }
     assert set(jobs["draft"]["needs"]) == {"wheels", "packages", "setup"}
+
+
+@pytest.mark.parametrize("platform", ["darwin", "win32"])
+def test_other_systems_run_files_that_are_there(platform: str) -> None:
+    places = [
+        Path(one.removeprefix("--ignore=")) for one in portable.arguments(platform) if str(portable.TESTS) in one
+    ]
+
+    assert len(places) >= len(portable.PLACES) + len(portable.LINUX_ONLY)
+    assert [place for place in places if not place.exists()] == []

@@ -9,17 +9,20 @@ from tray.edit.diff import LONG_LINE, diff
 from tray.edit.file_changes import File, FileChange, Link
 
 ALLOW = json.dumps([f"Bash(tool-{n}:*)" for n in range(400)])
+PLACE = Path("/f")
 LINE = f'{{"hooks":{{"Stop":[1]}},"model":"opus","permissions":{{"allow":{ALLOW}}},"last":true}}'
 
 
 def shown(before: str | None, after: str | None) -> str:
     old, new = (File(text=text.encode()) if text is not None else None for text in (before, after))
-    return diff(FileChange(path=Path("/f"), before=old, after=new))
+    return diff(FileChange(path=PLACE, before=old, after=new))
 
 
 def test_a_short_file_is_shown_as_every_tool_does() -> None:
-    assert shown("a\nb\n", "a\nc") == ("--- /f\n+++ /f\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n\\ No newline at end of file\n")
-    assert shown(None, "a\n").startswith("--- /dev/null\n+++ /f\n")
+    assert shown("a\nb\n", "a\nc") == (
+        f"--- {PLACE}\n+++ {PLACE}\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n\\ No newline at end of file\n"
+    )
+    assert shown(None, "a\n").startswith(f"--- /dev/null\n+++ {PLACE}\n")
 
 
 def test_of_a_long_line_what_changes_is_shown_with_its_column() -> None:
@@ -58,7 +61,7 @@ def test_a_long_line_of_another_kind_is_shown_too() -> None:
 
 
 def test_lines_may_end_as_on_an_old_mac() -> None:
-    assert shown("a\rb\r", "a\rb\rc\r") == "--- /f\n+++ /f\n@@ -1,2 +1,3 @@\n a\n b\n+c\n"
+    assert shown("a\rb\r", "a\rb\rc\r") == f"--- {PLACE}\n+++ {PLACE}\n@@ -1,2 +1,3 @@\n a\n b\n+c\n"
 
 
 def test_no_sign_in_it_does_anything_to_a_terminal() -> None:
@@ -67,4 +70,4 @@ def test_no_sign_in_it_does_anything_to_a_terminal() -> None:
 
 
 def test_a_link_is_told_by_what_it_leads_to() -> None:
-    assert "-link to ../x\n" in diff(FileChange(path=Path("/f"), before=Link("../x"), after=File(text=b"a\n")))
+    assert "-link to ../x\n" in diff(FileChange(path=PLACE, before=Link("../x"), after=File(text=b"a\n")))

@@ -1,8 +1,7 @@
-"""What the tests of the alerts stand on: a private bus, a recording server, a sound server, and one way to wait."""
+"""What the tests of the alerts use on Linux: a private bus, a recording server, a sound server, one way to wait."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import subprocess
 import sys
@@ -16,11 +15,9 @@ from dbus_fast import Message
 from dbus_fast.aio import MessageBus
 from desk.parts import answers
 from desk.sound import COMMAND, Recording, server
+from notify.samples import LONG
 
-from tray.notify.notifier import NotificationBackend, Notifier
-from tray.notify.policy import Alert, AlertClass, Urgency
 from tray.notify.server import NAME, PATH
-from tray.notify.sound import Player
 
 BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN" "">
 <busconfig>
@@ -31,9 +28,6 @@ BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration
 """
 
 
-LONG = 60.0  # seconds; every wait ends far earlier unless something is broken
-
-
 def wait(condition: Callable[[], Any], what: str, seconds: float = LONG) -> Any:
     """The condition's first true value."""
     end = time.monotonic() + seconds
@@ -42,17 +36,6 @@ def wait(condition: Callable[[], Any], what: str, seconds: float = LONG) -> Any:
             return value
         time.sleep(0.005)
     raise AssertionError(f"not within {seconds:g} s: {what}")
-
-
-def notifier(*backends: NotificationBackend, timeout: float = LONG) -> Notifier:
-    """A notifier on the running loop; it plays no sounds."""
-    return Notifier(asyncio.get_running_loop(), lambda: backends, Player(), lambda: True, lambda *_: None, timeout)
-
-
-async def until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(LONG):
-        while not condition():
-            await asyncio.sleep(0.005)
 
 
 async def tell(member: str, signature: str, *body: object) -> None:
@@ -117,17 +100,6 @@ def recording_server(folder: Path, environment: Mapping[str, str], *capabilities
         assert server.stdout is not None
         assert server.stdout.readline() == b"ready\n"
         yield Recorder(folder)
-
-
-def alert(title: str = "claude-code · shop", body: str = "Turn ended", **fields: Any) -> Alert:
-    base: dict[str, Any] = {
-        "cls": AlertClass.TURN_END,
-        "urgency": Urgency.NORMAL,
-        "sound": "chime",
-        "notify": True,
-        "key": "claude-code|s1|turn_end",
-    }
-    return Alert(title=title, body=body, **(base | fields))
 
 
 TRIES = 3

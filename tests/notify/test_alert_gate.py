@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
-from notify.parts import alert
+from notify.samples import alert
 
 from tray.notify.alert import Alert, AlertClass, Urgency
 from tray.notify.alert_gate import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from notify.parts import alert, notifier
+from notify.samples import alert, notifier
 
 from tray.app.alert_controller import backends
 from tray.notify.alert import Alert

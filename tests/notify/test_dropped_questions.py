@@ -11,7 +11,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from notify import parts
-from notify.parts import Recorder, alert, tell, until
+from notify.parts import Recorder, tell
+from notify.samples import alert, until
 from PIL import Image
 
 from tray.desktop.artwork import IconState, draw

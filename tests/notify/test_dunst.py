@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 from notify import parts
-from notify.parts import alert, wait
+from notify.parts import wait
+from notify.samples import alert
 
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
 from tray.notify.fallback_backends import NotifySendBackend

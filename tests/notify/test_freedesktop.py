@@ -13,7 +13,8 @@ import pytest
 from dbus_fast import Message
 from dbus_fast.aio import MessageBus
 from notify import parts
-from notify.parts import Recorder, alert, tell, until
+from notify.parts import Recorder, tell
+from notify.samples import alert, until
 
 from tray.notify.alert import Alert, Button
 from tray.notify.freedesktop import FreedesktopBackend

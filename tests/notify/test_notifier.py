@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from notify import parts
-from notify.parts import Recorder, alert, tell, until
+from notify.parts import Recorder, tell
+from notify.samples import alert, until
 
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
 from tray.notify.fallback_backends import NotifySendBackend

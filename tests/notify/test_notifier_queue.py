@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from desk.sound import Recording
 from notify import parts
-from notify.parts import Recorder, alert, wait
+from notify.parts import Recorder, wait
+from notify.samples import alert
 
 from tray.notify.alert import Alert
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from every import every
-from notify.parts import alert
+from notify.samples import alert
 
 from tray.notify import policy
 from tray.notify.alert import Alert, AlertClass, Urgency, quiet_until

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from types import ModuleType, SimpleNamespace
 
 import pytest
-from notify.parts import alert, notifier, until
+from notify.samples import alert, notifier, until
 from notify.toasts import NotificationSetting, ToastNotificationMode, ToastNotificationPriority, Toasts, modules
 
 from tray.notify.alert import APP, Alert, Button, Urgency

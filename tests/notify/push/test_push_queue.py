@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from notify.parts import alert
+from notify.samples import alert
 
 from tray.notify.alert import Alert, AlertClass, Urgency
 from tray.notify.push.message import PushMessage, PushResult, PushStatus
