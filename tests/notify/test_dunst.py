@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from notify import parts
+from notify import parts, samples
 from notify.parts import wait
 from notify.samples import alert
 
@@ -32,7 +32,7 @@ def bus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 async def send(one: Alert, backend: NotificationBackend) -> Delivery:
-    notifier = parts.notifier(backend)
+    notifier = samples.notifier(backend)
     try:
         return await notifier.send(one)
     finally:

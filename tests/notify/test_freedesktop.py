@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from dbus_fast import Message
 from dbus_fast.aio import MessageBus
-from notify import parts
+from notify import parts, samples
 from notify.parts import Recorder, tell
 from notify.samples import alert, until
 
@@ -188,7 +188,7 @@ async def give_up(server: Recorder, backend: FreedesktopBackend, late: Alert) ->
 
 async def until_pressed(number: int, key: str, buttons: Buttons) -> None:
     """Pressed again until it counts: the server's word on which number it gave is still on its way."""
-    async with asyncio.timeout(parts.LONG):
+    async with asyncio.timeout(samples.LONG):
         while not buttons.pressed:
             await tell("Press", "us", number, key)
 
@@ -224,7 +224,7 @@ def test_who_refuses_a_new_alert_still_has_the_earlier_one_with_its_key(server: 
         await backend.send(QUESTION)
         await backend.server_state()
         server.mode("unwilling")
-        assert await parts.notifier(backend).send(QUESTION) is Delivery.FAILED
+        assert await samples.notifier(backend).send(QUESTION) is Delivery.FAILED
         server.mode("")
         await backend.withdraw("q")
 
@@ -261,13 +261,13 @@ def test_do_not_disturb_is_read_from_the_server(server: Recorder, mode: str) -> 
 @pytest.mark.parametrize("mode", ["hang", "deaf", "refuse"])
 def test_a_bad_server_fails_in_time_and_a_good_one_is_taken_again(server: Recorder, mode: str) -> None:
     async def do(backend: FreedesktopBackend) -> None:
-        notifier = parts.notifier(backend, timeout=0.2)
+        notifier = samples.notifier(backend, timeout=0.2)
         server.mode(mode)
         assert await notifier.server_state() in (ServerState(), ServerState(sounds=True))
         assert await notifier.send(alert()) is Delivery.FAILED
         assert "D-Bus: " in notifier.last_error
         server.mode("")
-        assert await parts.notifier(backend).send(alert(body="again")) is Delivery.SENT
+        assert await samples.notifier(backend).send(alert(body="again")) is Delivery.SENT
 
     Buttons().run(do)
 
@@ -278,7 +278,7 @@ def test_without_a_bus_it_is_an_error_and_no_more(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", f"unix:path={tmp_path}/none")
 
     async def do(backend: FreedesktopBackend) -> None:
-        notifier = parts.notifier(backend)
+        notifier = samples.notifier(backend)
         assert await notifier.send(alert()) is Delivery.FAILED
         assert "no session bus" in notifier.last_error
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from notify import parts
+from notify import parts, samples
 from notify.parts import Recorder
 
 from tray.model.decision import Decision, HookOutput, Outcome, Status, Verdict
@@ -150,7 +150,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorder
 @pytest.mark.desktop
 def test_every_one_of_them_is_shown_on_the_bus_and_none_as_markup(server: Recorder) -> None:
     async def main() -> None:
-        notifier = parts.notifier(FreedesktopBackend(), timeout=20)
+        notifier = samples.notifier(FreedesktopBackend(), timeout=20)
         assert {await notifier.send(alert) for alert in ALERTS} == {Delivery.SENT}
         await notifier.disconnect()
 
@@ -170,7 +170,7 @@ def test_some_of_them_go_through_the_real_notify_send(server: Recorder) -> None:
     chosen = [alert for alert in ALERTS if any(sign in alert.body for sign in ("\\", "<", "-u"))][:10]
 
     async def main() -> None:
-        notifier = parts.notifier(NotifySendBackend(), timeout=20)
+        notifier = samples.notifier(NotifySendBackend(), timeout=20)
         assert {await notifier.send(alert) for alert in chosen} == {Delivery.SENT}
         await notifier.disconnect()
 
@@ -188,7 +188,7 @@ def test_osascript_gets_each_word_and_its_error_is_told(tmp_path: Path, monkeypa
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
 
     async def main() -> None:
-        notifier = parts.notifier(OsascriptBackend(), timeout=20)
+        notifier = samples.notifier(OsascriptBackend(), timeout=20)
         assert await notifier.send(plain) is Delivery.SENT
         (tmp_path / "code").write_text("3")
         assert await notifier.send(ALERTS[1]) is Delivery.FAILED

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
-from notify import parts
+from notify import parts, samples
 from notify.parts import Recorder, tell
 from notify.samples import alert, until
 
@@ -37,9 +37,9 @@ def server(bus: str, tmp_path: Path) -> Iterator[Recorder]:
         yield recorder
 
 
-def run(do: Do, *backends: NotificationBackend, timeout: float = parts.LONG) -> Notifier:
+def run(do: Do, *backends: NotificationBackend, timeout: float = samples.LONG) -> Notifier:
     async def main() -> Notifier:
-        notifier = parts.notifier(*backends, timeout=timeout)
+        notifier = samples.notifier(*backends, timeout=timeout)
         try:
             await do(notifier)
         finally:
@@ -218,7 +218,7 @@ def test_alerts_arrive_again_after_the_server_hung_or_was_replaced(bus: str, tmp
         with parts.recording_server(folders[0], os.environ) as first:
             await notifier.send(alert(body="one"))
             first.mode("hang")
-            assert await parts.notifier(backend, timeout=0.5).send(alert(body="lost")) is Delivery.FAILED
+            assert await samples.notifier(backend, timeout=0.5).send(alert(body="lost")) is Delivery.FAILED
             first.mode("")
             assert await notifier.send(alert(body="two")) is Delivery.SENT
             recorders.append(first)
