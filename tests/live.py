@@ -149,14 +149,14 @@ class Live:
 
         Its `environment` comes on top of the place's.
         """
-        with self._in_place(environment or {}), contextlib.chdir(self.place.folder):
+        with self._in_place(environment), contextlib.chdir(self.place.folder):
             assert run_command(["--home", str(self.home), *argv]) == 0
 
     @contextlib.contextmanager
-    def _in_place(self, environment: Mapping[str, str] = {}) -> Iterator[None]:
+    def _in_place(self, environment: Mapping[str, str] | None = None) -> Iterator[None]:
         kept = dict(os.environ)
         os.environ.clear()
-        os.environ.update({**self.place.environment, **environment})
+        os.environ.update({**self.place.environment, **(environment or {})})
         try:
             yield
         finally:

@@ -187,18 +187,18 @@ class Ledger:
         with self._database.connect() as connection:
             written = _rows(connection)
         row = next((one for one in written if one[0] == version), None)
-        is_undo = row is not None and row[2] == LedgerAction.UNDO
+        if row is None:
+            return 0
+        is_undo = row[2] == LedgerAction.UNDO
         counting = written if is_undo else _without_undone(written)
         if row not in counting or any(one[0] > version and one[3] == row[3] for one in counting):
             return 0
-        action, definition, position = LedgerAction.UNDO, str(version), "[0, 0]"
+        action, definition, position = LedgerAction.UNDO, str(version), (0, 0)
         if is_undo:
-            _, _, act, _, _, definition, position, _, _ = next(one for one in written if str(one[0]) == row[5])
-            action = LedgerAction(act)
-        first, second = json.loads(position)
-        return self.append(
-            action, row[3], row[4], definition=definition, position=(first, second), channel=channel
-        ).version
+            undone = next(one for one in written if str(one[0]) == row[5])
+            action, definition, position = LedgerAction(undone[2]), undone[5], json.loads(undone[6])
+        state = self.append(action, row[3], row[4], definition=definition, position=position, channel=channel)
+        return state.version
 
     def set_positions(self, positions: Mapping[str, tuple[int, int]]) -> None:
         """Take note of where the hooks are declared now, which decides who speaks last; no approval is touched."""
