@@ -227,8 +227,12 @@ for _ in range(20):
 def test_items_that_the_panel_cannot_forget_are_gone_when_the_desk_is_swept(tmp_path: Path) -> None:
     with Desk(tmp_path / "d", notifications=None, sound=False) as own:
         before = own.pids()
-        assert own.run([sys.executable, "-c", LEAVES_AT_ONCE]).returncode == 0
-        own.wait(own.items, what="the panel keeps items of the program that is gone")
+
+        def kept() -> list[TrayItem]:
+            assert own.run([sys.executable, "-c", LEAVES_AT_ONCE]).returncode == 0
+            return own.items()
+
+        own.wait(kept, what="the panel keeps items of the program that is gone")
 
         own.leave(before)
 
