@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import fcntl
 import itertools
 import json
 import os
 import select
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+if sys.platform != "win32":
+    import fcntl
 
 PROGRAM = "chromium-headless-shell"
 DEADLINE = 30.0  # seconds

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import functools
 import json
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tray.app import Stores, build_catalog, build_engine, confirmed_llm, open_stores
 from tray.approvals.catalog import HookCatalog, HookState
@@ -35,6 +38,12 @@ PRE_TOOL_USE = {
     "tool_input": {"command": "ls", "description": "look"},
     "tool_use_id": "toolu_1",
 }
+
+
+def needs_posix_shell() -> None:
+    """Leaves a test out where its hooks, written for a POSIX shell, cannot run."""
+    if sys.platform == "win32":
+        pytest.skip("a hook for a POSIX shell")
 
 
 @dataclass
@@ -94,6 +103,7 @@ class House:
         self.shown.append((turn, ""))
 
     def script(self, name: str, text: str) -> Path:
+        needs_posix_shell()
         path = self.paths.config.parent / name
         path.write_text(f"#!/bin/sh\n{text}\n")
         path.chmod(0o755)
@@ -125,6 +135,8 @@ class House:
         if script:
             self.script(f"{name}.sh", script)
             keys.setdefault("command", f"./{name}.sh")
+        elif "command" in keys:
+            needs_posix_shell()
         self._yaml.append({"name": name, "event": on, **keys})
         self.configure({"hooks": self._yaml})
         state = self.state(name)

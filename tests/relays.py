@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tray import relay_program
 from tray.ipc import frames
 from tray.ipc.connection import HandedTerminal
@@ -130,6 +132,8 @@ def said(done: subprocess.CompletedProcess[bytes]) -> tuple[bytes, bytes, int]:
 
 @contextlib.contextmanager
 def opened(agent: Agent, *, loopback: bool = False) -> Iterator[Recorder]:
+    if sys.platform == "win32" and not loopback:
+        pytest.skip("Unix sockets")
     service = Recorder()
     listener = IpcServer(agent.state / "tray.sock", service, loopback=loopback)
     listener.start()

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-import pty
 import re
 import shlex
 import struct
 import subprocess
-import termios
+import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 
 from desk import wait
+
+if sys.platform != "win32":
+    import fcntl
+    import pty
+    import termios
 
 SLOW = 90.0  # seconds: a busy machine hashes slowly
 

@@ -4,10 +4,15 @@ import asyncio
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+if sys.platform != "linux":
+    pytest.skip("D-Bus", allow_module_level=True)
+
 from dbus_fast import Message, MessageType
 from dbus_fast.aio import MessageBus
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,7 @@ def test_a_link_or_a_file_in_a_folders_place_is_refused(tmp_path: Path, kind: st
         paths.prepare()
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder away")
+@pytest.mark.skipif(sys.platform == "win32" or os.getuid() != 0, reason="only root can give a folder away")
 def test_a_folder_of_another_user_is_refused(tmp_path: Path) -> None:
     paths = locate(str(tmp_path))
     paths.state.mkdir()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -288,6 +289,7 @@ def test_a_malformed_handler_takes_its_group_with_it_in_the_agent_and_alone_with
     assert len(hooks_of("claude-code", path).hooks) == 2
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="modes of POSIX")
 def test_a_script_without_its_first_line_aborts_on_shelley(tmp_path: Path) -> None:
     (tmp_path / "chat-message").write_text("echo hi\n")
     (tmp_path / "chat-message").chmod(0o755)

@@ -85,7 +85,7 @@ def test_notes_that_a_tray_took_and_did_not_announce_are_announced_by_the_next(
 @pytest.mark.parametrize("name", ["unjudged-calls", "unjudged-calls.taken"])
 @pytest.mark.parametrize(
     "make",
-    [Path.mkdir, os.mkfifo, lambda path: path.symlink_to(path.parent.parent / "other")],
+    [Path.mkdir, lambda path: os.mkfifo(path), lambda path: path.symlink_to(path.parent.parent / "other")],
     ids=["dir", "pipe", "link"],
 )
 def test_what_is_not_the_relays_file_is_taken_away_and_keeps_no_later_call_from_being_announced(

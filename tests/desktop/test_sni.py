@@ -5,11 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+
+if sys.platform != "linux":
+    pytest.skip("D-Bus", allow_module_level=True)
+
 from dbus_fast import Message, MessageType
 from dbus_fast.aio import MessageBus
 

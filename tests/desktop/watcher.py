@@ -2,7 +2,13 @@
 
 import asyncio
 import contextlib
+import sys
 from typing import Annotated, Any
+
+import pytest
+
+if sys.platform != "linux":
+    pytest.skip("D-Bus", allow_module_level=True)
 
 from dbus_fast import Message, MessageType, PropertyAccess, Variant
 from dbus_fast.aio import MessageBus

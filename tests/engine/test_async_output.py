@@ -18,6 +18,8 @@ from tray.model.event import RelayRequest
 from tray.notify.policy import AlertClass, alerts
 from tray.store.copies import SPARE
 
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="scripts for a POSIX shell")
+
 WAITED: dict[str, Any] = {"async": False}
 COMMON = {"session_id": "s-1", "cwd": "/"}
 NAME = "beside"

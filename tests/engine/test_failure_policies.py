@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from tray.agents.protocol import parse, spec
 from tray.engine.sentence import sentence
 from tray.model.event import Capability
 from tray.model.hook import Failure
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="scripts for a POSIX shell")
 
 BROKEN = {
     "exit code": "exit 3",

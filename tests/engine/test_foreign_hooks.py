@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from house import PRE_TOOL_USE, House
 from tray.approvals.review import review
 from tray.model.decision import Status, Verdict
 from tray.model.hook import ApprovalState
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="scripts for a POSIX shell")
 
 X_CODE = {
     "event": "PreToolUse",

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import socket
+import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
 from desk import wait
 from house import House
 
 from tray.model.event import RelayRequest
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="scripts for a POSIX shell")
 
 
 def write(root: Path, document: Mapping[str, Any]) -> None:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-import fcntl
 import socket
+import sys
 import threading
 from pathlib import Path
 
 import pytest
+
+if sys.platform == "win32":
+    pytest.skip("scripts of a POSIX shell", allow_module_level=True)
+
+import fcntl
+
 from desk import wait
 from house import PRE_TOOL_USE, House
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from tray.agents.protocol import parse
 from tray.engine.scopes import in_subagent, invoked_skill, is_active
 from tray.engine.trial import synthetic_event
 from tray.model.hook import Match, restore
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="scripts for a POSIX shell")
 
 DEPLOY = """\
 ---

@@ -18,6 +18,9 @@ from typing import Any
 import psutil
 import pytest
 
+if sys.platform == "win32":
+    pytest.skip("processes of POSIX, and scripts of its shell", allow_module_level=True)
+
 from tray.execution import command, process, process_posix, process_windows, streams
 from tray.execution.background import BackgroundProcesses
 from tray.execution.command import Job

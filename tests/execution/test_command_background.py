@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
 
 import pytest
 from desk import wait
+
+if sys.platform == "win32":
+    pytest.skip("groups of processes", allow_module_level=True)
 
 from tray.execution.background import BackgroundProcesses
 from tray.execution.process import RUN_VARIABLE

@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 from every import every
 
+if sys.platform == "win32":
+    pytest.skip("processes of POSIX, and scripts of its shell", allow_module_level=True)
+
 from tray.execution import process, process_posix, process_windows
 from tray.execution.process import Job
 from tray.execution.script import script_of

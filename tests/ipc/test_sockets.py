@@ -69,7 +69,7 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
         IpcServer(tmp_path / "nowhere" / "tray.sock", Recorder()).start()
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="needs root to give a folder away")
+@pytest.mark.skipif(sys.platform == "win32" or os.getuid() != 0, reason="needs root to give a folder away")
 def test_a_folder_of_someone_else_is_refused(tmp_path: Path) -> None:
     bench = ServerBench(tmp_path / "state")
     os.chown(bench.path.parent, 65534, 65534)
@@ -143,7 +143,7 @@ print("sent away 50 times")
 """
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="needs root to become another user")
+@pytest.mark.skipif(sys.platform == "win32" or os.getuid() != 0, reason="needs root to become another user")
 def test_another_user_is_sent_away_even_when_the_folder_is_open(bench: ServerBench) -> None:
     bench.path.parent.chmod(0o755)
     bench.path.chmod(0o777)

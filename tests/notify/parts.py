@@ -11,6 +11,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+if sys.platform != "linux":
+    pytest.skip("D-Bus", allow_module_level=True)
+
 from dbus_fast import Message
 from dbus_fast.aio import MessageBus
 from desk.parts import answers

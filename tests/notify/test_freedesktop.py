@@ -5,11 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 import statistics
+import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+if sys.platform != "linux":
+    pytest.skip("D-Bus", allow_module_level=True)
+
 from dbus_fast import Message
 from dbus_fast.aio import MessageBus
 from notify import parts, samples

@@ -183,6 +183,7 @@ def test_what_a_hook_goes_by_is_refused_whatever_its_name(tmp_path: Path, path: 
     assert write(rules, "") is Verdict.DENY
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="symbolic links need a right there")
 def test_a_link_with_the_name_of_settings_to_what_a_hook_goes_by_is_refused(tmp_path: Path) -> None:
     rules = tmp_path / ".claude" / "hooks" / "rules.json"
     rules.parent.mkdir(parents=True)
@@ -193,6 +194,7 @@ def test_a_link_with_the_name_of_settings_to_what_a_hook_goes_by_is_refused(tmp_
     assert write(link, "{}") is Verdict.DENY
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="symbolic links need a right there")
 def test_settings_that_are_a_link_into_a_folder_of_the_users_own_may_be_edited(file: Path, tmp_path: Path) -> None:
     own = file.rename(tmp_path / "claude.json")
     file.symlink_to(own)
@@ -263,7 +265,7 @@ def test_a_file_of_another_machine_is_refused(project: str) -> None:
 def test_a_command_that_replaces_the_file_by_what_cannot_be_seen_is_asked_about_with_the_way_that_passes(
     file: Path,
 ) -> None:
-    line = f"jq '.model = 1' {file} > /tmp/x && mv /tmp/x {file}"
+    line = "jq '.model = 1' {0} > /tmp/x && mv /tmp/x {0}".format(file.as_posix())
 
     said = Protection(protected_paths=ProtectedPaths(home="/home/u")).judge(event("Bash", {"command": line}))
 
@@ -277,7 +279,7 @@ def test_a_command_that_replaces_the_file_by_what_cannot_be_seen_is_asked_about_
 
 @pytest.mark.parametrize("line", ["rm {}", "mv {} /tmp/x", "echo '{{}}' > {}", "cp /dev/null {}", "truncate -s0 {}"])
 def test_a_command_that_surely_loses_the_hooks_is_refused(file: Path, line: str) -> None:
-    assert verdict(event("Bash", {"command": line.format(file)})) is Verdict.DENY
+    assert verdict(event("Bash", {"command": line.format(file.as_posix())})) is Verdict.DENY
 
 
 @pytest.mark.parametrize(

@@ -202,7 +202,7 @@ def test_a_folder_that_was_opened_to_others_is_closed_again_and_switches_no_hook
     assert agent.state.stat().st_mode & 0o7777 == 0o700
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root can act for somebody else")
+@pytest.mark.skipif(sys.platform == "win32" or os.getuid() != 0, reason="only root can act for somebody else")
 @pytest.mark.parametrize("name", ["tray.sock", "tray.addr", "relay.conf"])
 def test_what_somebody_else_left_in_an_open_folder_decides_nothing(agent: Agent, name: str) -> None:
     agent.without_tray()
@@ -253,7 +253,7 @@ def test_a_folder_that_is_not_ours_decides_nothing(agent: Agent, tmp_path: Path,
     if wrong == "link":
         agent.state.rename(tmp_path / "real")
         agent.state.symlink_to(tmp_path / "real")
-    elif os.getuid() == 0:
+    elif sys.platform != "win32" and os.getuid() == 0:
         os.chown(agent.state, 65534, 65534)
     else:
         pytest.skip("needs root to give a folder away")

@@ -267,7 +267,9 @@ def test_the_file_of_notes_does_not_grow_without_end(agent: Agent) -> None:
     assert (agent.state / NOTES).stat().st_size == 64 * 1024
 
 
-@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/nonexistent/x")])
+@pytest.mark.parametrize(
+    "make", [lambda path: os.mkfifo(path), os.mkdir, lambda path: path.symlink_to("/nonexistent/x")]
+)
 def test_where_no_note_can_be_written_the_answer_is_the_same(agent: Agent, make: Any) -> None:
     installed(agent, *ALLOW)
     make(agent.state / NOTES)

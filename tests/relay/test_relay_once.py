@@ -85,18 +85,18 @@ def test_exit_code_and_stderr_come_through(house: House, agent: Agent) -> None:
     assert said(done) == (b"", b"guard (Hooktray): no\n", 1)
 
 
-@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("sent", ["SIGTERM", "SIGKILL"])
 def test_when_the_agent_ends_the_relay_once_and_its_hooks_end_too(
-    house: House, going: Callable[..., subprocess.Popen[bytes]], tmp_path: Path, sent: signal.Signals
+    house: House, going: Callable[..., subprocess.Popen[bytes]], tmp_path: Path, sent: str
 ) -> None:
     script = f"echo $$ >{tmp_path}/hook; echo $PPID >{tmp_path}/once; sleep 90"
     house.hook("slow", on="tool_before", script=script, timeout=90)
     relay = going("claude-code", "PreToolUse", payload=CALL)
     pids = [pid_in(tmp_path / name) for name in ("hook", "once")]
 
-    relay.send_signal(sent)
+    relay.send_signal(signal.Signals[sent])
 
-    assert relay.wait(LONG) == -sent
+    assert relay.wait(LONG) == -signal.Signals[sent]
     wait(lambda: not any(map(psutil.pid_exists, pids)), "once and its hook end")
 
 

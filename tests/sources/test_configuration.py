@@ -122,6 +122,7 @@ def test_all_broken_hooks_are_told_at_once() -> None:
     assert "hooks[2]" in str(caught.value)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="paths of POSIX")
 def test_a_full_entry_becomes_a_hook() -> None:
     text = """
 hooks:
@@ -147,6 +148,7 @@ hooks:
     assert hook.source.line == 3
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="paths of POSIX")
 def test_rules_names_and_defaults() -> None:
     text = """
 background_seconds: 5
@@ -239,6 +241,7 @@ def test_the_schema_stands_beside_the_file(paths: Paths) -> None:
     assert (paths.config.parent / "hooktray.schema.json").read_bytes() == configuration.SCHEMA.read_bytes()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="symbolic links need a right there")
 def test_a_file_that_is_there_is_never_overwritten(paths: Paths) -> None:
     paths.config.symlink_to("nowhere")
 

@@ -12,6 +12,7 @@ from tray.notify.sound import SOUNDS as FOLDER
 from tray.settings import SOUNDS
 from tray.sources.configuration import parse
 
+NOWHERE = str(Path("/nowhere/done.ogg").absolute())
 linux = pytest.mark.skipif(sys.platform != "linux", reason="no other system has servers that play sounds by name")
 
 
@@ -54,7 +55,7 @@ def test_what_can_be_heard_and_what_is_meant_to_be_silent_is_no_trouble(theme: P
             "there are alarm, bell, chime, fall, low, tick, or write a file's whole path",
         ),
         ("sounds/done.ogg", "no sound is called 'sounds/done.ogg'", "whole path"),
-        ("/nowhere/done.ogg", "/nowhere/done.ogg is not a file", "put the sound there"),
+        (NOWHERE, f"{NOWHERE} is not a file", "put the sound there"),
     ],
 )
 def test_an_own_sound_that_is_not_there_is_told(sound: str, said: str, remedy: str) -> None:
@@ -66,7 +67,7 @@ def test_an_own_sound_that_is_not_there_is_told(sound: str, said: str, remedy: s
 
 
 def test_a_file_that_is_put_there_later_is_waited_for() -> None:
-    assert parse('alerts: {turn_end: {sound: "/nowhere/done.ogg"}}', "/h").watched == ("/nowhere/done.ogg",)
+    assert parse(f"alerts: {{turn_end: {{sound: '{NOWHERE}'}}}}", "/h").watched == (NOWHERE,)
 
 
 @linux

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -275,5 +276,6 @@ def test_a_confirmed_setting_is_no_hook(database: Database) -> None:
     assert dict(ledger.state.settings) == {"setting:without_tray": "d1"}
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no permission bits")
 def test_the_file_is_ours_alone(database: Database) -> None:
     assert oct(database.path.stat().st_mode & 0o777) == "0o600"

@@ -111,7 +111,7 @@ def find_protected_paths(paths: Paths, environment: Mapping[str, str]) -> Protec
     folders = (paths.config.parent, paths.state, paths.logs, paths.relay_folder)
     own = (*map(str, folders), *installed, *environments.own)
     return ProtectedPaths(
-        own=tuple(dict.fromkeys((*own, *map(os.path.realpath, own)))),
+        own=tuple(dict.fromkeys(path.replace(os.sep, "/") for path in (*own, *map(os.path.realpath, own)))),
         home=environment.get("HOME") or str(Path.home()),
         agent_homes=agent_homes(environment),
         environments=environments,

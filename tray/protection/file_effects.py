@@ -130,7 +130,8 @@ def _paths(text: str, cwd: str, protected: ProtectedPaths) -> tuple[str, ...]:
         return ()
     whole = protected.absolute(text.removeprefix("of="), cwd)
     # The last name is kept: to remove a link removes what is there, not what it leads to.
-    linked = os.path.join(real_path(os.path.dirname(whole)), os.path.basename(whole))  # noqa: PTH118, PTH119, PTH120
+    folder, name = os.path.split(whole)
+    linked = os.path.join(real_path(folder), name).replace(os.sep, "/")  # noqa: PTH118
     return (whole,) if linked == whole else (whole, linked)
 
 

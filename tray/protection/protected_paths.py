@@ -84,7 +84,8 @@ def agent_homes(environment: Mapping[str, str]) -> dict[str, str]:
     named, homes = home_variables(), {}
     for variable in environment.keys() & named.keys():
         if folder := environment[variable]:
-            homes[named[variable]] = os.path.normpath(os.path.expanduser(folder))  # noqa: PTH111
+            home = os.path.normpath(os.path.expanduser(folder))  # noqa: PTH111
+            homes[named[variable]] = home.replace(os.sep, "/")
     return homes
 
 
@@ -97,7 +98,8 @@ def home_variables() -> Mapping[str, str]:
 def path_words(protected: ProtectedPaths) -> tuple[str, ...]:
     """Further words without one of which a text names none of our places."""
     paths = [PurePath(place) for place in (*protected.own, *protected.agent_homes.values()) if place]
-    above = [folder for path in paths for folder in path.parents if protected.home in map(str, folder.parents)]
+    home = PurePath(protected.home)
+    above = [folder for path in paths for folder in path.parents if home in folder.parents]
     names = {path.name.lower() for path in (*paths, *(path.parent for path in paths), *above) if path.name}
     return (*names, *protected.environments.words, *((str(protected.port),) if protected.port else ()))
 
@@ -158,6 +160,7 @@ NO_ENVIRONMENTS = Environments()
 
 def find_environments(packages: Iterable[str], roots: Iterable[str], other: Iterable[str] = ()) -> Environments:
     """Of these folders of packages and roots of environments; `other` folders hold code that we run, too."""
+    packages, roots, other = ([one.replace(os.sep, "/") for one in places] for places in (packages, roots, other))
     own = tuple(root for root in roots if _manager(root) is not None)
     shared = tuple(root for root in roots if root not in own)
     others = [folder for folder in (*packages, *other) if not any(_below(folder, root) for root in own)]
@@ -189,7 +192,7 @@ def remade_environment(texts: Sequence[str], program: str, cwd: str, environment
         named = [text for text in texts if not text.startswith("-")]
     else:
         return ""
-    paths = (os.path.normpath(PurePath(cwd or "/") / text) for text in named)
+    paths = (os.path.normpath(PurePath(cwd or "/") / text).replace(os.sep, "/") for text in named)
     return next((path for path in paths if path in (*environments.own, *environments.shared)), "")
 
 
@@ -202,7 +205,7 @@ def _word(folder: PurePath) -> str:
 
 
 def _is_in(text: str, cwd: str, folders: Sequence[str]) -> bool:
-    path = os.path.normpath(PurePath(cwd or "/") / text.rpartition("=")[2])
+    path = os.path.normpath(PurePath(cwd or "/") / text.rpartition("=")[2]).replace(os.sep, "/")
     return any(path == folder or _below(path, folder) for folder in folders)
 
 
@@ -234,7 +237,10 @@ def _finds(pattern: str, place: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProtectedPaths:
-    """`own` are our folders and files; `home` is the user's; `port` is the page's, 0 when there is none."""
+    """`own` are our folders and files; `home` is the user's; `port` is the page's, 0 when there is none.
+
+    Paths are compared with `/` as their separator, which Windows has beside its own.
+    """
 
     own: tuple[str, ...] = ()
     home: str = ""
@@ -247,14 +253,15 @@ class ProtectedPaths:
         return self.home + path[1:] if path.startswith("~/") or path == "~" else path
 
     def absolute(self, path: str, cwd: str) -> str:
-        return os.path.normpath(PurePath(cwd or "/") / self.expand_home(path.removeprefix("file://")))
+        whole = os.path.normpath(PurePath(cwd or "/") / self.expand_home(path.removeprefix("file://")))
+        return whole.replace(os.sep, "/")
 
     def kind(self, path: str, cwd: str) -> str:
         """What this path is to us; "" when it is nothing of ours."""
         if not path or "\0" in path or len(path) > MAX_PATH:
             return ""
         whole = self.absolute(path, cwd)
-        linked = real_path(whole)  # by whatever links it is reached
+        linked = real_path(whole).replace(os.sep, "/")  # by whatever links it is reached
         return self._kind(whole) or (self._kind(linked) if linked != whole else "") or self._hard_linked(linked)
 
     def judge_environment(self, path: str, cwd: str, *, removes: bool = False) -> EnvironmentFinding | None:
@@ -263,7 +270,7 @@ class ProtectedPaths:
             return None
         whole = self.absolute(path, cwd)
         judge = self.environments.judge_removal if removes else self.environments.judge_write
-        return judge(whole) or judge(real_path(whole))
+        return judge(whole) or judge(real_path(whole).replace(os.sep, "/"))
 
     def _kind(self, whole: str) -> str:
         low = whole.lower().replace("\\", "/")  # where case does not matter, it is the same file

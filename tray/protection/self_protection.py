@@ -7,6 +7,7 @@ does. What hides its words on purpose (base64, a script written first) is out of
 from __future__ import annotations
 
 import logging
+import os
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
@@ -124,7 +125,7 @@ class Protection:
         if self.page.port and str(self.page.port) in bare:
             return True
         environments = self.protected_paths.environments
-        if cwd and cwd.startswith((*environments.shared, *environments.packages)):
+        if cwd and cwd.replace(os.sep, "/").startswith((*environments.shared, *environments.packages)):
             return True  # a relative path may be in one of them
         if self.home_variables.isdisjoint(environment):
             return False

@@ -254,7 +254,7 @@ class ChangeFile:
                 os.ftruncate(file.number, 0)
             os.write(file.number, b".")
             if is_large:  # so may it have been for another one, which leaves it with the same size
-                _touch(file.number)
+                _touch(file.number if os.utime in os.supports_fd else self._path)
         except OSError:
             try:
                 _touch(self._path)

@@ -63,7 +63,7 @@ def test_an_invalid_pattern_matches_nothing_and_is_told_with_its_column(tmp_path
         {"type": "command", "command": "x"}]}]})  # fmt: skip
 
     assert found.hooks[0].inactive == "its matcher matches nothing"
-    assert f"{tmp_path}/settings.json:6:5: hooks.PreToolUse[0].matcher: not a pattern" in found.warnings[0]
+    assert f"{tmp_path / 'settings.json'}:6:5: hooks.PreToolUse[0].matcher: not a pattern" in found.warnings[0]
 
 
 @pytest.mark.parametrize(("written", "seconds"), [(10, 10), (0.5, 0.5), (999, 999), (5000, 5), (1000, 1)])
@@ -103,7 +103,7 @@ def test_a_malformed_entry_is_told_with_its_place_and_takes_no_sibling_down(
 
     found = settings(tmp_path, {**hooks, "Stop": [good]})
 
-    assert found.warnings[0].startswith(f"{tmp_path}/settings.json:")
+    assert found.warnings[0].startswith(f"{tmp_path / 'settings.json'}:")
     assert told in found.warnings[0]
     assert "Stop" in [hook.match.native for hook in found.hooks]
     assert len(found.warnings) == 1

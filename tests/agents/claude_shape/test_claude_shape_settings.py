@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -178,7 +179,7 @@ def test_the_types_and_words_of_a_handler_are_those_of_the_agent(site: Site) -> 
 
 
 def test_hooks_of_a_project_are_for_that_project_only(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", str(site.home))
+    monkeypatch.setenv("USERPROFILE" if sys.platform == "win32" else "HOME", str(site.home))
     in_home = replace(PLAIN, name="hooks/main.json")
     with known(in_home) as agent:
         own = one(agent, site, in_home)

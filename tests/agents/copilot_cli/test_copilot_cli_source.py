@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from tray.agents.protocol import parse
 from tray.engine.plan import EventSearch, matches
 from tray.model.hook import Command, Failure, Hook, Http
 from tray.reading.entries import SourceHooks
+
+SHELL, OTHER_SHELL = ("powershell", "bash") if sys.platform == "win32" else ("bash", "powershell")
 
 
 def written(folder: Path, hooks: dict[str, Any], name: str = "hooks.json", **more: Any) -> Path:
@@ -29,7 +32,7 @@ def found(folder: Path, event: str, *entries: dict[str, Any], **more: Any) -> So
 
 
 def one(folder: Path, event: str = "preToolUse", **entry: Any) -> Hook:
-    (hook,) = found(folder, event, {"type": "command", "bash": "./guard.sh", **entry}).hooks
+    (hook,) = found(folder, event, {"type": "command", SHELL: "./guard.sh", **entry}).hooks
     return hook
 
 
@@ -124,7 +127,7 @@ def test_a_url_is_a_request_and_must_be_encrypted_before_a_tool(tmp_path: Path) 
     ("entry", "why"),
     [
         ({"type": "prompt", "prompt": "/plan"}, "not in this version"),
-        ({"powershell": "./a.ps1"}, "powershell"),
+        ({OTHER_SHELL: "./a"}, OTHER_SHELL),
         ({"type": "http", "url": "http://127.0.0.1:9/h"}, "allow_local"),
     ],
 )
@@ -144,6 +147,7 @@ def test_an_unknown_event_is_a_warning(tmp_path: Path) -> None:
     assert "preToolUze" in found(tmp_path, "preToolUze", {"bash": "true"}).warnings[0]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a line for bash")
 def test_variables_and_folder_of_an_entry_are_those_of_its_command(tmp_path: Path) -> None:
     (tmp_path / "in side").mkdir()
     hook = one(tmp_path, bash='echo "$LEVEL $PWD $COPILOT_HOOK_DIR"', env={"LEVEL": "a b"}, cwd="in side")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,7 @@ def test_a_time_out_is_milliseconds(tmp_path: Path, written: int | None, seconds
     assert (only(found).timeout, found.warnings) == (seconds, ())
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="bash")
 def test_a_handler_has_its_own_name_and_runs_in_bash(tmp_path: Path) -> None:
     hook = only(read(tmp_path, GUARD | {"name": "no-rm"}))
 

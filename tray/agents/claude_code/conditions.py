@@ -92,7 +92,7 @@ def _below(path: str, folders: set[str]) -> Iterator[str]:
         for one, base in ((path, folder), (real_path(path), real_path(folder))):
             if PurePath(one).is_relative_to(base):
                 outside = False
-                yield str(PurePath(one).relative_to(base))
+                yield PurePath(one).relative_to(base).as_posix()
     if outside:
         yield PurePath(path).name
 
