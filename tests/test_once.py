@@ -23,6 +23,7 @@ from tray.ipc.frames import decode_answer
 from tray.model.decision import Answer
 from tray.once import OneShotListener
 from tray.own_environment import strip_environment
+from tray.paths import locate
 from tray.store.db import Database, open_db
 
 DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"no"}\''
@@ -346,9 +347,13 @@ def test_what_is_ours_of_an_environment_is_places_and_language() -> None:
     assert environment == {"HOME": "/me", "LC_ALL": "C", "HOOKTRAY_HOME": "/h"}
 
 
-def test_work_after_the_answer_that_fails_keeps_nothing_else_from_its_turn(caplog: pytest.LogCaptureFixture) -> None:
+def test_work_after_the_answer_that_fails_keeps_nothing_else_from_its_turn(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     done: list[str] = []
-    listener = OneShotListener(deferred=[lambda: 1 // 0, lambda: done.append("the next hooks")])
+    listener = OneShotListener(
+        locate(str(tmp_path)), deferred=[lambda: 1 // 0, lambda: done.append("the next hooks")]
+    )
 
     listener.run_deferred()
 

@@ -26,7 +26,7 @@ from tray.lazy_modules import when_loaded
 from tray.model.decision import Answer, Decision, Record
 from tray.model.event import PAYLOAD_LIMIT, Event, EventKind, RelayRequest
 from tray.paths import Paths, locate
-from tray.store.journal import Journal
+from tray.store.journal import OFFLINE_ROWS, Journal
 from tray.store.writer import Committed
 from tray.threads import run_logged
 
@@ -81,8 +81,12 @@ class LogFile:
 
 @dataclass(slots=True)
 class OneShotListener:
-    """Keeps what is left to do once the answer is out. It announces nothing: without the tray there are no alerts."""
+    """Keeps what is left to do once the answer is out.
 
+    It announces nothing. A tray that the relay did not wait for reads the rows (tray/app/offline_rows.py).
+    """
+
+    paths: Paths
     deferred: list[Callable[[], object]] = field(default_factory=list)
     rows: list[Record] = field(default_factory=list)
     journal: Journal | None = None
@@ -104,6 +108,9 @@ class OneShotListener:
         while self.rows and self.journal:
             if self.journal.append_now(self.rows.pop(0), wait=1.0) is not Committed.DONE:
                 self.journal.count_dropped()
+        if self.journal and self.paths.socket.exists():
+            with contextlib.suppress(OSError):  # a full disk: the next start of the tray reads the rows
+                (self.paths.state / OFFLINE_ROWS).touch()
 
     def open_reader(self, database: Database) -> None:
         self.database = database
@@ -120,16 +127,16 @@ class OneShotListener:
         run_logged((*self.deferred, self.write_rows), "what the agent does not wait for failed")
 
     def arrived(self, event: Event, *, answered: bool) -> None:
-        """Ignored: without the tray there are no alerts."""
+        """Ignored: only the tray has alerts."""
 
     def decided(self, event: Event, decision: Decision, record: Record) -> None:
-        """Ignored: without the tray there are no alerts."""
+        """Ignored: only the tray has alerts."""
 
     def status_shown(self, turn: str, text: str) -> None:
-        """Ignored: without the tray there are no alerts."""
+        """Ignored: only the tray has alerts."""
 
     def status_hidden(self, turn: str) -> None:
-        """Ignored: without the tray there are no alerts."""
+        """Ignored: only the tray has alerts."""
 
 
 def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
@@ -140,7 +147,8 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     """
     from tray.agents.recognition import neutral
 
-    call, body, listener = parse(argv), b"", OneShotListener()
+    call, body = parse(argv), b""
+    listener = OneShotListener(call.paths)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # ends hooks that run, too
     try:
         when_loaded("logging", functools.partial(_log_to, call.paths.logs / "hooktray.log"))

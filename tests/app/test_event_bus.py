@@ -38,6 +38,9 @@ class Recorder(list[tuple[object, ...]]):
     def status_hidden(self, turn: str) -> None:
         self.append(("ended", turn))
 
+    def show(self) -> None:
+        self.append(("shown",))
+
     def decided(self, event: Event, decision: Decision, record: Record | None = None) -> None:
         self.append(("alerts" if record else "sessions", event.id, decision.verdict))
 
@@ -97,6 +100,16 @@ def test_the_page_gets_a_decision_while_it_is_open(
     posted.pop()()
 
     assert ("published", EVENT.id) in recorder
+
+
+def test_what_was_answered_without_the_tray_is_shown_and_published(bus: EventBus, recorder: Recorder) -> None:
+    recorder.server = object()
+    later = replace(RECORD, id="b" * 32, at=1.0)
+
+    bus.publish_offline([RECORD, later])
+
+    assert recorder == [("published", RECORD.id), ("published", later.id), ("shown",)]
+    assert (list(recorder.recent), recorder.last_events) == ([later, RECORD], {"x-code": 1.0})
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -129,6 +130,19 @@ def test_a_denial_blocks_in_the_agents_own_form_and_says_what_and_why(
     assert shown.body == f"{row['tool']} · {row['subject']} · blocked by guard: not today"
     desk.wait(lambda: live.log()[0]["reason"] == "guard: not today", what="the journal's row")
     desk.wait(lambda: live.menu("Recent decisions")[0].label.startswith("✕"), what="the menu shows it")
+
+
+def test_what_a_hung_tray_missed_is_announced_and_in_the_menu_once_it_goes_on(desk: Desk, folder: Path) -> None:
+    live = Live.fresh(desk, folder)
+    live.process.send_signal(signal.SIGSTOP)
+    live.relay("claude-code", "Stop", recorded("claude-code", "Stop"), is_hung=True)
+
+    live.process.send_signal(signal.SIGCONT)
+
+    missed = "1 event was answered without the tray, which was busy: Claude Code Stop"
+    desk.wait_notification(lambda one: one.body == missed)
+    row = "1 decision without an opinion"
+    desk.wait(lambda: any(row in one.label for one in live.menu("Recent decisions")), what="the menu shows it")
 
 
 def test_approval_covers_exact_bytes_and_the_switch_stops_every_hook(desk: Desk, folder: Path) -> None:

@@ -120,6 +120,22 @@ def test_events_of_the_time_without_a_tray_are_summed_up(service: AlertService, 
     ]
 
 
+def test_events_that_a_busy_tray_did_not_answer_are_summed_up_if_they_may_have_raised_an_alert(
+    service: AlertService, announced: Announced
+) -> None:
+    step, end = event(EventKind.TOOL_BEFORE), event(EventKind.TURN_END, name="Stop")
+
+    service.summarize_missed([record(step), record(step, verdict=Verdict.ALLOW)])
+    assert announced.alerts == []
+    service.summarize_missed([record(step), record(end), record(step, verdict=Verdict.DENY)])
+
+    (alert,) = announced.alerts
+    assert alert.body == (
+        "2 events were answered without the tray, which was busy: Claude Code Stop, Claude Code tool_before"
+        " · 1 of them was denied"
+    )
+
+
 def test_each_call_that_a_failed_guard_let_through_has_its_critical_alert(
     service: AlertService, announced: Announced
 ) -> None:

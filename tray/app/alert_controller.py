@@ -158,10 +158,6 @@ class AlertController:
             "push": self.push.problem,
         }
 
-    def announce_offline(self, stores: Stores) -> None:
-        """What happened while no tray ran."""
-        self.alerts.summarize_offline(stores.journal.offline_rows())
-
     def announce_tampering(self, stores: Stores) -> None:
         """What was changed outside Hooktray; each is announced once, and only if the file itself is whole."""
         found = {

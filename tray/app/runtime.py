@@ -11,7 +11,7 @@ from collections.abc import Callable
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from tray.app import unjudged_calls, welcome
+from tray.app import welcome
 from tray.app.alert_controller import AlertController, text_file
 from tray.app.alert_ports import AlertPorts, AlertSettings
 from tray.app.checks.live import LiveDoctor, runtime_health
@@ -23,6 +23,7 @@ from tray.app.core import TrayCore
 from tray.app.database_recovery import DatabaseRecovery
 from tray.app.desktop import DesktopPorts, alert_actions, build_desktop
 from tray.app.file_watch import FileWatch
+from tray.app.offline_rows import OfflineRows
 from tray.app.presence_files import PresenceFiles
 from tray.app.session_focus import SessionFocus
 from tray.app.session_tracker import SessionTracker, dropped_place
@@ -126,6 +127,9 @@ class App:
         self.answer_slash_command = self._answers.answer_slash_command
 
     def _make_state_watch(self, folder: StateFolder) -> None:
+        self._offline_rows = OfflineRows(
+            self._paths, self._stores.journal, self._alerts, lambda rows: self._events.publish_offline(rows)
+        )
         self._state_watch = StateWatch(
             self._core,
             folder,
@@ -133,6 +137,7 @@ class App:
             self._alert_controller,
             refresh=self._refresh,
             check_connections=lambda: self._connections.check(),
+            check_offline_rows=self._offline_rows.check,
             show=lambda: self._presenter.show(),
             end=self._yield_to_other,
         )
@@ -349,8 +354,8 @@ class App:
             lambda: self._presenter.attach(self._icon),
             self._connections.write_relay_files,
             self._connections.relay.announce_start,
-            lambda: self._alert_controller.announce_offline(self._stores),
-            lambda: unjudged_calls.announce(self._paths, self._stores.journal, self._alert_controller.alerts),
+            self._offline_rows.announce_rows,
+            self._offline_rows.announce_unjudged,
             self._refresh,
             *((self._first_start.welcome,) if self._is_first_start else ()),
             self._catalog.prune,

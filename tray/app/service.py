@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Protocol
 
@@ -96,6 +96,7 @@ class DecisionView(Protocol):
 
     def status_shown(self, turn: str, text: str) -> None: ...
     def status_hidden(self, turn: str) -> None: ...
+    def show(self) -> None: ...
 
 
 class SessionListener(Protocol):
@@ -178,15 +179,17 @@ class EventBus:
         self.presence_files.observe(event)
         self.alerts.arrived(event)
 
+    def publish_offline(self, records: Sequence[Record]) -> None:
+        """Called in the thread of `post`, for what the one-shot engine has decided; oldest first."""
+        for record in records:
+            self._show(record)
+            if self.page.server is not None:
+                self.page.publish(record)
+        if records:
+            self.view.show()
+
     def _publish(self, event: Event, decision: Decision, record: Record) -> None:
-        shown = record
-        if (
-            len(record.payload) + len(str(record.answer.get("stdout", ""))) > LARGE_RECORD
-        ):  # no row of the menu shows them
-            shown = replace(record, payload="", answer={}, masks=())
-        self.view.recent.appendleft(shown)
-        if not record.test:
-            self.view.last_events[record.agent] = record.at
+        self._show(record)
         self.sessions.decided(event, decision)
         if event.kind is EventKind.SESSION_END or presence_variable(event.agent) in event.environment:
             self.presence_files.observe(event)
@@ -195,3 +198,13 @@ class EventBus:
         self.alerts.decided(event, decision, record)
         if not self.refresh.waiting:
             self.refresh.request()
+
+    def _show(self, record: Record) -> None:
+        shown = record
+        if (
+            len(record.payload) + len(str(record.answer.get("stdout", ""))) > LARGE_RECORD
+        ):  # no row of the menu shows them
+            shown = replace(record, payload="", answer={}, masks=())
+        self.view.recent.appendleft(shown)
+        if not record.test:
+            self.view.last_events[record.agent] = record.at

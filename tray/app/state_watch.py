@@ -10,6 +10,7 @@ from collections.abc import Callable
 from tray.app.alert_controller import AlertController
 from tray.app.core import TrayCore
 from tray.app.file_watch import FolderWatch
+from tray.app.offline_rows import MARKS
 from tray.app.state_folder import LOCK, StateFolder
 from tray.app.state_incident import Incident
 from tray.app.state_recovery import StateRecovery
@@ -26,7 +27,8 @@ class StateWatch:
     """All methods but `start` and `keep_records` run on one thread, the work queue's.
 
     After a recovery `refresh` reads the sources again. `check_connections` looks at the agents' settings if nothing
-    else reports their changes, `show` draws icon and menu again, and `end` gets the reason and ends the tray.
+    else reports their changes, `check_offline_rows` at what was answered without the tray, `show` draws icon and menu
+    again, and `end` gets the reason and ends the tray.
     """
 
     def __init__(
@@ -38,13 +40,15 @@ class StateWatch:
         *,
         refresh: Callable[[], None],
         check_connections: Callable[[], None],
+        check_offline_rows: Callable[[], None],
         show: Callable[[], None],
         end: Callable[[str], None],
     ) -> None:
         self._paths, self._work, self._alert_controller = core.paths, core.work, alerts
         self._refresh, self._check_connections, self._show, self._end = refresh, check_connections, show, end
+        self._check_offline_rows = check_offline_rows
         paths = core.paths
-        names = (LOCK, paths.socket.name, paths.database.name, paths.copies.name, paths.relay_conf.name)
+        names = (LOCK, paths.socket.name, paths.database.name, paths.copies.name, paths.relay_conf.name, *MARKS)
         self._folder_watch = FolderWatch(loop, paths.state, names, lambda: self._work.post(self._recover))
         self._recovery = StateRecovery(
             paths,
@@ -102,6 +106,7 @@ class StateWatch:
             self._refresh()
         elif sys.platform != "linux":  # nothing else reports a change there
             self._check_connections()
+        self._check_offline_rows()
 
     def _announce(self, incident: Incident) -> None:
         self._alert_controller.announce(state_folder_lost(incident.brief))

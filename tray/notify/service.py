@@ -20,6 +20,7 @@ from tray.notify.alert import rules
 from tray.notify.dedup import TURN_KINDS, ReportDedup, TurnDedup
 from tray.notify.hook_problems import HookProblem, ProblemTracker
 from tray.notify.policy import (
+    ANNOUNCED_KINDS,
     BODY_LIMIT,
     Alert,
     AlertClass,
@@ -56,6 +57,7 @@ PATIENCE = 1.0  # seconds before a request for permission is announced
 # Those that say which of a project's sessions it is.
 NAMED = frozenset({AlertClass.TURN_END, AlertClass.SESSION_END, AlertClass.NEEDS_YOU, AlertClass.ASKED})
 NAME_LIMIT = 40  # characters
+NAMED_EVENTS = 3  # of those that were missed
 NEEDS_USER = frozenset({AlertClass.NEEDS_YOU, AlertClass.ASKED})
 CLOSE_REASONS = {
     Resolution.ELSEWHERE: phrase("answered elsewhere"),
@@ -217,18 +219,32 @@ class AlertService:
 
     def summarize_offline(self, rows: Sequence[Record]) -> None:
         """What the one-shot engine decided while the tray was not running, summed up."""
+        text = count(
+            "{n} event was answered while the tray was not running",
+            "{n} events were answered while the tray was not running",
+            len(rows),
+        )
+        self._summarize(rows, text, rows)
+
+    def summarize_missed(self, rows: Sequence[Record]) -> None:
+        """The same while the tray ran but was busy: only what may have raised an alert if the tray had answered."""
+        missed = [row for row in rows if row.kind in ANNOUNCED_KINDS or row.verdict >= Verdict.ASK]
+        text = count(
+            "{n} event was answered without the tray, which was busy",
+            "{n} events were answered without the tray, which was busy",
+            len(missed),
+        )
+        names = dict.fromkeys(f"{display_name(row.agent)} {row.event}" for row in missed)
+        self._summarize(missed, f"{text}: {', '.join(list(names)[:NAMED_EVENTS])}", rows)
+
+    def _summarize(self, announced: Sequence[Record], text: str, rows: Sequence[Record]) -> None:
         for record in rows:
             self._notify_once(record)
-        if rows:
-            text = count(
-                "{n} event was answered while the tray was not running",
-                "{n} events were answered while the tray was not running",
-                len(rows),
-            )
-            denied = sum(record.verdict.word == "deny" for record in rows)
+        if announced:
+            denied = sum(record.verdict.word == "deny" for record in announced)
             more = (count("{n} of them was denied", "{n} of them were denied", denied),) if denied else ()
             self.inform("", " · ".join((text, *more)))
-            self._announce_let_through(rows)
+        self._announce_let_through(rows)
 
     def _announce_let_through(self, rows: Sequence[Record]) -> None:
         """Guards that failed without the tray at agents that cannot ask: one critical alert for all of them."""

@@ -93,6 +93,7 @@ class RowFilter:
 
 
 ALL_ROWS = RowFilter()
+OFFLINE_ROWS = "answered-without-tray"  # a file in the state folder: the one-shot engine wrote rows beside a tray
 
 
 class Journal:
