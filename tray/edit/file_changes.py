@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tray.errors import HooktrayError
-from tray.lazy_dataclass import dataclass
+from tray.lazy_dataclass import dataclass, field
 
 SIZE_LIMIT = 16 * 1024 * 1024  # bytes of a file that we edit
 MAKE_ROOM = "make room on this disk and try again"
@@ -21,10 +21,10 @@ READ_ONLY = "make this file system writable and try again"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """A regular file's bytes and mode."""
+    """A regular file's bytes and mode, of which Windows keeps only whether it may be written."""
 
     text: bytes
-    mode: int = 0o600
+    mode: int = field(default=0o600, compare=sys.platform != "win32")
 
 
 @dataclass(frozen=True, slots=True)

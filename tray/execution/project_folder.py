@@ -97,8 +97,9 @@ class ProjectFolder:
             for part in below.parts:
                 above, handle = handle, _step(handle, part)
                 os.close(above)
-        except OSError as error:
-            raise HooktrayError(f"{path}: cannot be read: {error.strerror}") from error
+        except (OSError, ValueError) as error:
+            cause = getattr(error, "strerror", None) or error
+            raise HooktrayError(f"{path}: cannot be read: {cause}") from error
         return handle
 
     def _place(self, path: str) -> tuple[Path, PurePath]:

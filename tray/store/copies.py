@@ -376,9 +376,12 @@ def _stamp(folder: str) -> Stamp:
 
 
 def _is_settled(stamps: Mapping[str, Stamp]) -> bool:
-    """Whether they are so old that no later change can look the same: the kernel's clock for files is coarse."""
+    """Whether they are so old that no later change can look the same: the kernel's clock for files is coarse.
+
+    Never on Windows: it has no time of a change that a program cannot set.
+    """
     now = time.time_ns()
-    return all(abs(now - stamp[3]) > SETTLED_NS for stamp in stamps.values())
+    return sys.platform != "win32" and all(abs(now - stamp[3]) > SETTLED_NS for stamp in stamps.values())
 
 
 def _is_unchanged(folders: Mapping[str, Stamp]) -> bool:
