@@ -62,6 +62,11 @@ def own_home(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     return home
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """A long text is named by its beginning: pytest puts a name into a variable, and Windows takes 32 KB at most."""
+    return f"{val[:60]!r}..." if isinstance(val, (str, bytes)) and len(val) > 200 else None
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Iterator[None]:
     """Nothing of what is collected is ever garbage, so nothing looks for any in it, now or while the tests run."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import queue
+import sys
 import threading
 from collections.abc import Mapping
 from dataclasses import replace
@@ -231,7 +232,7 @@ def test_an_agent_that_does_not_say_so_works_on_the_repository(tmp_path: Path, b
 def test_without_a_repository_it_is_the_folder_and_the_home_is_no_project(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE" if sys.platform == "win32" else "HOME", str(tmp_path))
     (tmp_path / ".git").mkdir()
     (tmp_path / "notes").mkdir()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import PurePath
 from typing import Any
 
 from every import every
@@ -114,7 +115,7 @@ def test_it_is_one_line_of_at_most_so_many_characters(about: str, reason: str, n
     ("event", "about"),
     [
         (call(command="rm -rf build/\nls", description="tidy"), "rm -rf build/ ls"),
-        (call("Write", file_path="/home/ada/shop/src/a.py", content="x"), "src/a.py"),
+        (call("Write", file_path="/home/ada/shop/src/a.py", content="x"), str(PurePath("src/a.py"))),
         (call("Write", file_path="/home/ada/shopping/a.py"), "/home/ada/shopping/a.py"),
         (call("WebFetch", url="https://example.com", prompt="read it"), "https://example.com"),
         (call("mcp__mail__send", to="bob", text="hi"), "to: bob"),

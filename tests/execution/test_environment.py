@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from every import every
 
 from tray.execution.environment import clean, mentioned_in
@@ -85,6 +86,7 @@ def test_a_script_is_said_to_mention_the_withheld_names_that_stand_in_it() -> No
     assert mentioned_in(script, ("GITHUB_TOKEN", "TOKENS", "LD_PRELOAD", "API_KEY")) == ("GITHUB_TOKEN", "LD_PRELOAD")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="the Python that wine runs reads no such variable")
 def test_a_python_hook_does_not_load_a_module_that_the_agent_put_in_its_way(tmp_path: Path) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit(66)")
     argv = [sys.executable, "-c", "import json"]

@@ -16,7 +16,7 @@ def site(tmp_path: Path) -> Path:
     """An environment's folder with a package that brings a .pth file, and with that of virtualenv."""
     folder = tmp_path / "lib" / "site-packages"
     (folder / "pine-1.0.dist-info").mkdir(parents=True)
-    (folder / "pine.pth").write_text("import pine\n")
+    (folder / "pine.pth").write_bytes(b"import pine\n")
     (folder / "_virtualenv.pth").write_text("import _virtualenv")
     digest = base64.urlsafe_b64encode(hashlib.sha256(b"import pine\n").digest()).rstrip(b"=").decode()
     (folder / "pine-1.0.dist-info" / "RECORD").write_text(f"pine.pth,sha256={digest},12\npine/sitecustomize.py,,\n")

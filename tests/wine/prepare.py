@@ -16,7 +16,7 @@ import tempfile
 import tomllib
 import zipfile
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 ROOT = Path(__file__).parents[2]
 CACHE = ROOT / ".cache" / "wine"
@@ -39,6 +39,7 @@ def main() -> None:
     _once("python", _python)
     _once(_site(), _dependencies)
     _once("freezer", _freezer)
+    _once(f"{_site()}-tests", _test_site)
     _once("prefix", _prefix)
     _wheel()
 
@@ -55,6 +56,14 @@ def installed(folder: Path) -> Path:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder / "site")
     return folder / "python" / "python.exe"
+
+
+def for_tests(folder: Path) -> Path:
+    """A Windows Python for the tests of this checkout: it has what they need, and Hooktray from here."""
+    shutil.copytree(CACHE / "python", folder)
+    places = (PureWindowsPath("Z:", path) for path in (CACHE / f"{_site()}-tests", ROOT))
+    (folder / "python311._pth").write_text(SEARCH_PATH.replace("..\\site", "\r\n".join(map(str, places))))
+    return folder / "python.exe"
 
 
 def freezer(folder: Path) -> Path:
@@ -93,6 +102,10 @@ def _python(folder: Path) -> None:
 
 def _dependencies(folder: Path) -> None:
     _install(folder, "-r", ROOT / "pyproject.toml")
+
+
+def _test_site(folder: Path) -> None:
+    _install(folder, "-r", ROOT / "pyproject.toml", "--extra", "dev")
 
 
 def _freezer(folder: Path) -> None:
