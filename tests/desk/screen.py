@@ -174,7 +174,10 @@ class Screen:
 
     def _tray(self, window: Any) -> Box | None:
         try:
-            if window.get_wm_class() != TRAY_CLASS or window.get_attributes().map_state != X.IsViewable:
+            if window.get_wm_class() != TRAY_CLASS:
+                return None
+            attributes = window.get_attributes()
+            if attributes.map_state != X.IsViewable or attributes.override_redirect:  # an icon's tooltip
                 return None
             box = self._box(window)
             return box if box.width > 1 and box.height > 1 else None

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from desk import Desk, PartMissing, TrayItem, item
+from desk.screen import TOOLTIP
 
 pytestmark = pytest.mark.desktop
 
@@ -137,6 +138,15 @@ def test_two_items_are_told_apart(desk: Desk, tray: subprocess.Popen[bytes]) -> 
     desk.wait(lambda: desk.log(other) == "clicked 30 min\n", what="the second one was clicked")
     desk.click(["snake_case"], desk.wait_item(tray.pid))
     desk.wait(lambda: desk.log(tray) == "clicked snake__case\n", what="the first one was clicked")
+
+
+def test_an_icon_is_found_while_its_tooltip_is_open(desk: Desk, tray: subprocess.Popen[bytes]) -> None:
+    place = desk.icon_at()
+    desk.screen.point(*place)
+
+    desk.wait(lambda: desk.screen.popups(TOOLTIP), what="the tooltip is open")
+
+    assert desk.icon_at() == place
 
 
 def two_colours(desk: Desk, *items: TrayItem) -> bool:
