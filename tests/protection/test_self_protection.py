@@ -16,7 +16,7 @@ from tray.agents.agent import NativeTool
 from tray.agents.registry import AGENTS
 from tray.model.decision import Verdict
 from tray.model.event import Event, EventKind, Tool
-from tray.protection.protected_paths import ProtectedPaths
+from tray.protection.protected_paths import ProtectedPaths, with_drive
 from tray.protection.self_protection import Protection
 
 SHORTEST = 20  # seconds: Starchild's limit for a tool call, the shortest of all agents
@@ -245,6 +245,21 @@ def test_a_tool_that_nobody_knows_is_asked_about() -> None:
     assert verdict(event("mcp__fs__write_file", {"path": "/home/u/.claude/settings.json"})) is Verdict.ASK
     assert verdict(event("mcp__term__run", {"command": "hooktray off"})) is Verdict.DENY
     assert verdict(event("mcp__web__fetch", {"url": "http://localhost:8123/x"})) is Verdict.DENY
+
+
+@pytest.mark.parametrize(
+    ("path", "with_its_drive"),
+    [
+        ("/c/Users/me/x", "c:/Users/me/x"),
+        ("/c", "c:/"),
+        ("/cd/x", "/cd/x"),
+        ("C:/x", "C:/x"),
+        ("/é/x", "/é/x"),
+        ("", ""),
+    ],
+)
+def test_a_path_of_git_bash_gets_its_drive(path: str, with_its_drive: str) -> None:
+    assert with_drive(path) == with_its_drive
 
 
 def test_writing_about_hooks_in_a_file_of_ones_own_is_free() -> None:

@@ -11,6 +11,7 @@ import contextlib
 import os
 import re
 import stat
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
@@ -93,6 +94,13 @@ def agent_homes(environment: Mapping[str, str]) -> dict[str, str]:
 def home_variables() -> Mapping[str, str]:
     """The agents by the variables that name their homes."""
     return {**overview.HOME_VARIABLES, **agents_by_home_variable(agents_without(overview.AGENT_IDS))}
+
+
+def with_drive(path: str) -> str:
+    """A path as Git Bash writes it, in which agents run commands on Windows: `/c/Users` is `c:/Users`."""
+    drive, rest = path[1:2], path[2:]
+    is_one = path.startswith("/") and drive.isascii() and drive.isalpha() and rest[:1] in ("", "/")
+    return f"{drive}:{rest or '/'}" if is_one else path
 
 
 def path_words(protected: ProtectedPaths) -> tuple[str, ...]:
@@ -239,7 +247,7 @@ def _finds(pattern: str, place: str) -> bool:
 class ProtectedPaths:
     """`own` are our folders and files; `home` is the user's; `port` is the page's, 0 when there is none.
 
-    Paths are compared with `/` as their separator, which Windows has beside its own.
+    `own` and `agent_homes` have `/` on every system; other paths are given it before they are compared.
     """
 
     own: tuple[str, ...] = ()
@@ -253,8 +261,10 @@ class ProtectedPaths:
         return self.home + path[1:] if path.startswith("~/") or path == "~" else path
 
     def absolute(self, path: str, cwd: str) -> str:
-        whole = os.path.normpath(PurePath(cwd or "/") / self.expand_home(path.removeprefix("file://")))
-        return whole.replace(os.sep, "/")
+        path = self.expand_home(path.removeprefix("file://"))
+        if sys.platform == "win32":
+            path = with_drive(path)
+        return os.path.normpath(PurePath(cwd or "/") / path).replace(os.sep, "/")
 
     def kind(self, path: str, cwd: str) -> str:
         """What this path is to us; "" when it is nothing of ours."""
