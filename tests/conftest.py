@@ -63,7 +63,7 @@ def own_home(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
-    """A long text is named by its beginning: pytest puts a name into a variable, and Windows takes 32 KB at most."""
+    """A long text is named by its beginning: pytest puts it into a variable, and Windows takes 32 KB at most."""
     return f"{val[:60]!r}..." if isinstance(val, (str, bytes)) and len(val) > 200 else None
 
 

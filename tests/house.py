@@ -40,7 +40,7 @@ PRE_TOOL_USE = {
 }
 
 
-def needs_posix_shell() -> None:
+def skip_without_posix_shell() -> None:
     """Leaves a test out where its hooks, written for a POSIX shell, cannot run."""
     if sys.platform == "win32":
         pytest.skip("a hook for a POSIX shell")
@@ -103,7 +103,7 @@ class House:
         self.shown.append((turn, ""))
 
     def script(self, name: str, text: str) -> Path:
-        needs_posix_shell()
+        skip_without_posix_shell()
         path = self.paths.config.parent / name
         path.write_text(f"#!/bin/sh\n{text}\n")
         path.chmod(0o755)
@@ -136,7 +136,7 @@ class House:
             self.script(f"{name}.sh", script)
             keys.setdefault("command", f"./{name}.sh")
         elif "command" in keys:
-            needs_posix_shell()
+            skip_without_posix_shell()
         self._yaml.append({"name": name, "event": on, **keys})
         self.configure({"hooks": self._yaml})
         state = self.state(name)

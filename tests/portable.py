@@ -1,6 +1,7 @@
-"""Runs the tests that need neither Linux nor a desktop: `python tests/portable.py [pytest arguments]`.
+"""Runs the tests for macOS and Windows: `python tests/portable.py [pytest arguments]`.
 
-What macOS and Windows run (.github/workflows/tests.yml); those for Windows run under wine, too (tests/wine).
+They need neither Linux nor a desktop. .github/workflows/tests.yml runs them; those for Windows run under wine, too
+(tests/wine).
 """
 
 from __future__ import annotations
@@ -26,7 +27,6 @@ LINUX_ONLY = (  # they start trays, look into /proc, or use programs from packag
     "execution/test_orphans.py",
     "ipc/test_caller_facts.py",
     "ipc/test_passphrase_terminals.py",
-    "store/test_change_file.py",
     "web/test_accessible.py",
 )
 NOT_ON_WINDOWS = (  # scripts of a shell, paths and links as POSIX has them, programs that Windows has not
@@ -51,6 +51,7 @@ NOT_ON_WINDOWS = (  # scripts of a shell, paths and links as POSIX has them, pro
     "web/test_request_checks.py",
 )
 TESTS = Path(__file__).parent
+BYTECODE = ("-B",) if sys.dont_write_bytecode else ()
 
 
 def arguments(platform: str) -> list[str]:
@@ -63,10 +64,10 @@ def arguments(platform: str) -> list[str]:
 
 
 def main() -> int:
-    """pytest's exit status. Its folders are ours: on Windows it stumbles over files that it cannot delete."""
+    """pytest's exit status. On Windows it fails at folders with files that it cannot delete, so these are ours."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        pytest = [sys.executable, "-m", "pytest", "--basetemp", str(Path(folder) / "t"), *arguments(sys.platform)]
-        return subprocess.call([*pytest, *sys.argv[1:]], cwd=TESTS.parent)
+        pytest = [sys.executable, *BYTECODE, "-m", "pytest", "--basetemp", str(Path(folder) / "t")]
+        return subprocess.call([*pytest, *arguments(sys.platform), *sys.argv[1:]], cwd=TESTS.parent)
 
 
 if __name__ == "__main__":

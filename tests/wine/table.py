@@ -16,7 +16,8 @@ PAGE = ROOT / "docs" / "generated" / "wine.md"
 HEAD = """# Results under wine
 
 Written by `tests/wine/all --write`; do not edit. Each row is a test of `tests/wine/`: Hooktray for Windows with
-a CPython for Windows, run under wine 8 on Linux, not on Windows.
+a CPython for Windows, run under wine 8 on Linux, not on Windows. The tests for Windows are those that
+`tests/portable.py` does not leave out.
 
 | | |
 | --- | --- |

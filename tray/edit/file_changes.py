@@ -21,7 +21,7 @@ READ_ONLY = "make this file system writable and try again"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """A regular file's bytes and mode, of which Windows keeps only whether it may be written."""
+    """A regular file's bytes and mode. On Windows only the bytes are compared: a mode is one read-only bit there."""
 
     text: bytes
     mode: int = field(default=0o600, compare=sys.platform != "win32")

@@ -370,7 +370,7 @@ def _files(folder: str, stamps: dict[str, Stamp]) -> Iterator[str]:
 
 
 def _stamp(folder: str) -> Stamp:
-    """The kernel changes it with whatever is put into the folder or taken out, and no program can set it back."""
+    """It changes with whatever is put into the folder or taken out; only on Windows can a program set it back."""
     status = os.lstat(folder)
     return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns
 
@@ -378,7 +378,7 @@ def _stamp(folder: str) -> Stamp:
 def _is_settled(stamps: Mapping[str, Stamp]) -> bool:
     """Whether they are so old that no later change can look the same: the kernel's clock for files is coarse.
 
-    Never on Windows: it has no time of a change that a program cannot set.
+    Always false on Windows, where a program can set every time of a folder.
     """
     now = time.time_ns()
     return sys.platform != "win32" and all(abs(now - stamp[3]) > SETTLED_NS for stamp in stamps.values())
