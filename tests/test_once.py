@@ -25,6 +25,7 @@ from tray.once import OneShotListener
 from tray.own_environment import strip_environment
 from tray.paths import locate
 from tray.store.db import Database, open_db
+from tray.store.journal import OFFLINE_MARK
 
 DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"no"}\''
 
@@ -52,6 +53,18 @@ def test_without_the_tray_an_approved_guard_still_denies(house: House) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
     (record,) = house.stores.journal.recent(5)
     assert (record.offline, record.reason) == (True, "guard: no")
+
+
+@pytest.mark.parametrize("beside", ["tray.sock", "tray.addr", ""])
+def test_beside_a_tray_its_rows_leave_a_file_that_the_tray_watches(house: House, beside: str) -> None:
+    if beside:
+        (house.paths.state / beside).touch()
+
+    once(house, "claude-code", "Stop", {**PRE_TOOL_USE, "hook_event_name": "Stop"})
+
+    (record,) = house.stores.journal.recent(5)
+    assert record.offline
+    assert (house.paths.state / OFFLINE_MARK).exists() is bool(beside)
 
 
 def test_without_the_tray_an_unapproved_hook_does_not_run(house: House, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from tray.lazy_modules import when_loaded
 from tray.model.decision import Answer, Decision, Record
 from tray.model.event import PAYLOAD_LIMIT, Event, EventKind, RelayRequest
 from tray.paths import Paths, locate
-from tray.store.journal import OFFLINE_ROWS, Journal
+from tray.store.journal import OFFLINE_MARK, Journal
 from tray.store.writer import Committed
 from tray.threads import run_logged
 
@@ -83,7 +83,7 @@ class LogFile:
 class OneShotListener:
     """Keeps what is left to do once the answer is out.
 
-    It announces nothing. A tray that the relay did not wait for reads the rows (tray/app/offline_rows.py).
+    It announces nothing. A file that it leaves after the rows makes a running tray read them (app/offline_rows.py).
     """
 
     paths: Paths
@@ -108,9 +108,9 @@ class OneShotListener:
         while self.rows and self.journal:
             if self.journal.append_now(self.rows.pop(0), wait=1.0) is not Committed.DONE:
                 self.journal.count_dropped()
-        if self.journal and self.paths.socket.exists():
+        if self.journal and (self.paths.socket.exists() or self.paths.address.exists()):
             with contextlib.suppress(OSError):  # a full disk: the next start of the tray reads the rows
-                (self.paths.state / OFFLINE_ROWS).touch()
+                (self.paths.state / OFFLINE_MARK).touch()
 
     def open_reader(self, database: Database) -> None:
         self.database = database

@@ -15,6 +15,7 @@ from tray.lazy_dataclass import dataclass
 
 NAME = "hooktray"
 RUNTIME = "XDG_RUNTIME_DIR"
+ADDRESS_FILE = "tray.addr"  # beside the socket: port and token, where the tray listens on a loopback port
 WRITABLE = "make it writable for you, or choose another place with --home DIR"
 
 
@@ -30,6 +31,11 @@ class Paths:
     @property
     def socket(self) -> Path:
         return self.state / "tray.sock"
+
+    @property
+    def address(self) -> Path:
+        """What stands for the socket on Windows: a loopback port and its token."""
+        return self.socket.with_name(ADDRESS_FILE)
 
     @property
     def database(self) -> Path:

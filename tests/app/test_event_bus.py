@@ -112,6 +112,19 @@ def test_what_was_answered_without_the_tray_is_shown_and_published(bus: EventBus
     assert (list(recorder.recent), recorder.last_events) == ([later, RECORD], {"x-code": 1.0})
 
 
+def test_what_was_answered_without_the_tray_has_its_place_by_time_and_is_shown_once(
+    bus: EventBus, recorder: Recorder, posted: list[Callable[[], None]]
+) -> None:
+    recorder.recent = deque([replace(RECORD, id=str(at), at=at) for at in (5.0, 3.0)], maxlen=3)
+    recorder.last_events["x-code"] = 5.0
+    missed = [replace(RECORD, id=str(at), at=at) for at in (1.0, 3.0, 4.0)]
+
+    assert [row.at for row in bus.publish_offline(missed)] == [1.0, 4.0]
+
+    assert [row.at for row in recorder.recent] == [5.0, 4.0, 3.0]
+    assert recorder.last_events == {"x-code": 5.0}
+
+
 @pytest.mark.parametrize(
     "event",
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import pytest
 from house import House
@@ -12,7 +13,7 @@ from tray.model.decision import Record, Verdict
 from tray.notify.alert import Alert
 from tray.notify.service import AlertService
 from tray.settings import Settings
-from tray.store.journal import OFFLINE_ROWS, Journal
+from tray.store.journal import OFFLINE_MARK, Journal
 
 
 class Announced:
@@ -27,6 +28,12 @@ class Announced:
 
     def withdraw(self, keys: tuple[str, ...]) -> None: ...
 
+    def show(self, rows: Sequence[Record]) -> list[Record]:
+        """As the menu does."""
+        fresh = [row for row in rows if row.id not in self.rows]
+        self.rows += [row.id for row in fresh]
+        return fresh
+
 
 @pytest.fixture
 def announced() -> Announced:
@@ -36,17 +43,15 @@ def announced() -> Announced:
 @pytest.fixture
 def offline(house: House, announced: Announced) -> OfflineRows:
     service = AlertService(announced, Settings)
-    return OfflineRows(
-        house.paths, house.stores.journal, service, lambda rows: announced.rows.extend(row.id for row in rows)
-    )
+    return OfflineRows(house.paths, house.stores.journal, service, announced.show)
 
 
 def answer_without_tray(house: House, id: str, at: float) -> None:
     """As the one-shot engine does beside a tray."""
-    row = Record(id=id, at=at, agent="x-code", session="s", project="p", event="TurnComplete", kind="turn_end",
+    row = Record(id=id, at=at, agent="x-code", session="s", project="p", event="TurnComplete", kind="round_end",
                  verdict=Verdict.ABSTAIN, reason="", ms=1.0)  # fmt: skip
     Journal(house.stores.database, offline=True).append_now(row)
-    (house.paths.state / OFFLINE_ROWS).touch()
+    (house.paths.state / OFFLINE_MARK).touch()
 
 
 BEFORE = "Hooktray: 1 event was answered while the tray was not running"
@@ -85,9 +90,22 @@ def test_a_running_tray_announces_calls_that_went_on_unjudged(
 
     (text,) = announced.texts
     assert text.startswith("Hooktray could not judge, and 1 guarded call went on")
+    (shown,) = announced.rows
+    assert house.stores.journal.get(shown) is not None
 
 
-def test_rows_that_cannot_be_read_now_are_announced_with_the_next(
+def test_what_the_tray_has_announced_itself_is_not_announced_again(
+    house: House, offline: OfflineRows, announced: Announced
+) -> None:
+    announced.rows = ["a"]
+    answer_without_tray(house, "a", time.time() + 60)
+
+    offline.check()
+
+    assert announced.texts == []
+
+
+def test_rows_that_cannot_be_read_now_are_announced_at_the_next_look(
     house: House, offline: OfflineRows, announced: Announced, caplog: pytest.LogCaptureFixture
 ) -> None:
     answer_without_tray(house, "a", time.time() + 60)
@@ -102,7 +120,6 @@ def test_rows_that_cannot_be_read_now_are_announced_with_the_next(
     with house.stores.database.write() as connection:
         connection.execute("DROP TRIGGER is_full")
 
-    answer_without_tray(house, "b", time.time() + 60)
     offline.check()
 
-    assert announced.rows == ["a", "b"]
+    assert announced.rows == ["a"]

@@ -10,10 +10,11 @@ from every import every
 
 from tray import settings
 from tray.approvals.controls import TERMINAL
-from tray.model.decision import Decision, HookOutput, Outcome, Rewrite, Status, Target, Verdict
+from tray.engine.record import make_record
+from tray.model.decision import Answer, Decision, HookOutput, Outcome, Record, Rewrite, Status, Target, Verdict
 from tray.model.event import Event, EventKind, Tool
 from tray.notify import policy
-from tray.notify.policy import Alert, AlertClass, Button, Urgency, alerts
+from tray.notify.policy import Alert, AlertClass, Button, Urgency, alerts, may_have_alerts
 from tray.settings import CLASSES, AlertRule
 
 NOTHING = Decision()
@@ -55,6 +56,9 @@ SHELLEY = stop(
     agent="shelley", name="end-of-turn", cwd="", title="fix-login", message="Fixed.", url="https://s.dev/c/9"
 )
 
+STOPPED = Decision(
+    stop="budget spent", outcomes=(Outcome(hook="budget", status=Status.OK, output=HookOutput(stop="budget spent")),)
+)
 X_CODE = bash(agent="x-code")  # it has no channel to show a note
 
 TABLE: list[tuple[str, Event, Decision, AlertClass, str]] = [
@@ -195,9 +199,9 @@ TABLE: list[tuple[str, Event, Decision, AlertClass, str]] = [
     (
         "stopped",
         bash(),
-        Decision(stop="budget spent"),
+        STOPPED,
         AlertClass.BLOCKED,
-        "Bash · rm -rf build/ · the agent is stopped: budget spent",
+        "Bash · rm -rf build/ · budget stopped the agent: budget spent",
     ),
     ("stopped at its end", stop(), Decision(stop="enough"), AlertClass.TURN_END, "Turn ended: All 12 tests pass."),
     ("notes", X_CODE, Decision(notes=("slow disk", "two warnings")), AlertClass.NOTE, "slow disk · two warnings"),
@@ -209,6 +213,19 @@ TABLE: list[tuple[str, Event, Decision, AlertClass, str]] = [
         "sent a payload we could not read: not JSON at line 1",
     ),
 ]
+
+
+def row_of(event: Event, decision: Decision) -> Record:
+    return make_record(event, decision, Answer(), at=0.0, ms=0.0, offline=True)
+
+
+@every(("event", "decision"), [row[1:3] for row in TABLE])
+def test_a_row_shows_that_its_event_may_have_had_an_alert(event: Event, decision: Decision) -> None:
+    assert may_have_alerts(row_of(event, decision))
+
+
+def test_a_row_of_a_step_to_which_no_hook_objects_shows_none() -> None:
+    assert not may_have_alerts(row_of(bash(), NOTHING))
 
 
 @every(("event", "decision", "cls", "body"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])

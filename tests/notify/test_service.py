@@ -7,7 +7,7 @@ import pytest
 from house import House
 
 from tray.engine.user_questions import QuestionResult, Resolution, UserQuestion
-from tray.model.decision import Decision, Outcome, Record, Rewrite, SkipReason, Status, Target, Verdict
+from tray.model.decision import RAN_BESIDE, Decision, Outcome, Record, Rewrite, SkipReason, Status, Target, Verdict
 from tray.model.event import Event, EventKind, Tool
 from tray.model.form import Form, FormOption, FormQuestion
 from tray.notify.alert import BODY_LIMIT, Alert, AlertClass, Button, Urgency, mute_classes
@@ -134,6 +134,28 @@ def test_events_that_a_busy_tray_did_not_answer_are_summed_up_if_they_may_have_r
         "2 events were answered without the tray, which was busy: Claude Code Stop, Claude Code tool_before"
         " · 1 of them was denied"
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "row", "is_counted"),
+    [
+        (EventKind.ROUND_END, {}, True),
+        (EventKind.TURN_END, {"adjustments": (RAN_BESIDE,)}, False),
+        (EventKind.TURN_END, {"adjustments": (RAN_BESIDE,), "hooks": ({"status": Status.FAILED},)}, True),
+        (EventKind.TOOL_AFTER, {"hooks": ({"status": Status.TIMED_OUT},)}, True),
+        (EventKind.TOOL_AFTER, {"hooks": ({"status": Status.OK, "stops": True},)}, True),
+        (EventKind.TOOL_AFTER, {"hooks": ({"status": Status.OK},)}, False),
+        (EventKind.TOOL_AFTER, {"problem": "no JSON"}, True),
+        (EventKind.TOOL_BEFORE, {"rewrites": ("input",)}, True),
+        (EventKind.TOOL_BEFORE, {"notes": ("look",)}, True),
+    ],
+)
+def test_a_missed_event_is_counted_if_one_of_its_alerts_was_due(
+    service: AlertService, announced: Announced, kind: EventKind, row: dict[str, Any], is_counted: bool
+) -> None:
+    service.summarize_missed([record(event(kind), **row)])
+
+    assert bool(announced.alerts) is is_counted
 
 
 def test_each_call_that_a_failed_guard_let_through_has_its_critical_alert(

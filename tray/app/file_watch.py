@@ -211,7 +211,7 @@ class FileWatch:
 
 
 class FolderWatch:
-    """Reports that a folder, one of those above it, or one of the named things in it may have been taken away.
+    """Reports that a folder, one of those above it, or one of the named files in it may have come or gone.
 
     `changed` is called on the loop, first after `rearm`. Where the system reports nothing it is called every
     `POLL_INTERVAL` seconds.

@@ -17,45 +17,51 @@ from tray.errors import StoreError
 from tray.model.decision import Record
 from tray.notify.service import AlertService
 from tray.paths import Paths
-from tray.store.journal import OFFLINE_ROWS, Journal
+from tray.store.journal import OFFLINE_MARK, Journal
 
-MARKS = (OFFLINE_ROWS, UNJUDGED)  # files in the state folder
+WATCHED_FILES = (OFFLINE_MARK, UNJUDGED)  # files in the state folder
 
 log = logging.getLogger(__name__)
 
 
 class OfflineRows:
-    """All methods run on one thread, the work queue's. `show` puts rows into the menu and on the page."""
+    """All methods run on one thread, the work queue's.
+
+    `show` puts rows into the menu and on the page, and returns those that are not there yet.
+    """
 
     def __init__(
-        self, paths: Paths, journal: Journal, alerts: AlertService, show: Callable[[Sequence[Record]], None]
+        self, paths: Paths, journal: Journal, alerts: AlertService, show: Callable[[Sequence[Record]], list[Record]]
     ) -> None:
         self._paths, self._journal, self._alerts, self._show = paths, journal, alerts, show
         self._started = time.time()
+        self._has_failed = False  # the rows could not be read
 
     def announce_rows(self) -> None:
-        """What the one-shot engine has answered since the last call, also of an earlier tray."""
+        """Show and announce the one-shot engine's rows that no tray has announced yet."""
         with contextlib.suppress(OSError):  # before the rows are read: one that comes meanwhile leaves a new file
             self._mark.unlink()
+        self._has_failed = True
         rows = self._journal.offline_rows()
-        self._show(rows)
+        self._has_failed = False
+        fresh = self._show(rows)
         self._alerts.summarize_offline([row for row in rows if row.at < self._started])
-        self._alerts.summarize_missed([row for row in rows if row.at >= self._started])
+        self._alerts.summarize_missed([row for row in fresh if row.at >= self._started])
 
     def announce_unjudged(self) -> None:
         """Calls that went on although nothing could judge them."""
-        unjudged_calls.announce(self._paths, self._journal, self._alerts)
+        self._show(unjudged_calls.announce(self._paths, self._journal, self._alerts))
 
     def check(self) -> None:
-        """Announce what has happened since, if anything did."""
+        """Announce what the two files report; without them nothing is read."""
         try:
-            if self._mark.exists():
+            if self._has_failed or self._mark.exists():
                 self.announce_rows()
-        except StoreError as error:  # the rows stay unread, and come with those of the next time
+        except StoreError as error:  # the next look tries again
             log.warning("what was answered without the tray cannot be read: %s", error)
         if (self._paths.state / UNJUDGED).exists():
             self.announce_unjudged()
 
     @property
     def _mark(self) -> Path:
-        return self._paths.state / OFFLINE_ROWS
+        return self._paths.state / OFFLINE_MARK

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
+from operator import attrgetter
 from typing import Protocol
 
 from tray.agents.protocol import SPEC_CACHE_SIZE, parse, spec
@@ -179,17 +180,26 @@ class EventBus:
         self.presence_files.observe(event)
         self.alerts.arrived(event)
 
-    def publish_offline(self, records: Sequence[Record]) -> None:
-        """Called in the thread of `post`, for what the one-shot engine has decided; oldest first."""
-        for record in records:
-            self._show(record)
+    def publish_offline(self, records: Sequence[Record]) -> list[Record]:
+        """Called in the thread of `post`, with rows that this tray did not write; returns those it did not know."""
+        known = {record.id for record in self.view.recent}
+        fresh = [record for record in records if record.id not in known]
+        for record in fresh:
             if self.page.server is not None:
                 self.page.publish(record)
-        if records:
+        if fresh:
+            recent, last = self.view.recent, self.view.last_events
+            last |= {row.agent: max(row.at, last.get(row.agent, 0.0)) for row in fresh if not row.test}
+            newest = sorted((*recent, *map(_brief, fresh)), key=attrgetter("at"), reverse=True)[: recent.maxlen]
+            recent.clear()
+            recent.extend(newest)
             self.view.show()
+        return fresh
 
     def _publish(self, event: Event, decision: Decision, record: Record) -> None:
-        self._show(record)
+        self.view.recent.appendleft(_brief(record))
+        if not record.test:
+            self.view.last_events[record.agent] = record.at
         self.sessions.decided(event, decision)
         if event.kind is EventKind.SESSION_END or presence_variable(event.agent) in event.environment:
             self.presence_files.observe(event)
@@ -199,12 +209,8 @@ class EventBus:
         if not self.refresh.waiting:
             self.refresh.request()
 
-    def _show(self, record: Record) -> None:
-        shown = record
-        if (
-            len(record.payload) + len(str(record.answer.get("stdout", ""))) > LARGE_RECORD
-        ):  # no row of the menu shows them
-            shown = replace(record, payload="", answer={}, masks=())
-        self.view.recent.appendleft(shown)
-        if not record.test:
-            self.view.last_events[record.agent] = record.at
+
+def _brief(record: Record) -> Record:
+    """Without payload and answer if they are large: the menu shows neither."""
+    is_large = len(record.payload) + len(str(record.answer.get("stdout", ""))) > LARGE_RECORD
+    return replace(record, payload="", answer={}, masks=()) if is_large else record

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from tray.app.alert_controller import AlertController
 from tray.app.core import TrayCore
 from tray.app.file_watch import FolderWatch
-from tray.app.offline_rows import MARKS
+from tray.app.offline_rows import WATCHED_FILES
 from tray.app.state_folder import LOCK, StateFolder
 from tray.app.state_incident import Incident
 from tray.app.state_recovery import StateRecovery
@@ -27,8 +27,8 @@ class StateWatch:
     """All methods but `start` and `keep_records` run on one thread, the work queue's.
 
     After a recovery `refresh` reads the sources again. `check_connections` looks at the agents' settings if nothing
-    else reports their changes, `check_offline_rows` at what was answered without the tray, `show` draws icon and menu
-    again, and `end` gets the reason and ends the tray.
+    else reports their changes. `check_offline_rows` announces what was answered, or went on unjudged, without the
+    tray. `show` draws icon and menu again, and `end` gets the reason and ends the tray.
     """
 
     def __init__(
@@ -48,7 +48,8 @@ class StateWatch:
         self._refresh, self._check_connections, self._show, self._end = refresh, check_connections, show, end
         self._check_offline_rows = check_offline_rows
         paths = core.paths
-        names = (LOCK, paths.socket.name, paths.database.name, paths.copies.name, paths.relay_conf.name, *MARKS)
+        files = (paths.socket, paths.database, paths.copies, paths.relay_conf)
+        names = (LOCK, *(file.name for file in files), *WATCHED_FILES)
         self._folder_watch = FolderWatch(loop, paths.state, names, lambda: self._work.post(self._recover))
         self._recovery = StateRecovery(
             paths,

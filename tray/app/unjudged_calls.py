@@ -1,4 +1,4 @@
-"""Guarded calls that went on unjudged: the relay notes them, and the next tray journals and announces them once.
+"""Guarded calls that went on unjudged: the relay notes them, and the tray journals and announces them once.
 
     AGENT␟EVENT        one line a call, in `unjudged-calls` in the state folder
 
@@ -42,18 +42,18 @@ def number(paths: Paths) -> int:
     return sum(sum(_read(file).values()) for file in (_file(paths), _taken(paths)))
 
 
-def announce(paths: Paths, journal: Journal, alerts: AlarmAnnouncer) -> None:
-    """Journal and announce them, once, and take the file away."""
+def announce(paths: Paths, journal: Journal, alerts: AlarmAnnouncer) -> list[Record]:
+    """Journal and announce them, once, and take the file away; returns their rows."""
     file, taken = _file(paths), _taken(paths)
     _remove_other(taken)
     with contextlib.suppress(OSError):
         if not taken.exists():  # else an earlier tray ended before it had announced it
             file.replace(taken)
     calls = _read(taken)
-    if calls:
-        at = _time(taken)
-        for (agent, event), times in calls.items():
-            journal.append(_record(agent, event, times, at), commit=True)
+    rows = [_record(agent, event, times, _time(taken)) for (agent, event), times in calls.items()]
+    if rows:
+        for row in rows:
+            journal.append(row, commit=True)
         agents = dict.fromkeys(display_name(agent) for agent, _ in calls)
         total = sum(calls.values())
         title = count(
@@ -67,6 +67,7 @@ def announce(paths: Paths, journal: Journal, alerts: AlarmAnnouncer) -> None:
     _remove_other(taken)
     with contextlib.suppress(OSError):
         taken.unlink()
+    return rows
 
 
 def _remove_other(path: Path) -> None:

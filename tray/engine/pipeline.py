@@ -25,7 +25,7 @@ from tray.engine.user_questions import ASKING_KINDS, EngineResponse, QuestionRes
 from tray.execution.hook_runs import Descent, HookAncestry
 from tray.execution.process import CANCELLED
 from tray.lazy_dataclass import replace
-from tray.model.decision import NO_OPINION, Answer, Decision, Gate, Outcome, Status, Verdict
+from tray.model.decision import NO_OPINION, RAN_BESIDE, Answer, Decision, Gate, Outcome, Status, Verdict
 from tray.model.event import Event, EventKind, RelayRequest
 from tray.model.hook import Hook, Rule
 from tray.protection.self_protection import KINDS as PROTECTED_KINDS
@@ -278,7 +278,7 @@ class Engine:
         """Merge the outcomes with output that came too late for an earlier event, and cap refusals in a row."""
         if event.answered:
             decision = merge(outcomes, hook_times)
-            adjustments = (*decision.adjustments, "ran beside the answer, which was given without waiting")
+            adjustments = (*decision.adjustments, RAN_BESIDE)
             return replace(decision, verdict=Verdict.ABSTAIN, reason="", adjustments=adjustments)
         is_clear = self._sessions.empty  # nothing is remembered of any session, so no output waits
         if is_clear and not (outcomes or hook_times) and event.kind in FREQUENT_KINDS:

@@ -161,6 +161,7 @@ def _hooks(event: Event, decision: Decision, texts: Mapping[str, str]) -> tuple[
                 "rewrites": output.rewrite.target.value if output.rewrite else "",
                 **({"added": added} if added and output.context else {}),
                 **({"let_through": True} if outcome.let_through else {}),
+                **({"stops": True} if output.stop is not None else {}),
             }
         )
     return tuple(rows)

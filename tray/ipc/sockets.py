@@ -15,10 +15,10 @@ from pathlib import Path
 from tray.errors import IpcError
 from tray.files import Identity
 from tray.lazy_dataclass import dataclass
+from tray.paths import ADDRESS_FILE
 
 BACKLOG = 512
 HOME_HINT = "choose a place of your own with --home DIR"
-ADDRESS_FILE = "tray.addr"  # beside the socket: port and token, where the tray listens on a loopback port
 CREDENTIALS = struct.Struct("3i")  # of who is at the other end, on Linux: pid, uid, gid
 _PATH_LIMIT = 107 if sys.platform == "linux" else 103  # bytes of a Unix socket's path, without its NUL
 

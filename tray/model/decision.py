@@ -159,6 +159,9 @@ class Answer:
 EMPTY_ANSWER = Answer()
 
 
+RAN_BESIDE = "ran beside the answer, which was given without waiting"  # an adjustment
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """One row of the journal, already redacted: event, decision and answer."""
@@ -199,6 +202,11 @@ class Record:
         if self.verdict is not Verdict.ABSTAIN or self.hooks or self.reason not in SkipReason.__members__.values():
             return None
         return SkipReason(self.reason)
+
+    @property
+    def ran_beside(self) -> bool:
+        """Whether it is about hooks that no answer waited for; the event itself has another row."""
+        return RAN_BESIDE in self.adjustments
 
     @property
     def via_agent(self) -> str:

@@ -99,6 +99,7 @@ ANNOUNCED_KINDS = frozenset({
     EventKind.TURN_END, EventKind.COMPLETION_CLAIM, EventKind.TURN_FAILED, EventKind.SESSION_END,
     EventKind.NOTIFICATION, EventKind.PERMISSION_REQUEST, EventKind.ELICITATION,
 })  # fmt: skip
+NOTABLE_LABELS = frozenset({"deny", "ask", "trouble", "rewrite"})
 _ENDS = frozenset({EventKind.TURN_END, EventKind.COMPLETION_CLAIM, EventKind.TURN_FAILED})
 _WEB = lazy_pattern(r"https?://[^\s\x00-\x20\x7f<>\"\\]+", re.IGNORECASE)
 
@@ -135,6 +136,20 @@ def alerts(
         for cls, body, urgency in _changes(event, decision, show_input):
             made.append(_event_alert(event, cls, body, rules, urgency))
     return tuple([alert for alert in made if alert.notify or alert.sound]) if made else ()
+
+
+def may_have_alerts(row: Record) -> bool:
+    """Whether `alerts` may have made one of the event of this row; whether the user wants it is not asked.
+
+    The end of a round may be that of the turn, which only a tray finds out.
+    """
+    is_announced = row.kind in ANNOUNCED_KINDS or row.kind == EventKind.ROUND_END
+    return (
+        (is_announced and not row.ran_beside)
+        or row.label in NOTABLE_LABELS
+        or bool(row.notes)
+        or any(hook.get("stops") for hook in row.hooks)
+    )
 
 
 def is_silent(cls: AlertClass, rules: Rules) -> bool:

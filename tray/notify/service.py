@@ -20,7 +20,6 @@ from tray.notify.alert import rules
 from tray.notify.dedup import TURN_KINDS, ReportDedup, TurnDedup
 from tray.notify.hook_problems import HookProblem, ProblemTracker
 from tray.notify.policy import (
-    ANNOUNCED_KINDS,
     BODY_LIMIT,
     Alert,
     AlertClass,
@@ -34,6 +33,7 @@ from tray.notify.policy import (
     hook_changed,
     hooks_unchanged,
     information,
+    may_have_alerts,
     program_changed,
     question,
     question_closed,
@@ -57,7 +57,7 @@ PATIENCE = 1.0  # seconds before a request for permission is announced
 # Those that say which of a project's sessions it is.
 NAMED = frozenset({AlertClass.TURN_END, AlertClass.SESSION_END, AlertClass.NEEDS_YOU, AlertClass.ASKED})
 NAME_LIMIT = 40  # characters
-NAMED_EVENTS = 3  # of those that were missed
+MISSED_LIMIT = 3  # events that one notification names
 NEEDS_USER = frozenset({AlertClass.NEEDS_YOU, AlertClass.ASKED})
 CLOSE_REASONS = {
     Resolution.ELSEWHERE: phrase("answered elsewhere"),
@@ -227,21 +227,22 @@ class AlertService:
         self._summarize(rows, text, rows)
 
     def summarize_missed(self, rows: Sequence[Record]) -> None:
-        """The same while the tray ran but was busy: only what may have raised an alert if the tray had answered."""
-        missed = [row for row in rows if row.kind in ANNOUNCED_KINDS or row.verdict >= Verdict.ASK]
+        """Sum up what it decided while the tray was busy; only events that may have raised an alert are counted."""
+        missed = [row for row in rows if may_have_alerts(row)]
         text = count(
             "{n} event was answered without the tray, which was busy",
             "{n} events were answered without the tray, which was busy",
             len(missed),
         )
-        names = dict.fromkeys(f"{display_name(row.agent)} {row.event}" for row in missed)
-        self._summarize(missed, f"{text}: {', '.join(list(names)[:NAMED_EVENTS])}", rows)
+        names = list(dict.fromkeys(f"{display_name(row.agent)} {row.event}" for row in missed))
+        shown = names[:MISSED_LIMIT] + ["…"] * (len(names) > MISSED_LIMIT)
+        self._summarize(missed, f"{text}: {', '.join(shown)}", rows)
 
-    def _summarize(self, announced: Sequence[Record], text: str, rows: Sequence[Record]) -> None:
+    def _summarize(self, counted: Sequence[Record], text: str, rows: Sequence[Record]) -> None:
         for record in rows:
             self._notify_once(record)
-        if announced:
-            denied = sum(record.verdict.word == "deny" for record in announced)
+        if counted:
+            denied = sum(record.verdict.word == "deny" for record in counted)
             more = (count("{n} of them was denied", "{n} of them were denied", denied),) if denied else ()
             self.inform("", " · ".join((text, *more)))
         self._announce_let_through(rows)

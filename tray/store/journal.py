@@ -93,14 +93,14 @@ class RowFilter:
 
 
 ALL_ROWS = RowFilter()
-OFFLINE_ROWS = "answered-without-tray"  # a file in the state folder: the one-shot engine wrote rows beside a tray
+OFFLINE_MARK = "answered-without-tray"  # a file in the state folder: the one-shot engine wrote rows beside a tray
 
 
 class Journal:
     """Appends through one writer thread, which the first row starts; reads on the caller's thread.
 
-    `wait` is how long an answer that blocks or rewrites waits for its row (law 7). With `offline` the rows are
-    marked as written while the tray was not running. `warn` may neither block nor raise. Without `retention` all
+    `wait` is how long an answer that blocks or rewrites waits for its row (law 7). `offline` marks the rows as
+    answered without the tray. `warn` may neither block nor raise. Without `retention` all
     rows are kept.
     """
 
@@ -229,7 +229,7 @@ class Journal:
         return number
 
     def offline_rows(self) -> list[Record]:
-        """What was written while the tray was not running and not returned by an earlier call, oldest first."""
+        """The one-shot engine's rows that no earlier call returned, the oldest first."""
         with self._database.write() as connection:
             last = connection.execute("SELECT max(seq) FROM journal").fetchone()[0] or 0
             seen = connection.execute("SELECT value FROM meta WHERE key = 'offline_seen'").fetchone()
