@@ -146,7 +146,7 @@ class TestClaudeCode(QuestionScenes):
         with trusted_at_last(one) as terminal:
             assert one.trust() == "trusted here"
             enter(terminal, "hello")
-            one.wait_rows("turn_end")
+            press(terminal, "\r", lambda: one.rows("turn_end"), "the end of the turn")
 
         assert one.made() == set()
         assert [row["verdict"] for row in one.rows("tool_before")] == ["deny"]
