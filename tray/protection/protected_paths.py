@@ -103,6 +103,12 @@ def with_drive(path: str) -> str:
     return f"{drive}:{rest or '/'}" if is_one else path
 
 
+def absolute_path(path: str, cwd: str) -> str:
+    """As paths are compared: from the root on, with `/` between its names."""
+    given = with_drive(path) if sys.platform == "win32" else path
+    return os.path.normpath(PurePath(cwd or "/") / given).replace(os.sep, "/")
+
+
 def path_words(protected: ProtectedPaths) -> tuple[str, ...]:
     """Further words without one of which a text names none of our places."""
     paths = [PurePath(place) for place in (*protected.own, *protected.agent_homes.values()) if place]
@@ -200,7 +206,7 @@ def remade_environment(texts: Sequence[str], program: str, cwd: str, environment
         named = [text for text in texts if not text.startswith("-")]
     else:
         return ""
-    paths = (os.path.normpath(PurePath(cwd or "/") / text).replace(os.sep, "/") for text in named)
+    paths = (absolute_path(text, cwd) for text in named)
     return next((path for path in paths if path in (*environments.own, *environments.shared)), "")
 
 
@@ -213,7 +219,7 @@ def _word(folder: PurePath) -> str:
 
 
 def _is_in(text: str, cwd: str, folders: Sequence[str]) -> bool:
-    path = os.path.normpath(PurePath(cwd or "/") / text.rpartition("=")[2]).replace(os.sep, "/")
+    path = absolute_path(text.rpartition("=")[2], cwd)
     return any(path == folder or _below(path, folder) for folder in folders)
 
 
@@ -261,10 +267,7 @@ class ProtectedPaths:
         return self.home + path[1:] if path.startswith("~/") or path == "~" else path
 
     def absolute(self, path: str, cwd: str) -> str:
-        path = self.expand_home(path.removeprefix("file://"))
-        if sys.platform == "win32":
-            path = with_drive(path)
-        return os.path.normpath(PurePath(cwd or "/") / path).replace(os.sep, "/")
+        return absolute_path(self.expand_home(path.removeprefix("file://")), cwd)
 
     def kind(self, path: str, cwd: str) -> str:
         """What this path is to us; "" when it is nothing of ours."""
