@@ -199,6 +199,13 @@ TABLE: list[tuple[str, Event, Decision, AlertClass, str]] = [
     (
         "stopped",
         bash(),
+        Decision(stop="budget spent"),
+        AlertClass.BLOCKED,
+        "Bash · rm -rf build/ · the agent is stopped: budget spent",
+    ),
+    (
+        "stopped by a hook",
+        bash(),
         STOPPED,
         AlertClass.BLOCKED,
         "Bash · rm -rf build/ · budget stopped the agent: budget spent",
@@ -219,7 +226,7 @@ def row_of(event: Event, decision: Decision) -> Record:
     return make_record(event, decision, Answer(), at=0.0, ms=0.0, offline=True)
 
 
-@every(("event", "decision"), [row[1:3] for row in TABLE])
+@every(("event", "decision"), [row[1:3] for row in TABLE if row[0] != "stopped"])  # a row knows a stop by its hook
 def test_a_row_shows_that_its_event_may_have_had_an_alert(event: Event, decision: Decision) -> None:
     assert may_have_alerts(row_of(event, decision))
 

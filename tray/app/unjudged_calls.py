@@ -50,10 +50,11 @@ def announce(paths: Paths, journal: Journal, alerts: AlarmAnnouncer) -> list[Rec
         if not taken.exists():  # else an earlier tray ended before it had announced it
             file.replace(taken)
     calls = _read(taken)
-    rows = [_record(agent, event, times, _time(taken)) for (agent, event), times in calls.items()]
+    at = _time(taken) if calls else 0.0
+    rows = [_record(agent, event, times, at) for (agent, event), times in calls.items()]
+    for row in rows:
+        journal.append(row, commit=True)
     if rows:
-        for row in rows:
-            journal.append(row, commit=True)
         agents = dict.fromkeys(display_name(agent) for agent, _ in calls)
         total = sum(calls.values())
         title = count(

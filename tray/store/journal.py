@@ -100,8 +100,7 @@ class Journal:
     """Appends through one writer thread, which the first row starts; reads on the caller's thread.
 
     `wait` is how long an answer that blocks or rewrites waits for its row (law 7). `offline` marks the rows as
-    answered without the tray. `warn` may neither block nor raise. Without `retention` all
-    rows are kept.
+    answered without the tray. `warn` may neither block nor raise. Without `retention` all rows are kept.
     """
 
     def __init__(
