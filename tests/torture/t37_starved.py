@@ -157,9 +157,7 @@ def _limited(tally: Tally, folder: Path, name: str, said: Counter[str]) -> None:
     tray = Tray(folder / name, _fill)
     try:
         for number, step in enumerate(steps if tally.full else steps[::2]):
-            if tray.process.poll() is not None:  # it ends when it cannot even start its parts; relays know that
-                tray.start()
-            with _limit(tray.process.pid, limit, _used(tray.process.pid, limit) + step):
+            with _starved(tray, limit, step):
                 for tool in [*WANTED, LENIENT]:
                     found = _ask(tray, list(RELAYS.values())[number % len(RELAYS)], tool)
                     if tool == LENIENT:
@@ -169,17 +167,23 @@ def _limited(tally: Tally, folder: Path, name: str, said: Counter[str]) -> None:
         for _ in range(TRIES if limit == resource.RLIMIT_NOFILE else 0):  # until the tray has begun all its parts
             if said["silence"]:
                 break
-            with _limit(tray.process.pid, limit, _used(tray.process.pid, limit) + 2):
+            with _starved(tray, limit, 2):
                 said[_ask(tray, next(iter(RELAYS.values())), LENIENT)] += 1
     finally:
         tray.stop()
 
 
 @contextlib.contextmanager
-def _limit(pid: int, limit: int, number: int) -> Iterator[None]:
-    """Lowers the soft limit of the tray, which it may not raise meanwhile, and puts it back."""
+def _starved(tray: Tray, limit: int, step: int) -> Iterator[None]:
+    """The tray may use `step` more of this than it does; its soft limit, which it may not raise, is put back.
+
+    A tray ends when it cannot even start its parts, which relays know: it is started again first.
+    """
+    if tray.process.poll() is not None:
+        tray.start()
+    pid = tray.process.pid
     before = resource.prlimit(pid, limit)
-    resource.prlimit(pid, limit, (number, before[1]))
+    resource.prlimit(pid, limit, (_used(pid, limit) + step, before[1]))
     try:
         yield
     finally:
@@ -189,7 +193,7 @@ def _limit(pid: int, limit: int, number: int) -> Iterator[None]:
 
 def _used(pid: int, limit: int) -> int:
     if limit == resource.RLIMIT_NOFILE:
-        return max(map(int, os.listdir(f"/proc/{pid}/fd"))) + 1  # noqa: PTH208
+        return max(map(int, os.listdir(f"/proc/{pid}/fd")), default=-1) + 1  # noqa: PTH208 (none: it has just ended)
     if limit == resource.RLIMIT_AS:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[0]) * resource.getpagesize()
     uid = os.geteuid()
