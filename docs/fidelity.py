@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
@@ -28,11 +29,13 @@ One event has no neutral answer: `WorktreeCreate` of Claude Code makes no worktr
 
 def page() -> str:
     parts = [HEAD]
+    found: defaultdict[tuple[str, str], list[FidelityPair]] = defaultdict(list)
+    for pair in pairs():
+        found[pair.agent, pair.dialect].append(pair)
     for agent, events in groupby(rows(), key=lambda row: row.agent):
         parts += [f"\n## {agent}\n\n", *_table(events)]
         for dialect in AGENTS:
-            found = [pair for pair in pairs() if (pair.agent, pair.dialect) == (agent, dialect)]
-            parts += [f"\n### Hooks of {dialect} on {agent}\n\n", *_pairs(found)]
+            parts += [f"\n### Hooks of {dialect} on {agent}\n\n", *_pairs(found[agent, dialect])]
     return "".join(parts)
 
 

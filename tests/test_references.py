@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import io
 import re
 import tokenize
@@ -25,6 +26,7 @@ TEXTS = [ROOT / "pyproject.toml", *sorted(ROOT.glob("native/*.[ch]")), *sorted(R
 OURS = re.compile(r"(?<![\w/.-])((?:tray|tests|docs|icons|native|installers|\.ci)/[\w./-]*\.(?:[ch]|md|py))\b")
 TEST = re.compile(r"((?:[\w-]+/)*test_\w+\.py)::(\w+)")
 FILE = re.compile(r"(?<![\w./-])((?:[\w-]+/)*\w+\.(?:[ch]|md|py))\b(?!/)")
+STATEMENT = {tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}  # behind one of these a string is a docstring
 ELSEWHERE = {  # files that are none of ours
     "docs/plugin-hooks.md",  # X-Code's
     "tNN_name.py",  # a form
@@ -41,6 +43,7 @@ def missing_tests(text: str) -> list[str]:
     return [f"{path}::{name}" for path, name in TEST.findall(text) if name not in _functions(ROOT / path)]
 
 
+@functools.cache
 def _functions(path: Path) -> set[str]:
     if not path.exists():
         return set()
@@ -49,14 +52,16 @@ def _functions(path: Path) -> set[str]:
 
 
 def prose(path: Path) -> Iterator[str]:
-    """The comments and docstrings of a module."""
+    """The comments and docstrings of a module; none if the whole of it names no file."""
     text = path.read_text(encoding="utf-8")
+    if not FILE.search(text):
+        return
+    before = tokenize.NEWLINE
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT:
+        if token.type == tokenize.COMMENT or (token.type == tokenize.STRING and before in STATEMENT):
             yield token.string
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            yield ast.get_docstring(node) or ""
+        if token.type not in {tokenize.COMMENT, tokenize.NL}:
+            before = token.type
 
 
 @every("path", [*PAGES, *TEXTS], ids=named)
