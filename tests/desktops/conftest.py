@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
+from desk import Desk
 
 pytest.register_assert_rewrite("desktops.contract")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A test that fails leaves a picture of the screen as it was then, and says where it is."""
+    report = yield
+    desktop = getattr(item, "funcargs", {}).get("running")
+    if report.when == "call" and report.failed and isinstance(desktop, Desk):
+        path = desktop.folder / f"{item.name}.png"
+        try:
+            desktop.screenshot(path)
+        except Exception as error:  # noqa: BLE001 - the screen may be what failed
+            report.sections.append(("the screen", f"no picture: {error!r}"))
+        else:
+            report.sections.append(("the screen", str(path)))
+    return report
 
 
 @pytest.fixture(scope="class")
