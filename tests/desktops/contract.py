@@ -147,6 +147,19 @@ class Contract:
         output, _ = relay.communicate(timeout=SLOW)
         assert json.loads(output)["hookSpecificOutput"]["decision"]["behavior"] == behaviour
 
+    def test_a_question_that_is_asked_again_at_once_has_its_buttons_again(self, desktop: Shell, live: Live) -> None:
+        """Plasma refuses what repeats its last notification within a second."""
+        live.configure(ASKS)
+        self.appear(desktop, live)
+        answers = []
+        for button in ("Allow", "Deny"):
+            relay = ask(desktop, live)
+            desktop.press_button(button)
+            output, _ = relay.communicate(timeout=SLOW)
+            answers.append(json.loads(output)["hookSpecificOutput"]["decision"]["behavior"])
+
+        assert answers == ["allow", "deny"]
+
     def test_do_not_disturb_holds_sounds_back(self, desktop: Shell, live: Live) -> None:
         self.appear(desktop, live)
         with desktop.record() as recording:

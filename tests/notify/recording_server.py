@@ -4,6 +4,7 @@ Each call becomes one JSON line in FOLDER/calls, and Notify another one, `Asked`
 FOLDER/mode says how it answers: nothing = as it should, `hang` = never, `refuse` = with an error,
 `deaf` = it tells its capabilities, and hangs when it is to show something,
 `late` = the same, until it has another mode, `unwilling` = it refuses to show anything more,
+`choosy` = it refuses for a second what repeats its last notification, as Plasma does, `full` = it refuses all so,
 `dropping` = it closes at once what it shows,
 `eager` = the last button is pressed before anybody is told the number.
 """
@@ -22,7 +23,9 @@ from dbus_fast.aio import MessageBus
 from dbus_fast.constants import PropertyAccess
 from dbus_fast.service import ServiceInterface, dbus_method, dbus_property, dbus_signal
 
-REFUSED = DBusError("org.freedesktop.Notifications.Error.ExcessNotificationGeneration", "too many")
+REFUSED = DBusError("org.freedesktop.Notifications.Error.Failed", "too many")
+TOO_SOON = DBusError("org.freedesktop.Notifications.Error.ExcessNotificationGeneration", "too soon")
+SOON = 1.0  # seconds
 FOLDER = Path(sys.argv[1])
 CAPABILITIES = sys.argv[2:]
 
@@ -50,6 +53,7 @@ class Server(ServiceInterface):
     def __init__(self) -> None:
         super().__init__("org.freedesktop.Notifications")
         self.last = 0
+        self.words, self.at = None, 0.0  # of the last notification, and when it came
 
     @dbus_method()
     async def GetCapabilities(self) -> "as":
@@ -71,6 +75,10 @@ class Server(ServiceInterface):
         await obey("hang", "deaf", "late")
         if told() == "unwilling":
             raise REFUSED
+        words = (app, title, body, actions)
+        if told() == "full" or (told() == "choosy" and words == self.words and arrived - self.at < SOON):
+            raise TOO_SOON
+        self.words, self.at = words, arrived
         self.last = replaces or self.last + 1
         plain = {key: value.value if isinstance(value, Variant) else value for key, value in hints.items()}
         urgency = plain.get("urgency")

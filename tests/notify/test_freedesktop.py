@@ -23,7 +23,7 @@ from notify.samples import alert, until
 
 from tray.notify.alert import Alert, Button
 from tray.notify.freedesktop import FreedesktopBackend
-from tray.notify.notifier import Delivery, ServerState
+from tray.notify.notifier import TIMEOUT, Delivery, NotifierError, ServerState
 from tray.notify.server import BUS, NAME, PATH
 
 pytestmark = pytest.mark.desktop
@@ -129,6 +129,37 @@ def test_a_button_pressed_by_anybody_else_does_nothing(server: Recorder) -> None
     buttons.run(do)
 
     assert buttons.pressed == []
+
+
+def test_a_question_that_repeats_the_last_one_too_soon_for_its_server_is_sent_again_with_its_buttons(
+    server: Recorder,
+) -> None:
+    """Plasma refused it, and the next back end showed it without buttons."""
+    server.mode("choosy")
+
+    async def do(backend: FreedesktopBackend) -> None:
+        for key in ("q1", "q2"):
+            await backend.send(alert(key=key, about=key, buttons=(Button.ALLOW, Button.DENY)))
+
+    buttons = Buttons()
+    buttons.run(do)
+
+    first, second = server.calls()
+    assert second["actions"] == first["actions"]
+    assert [call["replaces"] for call in (first, second)] == [0, 0]
+    assert len(server.calls("Asked")) == 3
+
+
+def test_a_server_that_always_finds_it_too_soon_is_left_to_the_next_back_end(server: Recorder) -> None:
+    server.mode("full")
+
+    async def do(backend: FreedesktopBackend) -> None:
+        with pytest.raises(NotifierError, match="too soon"):
+            await asyncio.wait_for(backend.send(QUESTION), TIMEOUT)
+
+    Buttons().run(do)
+
+    assert len(server.calls("Asked")) == 3
 
 
 def test_a_withdrawn_alert_is_closed(server: Recorder) -> None:

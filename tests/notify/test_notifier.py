@@ -13,9 +13,10 @@ from notify import parts, samples
 from notify.parts import Recorder, tell
 from notify.samples import alert, until
 
+from tray.notify.alert import Button
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
 from tray.notify.fallback_backends import NotifySendBackend
-from tray.notify.notifier import Delivery, NotificationBackend, Notifier, ServerState
+from tray.notify.notifier import Delivery, NotificationBackend, Notifier, NotifierError, ServerState
 from tray.notify.policy import Alert, Urgency
 
 pytestmark = pytest.mark.desktop
@@ -262,6 +263,46 @@ def test_the_way_that_works_is_asked_first_the_next_time(server: Recorder) -> No
     assert broken.asked == 1
     assert len(server.calls()) == 3
     assert notifier.working == "notify-send"
+
+
+class Faltering(Broken):
+    """Works the first time and from the third on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.withdrawn: list[str] = []
+
+    async def send(self, alert: Alert) -> None:
+        self.asked += 1
+        if self.asked == 2:
+            raise NotifierError("too soon")
+
+    async def withdraw(self, key: str) -> None:
+        self.withdrawn.append(key)
+
+
+def test_a_question_is_tried_first_where_it_has_buttons_though_the_next_way_works(server: Recorder) -> None:
+    first = Faltering()
+    question = alert(key="q", about="q", buttons=(Button.ALLOW, Button.DENY))
+
+    notifier = run(send(alert(), alert(), alert(), question), first, NotifySendBackend())
+
+    assert first.asked == 3  # the third alert went the way that worked
+    assert len(server.calls()) == 2
+    assert notifier.working == first.name
+
+
+def test_a_question_is_withdrawn_where_it_was_shown_though_another_way_works_now(server: Recorder) -> None:
+    first = Faltering()
+
+    async def do(notifier: Notifier) -> None:
+        await notifier.send(alert(key="q"))
+        await notifier.send(alert())
+        await notifier.take_down("q")
+
+    run(do, first, NotifySendBackend())
+
+    assert first.withdrawn == ["q"]
 
 
 def test_with_no_way_at_all_the_alert_fails() -> None:

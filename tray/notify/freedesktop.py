@@ -19,7 +19,18 @@ from tray.lazy_dataclass import dataclass, field
 from tray.notify.alert import ALARM, APP, CHOICES, GRANTS, Alert, Button, Urgency
 from tray.notify.do_not_disturb import SERVER_TIMEOUT, may_interrupt
 from tray.notify.notifier import NotifierError, ServerState
-from tray.notify.server import BUS, NAME, PATH, NotificationServer, call, first, pid, query_server
+from tray.notify.server import (
+    BUS,
+    NAME,
+    PATH,
+    Call,
+    NotificationServer,
+    TooSoonError,
+    call,
+    first,
+    pid,
+    query_server,
+)
 from tray.text import escape_markup
 
 if TYPE_CHECKING:
@@ -29,6 +40,7 @@ if TYPE_CHECKING:
 EARLY_SIGNALS = 16  # signals that may come before the reply with their number
 ANSWERS = frozenset({Button.ALLOW, Button.DENY, *CHOICES})
 KEY_LIMIT = 512  # of alerts on the screen that can still be replaced and pressed
+TOO_SOON_TRIES, TOO_SOON_PAUSE = 3, 1.1  # how often an alert is sent that comes too soon, and seconds between
 TIMES_LIMIT = 100  # how often a question that the server drops is shown
 PUSHED_AWAY = frozenset({1, 4})  # reasons of NotificationClosed that are neither the user's doing nor ours
 ALARM_ICON = "dialog-error"  # of the desktop's own set: what may have taken guards away looks as grave as it is
@@ -175,8 +187,12 @@ class FreedesktopBackend:
         actions = _actions(server, alert) if server.actions and self._pressed else []
         icon = ALARM_ICON if alert.sound == ALARM and alert.urgency is Urgency.CRITICAL else ICON.as_uri()
         words = [APP, replaces, icon, alert.title or APP, body, actions, _hints(server, alert), -1]
-        _, reply = await call(bus, (NAME, PATH, NAME, "Notify", "susssasa{sv}i", words))
-        return first(reply, int)
+        request: Call = (NAME, PATH, NAME, "Notify", "susssasa{sv}i", words)
+        for _ in range(TOO_SOON_TRIES - 1):
+            with contextlib.suppress(TooSoonError):
+                return first((await call(bus, request))[1], int)
+            await asyncio.sleep(TOO_SOON_PAUSE)
+        return first((await call(bus, request))[1], int)
 
     def _track(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         """Its caller may have stopped waiting: then nothing reads its result."""

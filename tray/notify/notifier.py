@@ -90,6 +90,7 @@ class Notifier:
         self._make_backends = backends
         self._backends: tuple[NotificationBackend, ...] = ()
         self._missing = ""  # why there are no back ends
+        self._delivered: set[str] = set()  # the names of those that have delivered
         self._player = player
         self._muted = muted
         self._on_delivery = on_delivery
@@ -199,7 +200,7 @@ class Notifier:
     async def send(self, alert: Alert) -> Delivery:
         """Does not raise the errors that back ends are known to raise."""
         errors = []
-        for backend in self._order():
+        for backend in self._order(alert):
             try:
                 await asyncio.wait_for(backend.send(alert), self._timeout)
             except TimeoutError:
@@ -210,6 +211,7 @@ class Notifier:
                 if backend.name != self.working or errors:
                     self._since = asyncio.get_running_loop().time()
                 self.working, self.last_error = backend.name, "; ".join(errors)
+                self._delivered.add(backend.name)
                 return Delivery.SENT
         problem = "; ".join(errors) or self._missing or "there is no way to the desktop"
         if problem != self.last_error:
@@ -220,7 +222,7 @@ class Notifier:
     async def take_down(self, key: str) -> None:
         """Take an alert off the screen where that can be done."""
         for backend in self._backends:
-            if backend.name == self.working:
+            if backend.name in self._delivered:
                 with contextlib.suppress(*BACKEND_ERRORS):
                     await asyncio.wait_for(backend.withdraw(key), self._timeout)
 
@@ -235,17 +237,19 @@ class Notifier:
         for backend in self._backends:
             await backend.close()
 
-    def _order(self) -> list[NotificationBackend]:
+    def _order(self, alert: Alert | None = None) -> list[NotificationBackend]:
         """The one that works first, unless it is time to see whether the better ones work again.
 
-        None while they cannot be made, as when no file can be opened, or their modules were deleted.
+        For a question it always is, as only the better ones have buttons. None while they cannot be made, as when no
+        file can be opened, or their modules were deleted.
         """
         if not self._backends:
             try:
                 self._backends = tuple(self._make_backends())
             except BACKEND_ERRORS as error:
                 self._missing = str(error) or type(error).__name__
-        recent = asyncio.get_running_loop().time() - self._since < RETRY_SECONDS
+        is_question = alert is not None and alert.is_question
+        recent = not is_question and asyncio.get_running_loop().time() - self._since < RETRY_SECONDS
         return sorted(self._backends, key=lambda backend: not (recent and backend.name == self.working))
 
 

@@ -24,6 +24,13 @@ Value = TypeVar("Value")
 DRAWS_DEFAULT = frozenset({"Xfce Notify Daemon"})  # these draw a button for a click on the alert itself, too
 # It keeps this many notifications of one program, and an urgent one without an answer holds back all that follow.
 GNOME, GNOME_LIMIT = "gnome-shell", 3
+# Plasma refuses with this what repeats its last notification, buttons included, within a second; other servers what
+# comes too fast.
+TOO_SOON = "org.freedesktop.Notifications.Error.ExcessNotificationGeneration"
+
+
+class TooSoonError(NotifierError):
+    """The server refuses this alert for now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +100,7 @@ def call_errors() -> tuple[type[Exception], ...]:
 
 
 async def call(bus: MessageBus, request: Call) -> tuple[str, list[object]]:
-    """The sender and the body of the reply; NotifierError with the server's message."""
+    """The sender and the body of the reply; NotifierError (or TooSoonError) with the server's message."""
     from dbus_fast import Message, MessageFlag, MessageType
 
     destination, path, interface, member, signature, body = request
@@ -106,7 +113,8 @@ async def call(bus: MessageBus, request: Call) -> tuple[str, list[object]]:
     if reply is None:
         raise NotifierError(f"no reply to {member}")
     if reply.message_type is MessageType.ERROR:
-        raise NotifierError(str(reply.body[0]) if reply.body else str(reply.error_name))
+        refusal = TooSoonError if reply.error_name == TOO_SOON else NotifierError
+        raise refusal(str(reply.body[0]) if reply.body else str(reply.error_name))
     return str(reply.sender), reply.body
 
 
