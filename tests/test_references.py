@@ -26,7 +26,7 @@ TEXTS = [ROOT / "pyproject.toml", *sorted(ROOT.glob("native/*.[ch]")), *sorted(R
 OURS = re.compile(r"(?<![\w/.-])((?:tray|tests|docs|icons|native|installers|\.ci)/[\w./-]*\.(?:[ch]|md|py))\b")
 TEST = re.compile(r"((?:[\w-]+/)*test_\w+\.py)::(\w+)")
 FILE = re.compile(r"(?<![\w./-])((?:[\w-]+/)*\w+\.(?:[ch]|md|py))\b(?!/)")
-STATEMENT = {tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}  # behind one of these a string is a docstring
+STATEMENT = {tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}  # a string after one of these is a docstring
 ELSEWHERE = {  # files that are none of ours
     "docs/plugin-hooks.md",  # X-Code's
     "tNN_name.py",  # a form
@@ -52,7 +52,7 @@ def _functions(path: Path) -> set[str]:
 
 
 def prose(path: Path) -> Iterator[str]:
-    """The comments and docstrings of a module; none if the whole of it names no file."""
+    """The comments and docstrings of a module; none if the module names no file."""
     text = path.read_text(encoding="utf-8")
     if not FILE.search(text):
         return

@@ -12,7 +12,7 @@ pytest.register_assert_rewrite("desktops.contract")
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """A test that fails leaves a picture of the screen as it was then, and says where it is."""
+    """Saves a screenshot when a test fails; the report names the file."""
     report = yield
     desktop = getattr(item, "funcargs", {}).get("running")
     if report.when == "call" and report.failed and isinstance(desktop, Desk):
@@ -20,9 +20,9 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
         try:
             desktop.screenshot(path)
         except Exception as error:  # noqa: BLE001 - the screen may be what failed
-            report.sections.append(("the screen", f"no picture: {error!r}"))
+            report.sections.append(("screenshot", f"no picture: {error!r}"))
         else:
-            report.sections.append(("the screen", str(path)))
+            report.sections.append(("screenshot", str(path)))
     return report
 
 

@@ -4,7 +4,8 @@ Each call becomes one JSON line in FOLDER/calls, and Notify another one, `Asked`
 FOLDER/mode says how it answers: nothing = as it should, `hang` = never, `refuse` = with an error,
 `deaf` = it tells its capabilities, and hangs when it is to show something,
 `late` = the same, until it has another mode, `unwilling` = it refuses to show anything more,
-`choosy` = it refuses for a second what repeats its last notification, as Plasma does, `full` = it refuses all so,
+`no-repeats` = it refuses once what repeats its last notification, as Plasma does for a second,
+`too-soon` = it refuses everything with that error,
 `dropping` = it closes at once what it shows,
 `eager` = the last button is pressed before anybody is told the number.
 """
@@ -25,7 +26,6 @@ from dbus_fast.service import ServiceInterface, dbus_method, dbus_property, dbus
 
 REFUSED = DBusError("org.freedesktop.Notifications.Error.Failed", "too many")
 TOO_SOON = DBusError("org.freedesktop.Notifications.Error.ExcessNotificationGeneration", "too soon")
-SOON = 1.0  # seconds
 FOLDER = Path(sys.argv[1])
 CAPABILITIES = sys.argv[2:]
 
@@ -53,7 +53,7 @@ class Server(ServiceInterface):
     def __init__(self) -> None:
         super().__init__("org.freedesktop.Notifications")
         self.last = 0
-        self.words, self.at = None, 0.0  # of the last notification, and when it came
+        self.words = None  # of the last notification
 
     @dbus_method()
     async def GetCapabilities(self) -> "as":
@@ -76,9 +76,10 @@ class Server(ServiceInterface):
         if told() == "unwilling":
             raise REFUSED
         words = (app, title, body, actions)
-        if told() == "full" or (told() == "choosy" and words == self.words and arrived - self.at < SOON):
+        if told() == "too-soon" or (told() == "no-repeats" and words == self.words):
+            self.words = None
             raise TOO_SOON
-        self.words, self.at = words, arrived
+        self.words = words
         self.last = replaces or self.last + 1
         plain = {key: value.value if isinstance(value, Variant) else value for key, value in hints.items()}
         urgency = plain.get("urgency")

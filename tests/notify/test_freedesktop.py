@@ -28,6 +28,7 @@ from tray.notify.server import BUS, NAME, PATH
 
 pytestmark = pytest.mark.desktop
 
+DISMISSED = 2  # by the user, of NotificationClosed
 QUESTION = alert(key="q", about="q1", buttons=(Button.ALLOW, Button.DENY, Button.DETAILS))
 
 
@@ -131,11 +132,11 @@ def test_a_button_pressed_by_anybody_else_does_nothing(server: Recorder) -> None
     assert buttons.pressed == []
 
 
-def test_a_question_that_repeats_the_last_one_too_soon_for_its_server_is_sent_again_with_its_buttons(
+def test_a_question_that_is_refused_as_a_repetition_is_sent_again_with_its_buttons(
     server: Recorder,
 ) -> None:
     """Plasma refused it, and the next back end showed it without buttons."""
-    server.mode("choosy")
+    server.mode("no-repeats")
 
     async def do(backend: FreedesktopBackend) -> None:
         for key in ("q1", "q2"):
@@ -150,8 +151,8 @@ def test_a_question_that_repeats_the_last_one_too_soon_for_its_server_is_sent_ag
     assert len(server.calls("Asked")) == 3
 
 
-def test_a_server_that_always_finds_it_too_soon_is_left_to_the_next_back_end(server: Recorder) -> None:
-    server.mode("full")
+def test_an_alert_that_is_always_refused_as_too_soon_fails_after_three_attempts(server: Recorder) -> None:
+    server.mode("too-soon")
 
     async def do(backend: FreedesktopBackend) -> None:
         with pytest.raises(NotifierError, match="too soon"):
@@ -160,6 +161,40 @@ def test_a_server_that_always_finds_it_too_soon_is_left_to_the_next_back_end(ser
     Buttons().run(do)
 
     assert len(server.calls("Asked")) == 3
+
+
+def test_an_alert_that_is_withdrawn_before_it_is_sent_again_is_not_shown(server: Recorder) -> None:
+    server.mode("too-soon")
+
+    async def do(backend: FreedesktopBackend) -> None:
+        sending = asyncio.create_task(backend.send(QUESTION))
+        await until(lambda: backend._refused)
+        await backend.withdraw("q")
+        server.mode("")
+        await sending
+
+    Buttons().run(do)
+
+    assert server.calls() == []
+
+
+def test_what_is_closed_while_its_replacement_is_refused_is_not_replaced(server: Recorder) -> None:
+    buttons = Buttons()
+
+    async def do(backend: FreedesktopBackend) -> None:
+        await backend.send(QUESTION)
+        server.mode("too-soon")
+        sending = asyncio.create_task(backend.send(QUESTION))
+        await until(lambda: backend._refused)
+        await tell("Drop", "uu", 1, DISMISSED)
+        server.mode("")
+        await sending
+        await tell("Press", "us", 2, "deny")
+        await until(lambda: buttons.pressed)
+
+    buttons.run(do)
+
+    assert [call["replaces"] for call in server.calls()] == [0, 0]
 
 
 def test_a_withdrawn_alert_is_closed(server: Recorder) -> None:

@@ -265,7 +265,7 @@ def test_the_way_that_works_is_asked_first_the_next_time(server: Recorder) -> No
     assert notifier.working == "notify-send"
 
 
-class Faltering(Broken):
+class FailsSecondTime(Broken):
     """Works the first time and from the third on."""
 
     def __init__(self) -> None:
@@ -281,19 +281,45 @@ class Faltering(Broken):
         self.withdrawn.append(key)
 
 
-def test_a_question_is_tried_first_where_it_has_buttons_though_the_next_way_works(server: Recorder) -> None:
-    first = Faltering()
+class Late(Broken):
+    """Shows what it is sent after its time limit."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.withdrawn: list[str] = []
+
+    async def send(self, alert: Alert) -> None:
+        await asyncio.Event().wait()
+
+    async def withdraw(self, key: str) -> None:
+        self.withdrawn.append(key)
+
+
+def test_what_a_back_end_may_show_after_its_time_limit_is_withdrawn_there(server: Recorder) -> None:
+    late = Late()
+
+    async def do(notifier: Notifier) -> None:
+        await notifier.send(alert(key="q"))
+        await notifier.take_down("q")
+
+    run(do, late, NotifySendBackend(), timeout=5)
+
+    assert late.withdrawn == ["q"]
+
+
+def test_a_question_tries_the_first_back_end_though_the_next_one_works(server: Recorder) -> None:
+    first = FailsSecondTime()
     question = alert(key="q", about="q", buttons=(Button.ALLOW, Button.DENY))
 
     notifier = run(send(alert(), alert(), alert(), question), first, NotifySendBackend())
 
-    assert first.asked == 3  # the third alert went the way that worked
+    assert first.asked == 3  # the third alert went to the back end that worked
     assert len(server.calls()) == 2
     assert notifier.working == first.name
 
 
-def test_a_question_is_withdrawn_where_it_was_shown_though_another_way_works_now(server: Recorder) -> None:
-    first = Faltering()
+def test_an_alert_is_withdrawn_where_it_was_shown_though_another_back_end_works_now(server: Recorder) -> None:
+    first = FailsSecondTime()
 
     async def do(notifier: Notifier) -> None:
         await notifier.send(alert(key="q"))

@@ -175,9 +175,9 @@ def _limited(tally: Tally, folder: Path, name: str, said: Counter[str]) -> None:
 
 @contextlib.contextmanager
 def _starved(tray: Tray, limit: int, step: int) -> Iterator[None]:
-    """The tray may use `step` more of this than it does; its soft limit, which it may not raise, is put back.
+    """Limits the tray to `step` more of this than it uses, then puts its soft limit back, which it may not raise.
 
-    A tray ends when it cannot even start its parts, which relays know: it is started again first.
+    A tray that has ended is started again first: it ends when it cannot even start its parts, which relays know.
     """
     if tray.process.poll() is not None:
         tray.start()
@@ -193,7 +193,9 @@ def _starved(tray: Tray, limit: int, step: int) -> Iterator[None]:
 
 def _used(pid: int, limit: int) -> int:
     if limit == resource.RLIMIT_NOFILE:
-        return max(map(int, os.listdir(f"/proc/{pid}/fd")), default=-1) + 1  # noqa: PTH208 (none: it has just ended)
+        with contextlib.suppress(OSError):  # it has just ended
+            return max(map(int, os.listdir(f"/proc/{pid}/fd")), default=-1) + 1  # noqa: PTH208
+        return 0
     if limit == resource.RLIMIT_AS:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[0]) * resource.getpagesize()
     uid = os.geteuid()

@@ -19,18 +19,7 @@ from tray.lazy_dataclass import dataclass, field
 from tray.notify.alert import ALARM, APP, CHOICES, GRANTS, Alert, Button, Urgency
 from tray.notify.do_not_disturb import SERVER_TIMEOUT, may_interrupt
 from tray.notify.notifier import NotifierError, ServerState
-from tray.notify.server import (
-    BUS,
-    NAME,
-    PATH,
-    Call,
-    NotificationServer,
-    TooSoonError,
-    call,
-    first,
-    pid,
-    query_server,
-)
+from tray.notify.server import BUS, NAME, PATH, NotificationServer, TooSoonError, call, first, pid, query_server
 from tray.text import escape_markup
 
 if TYPE_CHECKING:
@@ -40,7 +29,7 @@ if TYPE_CHECKING:
 EARLY_SIGNALS = 16  # signals that may come before the reply with their number
 ANSWERS = frozenset({Button.ALLOW, Button.DENY, *CHOICES})
 KEY_LIMIT = 512  # of alerts on the screen that can still be replaced and pressed
-TOO_SOON_TRIES, TOO_SOON_PAUSE = 3, 1.1  # how often an alert is sent that comes too soon, and seconds between
+TOO_SOON_TRIES, TOO_SOON_PAUSE = 3, 1.1  # how often an alert is sent that is refused so, and the seconds between
 TIMES_LIMIT = 100  # how often a question that the server drops is shown
 PUSHED_AWAY = frozenset({1, 4})  # reasons of NotificationClosed that are neither the user's doing nor ours
 ALARM_ICON = "dialog-error"  # of the desktop's own set: what may have taken guards away looks as grave as it is
@@ -85,6 +74,7 @@ class FreedesktopBackend:
         self._server: NotificationServer | None = None  # the last one; a new one knows nothing of our earlier alerts
         self._shown: dict[str, ShownNotification] = {}
         self._pushed_away: dict[str, ShownNotification] = {}  # open questions that the server dropped, oldest first
+        self._refused: dict[str, Alert] = {}  # what the server refused as too soon, and what is to be sent again
         self._early: deque[Message] = deque(maxlen=EARLY_SIGNALS)  # signals about a number that we may not know yet
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -92,10 +82,11 @@ class FreedesktopBackend:
         """A caller that gives up waiting cancels nothing: signals about an alert that is shown later still count."""
         bus, server = await self._ready()
         self._pushed_away.pop(alert.key, None)
-        await asyncio.shield(self._track(self._show(bus, server, alert)))
+        await asyncio.shield(self._track(self._show_in_time(bus, server, alert, TOO_SOON_TRIES)))
 
     async def withdraw(self, key: str) -> None:
         self._pushed_away.pop(key, None)
+        self._refused.pop(key, None)
         shown = self._shown.pop(key, None)
         if shown is not None and shown.number and self._bus is not None:
             await self._close_notification(self._bus, shown.number)
@@ -111,6 +102,7 @@ class FreedesktopBackend:
         self._server = None
         self._shown.clear()
         self._pushed_away.clear()
+        self._refused.clear()
         tasks = tuple(self._tasks)
         for task in tasks:
             task.cancel()
@@ -154,6 +146,22 @@ class FreedesktopBackend:
             raise
         return bus
 
+    async def _show_in_time(
+        self, bus: MessageBus, server: NotificationServer, alert: Alert, tries: int, times: int = 1
+    ) -> None:
+        """Once more after a pause if the server finds it too soon, unless it is withdrawn or replaced meanwhile."""
+        self._refused.pop(alert.key, None)
+        for _ in range(tries - 1):
+            with contextlib.suppress(TooSoonError):
+                return await self._show(bus, server, alert, times)
+            self._refused[alert.key] = alert
+            await asyncio.sleep(TOO_SOON_PAUSE)
+            bus, server = await self._ready()  # it may be another one now
+            if self._refused.get(alert.key) is not alert:
+                return None
+            del self._refused[alert.key]
+        return await self._show(bus, server, alert, times)
+
     async def _show(self, bus: MessageBus, server: NotificationServer, alert: Alert, times: int = 1) -> None:
         """Replaces the earlier one, which stays as it was when the server refuses."""
         earlier, shown = self._shown.pop(alert.key, None), ShownNotification(alert, times=times)
@@ -187,12 +195,8 @@ class FreedesktopBackend:
         actions = _actions(server, alert) if server.actions and self._pressed else []
         icon = ALARM_ICON if alert.sound == ALARM and alert.urgency is Urgency.CRITICAL else ICON.as_uri()
         words = [APP, replaces, icon, alert.title or APP, body, actions, _hints(server, alert), -1]
-        request: Call = (NAME, PATH, NAME, "Notify", "susssasa{sv}i", words)
-        for _ in range(TOO_SOON_TRIES - 1):
-            with contextlib.suppress(TooSoonError):
-                return first((await call(bus, request))[1], int)
-            await asyncio.sleep(TOO_SOON_PAUSE)
-        return first((await call(bus, request))[1], int)
+        _, reply = await call(bus, (NAME, PATH, NAME, "Notify", "susssasa{sv}i", words))
+        return first(reply, int)
 
     def _track(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         """Its caller may have stopped waiting: then nothing reads its result."""
@@ -244,7 +248,8 @@ class FreedesktopBackend:
         room = len(self._pushed_away) if server.limit is None else server.limit - open_now
         for key in list(self._pushed_away)[: max(room, 0)]:
             one = self._pushed_away.pop(key)
-            self._track(self._show(bus, server, one.alert, one.times + 1))
+            # Of equal ones Plasma takes one each time.
+            self._track(self._show_in_time(bus, server, one.alert, TOO_SOON_TRIES + room, one.times + 1))
 
     def _press(self, shown: ShownNotification, button: Button) -> None:
         if self._pressed is None or button not in _offered(shown.alert) or button in shown.pressed:

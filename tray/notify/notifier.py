@@ -21,7 +21,8 @@ from tray.notify.alert import CLASS_NAMES, Alert
 
 TIMEOUT = 5.0  # seconds that one back end has for one alert
 STATE_TIMEOUT = 8.0  # seconds that a back end has to find out its state, when all that it asks is slow
-RETRY_SECONDS = 600.0  # seconds after which the first back end is tried again, although a later one works
+# Seconds until the first back end is tried again although a later one works. A question always tries it.
+RETRY_SECONDS = 600.0
 QUEUE_LIMIT = 512  # entries that wait for a slow server; beyond it the oldest fails
 CLOSE_TIMEOUT = 3.0  # seconds for what still waits when the tray ends
 
@@ -90,7 +91,7 @@ class Notifier:
         self._make_backends = backends
         self._backends: tuple[NotificationBackend, ...] = ()
         self._missing = ""  # why there are no back ends
-        self._delivered: set[str] = set()  # the names of those that have delivered
+        self._showing: set[str] = set()  # the names of those that may show something
         self._player = player
         self._muted = muted
         self._on_delivery = on_delivery
@@ -205,13 +206,14 @@ class Notifier:
                 await asyncio.wait_for(backend.send(alert), self._timeout)
             except TimeoutError:
                 errors.append(f"{backend.name}: no answer in {self._timeout:g} s")
+                self._showing.add(backend.name)  # maybe later
             except BACKEND_ERRORS as error:
                 errors.append(f"{backend.name}: {str(error) or type(error).__name__}")
             else:
                 if backend.name != self.working or errors:
                     self._since = asyncio.get_running_loop().time()
                 self.working, self.last_error = backend.name, "; ".join(errors)
-                self._delivered.add(backend.name)
+                self._showing.add(backend.name)
                 return Delivery.SENT
         problem = "; ".join(errors) or self._missing or "there is no way to the desktop"
         if problem != self.last_error:
@@ -222,7 +224,7 @@ class Notifier:
     async def take_down(self, key: str) -> None:
         """Take an alert off the screen where that can be done."""
         for backend in self._backends:
-            if backend.name in self._delivered:
+            if backend.name in self._showing:
                 with contextlib.suppress(*BACKEND_ERRORS):
                     await asyncio.wait_for(backend.withdraw(key), self._timeout)
 
@@ -240,8 +242,8 @@ class Notifier:
     def _order(self, alert: Alert | None = None) -> list[NotificationBackend]:
         """The one that works first, unless it is time to see whether the better ones work again.
 
-        For a question it always is, as only the better ones have buttons. None while they cannot be made, as when no
-        file can be opened, or their modules were deleted.
+        A question always tries them in order, as only the first ones have buttons. None while they cannot be made, as
+        when no file can be opened, or their modules were deleted.
         """
         if not self._backends:
             try:

@@ -24,8 +24,8 @@ Value = TypeVar("Value")
 DRAWS_DEFAULT = frozenset({"Xfce Notify Daemon"})  # these draw a button for a click on the alert itself, too
 # It keeps this many notifications of one program, and an urgent one without an answer holds back all that follow.
 GNOME, GNOME_LIMIT = "gnome-shell", 3
-# Plasma refuses with this what repeats its last notification, buttons included, within a second; other servers what
-# comes too fast.
+# Plasma's error for a notification that repeats its last one, buttons included, within a second; other servers' for
+# too many in a short time.
 TOO_SOON = "org.freedesktop.Notifications.Error.ExcessNotificationGeneration"
 
 
