@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import resource
@@ -16,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
+from desk import wait
 from house import PRE_TOOL_USE, House
 
 from torture.frame import Tally
@@ -27,7 +29,7 @@ from tray.engine.guard_summary import guards
 TITLE = "databases that cannot be read, and a tray without resources"
 DENY = 'cat >/dev/null; echo \'{"decision": "block", "reason": "no"}\''
 ALONE = {"Bash": "ask", "Write": "deny", "Read": "silence", LENIENT: "silence"}  # what a relay says by its table
-TRIES = 50
+TRIES = 10
 MEGABYTE = 1024 * 1024
 LIMITS = {
     "descriptors": (resource.RLIMIT_NOFILE, (0, 2, 4, 6, 8, 10, 12, 16)),
@@ -164,13 +166,32 @@ def _limited(tally: Tally, folder: Path, name: str, said: Counter[str]) -> None:
                         said[found] += 1
                     else:
                         _judge(tally, f"{name} + {step}", tool, found)
-        for _ in range(TRIES if limit == resource.RLIMIT_NOFILE else 0):  # until the tray has begun all its parts
-            if said["silence"]:
-                break
-            with _starved(tray, limit, 2):
-                said[_ask(tray, next(iter(RELAYS.values())), LENIENT)] += 1
     finally:
         tray.stop()
+    if limit == resource.RLIMIT_NOFILE:
+        _until_a_failure_allows(folder, said)
+
+
+def _until_a_failure_allows(folder: Path, said: Counter[str]) -> None:
+    """Of new trays, with so few descriptors that the tray takes the call and cannot start the hook."""
+    for number in range(TRIES):
+        if said["silence"]:
+            break
+        tray = Tray(folder / f"failing-{number}", _fill)
+        try:
+            wait(partial(_watches_files, tray.process.pid), LONG, "the tray has begun its parts")  # else it ends
+            with _starved(tray, resource.RLIMIT_NOFILE, 2):
+                said[_ask(tray, next(iter(RELAYS.values())), LENIENT)] += 1
+        finally:
+            tray.stop()
+
+
+def _watches_files(pid: int) -> bool:
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+            if os.readlink(link) == "anon_inode:inotify":  # noqa: PTH115
+                return True
+    return False
 
 
 @contextlib.contextmanager
@@ -183,7 +204,7 @@ def _starved(tray: Tray, limit: int, step: int) -> Iterator[None]:
         tray.start()
     pid = tray.process.pid
     before = resource.prlimit(pid, limit)
-    resource.prlimit(pid, limit, (_used(pid, limit) + step, before[1]))
+    resource.prlimit(pid, limit, (_most(pid, limit, step), before[1]))
     try:
         yield
     finally:
@@ -191,11 +212,17 @@ def _starved(tray: Tray, limit: int, step: int) -> Iterator[None]:
             resource.prlimit(pid, limit, before)
 
 
-def _used(pid: int, limit: int) -> int:
+def _most(pid: int, limit: int, step: int) -> int:
+    """The limit that leaves this process `step` more than it uses now; of descriptors, so many free numbers."""
     if limit == resource.RLIMIT_NOFILE:
+        used: set[int] = set()
         with contextlib.suppress(OSError):  # it has just ended
-            return max(map(int, os.listdir(f"/proc/{pid}/fd")), default=-1) + 1  # noqa: PTH208
-        return 0
+            used.update(map(int, os.listdir(f"/proc/{pid}/fd")))  # noqa: PTH208
+        return next(itertools.islice((number for number in itertools.count() if number not in used), step, None))
+    return _used(pid, limit) + step
+
+
+def _used(pid: int, limit: int) -> int:
     if limit == resource.RLIMIT_AS:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[0]) * resource.getpagesize()
     uid = os.geteuid()
