@@ -31,6 +31,7 @@ BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration
   <policy context="default"><allow send_destination="*"/><allow receive_sender="*"/><allow own="*"/></policy>
 </busconfig>
 """
+EXPIRED, DISMISSED, CLOSED, UNDEFINED = 1, 2, 3, 4  # the reasons of NotificationClosed
 
 
 def wait(condition: Callable[[], Any], what: str, seconds: float = LONG) -> Any:

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from notify import parts
-from notify.parts import Recorder, tell
+from notify.parts import CLOSED, DISMISSED, EXPIRED, UNDEFINED, Recorder, tell
 from notify.samples import alert, until
 from PIL import Image
 
@@ -20,8 +20,6 @@ from tray.notify.alert import Alert, Button, Urgency
 from tray.notify.freedesktop import FreedesktopBackend
 
 pytestmark = pytest.mark.desktop
-
-EXPIRED, DISMISSED, CLOSED, UNDEFINED = 1, 2, 3, 4
 
 
 def question(key: str) -> Alert:

@@ -18,7 +18,7 @@ if sys.platform != "linux":
 from dbus_fast import Message
 from dbus_fast.aio import MessageBus
 from notify import parts, samples
-from notify.parts import Recorder, tell
+from notify.parts import DISMISSED, Recorder, tell
 from notify.samples import alert, until
 
 from tray.notify.alert import Alert, Button
@@ -28,7 +28,6 @@ from tray.notify.server import BUS, NAME, PATH
 
 pytestmark = pytest.mark.desktop
 
-DISMISSED = 2  # by the user, of NotificationClosed
 QUESTION = alert(key="q", about="q1", buttons=(Button.ALLOW, Button.DENY, Button.DETAILS))
 
 

@@ -265,34 +265,31 @@ def test_the_way_that_works_is_asked_first_the_next_time(server: Recorder) -> No
     assert notifier.working == "notify-send"
 
 
-class FailsSecondTime(Broken):
-    """Works the first time and from the third on."""
+class Unreliable(Broken):
+    """Records what is withdrawn, as it may have been shown."""
 
     def __init__(self) -> None:
         super().__init__()
         self.withdrawn: list[str] = []
+
+    async def withdraw(self, key: str) -> None:
+        self.withdrawn.append(key)
+
+
+class FailsSecondTime(Unreliable):
+    """Works the first time and from the third on."""
 
     async def send(self, alert: Alert) -> None:
         self.asked += 1
         if self.asked == 2:
             raise NotifierError("too soon")
 
-    async def withdraw(self, key: str) -> None:
-        self.withdrawn.append(key)
 
-
-class Late(Broken):
+class Late(Unreliable):
     """Shows what it is sent after its time limit."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.withdrawn: list[str] = []
 
     async def send(self, alert: Alert) -> None:
         await asyncio.Event().wait()
-
-    async def withdraw(self, key: str) -> None:
-        self.withdrawn.append(key)
 
 
 def test_what_a_back_end_may_show_after_its_time_limit_is_withdrawn_there(server: Recorder) -> None:
