@@ -2,7 +2,7 @@
 
 A test with the mark `client` or `desktop` waits for programs that are not ours, and one of them may be late on a
 busy machine. When nothing but such tests failed, and at most MOST of them, each runs once more in a fresh process.
-All other tests run once.
+All other tests run once, and so do those with the mark `once`, which look for what fails only sometimes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 MOST = 3
-MARKS = ("client", "desktop")
+MARKS, ONCE = ("client", "desktop"), "once"
 MARKED = "marked_test"  # the property of a report that names such a test
 SECOND = "--second"  # this is the fresh process; pytest arguments follow
 RESULTS = "--junitxml="  # where pytest writes the results; those of the second run are beside them
@@ -28,7 +28,8 @@ SHOWN = ("passed", "skipped", "deselected", "xfailed")
 def note(items: Iterable[pytest.Item]) -> None:
     """Put the name of each marked test into its reports. A `tryfirst` hook calls this, as xdist alters the names."""
     for item in items:
-        if any(item.get_closest_marker(mark) is not None for mark in MARKS):
+        marks = {mark.name for mark in item.iter_markers()}
+        if ONCE not in marks and not marks.isdisjoint(MARKS):
             item.user_properties.append((MARKED, item.nodeid))
 
 
@@ -84,9 +85,7 @@ class Run:
         if len(self._marked) > MOST:
             self.refusal = f"{len(self._marked)} tests of desktop and clients failed, more than {MOST}"
         elif self._elsewhere:
-            self.refusal = (
-                f"{len(self._elsewhere)} of the tests that failed do not have the mark `client` or `desktop`"
-            )
+            self.refusal = f"{len(self._elsewhere)} of the tests that failed may run once only"
         elif forbidden_skips(reporter):
             self.refusal = "tests were skipped"
         elif session.shouldfail or session.shouldstop:

@@ -49,6 +49,16 @@ def ask(desktop: Shell, live: Live) -> subprocess.Popen[bytes]:
     return relay
 
 
+def answered_by(desktop: Shell, live: Live, button: str) -> str:
+    """What an agent is told when the user presses `button` under its question."""
+    relay = ask(desktop, live)
+    desktop.press_button(button)
+    output, _ = relay.communicate(timeout=SLOW)
+    answer = json.loads(output)["hookSpecificOutput"]["decision"]["behavior"]
+    assert isinstance(answer, str)
+    return answer
+
+
 @pytest.mark.desktop
 class Contract:
     """`shell` is the desktop; pytest collects the subclasses only."""
@@ -57,6 +67,7 @@ class Contract:
 
     @pytest.fixture
     def desktop(self, running: Shell) -> Iterator[Shell]:
+        running.forget()
         yield running
         running.clear()
 
@@ -80,11 +91,22 @@ class Contract:
         self.appear(desktop, live)
         live.approve("guard")
 
+    @pytest.mark.once
     def test_the_icon_appears_at_each_start(self, desktop: Shell, live: Live) -> None:
         for _ in range(STARTS):
             self.appear(desktop, live)
             assert live.quit() == 0
             wait(lambda: desktop.icons() == 0, SLOW, "the icon is gone")
+
+    def test_the_trays_of_two_homes_have_two_icons(self, desktop: Shell, live: Live, tmp_path: Path) -> None:
+        self.appear(desktop, live)
+        other = Live.fresh(desktop, tmp_path / "other", starts=False)
+        other.start()
+        wait(lambda: desktop.icons() == 2, SLOW, "both are drawn")
+
+        assert other.quit() == 0
+
+        wait(lambda: desktop.icons() == 1, SLOW, "the other one is gone")
 
     def test_the_icon_shows_at_once_that_something_waits(self, desktop: Shell, live: Live) -> None:
         live.script("guard.sh", REFUSES)
@@ -140,12 +162,8 @@ class Contract:
     ) -> None:
         live.configure(ASKS)
         self.appear(desktop, live)
-        relay = ask(desktop, live)
 
-        desktop.press_button(button)
-
-        output, _ = relay.communicate(timeout=SLOW)
-        assert json.loads(output)["hookSpecificOutput"]["decision"]["behavior"] == behaviour
+        assert answered_by(desktop, live, button) == behaviour
 
     def test_a_question_repeated_at_once_has_its_buttons(self, desktop: Shell, live: Live) -> None:
         """Plasma refuses what repeats its last notification within a second, which this does on a quick machine."""
@@ -153,10 +171,7 @@ class Contract:
         self.appear(desktop, live)
         answers = []
         for button in ("Allow", "Deny"):
-            relay = ask(desktop, live)
-            desktop.press_button(button)
-            output, _ = relay.communicate(timeout=SLOW)
-            answers.append(json.loads(output)["hookSpecificOutput"]["decision"]["behavior"])
+            answers.append(answered_by(desktop, live, button))
             wait(lambda: not desktop.is_announced("Bash"), SLOW, "the question is gone")
 
         assert answers == ["allow", "deny"]

@@ -16,7 +16,7 @@ from desktops.shell import SIZE, START, Shell
 
 WHERE = ("org.hooktray.tests.Where", "/org/hooktray/tests/Where", "org.hooktray.tests.Where")
 SHELL = ("org.gnome.Shell", "/org/gnome/Shell")
-EXTENSION = "where@hooktray.tests"
+EXTENSION, APP_INDICATOR = "where@hooktray.tests", "ubuntu-appindicators@ubuntu.com"
 NOTIFICATIONS = "org.gnome.desktop.notifications"
 BELOW = 400  # pixels from the top, where no banner is
 TRIES, PATIENCE = 5, 6.0  # how often a menu or a notification is asked for, and the seconds for each
@@ -93,6 +93,10 @@ class Gnome(Shell):
     def do_not_disturb(self, on: bool) -> None:
         self.set_key(NOTIFICATIONS, "show-banners", "false" if on else "true")
 
+    def enable(self, *extensions: str) -> None:
+        """These and that of the tests, no others."""
+        self.set_key("org.gnome.shell", "enabled-extensions", str([EXTENSION, *extensions]))
+
     def restart(self) -> None:
         self.end_shell(self._shell)
         wait(lambda: not self.bus.has_name(WHERE[0]), what="the bus knows that the shell has ended")
@@ -106,7 +110,7 @@ class Gnome(Shell):
     def start_all(self) -> None:
         source = Path(__file__).with_name("gnome_extension")
         shutil.copytree(source, self.folder / "data" / "gnome-shell" / "extensions" / EXTENSION)
-        self.set_key("org.gnome.shell", "enabled-extensions", f"['ubuntu-appindicators@ubuntu.com', '{EXTENSION}']")
+        self.enable(APP_INDICATOR)
         self.set_key("org.gnome.shell", "welcome-dialog-last-shown-version", "99")
         self.set_key("org.gnome.desktop.interface", "enable-animations", "false")
         self.set_key("org.gnome.desktop.background", "picture-uri", "")

@@ -13,8 +13,10 @@ from desk.wait import wait
 from desktops.shell import Shell
 from PIL import Image
 
+from tray.desktop import artwork
 from tray.desktop.artwork import IconState
 
+WIDEST = 30  # pixels of one icon
 ASIDE = (200, 600)  # where no desktop has anything
 COLOURED = (IconState.ON, IconState.PAUSED, IconState.ATTENTION)  # OFF is as grey as what is written on a panel
 
@@ -25,7 +27,9 @@ class InkShell(Shell):
     tray: ClassVar[tuple[int, int, int, int]]  # the part of the panel where icons stand
 
     def icons(self) -> int:
-        return int(self.ink_at(self.tray, *COLOURED) is not None)
+        """Those beside each other are wider than one can be."""
+        found = list(self.edges(self.tray, *(artwork.colour(state) for state in COLOURED)))
+        return 1 + (max(one[2] for one in found) - min(one[0] for one in found)) // WIDEST if found else 0
 
 
 class BubbleShell(InkShell):
@@ -43,7 +47,8 @@ class BubbleShell(InkShell):
         """Whether a button has this colour there, and what is beside it has not."""
 
     def is_announced(self, words: str) -> bool:
-        return words in self.sent() and bool(self.bubbles())
+        kept = self.kept()
+        return any(words in one for one in kept) and len(self.bubbles()) >= len(kept)
 
     def button_at(self, label: str, labels: Sequence[str]) -> tuple[int, int] | None:
         """The middle of this button of the notification that has these buttons."""

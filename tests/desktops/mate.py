@@ -26,7 +26,7 @@ class Mate(BubbleShell):
     )
     variables = {"GSETTINGS_BACKEND": "keyfile", "XDG_CURRENT_DESKTOP": "MATE"}
     still = 1  # its notifications draw how much time they have left
-    tray = (1127, 0, 1155, 27)  # beside the clock
+    tray = (1080, 0, 1155, 27)  # beside the clock
     foot, short = 16, 20
     picture = (SIZE[0] - 640, 0, SIZE[0], 180)
 

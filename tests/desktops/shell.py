@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -14,6 +14,7 @@ from desk import Desk
 from desk.bus import DAEMON
 from desk.parts import Part, answers
 from desk.wait import wait
+from desktops.announced import kept
 from PIL import Image, ImageChops, ImageColor
 
 from tray.desktop.artwork import IconState, colour
@@ -23,6 +24,7 @@ SIZE = (1280, 800)
 NEAR = 24  # of 255: how far a drawn colour is from the icon's
 INK = 12  # pixels of it that are an icon
 START = 120.0  # seconds that a shell has to come up on a busy machine
+WATCHED = ("interface='org.freedesktop.Notifications'", "type='method_return'")  # by dbus-monitor
 # As dbus-monitor writes them: each action is a name and a label.
 ACTIONS = re.compile(r"member=Notify\n(?: {3}.*\n)*? {3}array \[\n((?: {6}string .*\n)*) {3}\]")
 ACTION = re.compile(r' {6}string "(.*)"\n {6}string "(.*)"\n')
@@ -39,6 +41,7 @@ class Shell(Desk, ABC):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, panel=None, notifications=None, size=SIZE)
+        self._forgotten = 0  # characters of the monitor's log
 
     @abstractmethod
     def icons(self) -> int:
@@ -70,19 +73,31 @@ class Shell(Desk, ABC):
 
     def drawn_at(self, box: tuple[int, int, int, int], *colours: str) -> tuple[int, int] | None:
         """The middle of what is drawn within the box in one of these colours."""
+        edges = next(self.edges(box, *colours), None)
+        return ((edges[0] + edges[2]) // 2, (edges[1] + edges[3]) // 2) if edges else None
+
+    def edges(self, box: tuple[int, int, int, int], *colours: str) -> Iterator[tuple[int, int, int, int]]:
+        """Of what is drawn within the box in each of these colours: left, top, right, bottom."""
         picture = self.screenshot().convert("RGB").crop(box)
         for one in colours:
             ink = Image.new("RGB", picture.size, ImageColor.getrgb(one))
             far = ImageChops.difference(picture, ink).point(lambda level: 0 if level < NEAR else 255).split()
             near = ImageChops.invert(ImageChops.lighter(ImageChops.lighter(far[0], far[1]), far[2]))
-            edges = near.getbbox()
-            if edges is not None and near.histogram()[255] >= INK:
-                return box[0] + (edges[0] + edges[2]) // 2, box[1] + (edges[1] + edges[3]) // 2
-        return None
+            found = near.getbbox()
+            if found is not None and near.histogram()[255] >= INK:
+                yield box[0] + found[0], box[1] + found[1], box[0] + found[2], box[1] + found[3]
 
     def sent(self) -> str:
-        """What programs had the notification server show, as it went over the bus."""
-        return self.log(self._monitor)
+        """What programs had the notification server show, as it went over the bus since `forget`."""
+        return self.log(self._monitor)[self._forgotten :]
+
+    def forget(self) -> None:
+        """What has been sent until now is none of the next test's."""
+        self._forgotten = len(self.log(self._monitor))
+
+    def kept(self) -> list[str]:
+        """What was sent in each notification that the server took since `forget`, and has not closed."""
+        return list(kept(self.sent()).values())
 
     def buttons(self, label: str) -> list[str]:
         """The buttons, from left to right, of the last notification that has this one."""
@@ -114,7 +129,7 @@ class Shell(Desk, ABC):
         """What the bus starts gets the screen, too, as a login does it."""
         display = {self.display: self.environment[self.display]}
         self.bus.call(*DAEMON, "UpdateActivationEnvironment", "a{ss}", [display])
-        self._monitor = self.start(["dbus-monitor", "--session", "interface='org.freedesktop.Notifications'"])
+        self._monitor = self.start(["dbus-monitor", "--session", *WATCHED])
         self.start_all()
         return []
 

@@ -104,7 +104,7 @@ class Sway(InkShell):
     anchor = "bottom-right"  # of notifications
 
     def is_announced(self, words: str) -> bool:
-        return words in self.sent() and self.drawn_at(CORNER, EDGE) is not None
+        return any(words in one for one in self.kept()) and self.drawn_at(CORNER, EDGE) is not None
 
     def press_button(self, label: str) -> None:
         (self.folder / "wanted").write_text(f"{label}\n")
@@ -134,9 +134,12 @@ class Sway(InkShell):
             path = self.folder / "config" / name
             path.parent.mkdir(exist_ok=True)
             path.write_text(text)
-        self.start(["mako"])
-        wait(lambda: self.bus.has_name(SERVER), START, "mako is there")
+        self.start_server()
         self._start_bar()
+
+    def start_server(self) -> None:
+        self.mako = self.start(["mako"])
+        wait(lambda: self.bus.has_name(SERVER), START, "mako is there")
 
     def _start_bar(self) -> None:
         self.bar = self.start(["waybar"], {"WAYLAND_DEBUG": "1"})

@@ -1,10 +1,39 @@
-"""sway 1.7 with waybar 0.9.17 and mako 1.7, on Wayland."""
+"""sway 1.7 with waybar 0.9.17, and mako 1.7 or swaync 0.7, on Wayland."""
 
 from __future__ import annotations
 
+import asyncio
+
+import pytest
+from desk.wait import wait
 from desktops.contract import Contract
-from desktops.sway import Sway
+from desktops.sway import SERVER, Sway
+
+from tray.notify.freedesktop import FreedesktopBackend
 
 
 class TestSway(Contract):
     shell = Sway
+
+    def test_do_not_disturb_of_swaync_is_known_at_once(self, running: Sway, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", running.environment["DBUS_SESSION_BUS_ADDRESS"])
+
+        async def heard() -> list[bool]:
+            backend = FreedesktopBackend()
+            found = [(await backend.server_state()).may_interrupt]
+            for word in ("--dnd-on", "--dnd-off"):
+                done = running.run(["swaync-client", word])
+                assert done.returncode == 0, done.stderr
+                found.append((await backend.server_state()).may_interrupt)
+            await backend.close()
+            return found
+
+        running.stop(running.mako)
+        wait(lambda: not running.bus.has_name(SERVER), what="the bus knows that mako has ended")
+        swaync = running.start(["swaync"])
+        wait(lambda: running.bus.has_name(SERVER), what="swaync is there")
+        try:
+            assert asyncio.run(heard()) == [True, False, True]
+        finally:
+            running.stop(swaync)
+            running.start_server()
