@@ -8,7 +8,9 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TypedDict
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).parents[2]
@@ -19,9 +21,18 @@ SECOND = "passed the second time"
 HEAD = """# Results on desktops
 
 Written by `tests/desktops/all --long --write`; do not edit. Each row is a test of
-`tests/desktops/contract.py`, done with the real pointer; on Wayland with one that the compositor lends.
+`tests/desktops/contract.py`, done with the real pointer; on Wayland with one that the compositor lends. mako draws no
+buttons: on sway a question is answered in the menu of them that a click opens.
 
 """
+
+
+class Results(TypedDict):
+    """Of one desktop."""
+
+    commit: str  # the one that was tested
+    starts: int  # how often the tray was started, to see its icon each time
+    tests: dict[str, str]  # name -> how it ended
 
 
 def read(path: Path) -> dict[str, str]:
@@ -46,18 +57,24 @@ def _read_run(path: Path) -> dict[str, str]:
     return found
 
 
-def render(results: dict[str, dict[str, str]]) -> str:
+def render(results: dict[str, Results]) -> str:
     """The page."""
-    names = sorted(results)
-    tests = list(dict.fromkeys(test for one in results.values() for test in one))
-    lines = [f"| | {' | '.join(names).replace('_', ' ')} |", "| --- |" + " --- |" * len(names)]
+    found = [results[name] for name in sorted(results)]
+    tests = list(dict.fromkeys(test for one in found for test in one["tests"]))
+    lines = [_row("", (name.replace("_", " ") for name in sorted(results))), "| --- |" + " --- |" * len(found)]
+    lines.append(_row("commit", (one["commit"] for one in found)))
+    lines.append(_row("starts, each with its icon", (str(one["starts"]) for one in found)))
     for test in tests:
         words = test.removeprefix("test_").replace("_", " ")
-        lines.append(f"| {words} | {' | '.join(results[name].get(test, '') for name in names)} |")
+        lines.append(_row(words, (one["tests"].get(test, "") for one in found)))
     return HEAD + "\n".join(lines) + "\n"
 
 
-def stored() -> dict[str, dict[str, str]]:
+def _row(title: str, cells: Iterable[str]) -> str:
+    return f"| {' | '.join((title, *cells))} |".replace("|  |", "| |", 1)
+
+
+def stored() -> dict[str, Results]:
     return {path.stem: json.loads(path.read_text()) for path in sorted(RESULTS.glob("*.json"))}
 
 
@@ -65,9 +82,13 @@ def main(words: list[str]) -> None:
     if not words:
         print(render(stored()), end="")
         return
+    from desktops.contract import STARTS
+    from tested import commit
+
     desktop, junit = words
+    found: Results = {"commit": commit(), "starts": STARTS, "tests": read(Path(junit))}
     RESULTS.mkdir(parents=True, exist_ok=True)
-    (RESULTS / f"{desktop}.json").write_text(json.dumps(read(Path(junit)), indent=2) + "\n")
+    (RESULTS / f"{desktop}.json").write_text(json.dumps(found, indent=2) + "\n")
     PAGE.parent.mkdir(parents=True, exist_ok=True)
     PAGE.write_text(render(stored()))
 

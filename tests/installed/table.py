@@ -76,9 +76,14 @@ def main(words: list[str]) -> None:
     if not words:
         print(render(stored()), end="")
         return
+    sys.path.insert(0, str(ROOT / "tests"))
+    from tested import commit
+
     kept = stored() if RESULTS.exists() else {}
     for word in words:
         for module, rows in read(Path(word)).items():
+            columns = {column for row in rows.values() for column in row}
+            rows["commit"] = dict.fromkeys(columns, commit())
             for name, row in rows.items():
                 kept.setdefault(module, {}).setdefault(name, {}).update(row)
     RESULTS.write_text(json.dumps(kept, indent=2) + "\n")

@@ -24,21 +24,22 @@ a CPython for Windows, run under wine 8 on Linux, not on Windows. The tests for 
 """
 
 
-def render(results: dict[str, str]) -> str:
-    """The page."""
-    rows = (f"| {name.removeprefix('test_').replace('_', ' ')} | {ended} |" for name, ended in results.items())
-    return HEAD + "\n".join(rows) + "\n"
+def render(commit: str, tests: dict[str, str]) -> str:
+    """The page: `tests` has how each ended."""
+    rows = [f"| {name.removeprefix('test_').replace('_', ' ')} | {ended} |" for name, ended in tests.items()]
+    return HEAD + "\n".join([f"| commit | {commit} |", *rows]) + "\n"
 
 
 def main(words: list[str]) -> None:
     from desktops.table import read
+    from tested import commit
 
     if not words:
-        print(render(json.loads(RESULTS.read_text())), end="")
+        print(render(**json.loads(RESULTS.read_text())), end="")
         return
-    results = read(Path(words[0]))
+    results = {"commit": commit(), "tests": read(Path(words[0]))}
     RESULTS.write_text(json.dumps(results, indent=2) + "\n")
-    PAGE.write_text(render(results))
+    PAGE.write_text(render(**json.loads(RESULTS.read_text())))
 
 
 if __name__ == "__main__":
