@@ -151,13 +151,23 @@ def test_a_release_has_a_package_for_each_release_of_debian_and_ubuntu_and_all_t
         job: step["with"]["path"].split()
         for job in jobs
         for step in jobs[job]["steps"]
-        if "name" in step.get("with", {})
+        if "upload-artifact" in step.get("uses", "")
     } == {
         "wheels": ["dist/*.whl", "dist/*.tar.gz"],
         "packages": ["dist/*.deb"],
         "setup": ["dist/*.exe"],
     }
     assert set(jobs["draft"]["needs"]) == {"wheels", "packages", "setup"}
+
+
+def test_the_setup_of_a_release_is_made_from_the_wheel_that_has_the_relay_for_windows() -> None:
+    setup = read(ROOT / ".github" / "workflows" / "release.yml")["jobs"]["setup"]
+    fetched = [step["with"] for step in setup["steps"] if "download-artifact" in step.get("uses", "")]
+    (built,) = (step for step in setup["steps"] if "build.py" in step.get("run", ""))
+
+    assert (setup["needs"], fetched) == (["wheels"], [{"name": "wheels", "path": "dist"}])
+    assert " dist/hooktray-*-win_amd64.whl " in built["run"]
+    assert built["shell"] == "bash", "PowerShell gives pip the star as it is"
 
 
 @pytest.mark.parametrize("platform", ["darwin", "win32"])

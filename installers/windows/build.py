@@ -1,6 +1,7 @@
 """Makes dist/hooktray-VERSION-setup.exe: `python installers/windows/build.py [--payload FOLDER] [--out FOLDER]`.
 
-Without --payload it freezes Hooktray first, which only Windows can do. NSIS (`makensis`) compiles the setup anywhere.
+Without --payload it freezes Hooktray first, which only Windows can do, with PyInstaller and Hooktray's wheel for
+Windows installed: that has the native relay. NSIS (`makensis`) compiles the setup anywhere.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ import tempfile
 from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PROGRAMS = ("hooktray.exe", "hooktrayw.exe")  # for consoles and agents; for the tray, without a console
+# For consoles and agents; for the tray, without a console; what agents run, which only a wheel for Windows has.
+PROGRAMS = ("hooktray.exe", "hooktrayw.exe", "hooktray-relay.exe")
+REMEDY = "give the folder that PyInstaller made where Hooktray's wheel for Windows is installed (installers/wheels)"
 
 
 def version() -> str:
@@ -34,9 +37,9 @@ def freeze(folder: Path) -> Path:
 def lines(payload: Path) -> tuple[str, str]:
     """What installs each file of the payload, and what removes these files and no others."""
     files = sorted(path.relative_to(payload) for path in payload.rglob("*") if path.is_file())
-    missing = sorted(set(PROGRAMS) - {str(path) for path in files})
+    missing = sorted(set(PROGRAMS) - {path.name for path in files})
     if missing:
-        raise SystemExit(f"{payload}: {', '.join(missing)} is missing; give the folder that PyInstaller made")
+        raise SystemExit(f"{payload}: {', '.join(missing)} is missing; {REMEDY}")
     folders = {parent for path in files for parent in path.parents} - {Path()}
     install, remove = [], []
     for path in files:

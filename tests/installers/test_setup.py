@@ -8,11 +8,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tray import __version__
 from tray.notify.policy import APP
 
 ROOT = Path(__file__).parent.parent.parent
 BUILD = ROOT / "installers" / "windows" / "build.py"
+PROGRAMS = ("hooktray.exe", "hooktrayw.exe", "_internal/tray/native/hooktray-relay.exe")
 SCRIPT = (ROOT / "installers" / "windows" / "hooktray.nsi").read_text()
 
 
@@ -32,7 +35,7 @@ def build(folder: Path, *argv: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_it_compiles_without_a_warning(tmp_path: Path) -> None:
-    frozen = payload(tmp_path / "p", "hooktray.exe", "hooktrayw.exe", "_internal/tray/a $ file.txt")
+    frozen = payload(tmp_path / "p", *PROGRAMS, "_internal/tray/a $ file.txt")
 
     made = build(tmp_path, "--payload", frozen, "--out", tmp_path)
 
@@ -42,11 +45,14 @@ def test_it_compiles_without_a_warning(tmp_path: Path) -> None:
     assert setup.stat().st_size > 50_000
 
 
-def test_a_payload_without_the_programs_is_refused_with_what_to_give(tmp_path: Path) -> None:
-    made = build(tmp_path, "--payload", payload(tmp_path / "p", "hooktray.exe"), "--out", tmp_path)
+@pytest.mark.parametrize("missing", PROGRAMS)
+def test_a_payload_without_a_program_is_refused_with_what_to_give(tmp_path: Path, missing: str) -> None:
+    frozen = payload(tmp_path / "p", *(name for name in PROGRAMS if name != missing))
+
+    made = build(tmp_path, "--payload", frozen, "--out", tmp_path)
 
     assert made.returncode == 1
-    assert "hooktrayw.exe is missing; give the folder that PyInstaller made" in made.stderr
+    assert f"{Path(missing).name} is missing; give the folder that PyInstaller made" in made.stderr
 
 
 def test_it_is_not_frozen_where_that_would_be_another_system(tmp_path: Path) -> None:

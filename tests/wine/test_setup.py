@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 from desk.wait import wait
+from house import PRE_TOOL_USE
 from wine import prepare
+from wine.guard import GUARD, REFUSES, approve, verdict
 from wine.windows import RUN_KEY, START, Tray, Windows
 
 pytestmark = [pytest.mark.desktop, pytest.mark.timeout(3600)]
@@ -24,9 +26,8 @@ def setup(windows: Windows) -> Path:
     """Frozen there, compiled here."""
     python = prepare.freezer(windows.drive / "freezer")
     source = windows.drive / "source"
-    for name in ("icons", "installers"):
-        shutil.copytree(prepare.ROOT / name, source / name)
-    shutil.copytree(windows.drive / "freezer" / "site" / "tray", source / "tray")
+    for name in ("icons", "installers", "tray"):
+        shutil.copytree(prepare.ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__", "native"))
     options = ["--noconfirm", "--distpath", "C:\\frozen", "--workpath", "C:\\work"]
     spec = windows.inside(source / "installers" / "hooktray.spec")
     frozen = windows.run([windows.inside(python), "-m", "PyInstaller", *options, spec], timeout=FREEZING)
@@ -54,6 +55,9 @@ def test_what_the_setup_installs_runs_and_is_removed_without_a_file_left(windows
     tray = Tray(windows, folder / "hooktray.exe")
     with tray.running(folder / "hooktrayw.exe"):
         assert tray.rows("status")[0]["running"]
+        tray.configure({"hooks": [{**GUARD, "command": "./guard.cmd"}]}, guard_cmd=REFUSES)
+        approve(tray)
+        assert verdict(tray.relay("claude-code", "PreToolUse", PRE_TOOL_USE)) == "deny", "by its native relay"
 
     assert windows.run([windows.inside(folder / "uninstall.exe"), "/S"]).returncode == 0
     wait(lambda: not folder.exists(), START, "its folder is gone")  # it goes on as a copy of itself

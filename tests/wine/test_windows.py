@@ -9,26 +9,14 @@ from pathlib import Path
 import pytest
 from desk.wait import wait
 from house import PRE_TOOL_USE
+from wine.guard import FIRST, GUARD, REFUSES, approve, verdict
 from wine.windows import RUN_KEY, START, Tray, Windows
 
 pytestmark = [pytest.mark.desktop, pytest.mark.timeout(900)]
 
-FIRST, APPROVE, ALLOW = 0, 1, 0  # rows of submenus
-GUARD = {"name": "守卫", "event": "tool_before", "tool": "Bash"}
-REFUSES = "@echo off\r\nmore >nul\r\necho not today 1>&2\r\nexit /b 2\r\n"
+ALLOW = 0  # a row of a question's submenu
 SAYS_NO = 'import sys\nsys.stdin.read()\nprint(\'{"decision": "block", "reason": "not today"}\')\n'
 PERMISSION = {**PRE_TOOL_USE, "hook_event_name": "PermissionRequest"}
-
-
-def verdict(answer: dict[str, object]) -> object:
-    output = answer.get("hookSpecificOutput", {})
-    assert isinstance(output, dict)
-    return output.get("permissionDecision")
-
-
-def approve(tray: Tray) -> None:
-    tray.windows.choose("approvals", FIRST, APPROVE)
-    wait(lambda: [row["state"] for row in tray.rows("list")] == ["approved"], START, "the hook is approved")
 
 
 def test_the_icon_appears_and_its_menu_switches_hooks_off_and_on(tray: Tray) -> None:
@@ -73,10 +61,12 @@ def test_a_click_in_a_menu_that_was_open_before_a_hook_waited_does_what_is_drawn
 
 def test_an_edit_of_the_settings_is_announced_without_an_event_and_without_an_icon_of_its_own(tray: Tray) -> None:
     with tray.running() as process:
-        wait(tray.windows.icon, START, "the icon is drawn")
+        places = len(wait(tray.windows.places, START, "the icon is drawn"))
         tray.configure({"hooks": [{**GUARD, "command": "./guard.cmd"}]}, guard_cmd=REFUSES)
         wait(tray.windows.balloons, START, "the tray announces that a hook waits")
-        assert len(tray.windows.icons()) == 1, "beside the balloon"
+        assert len(tray.windows.places()) == places, "beside the balloon"
+        wait(lambda: not tray.windows.balloons(), START, "the balloon is gone")
+        assert len(tray.windows.places()) == places, "after it"
 
         approve(tray)
 
@@ -110,15 +100,32 @@ def test_the_processes_of_a_hook_that_takes_too_long_end_with_it(tray: Tray) -> 
         wait(lambda: tray.windows.running("-n 600 127.0.0.1") == 0, START, "both have ended")
 
 
-def test_autostart_is_a_value_of_the_registry_that_goes_again(tray: Tray) -> None:
+def test_autostart_is_a_value_of_the_registry_that_starts_the_tray_at_login_and_goes_again(tray: Tray) -> None:
     assert tray.windows.registry(RUN_KEY, "Hooktray") == ""
 
     tray.cli("autostart", "on")
-    line = tray.windows.registry(RUN_KEY, "Hooktray")
+    assert "pythonw.exe" in tray.windows.registry(RUN_KEY, "Hooktray")
+    tray.windows.start(["wineboot"])  # as at a login, it starts what the registry says
+    wait(lambda: tray.rows("status")[0]["running"], START, "the tray runs")
+    tray.windows.choose("quit")
     tray.cli("autostart", "off")
 
-    assert "pythonw.exe" in line
     assert tray.windows.registry(RUN_KEY, "Hooktray") == ""
+
+
+def test_a_home_with_an_ampersand_has_hooks_and_connect_says_why_its_line_cannot_be(windows: Windows) -> None:
+    tray = Tray(windows, name="R&D")
+    tray.configure({"hooks": [{**GUARD, "command": "./guard.cmd"}]}, guard_cmd=REFUSES)
+    with tray.running():
+        approve(tray)
+        assert verdict(tray.relay("claude-code", "PreToolUse", PRE_TOOL_USE)) == "deny"
+
+    (tray.home / "claude").mkdir()
+    person = {"CLAUDE_CONFIG_DIR": str(windows.inside(tray.home / "claude"))}
+    refused = windows.run([*tray.argv, "connect", "claude-code", "--yes"], environment=person)
+
+    assert refused.returncode != 0
+    assert "cmd.exe cannot be given this path" in (refused.stdout + refused.stderr).decode()
 
 
 def test_the_line_that_connect_writes_is_run_by_cmd_and_is_silent_without_the_relay(tray: Tray) -> None:

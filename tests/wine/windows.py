@@ -96,9 +96,9 @@ class Windows:
         """What Windows calls a place below its drive."""
         return PureWindowsPath("C:\\", *path.relative_to(self.drive).parts)
 
-    def fresh_home(self) -> Path:
+    def fresh_home(self, name: str = "home") -> Path:
         self._homes += 1
-        home = self.drive / "homes" / f"home {self._homes}"
+        home = self.drive / "homes" / f"{name} {self._homes}"
         home.mkdir(parents=True)
         return home
 
@@ -145,12 +145,11 @@ class Windows:
 
     def icon(self) -> Box | None:
         """Our icon in the tray; None without one. Each icon has a place, and ours is the only one."""
-        found = self.icons()
-        return found[0] if found else None
+        return next((box for box in self.places() if self._is_inked(box)), None)
 
-    def icons(self) -> list[Box]:
-        """Every icon in the tray."""
-        return [box for box in self.screen.named(EXPLORER) if box.height == TRAY_HEIGHT and self._is_inked(box)]
+    def places(self) -> list[Box]:
+        """Each icon's in the tray, also an empty one's."""
+        return [box for box in self.screen.named(EXPLORER) if box.height == TRAY_HEIGHT]
 
     def menus(self) -> list[Box]:
         """The open menus, the first one first."""
@@ -227,7 +226,7 @@ class Windows:
         return [2 + (first + last) // 2 for first, last in _bands(picture)]
 
     def _is_inked(self, box: Box) -> bool:
-        return box.height == TRAY_HEIGHT and _levels(self.screen.image(box).convert("L"))[0] < PAPER
+        return _levels(self.screen.image(box).convert("L"))[0] < PAPER
 
 
 def _shared(source: str, target: str) -> None:
@@ -264,10 +263,10 @@ def _bands(picture: Image.Image) -> Iterator[tuple[int, int]]:
 class Tray:
     """Hooktray with a home of its own on this Windows."""
 
-    def __init__(self, windows: Windows, program: Path | None = None) -> None:
+    def __init__(self, windows: Windows, program: Path | None = None, name: str = "home") -> None:
         self.windows = windows
         self._program = program  # that of a setup
-        self.home = windows.fresh_home()
+        self.home = windows.fresh_home(name)
         self.config = self.home / "config" / "hooktray.yaml"
         self.config.parent.mkdir()
 
