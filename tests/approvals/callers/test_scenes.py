@@ -204,7 +204,7 @@ MENUS: dict[str, tuple[Scene, Proof]] = {
     "Waybar below sway with a capability": (panel("waybar", SWAY), CLICK),
     "Polybar": (panel("polybar"), PASSPHRASE),
     "i3bar": (panel("i3bar"), PASSPHRASE),
-    "swaybar": (panel("swaybar"), PASSPHRASE),
+    "swaybar": (panel("swaybar"), CLICK),
     "Qtile": (panel("python3.12"), PASSPHRASE),
     "awesome": (panel("awesome"), PASSPHRASE),
     "Quickshell": (panel("quickshell"), PASSPHRASE),
@@ -217,11 +217,11 @@ MENUS: dict[str, tuple[Scene, Proof]] = {
     "wired": (panel("wired"), PASSPHRASE),
     "tint2": (panel("tint2"), PASSPHRASE),
     "the panel of LXQt in VNC": (panel("lxqt-panel", seen(45, 1, "Xtigervnc")), CLICK),
-    "COSMIC": (panel("cosmic-applet-status-area"), PASSPHRASE),
+    "COSMIC": (panel("cosmic-applet-status-area"), CLICK),
     "Cinnamon of Mint": (panel("xapp-sn-watcher"), CLICK),
     "Cinnamon": (panel("cinnamon"), CLICK),
     "Deepin": (panel("dde-dock"), PASSPHRASE),
-    "elementary": (panel("io.elementary.wingpanel"), PASSPHRASE),
+    "elementary": (panel("io.elementary.wingpanel"), CLICK),
     "Waybar below Hyprland with a capability": (panel("waybar", seen(45, 1, "Hyprland", environment=None)), CLICK),
 }  # fmt: skip
 
