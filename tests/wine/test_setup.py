@@ -53,9 +53,9 @@ def test_what_the_setup_installs_runs_and_is_removed_without_a_file_left(windows
     (folder,) = windows.drive.glob("users/*/AppData/Local/Programs/Hooktray")
     assert windows.registry(RUN_KEY, "Hooktray") == f"{windows.inside(folder / 'hooktrayw.exe')} run"
     tray = Tray(windows, folder / "hooktray.exe")
+    tray.configure({"hooks": [{**GUARD, "command": "./guard.cmd"}]}, guard_cmd=REFUSES)
     with tray.running(folder / "hooktrayw.exe"):
         assert tray.rows("status")[0]["running"]
-        tray.configure({"hooks": [{**GUARD, "command": "./guard.cmd"}]}, guard_cmd=REFUSES)
         approve(tray)
         assert verdict(tray.relay("claude-code", "PreToolUse", PRE_TOOL_USE)) == "deny", "by its native relay"
 
