@@ -151,7 +151,7 @@ def test_a_release_has_a_package_for_each_release_of_debian_and_ubuntu_and_all_t
         job: step["with"]["path"].split()
         for job in jobs
         for step in jobs[job]["steps"]
-        if "upload-artifact" in step.get("uses", "")
+        if step.get("with", {}).get("name", "").startswith("release-") and "upload-artifact" in step["uses"]
     } == {
         "wheels": ["dist/*.whl", "dist/*.tar.gz"],
         "packages": ["dist/*.deb"],
@@ -161,13 +161,21 @@ def test_a_release_has_a_package_for_each_release_of_debian_and_ubuntu_and_all_t
 
 
 def test_the_setup_of_a_release_is_made_from_the_wheel_that_has_the_relay_for_windows() -> None:
-    setup = read(ROOT / ".github" / "workflows" / "release.yml")["jobs"]["setup"]
-    fetched = [step["with"] for step in setup["steps"] if "download-artifact" in step.get("uses", "")]
-    (built,) = (step for step in setup["steps"] if "build.py" in step.get("run", ""))
+    jobs = read(ROOT / ".github" / "workflows" / "release.yml")["jobs"]
+    frozen, setup, draft = jobs["frozen"], jobs["setup"], jobs["draft"]
+    (freezing,) = (step for step in frozen["steps"] if "hooktray.spec" in step.get("run", ""))
+    (kept,) = fetched(draft)
 
-    assert (setup["needs"], fetched) == (["wheels"], [{"name": "wheels", "path": "dist"}])
-    assert " dist/hooktray-*-win_amd64.whl " in built["run"]
-    assert built["shell"] == "bash", "PowerShell gives pip the star as it is"
+    assert (frozen["needs"], fetched(frozen)) == (["wheels"], [{"name": "release-wheels", "path": "dist"}])
+    assert " dist/hooktray-*-win_amd64.whl " in freezing["run"]
+    assert freezing["shell"] == "bash", "PowerShell does not expand `*`"
+    assert (setup["needs"], fetched(setup)) == (["frozen"], [{"name": "frozen", "path": "payload"}])
+    assert any("build.py payload" in step.get("run", "") for step in setup["steps"])
+    assert kept["pattern"] == "release-*", "what is frozen is no part of a release"
+
+
+def fetched(job: dict[str, Any]) -> list[dict[str, Any]]:
+    return [step["with"] for step in job["steps"] if "download-artifact" in step.get("uses", "")]
 
 
 @pytest.mark.parametrize("platform", ["darwin", "win32"])

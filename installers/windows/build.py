@@ -1,7 +1,7 @@
-"""Makes dist/hooktray-VERSION-setup.exe: `python installers/windows/build.py [--payload FOLDER] [--out FOLDER]`.
+"""Makes dist/hooktray-VERSION-setup.exe: `python installers/windows/build.py PAYLOAD [--out FOLDER]`.
 
-Without --payload it freezes Hooktray first, which only Windows can do, with PyInstaller and Hooktray's wheel for
-Windows installed: that has the native relay. NSIS (`makensis`) compiles the setup anywhere.
+PAYLOAD is the folder that PyInstaller made on Windows (README.md). NSIS 3 (`makensis`) compiles the setup. It needs
+its 64-bit parts, which are in the package of Debian and Ubuntu and not in NSIS for Windows.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ import argparse
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-# For consoles and agents; for the tray, without a console; what agents run, which only a wheel for Windows has.
-PROGRAMS = ("hooktray.exe", "hooktrayw.exe", "hooktray-relay.exe")
-REMEDY = "give the folder that PyInstaller made where Hooktray's wheel for Windows is installed (installers/wheels)"
+PROGRAMS = (
+    "_internal/tray/native/hooktray-relay.exe",  # agents run it; only the wheel for Windows has it
+    "hooktray.exe",  # for consoles
+    "hooktrayw.exe",  # the tray, without a console
+)
 
 
 def version() -> str:
@@ -26,20 +27,15 @@ def version() -> str:
     return found[1]
 
 
-def freeze(folder: Path) -> Path:
-    """PyInstaller's folder for the system that this runs on."""
-    spec = ROOT / "installers" / "hooktray.spec"
-    options = ["--noconfirm", "--distpath", folder / "dist", "--workpath", folder / "work"]
-    subprocess.run([sys.executable, "-m", "PyInstaller", *options, spec], check=True, cwd=ROOT)
-    return folder / "dist" / "hooktray"
-
-
 def lines(payload: Path) -> tuple[str, str]:
     """What installs each file of the payload, and what removes these files and no others."""
     files = sorted(path.relative_to(payload) for path in payload.rglob("*") if path.is_file())
-    missing = sorted(set(PROGRAMS) - {path.name for path in files})
+    missing = sorted(set(PROGRAMS) - {path.as_posix() for path in files})
     if missing:
-        raise SystemExit(f"{payload}: {', '.join(missing)} is missing; {REMEDY}")
+        raise SystemExit(
+            f"{payload}: {', '.join(missing)} is missing; give the folder that PyInstaller made on Windows, "
+            "in an environment with Hooktray's wheel for Windows"
+        )
     folders = {parent for path in files for parent in path.parents} - {Path()}
     install, remove = [], []
     for path in files:
@@ -82,13 +78,10 @@ def compile_setup(payload: Path, out: Path) -> Path:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--payload", type=Path, help="the frozen Hooktray")
+    parser.add_argument("payload", type=Path, help="the frozen Hooktray")
     parser.add_argument("--out", type=Path, default=ROOT / "dist")
     given = parser.parse_args()
-    if given.payload is None and sys.platform != "win32":
-        raise SystemExit("Hooktray for Windows can only be frozen on Windows; give --payload FOLDER here")
-    with tempfile.TemporaryDirectory() as folder:
-        print(compile_setup(given.payload or freeze(Path(folder)), given.out))
+    print(compile_setup(given.payload, given.out))
 
 
 if __name__ == "__main__":

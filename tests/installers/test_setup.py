@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
+from every import every
 
 from tray import __version__
 from tray.notify.policy import APP
@@ -37,7 +37,7 @@ def build(folder: Path, *argv: str | Path) -> subprocess.CompletedProcess[str]:
 def test_it_compiles_without_a_warning(tmp_path: Path) -> None:
     frozen = payload(tmp_path / "p", *PROGRAMS, "_internal/tray/a $ file.txt")
 
-    made = build(tmp_path, "--payload", frozen, "--out", tmp_path)
+    made = build(tmp_path, frozen, "--out", tmp_path)
 
     setup = tmp_path / f"hooktray-{__version__}-setup.exe"
     assert (made.returncode, made.stdout.strip()) == (0, str(setup)), made.stderr
@@ -45,21 +45,23 @@ def test_it_compiles_without_a_warning(tmp_path: Path) -> None:
     assert setup.stat().st_size > 50_000
 
 
-@pytest.mark.parametrize("missing", PROGRAMS)
-def test_a_payload_without_a_program_is_refused_with_what_to_give(tmp_path: Path, missing: str) -> None:
-    frozen = payload(tmp_path / "p", *(name for name in PROGRAMS if name != missing))
+@every("missing", PROGRAMS)
+def test_a_payload_without_a_program_is_refused_with_what_to_give(missing: str, tmp_path: Path) -> None:
+    frozen = payload(tmp_path / missing, *(name for name in PROGRAMS if name != missing))
 
-    made = build(tmp_path, "--payload", frozen, "--out", tmp_path)
-
-    assert made.returncode == 1
-    assert f"{Path(missing).name} is missing; give the folder that PyInstaller made" in made.stderr
-
-
-def test_it_is_not_frozen_where_that_would_be_another_system(tmp_path: Path) -> None:
-    made = build(tmp_path, "--out", tmp_path)
+    made = build(tmp_path, frozen, "--out", tmp_path)
 
     assert made.returncode == 1
-    assert "can only be frozen on Windows; give --payload FOLDER here" in made.stderr
+    assert f"{missing} is missing; give the folder that PyInstaller made on Windows" in made.stderr
+
+
+def test_the_folder_above_the_payload_is_refused(tmp_path: Path) -> None:
+    payload(tmp_path / "dist" / "hooktray", *PROGRAMS)
+
+    made = build(tmp_path, tmp_path / "dist", "--out", tmp_path)
+
+    assert made.returncode == 1
+    assert "hooktray.exe, hooktrayw.exe is missing" in made.stderr
 
 
 def test_the_shortcut_carries_the_name_under_which_notifications_are_shown() -> None:

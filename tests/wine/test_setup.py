@@ -34,7 +34,7 @@ def setup(windows: Windows) -> Path:
     assert frozen.returncode == 0, frozen.stderr.decode()[-4000:]
     out = windows.drive / "setup"
     payload = windows.drive / "frozen" / "hooktray"
-    subprocess.run([sys.executable, BUILD, "--payload", payload, "--out", out], check=True, timeout=FREEZING)
+    subprocess.run([sys.executable, BUILD, payload, "--out", out], check=True, timeout=FREEZING)
     (made,) = out.glob("*.exe")
     return made
 
