@@ -49,8 +49,8 @@ def ask(desktop: Shell, live: Live) -> subprocess.Popen[bytes]:
     return relay
 
 
-def answered_by(desktop: Shell, live: Live, button: str) -> str:
-    """What an agent is told when the user presses `button` under its question."""
+def answer_question(desktop: Shell, live: Live, button: str) -> str:
+    """Press this button under a new question; returns what the agent is answered."""
     relay = ask(desktop, live)
     desktop.press_button(button)
     output, _ = relay.communicate(timeout=SLOW)
@@ -67,7 +67,7 @@ class Contract:
 
     @pytest.fixture
     def desktop(self, running: Shell) -> Iterator[Shell]:
-        running.forget()
+        running.start_test()
         yield running
         running.clear()
 
@@ -102,9 +102,10 @@ class Contract:
         self.appear(desktop, live)
         other = Live.fresh(desktop, tmp_path / "other", starts=False)
         other.start()
-        wait(lambda: desktop.icons() == 2, SLOW, "both are drawn")
-
-        assert other.quit() == 0
+        try:
+            wait(lambda: desktop.icons() == 2, SLOW, "both are drawn")
+        finally:
+            assert other.quit() == 0
 
         wait(lambda: desktop.icons() == 1, SLOW, "the other one is gone")
 
@@ -163,7 +164,7 @@ class Contract:
         live.configure(ASKS)
         self.appear(desktop, live)
 
-        assert answered_by(desktop, live, button) == behaviour
+        assert answer_question(desktop, live, button) == behaviour
 
     def test_a_question_repeated_at_once_has_its_buttons(self, desktop: Shell, live: Live) -> None:
         """Plasma refuses what repeats its last notification within a second, which this does on a quick machine."""
@@ -171,8 +172,8 @@ class Contract:
         self.appear(desktop, live)
         answers = []
         for button in ("Allow", "Deny"):
-            answers.append(answered_by(desktop, live, button))
-            wait(lambda: not desktop.is_announced("Bash"), SLOW, "the question is gone")
+            answers.append(answer_question(desktop, live, button))
+            wait(desktop.is_clear, SLOW, "the question is gone")
 
         assert answers == ["allow", "deny"]
 

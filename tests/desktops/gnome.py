@@ -59,6 +59,9 @@ class Gnome(Shell):
             self.screen.point(SIZE[0] // 2, y)
         return any(words in label.text for label in self._labels())
 
+    def is_clear(self) -> bool:
+        return not any("Hooktray" in label.text for label in self._labels())
+
     def click(self, path: Sequence[str], item: TrayItem | None = None) -> None:
         """Open the menu and its submenu, press the row. There, a deeper row begins with its submenu's name."""
         for left in reversed(range(TRIES)):
@@ -94,7 +97,7 @@ class Gnome(Shell):
         self.set_key(NOTIFICATIONS, "show-banners", "false" if on else "true")
 
     def enable(self, *extensions: str) -> None:
-        """These and that of the tests, no others."""
+        """Only these extensions and that of the tests."""
         self.set_key("org.gnome.shell", "enabled-extensions", str([EXTENSION, *extensions]))
 
     def restart(self) -> None:
@@ -105,7 +108,7 @@ class Gnome(Shell):
     def clear(self) -> None:
         self._close_menus()
         self.screen.point(SIZE[0] // 2, BELOW)  # off any banner, which stays while the pointer is on it
-        wait(lambda: not any("Hooktray" in label.text for label in self._labels()), 60, "no banner is left")
+        wait(self.is_clear, 60, "no banner is left")
 
     def start_all(self) -> None:
         source = Path(__file__).with_name("gnome_extension")

@@ -27,8 +27,8 @@ class InkShell(Shell):
     tray: ClassVar[tuple[int, int, int, int]]  # the part of the panel where icons stand
 
     def icons(self) -> int:
-        """Those beside each other are wider than one can be."""
-        found = list(self.edges(self.tray, *(artwork.colour(state) for state in COLOURED)))
+        """Counted by width: icons side by side are wider than one."""
+        found = list(self.bounds(self.tray, *(artwork.colour(state) for state in COLOURED)))
         return 1 + (max(one[2] for one in found) - min(one[0] for one in found)) // WIDEST if found else 0
 
 
@@ -47,8 +47,11 @@ class BubbleShell(InkShell):
         """Whether a button has this colour there, and what is beside it has not."""
 
     def is_announced(self, words: str) -> bool:
-        kept = self.kept()
-        return any(words in one for one in kept) and len(self.bubbles()) >= len(kept)
+        found = self.open_notifications().values()
+        return any(words in one for one in found) and len(self.bubbles()) >= len(found)
+
+    def is_clear(self) -> bool:
+        return not self.bubbles()
 
     def button_at(self, label: str, labels: Sequence[str]) -> tuple[int, int] | None:
         """The middle of this button of the notification that has these buttons."""

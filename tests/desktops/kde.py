@@ -62,7 +62,7 @@ class Kde(BubbleShell):
         self.menus.close()
         for number in range(1, 100):
             self.bus.call(SERVER, "/org/freedesktop/Notifications", SERVER, "CloseNotification", "u", [number])
-        wait(lambda: not self.bubbles(), what="no notification is left")
+        wait(self.is_clear, what="no notification is left")
         self.screen.point(*ASIDE)
 
     def start_all(self) -> None:

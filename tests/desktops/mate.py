@@ -49,7 +49,7 @@ class Mate(BubbleShell):
         self.menus.close()
         for number in range(1, 200):
             self.bus.call(SERVER, "/org/freedesktop/Notifications", SERVER, "CloseNotification", "u", [number])
-        wait(lambda: not self.bubbles(), what="no bubble is left")
+        wait(self.is_clear, what="no bubble is left")
 
     def start_all(self) -> None:
         self.menus = InkMenus(self)

@@ -14,7 +14,7 @@ from desk import Desk
 from desk.bus import DAEMON
 from desk.parts import Part, answers
 from desk.wait import wait
-from desktops.announced import kept
+from desktops.announced import open_notifications
 from PIL import Image, ImageChops, ImageColor
 
 from tray.desktop.artwork import IconState, colour
@@ -24,7 +24,7 @@ SIZE = (1280, 800)
 NEAR = 24  # of 255: how far a drawn colour is from the icon's
 INK = 12  # pixels of it that are an icon
 START = 120.0  # seconds that a shell has to come up on a busy machine
-WATCHED = ("interface='org.freedesktop.Notifications'", "type='method_return'")  # by dbus-monitor
+MATCH_RULES = ("interface='org.freedesktop.Notifications'", "type='method_return'")  # by dbus-monitor
 # As dbus-monitor writes them: each action is a name and a label.
 ACTIONS = re.compile(r"member=Notify\n(?: {3}.*\n)*? {3}array \[\n((?: {6}string .*\n)*) {3}\]")
 ACTION = re.compile(r' {6}string "(.*)"\n {6}string "(.*)"\n')
@@ -41,7 +41,7 @@ class Shell(Desk, ABC):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, panel=None, notifications=None, size=SIZE)
-        self._forgotten = 0  # characters of the monitor's log
+        self._earlier = 0  # characters of the monitor's log that are of earlier tests
 
     @abstractmethod
     def icons(self) -> int:
@@ -50,6 +50,10 @@ class Shell(Desk, ABC):
     @abstractmethod
     def is_announced(self, words: str) -> bool:
         """Whether a notification with these words is on the screen."""
+
+    @abstractmethod
+    def is_clear(self) -> bool:
+        """Whether no notification is drawn."""
 
     @abstractmethod
     def press_button(self, label: str) -> None:
@@ -73,11 +77,11 @@ class Shell(Desk, ABC):
 
     def drawn_at(self, box: tuple[int, int, int, int], *colours: str) -> tuple[int, int] | None:
         """The middle of what is drawn within the box in one of these colours."""
-        edges = next(self.edges(box, *colours), None)
-        return ((edges[0] + edges[2]) // 2, (edges[1] + edges[3]) // 2) if edges else None
+        left, top, right, bottom = next(self.bounds(box, *colours), (0, 0, 0, 0))
+        return ((left + right) // 2, (top + bottom) // 2) if right else None
 
-    def edges(self, box: tuple[int, int, int, int], *colours: str) -> Iterator[tuple[int, int, int, int]]:
-        """Of what is drawn within the box in each of these colours: left, top, right, bottom."""
+    def bounds(self, box: tuple[int, int, int, int], *colours: str) -> Iterator[tuple[int, int, int, int]]:
+        """Left, top, right and bottom of what is drawn within the box, for each of these colours that is there."""
         picture = self.screenshot().convert("RGB").crop(box)
         for one in colours:
             ink = Image.new("RGB", picture.size, ImageColor.getrgb(one))
@@ -88,16 +92,16 @@ class Shell(Desk, ABC):
                 yield box[0] + found[0], box[1] + found[1], box[0] + found[2], box[1] + found[3]
 
     def sent(self) -> str:
-        """What programs had the notification server show, as it went over the bus since `forget`."""
-        return self.log(self._monitor)[self._forgotten :]
+        """What programs had the notification server show, as it went over the bus in this test."""
+        return self.log(self._monitor)[self._earlier :]
 
-    def forget(self) -> None:
-        """What has been sent until now is none of the next test's."""
-        self._forgotten = len(self.log(self._monitor))
+    def start_test(self) -> None:
+        """Ignore what was sent before this test."""
+        self._earlier = len(self.log(self._monitor))
 
-    def kept(self) -> list[str]:
-        """What was sent in each notification that the server took since `forget`, and has not closed."""
-        return list(kept(self.sent()).values())
+    def open_notifications(self) -> dict[int, str]:
+        """The id of each notification that the server accepted in this test and has not closed -> what was sent."""
+        return open_notifications(self.sent())
 
     def buttons(self, label: str) -> list[str]:
         """The buttons, from left to right, of the last notification that has this one."""
@@ -129,7 +133,7 @@ class Shell(Desk, ABC):
         """What the bus starts gets the screen, too, as a login does it."""
         display = {self.display: self.environment[self.display]}
         self.bus.call(*DAEMON, "UpdateActivationEnvironment", "a{ss}", [display])
-        self._monitor = self.start(["dbus-monitor", "--session", *WATCHED])
+        self._monitor = self.start(["dbus-monitor", "--session", *MATCH_RULES])
         self.start_all()
         return []
 

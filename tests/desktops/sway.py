@@ -104,7 +104,10 @@ class Sway(InkShell):
     anchor = "bottom-right"  # of notifications
 
     def is_announced(self, words: str) -> bool:
-        return any(words in one for one in self.kept()) and self.drawn_at(CORNER, EDGE) is not None
+        return any(words in one for one in self.open_notifications().values()) and not self.is_clear()
+
+    def is_clear(self) -> bool:
+        return self.drawn_at(CORNER, EDGE) is None
 
     def press_button(self, label: str) -> None:
         (self.folder / "wanted").write_text(f"{label}\n")
@@ -123,7 +126,7 @@ class Sway(InkShell):
     def clear(self) -> None:
         self.menus.close()
         self._mako("dismiss", "--all")
-        wait(lambda: not self.drawn_at(CORNER, EDGE), what="no notification is left")
+        wait(self.is_clear, what="no notification is left")
 
     def start_all(self) -> None:
         for name, text in {

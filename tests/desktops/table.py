@@ -1,4 +1,4 @@
-"""Keeps the results of one desktop, and writes the table of all: `python tests/desktops/table.py NAME JUNIT_XML`.
+"""Keeps one desktop's results, and writes the table of all: `python tests/desktops/table.py NAME COMMIT JUNIT_XML`.
 
 Without arguments it prints the table of what is kept.
 """
@@ -21,8 +21,8 @@ SECOND = "passed the second time"
 HEAD = """# Results on desktops
 
 Written by `tests/desktops/all --long --write`; do not edit. Each row is a test of
-`tests/desktops/contract.py`, done with the real pointer; on Wayland with one that the compositor lends. mako draws no
-buttons: on sway a question is answered in the menu of them that a click opens.
+`tests/desktops/contract.py` or of one desktop, done with the real pointer; on Wayland with one that the compositor
+lends. mako draws no buttons, so a click on sway opens them as a menu.
 
 """
 
@@ -63,7 +63,7 @@ def render(results: dict[str, Results]) -> str:
     tests = list(dict.fromkeys(test for one in found for test in one["tests"]))
     lines = [_row("", (name.replace("_", " ") for name in sorted(results))), "| --- |" + " --- |" * len(found)]
     lines.append(_row("commit", (one["commit"] for one in found)))
-    lines.append(_row("starts, each with its icon", (str(one["starts"]) for one in found)))
+    lines.append(_row("starts of the tray", (str(one["starts"]) for one in found)))
     for test in tests:
         words = test.removeprefix("test_").replace("_", " ")
         lines.append(_row(words, (one["tests"].get(test, "") for one in found)))
@@ -83,10 +83,9 @@ def main(words: list[str]) -> None:
         print(render(stored()), end="")
         return
     from desktops.contract import STARTS
-    from tested import commit
 
-    desktop, junit = words
-    found: Results = {"commit": commit(), "starts": STARTS, "tests": read(Path(junit))}
+    desktop, commit, junit = words
+    found: Results = {"commit": commit, "starts": STARTS, "tests": read(Path(junit))}
     RESULTS.mkdir(parents=True, exist_ok=True)
     (RESULTS / f"{desktop}.json").write_text(json.dumps(found, indent=2) + "\n")
     PAGE.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""sway 1.7 with waybar 0.9.17, and mako 1.7 or swaync 0.7, on Wayland."""
+"""sway 1.7 with waybar 0.9.17 and mako 1.7, on Wayland; of swaync 0.7, whether it says that it may not disturb."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class TestSway(Contract):
     def test_do_not_disturb_of_swaync_is_known_at_once(self, running: Sway, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", running.environment["DBUS_SESSION_BUS_ADDRESS"])
 
-        async def heard() -> list[bool]:
+        async def states() -> list[bool]:
             backend = FreedesktopBackend()
             found = [(await backend.server_state()).may_interrupt]
-            for word in ("--dnd-on", "--dnd-off"):
-                done = running.run(["swaync-client", word])
+            for option in ("--dnd-on", "--dnd-off"):
+                done = running.run(["swaync-client", option])
                 assert done.returncode == 0, done.stderr
                 found.append((await backend.server_state()).may_interrupt)
             await backend.close()
@@ -33,7 +33,8 @@ class TestSway(Contract):
         swaync = running.start(["swaync"])
         wait(lambda: running.bus.has_name(SERVER), what="swaync is there")
         try:
-            assert asyncio.run(heard()) == [True, False, True]
+            assert asyncio.run(states()) == [True, False, True]
         finally:
             running.stop(swaync)
+            wait(lambda: not running.bus.has_name(SERVER), what="the bus knows that swaync has ended")
             running.start_server()
