@@ -1,4 +1,4 @@
-"""What the kept results of a long run say of the code that was tested."""
+"""The commit that is tested, for kept results: `python tests/tested.py` prints it before a run begins."""
 
 from __future__ import annotations
 
@@ -6,13 +6,19 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+RESULTS = (":!.ci/results", ":!docs/generated")
 
 
 def commit() -> str:
-    """This checkout's; `…-dirty` when files differ from it, kept results aside."""
-    words = ("git", "-C", str(ROOT))
-    done = subprocess.run([*words, "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True, check=True)
-    changed = subprocess.run(
-        [*words, "diff", "--quiet", "HEAD", "--", ".", ":!.ci/results", ":!docs/generated"], check=False
-    )
-    return done.stdout.strip() + ("-dirty" if changed.returncode else "")
+    """HEAD's short hash, with `-dirty` if other files than results differ; "unknown" outside of a repository."""
+    head, changed = _git("rev-parse", "--short=8", "HEAD"), _git("status", "--porcelain", "--", ".", *RESULTS)
+    return head + ("-dirty" if changed else "") if head else "unknown"
+
+
+def _git(*words: str) -> str:
+    done = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True, check=False)
+    return done.stdout.strip()
+
+
+if __name__ == "__main__":
+    print(commit())

@@ -1,6 +1,6 @@
-"""Keeps the results of tests/installed, and writes their tables: `python tests/installed/table.py JUNIT_XML...`.
+"""Keeps the results of tests/installed, and writes their tables: `python tests/installed/table.py COMMIT JUNIT_XML`.
 
-What a part of the tests found replaces what was kept of that part. Without an argument it prints the tables.
+What a part of the tests found replaces what was kept of that part. Without arguments it prints the tables.
 """
 
 from __future__ import annotations
@@ -76,16 +76,13 @@ def main(words: list[str]) -> None:
     if not words:
         print(render(stored()), end="")
         return
-    sys.path.insert(0, str(ROOT / "tests"))
-    from tested import commit
-
+    commit, junit = words
     kept = stored() if RESULTS.exists() else {}
-    for word in words:
-        for module, rows in read(Path(word)).items():
-            columns = {column for row in rows.values() for column in row}
-            rows["commit"] = dict.fromkeys(columns, commit())
-            for name, row in rows.items():
-                kept.setdefault(module, {}).setdefault(name, {}).update(row)
+    for module, rows in read(Path(junit)).items():
+        columns = {column for row in rows.values() for column in row}
+        rows["commit"] = dict.fromkeys(columns, commit)
+        for name, row in rows.items():
+            kept.setdefault(module, {}).setdefault(name, {}).update(row)
     RESULTS.write_text(json.dumps(kept, indent=2) + "\n")
     PAGE.write_text(render(stored()))
 

@@ -188,7 +188,7 @@ def test_an_upgrade_below_a_running_tray_loses_no_guard_and_leaves_no_old_file(w
     assert not way.has(GONE)
 
 
-def test_a_panel_takes_its_icon_and_its_menu_is_published(installed: Way) -> None:
+def test_a_panel_has_its_icon_and_its_menu_is_on_the_bus(installed: Way) -> None:
     if isinstance(installed, Deb):
         program = ["chroot", str(installed.root.path), "/usr/bin/hooktray"]
         installed.root.mount("/tmp", "tmp", "--bind")  # where the panel's bus and screen are

@@ -1,6 +1,6 @@
-"""Keeps the results under wine, and writes their table: `python tests/wine/table.py JUNIT_XML`.
+"""Keeps the results under wine, and writes their table: `python tests/wine/table.py COMMIT JUNIT_XML`.
 
-Without an argument it prints the table of what is kept.
+Without arguments it prints the table of what is kept.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ def render(commit: str, tests: dict[str, str]) -> str:
 
 def main(words: list[str]) -> None:
     from desktops.table import read
-    from tested import commit
 
     if not words:
         print(render(**json.loads(RESULTS.read_text())), end="")
         return
-    results = {"commit": commit(), "tests": read(Path(words[0]))}
+    commit, junit = words
+    results = {"commit": commit, "tests": read(Path(junit))}
     RESULTS.write_text(json.dumps(results, indent=2) + "\n")
     PAGE.write_text(render(**json.loads(RESULTS.read_text())))
 

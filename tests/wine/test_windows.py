@@ -100,20 +100,23 @@ def test_the_processes_of_a_hook_that_takes_too_long_end_with_it(tray: Tray) -> 
         wait(lambda: tray.windows.running("-n 600 127.0.0.1") == 0, START, "both have ended")
 
 
-def test_autostart_is_a_value_of_the_registry_that_starts_the_tray_at_login_and_goes_again(tray: Tray) -> None:
+def test_autostart_sets_a_registry_value_that_starts_the_tray_at_login_and_removes_it(tray: Tray) -> None:
     assert tray.windows.registry(RUN_KEY, "Hooktray") == ""
 
     tray.cli("autostart", "on")
     assert "pythonw.exe" in tray.windows.registry(RUN_KEY, "Hooktray")
     tray.windows.start(["wineboot"])  # as at a login, it starts what the registry says
-    wait(lambda: tray.rows("status")[0]["running"], START, "the tray runs")
-    tray.windows.choose("quit")
-    tray.cli("autostart", "off")
+    try:
+        wait(lambda: tray.rows("status")[0]["running"], START, "the tray runs")
+    finally:
+        tray.cli("autostart", "off")
+        tray.windows.choose("quit")
+        wait(lambda: not tray.rows("status")[0]["running"], START, "the tray has ended")
 
     assert tray.windows.registry(RUN_KEY, "Hooktray") == ""
 
 
-def test_a_home_with_an_ampersand_has_hooks_and_connect_says_why_its_line_cannot_be(windows: Windows) -> None:
+def test_in_a_home_with_an_ampersand_hooks_run_and_connect_refuses_with_the_reason(windows: Windows) -> None:
     tray = Tray(windows, name="R&D")
     tray.configure({"hooks": [{**GUARD, "command": "./guard.cmd"}]}, guard_cmd=REFUSES)
     with tray.running():

@@ -144,11 +144,11 @@ class Windows:
     # ---- the screen
 
     def icon(self) -> Box | None:
-        """Our icon in the tray; None without one. Each icon has a place, and ours is the only one."""
+        """The first icon that is drawn in the tray; None without one. Nobody else has one."""
         return next((box for box in self.places() if self._is_inked(box)), None)
 
     def places(self) -> list[Box]:
-        """Each icon's in the tray, also an empty one's."""
+        """The place of each icon in the tray, including icons that are not drawn."""
         return [box for box in self.screen.named(EXPLORER) if box.height == TRAY_HEIGHT]
 
     def menus(self) -> list[Box]:
