@@ -2,7 +2,7 @@
 
 A test with the mark `client` or `desktop` waits for programs that are not ours, and one of them may be late on a
 busy machine. When nothing but such tests failed, and at most MOST of them, each runs once more in a fresh process.
-All other tests run once, and so do those with the mark `once`, which look for what fails only sometimes.
+All other tests run once, and so do those with the mark `once`, which look for rare failures.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 
 MOST = 3
-MARKS, ONCE = ("client", "desktop"), "once"
+MARKS = ("client", "desktop")
+ONCE = "once"
 MARKED = "marked_test"  # the property of a report that names such a test
 SECOND = "--second"  # this is the fresh process; pytest arguments follow
 RESULTS = "--junitxml="  # where pytest writes the results; those of the second run are beside them
@@ -85,7 +86,7 @@ class Run:
         if len(self._marked) > MOST:
             self.refusal = f"{len(self._marked)} tests of desktop and clients failed, more than {MOST}"
         elif self._elsewhere:
-            self.refusal = f"{len(self._elsewhere)} of the tests that failed may run once only"
+            self.refusal = f"{len(self._elsewhere)} of the failures must not run again"
         elif forbidden_skips(reporter):
             self.refusal = "tests were skipped"
         elif session.shouldfail or session.shouldstop:

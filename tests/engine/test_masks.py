@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 import time
 
 import pytest
@@ -72,6 +73,7 @@ def test_a_row_says_by_which_approvals_it_was_judged_and_where_its_time_went(hou
     assert row.cwd == "/"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="its clock moves in steps of 16 ms")
 def test_a_large_payload_with_many_secrets_and_keys_takes_no_more_for_each_of_them() -> None:
     """Each key and each mask once, not each with each: 2,000 keys took seconds."""
 

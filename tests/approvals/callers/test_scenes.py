@@ -217,7 +217,7 @@ MENUS: dict[str, tuple[Scene, Proof]] = {
     "wired": (panel("wired"), PASSPHRASE),
     "tint2": (panel("tint2"), PASSPHRASE),
     "the panel of LXQt in VNC": (panel("lxqt-panel", seen(45, 1, "Xtigervnc")), CLICK),
-    "COSMIC": (panel("cosmic-applet-status-area"), CLICK),
+    "COSMIC": (panel("cosmic-applets"), CLICK),
     "Cinnamon of Mint": (panel("xapp-sn-watcher"), CLICK),
     "Cinnamon": (panel("cinnamon"), CLICK),
     "Deepin": (panel("dde-dock"), PASSPHRASE),

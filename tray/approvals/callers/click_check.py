@@ -50,12 +50,13 @@ PACKAGED_EXTENSION = lazy_pattern(r"/usr/(?:(?:share|lib|lib64)/chromium(?:-brow
 AUTOMATION_VARIABLES = word_set(
     "MOZ_AUTOMATION MOZ_HEADLESS MOZ_MARIONETTE WEBKIT_INSPECTOR_HTTP_SERVER WEBKIT_INSPECTOR_SERVER"
 )
-# Names, because no rule tells a panel that started after an agent from gdbus, with which the agent could click.
+# A list: nothing else distinguishes a panel that started after an agent from gdbus, with which the agent could click.
 DESKTOPS = word_set(
-    "budgie-panel cinnamon cosmic-applet-status-area cosmic-panel dunst fnott gnome-shell io.elementary.wingpanel "
-    "kded5 kded6 lxpanel lxqt-notificationd lxqt-panel mako mate-notification-daemon mate-panel "
-    "notification-area-applet notification-daemon notify-osd plasmashell sfwbar snixembed swaybar swaync "
-    "ukui-panel waybar wrapper-2.0 xapp-sn-watcher xembedsniproxy xfce4-notifyd xfce4-panel"
+    "budgie-panel cinnamon cosmic-applets cosmic-notifications cosmic-panel dunst fnott gnome-shell "
+    "io.elementary.notifications io.elementary.wingpanel kded5 kded6 lxpanel lxqt-notificationd lxqt-panel mako "
+    "mate-notification-daemon mate-panel notification-area-applet notification-daemon notify-osd plasmashell "
+    "sfwbar snixembed swaybar swaync ukui-panel waybar wrapper-2.0 xapp-sn-watcher xembedsniproxy xfce4-notifyd "
+    "xfce4-panel"
 )
 # Interpreters of the system's with the one script that a desktop has them run.
 DESKTOP_SCRIPTS = {"gjs-console": "/usr/share/gnome-shell/org.gnome.Shell.Notifications"}
