@@ -220,6 +220,28 @@ def test_a_first_row_that_gets_a_submenu_is_another_row_of_the_menu(stage: Stage
     assert labels[pause].startswith("Paused until")
 
 
+def test_a_host_that_reads_one_level_is_told_to_read_the_next_one_once(stage: Stage, host: Watcher) -> None:
+    submenus = [row[0] for row in stage.do(host.rows(stage.item)) if row[2]]
+    host.signals.clear()
+
+    assert set(submenus) < set(stage.do(host.level(stage.item, 0)))
+    wait(lambda: told_layouts(host) == submenus, "the host is told of each submenu")
+    for number_of_one in submenus:
+        stage.do(host.level(stage.item, number_of_one))
+    stage.do(host.rows(stage.item))  # its answer comes behind all that was told before
+    deeper = told_layouts(host)[len(submenus) :]
+    host.signals.clear()
+    for number_of_one in submenus:
+        stage.do(host.level(stage.item, number_of_one))
+    stage.do(host.rows(stage.item))
+
+    assert len(set(deeper)) == len(deeper)
+    assert not set(deeper) & set(submenus)
+    assert told_layouts(host) == [], "it has read them all"
+    stage.do(host.level(stage.item, 0))
+    wait(lambda: told_layouts(host) == submenus, "what reads the menu from its top may be another host")
+
+
 def told_layouts(host: Watcher) -> list[int]:
     """The parents whose rows the host was told to read again."""
     return [body[1] for member, body in host.signals if member == "LayoutUpdated"]

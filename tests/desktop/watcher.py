@@ -135,6 +135,11 @@ class Watcher:
         _, root = await self.call(name, MENU_PATH, MENU, "GetLayout", "iias", 0, -1, [])
         return list(root[2])
 
+    async def level(self, name: str, number: int) -> list[int]:
+        """The numbers of the rows below this one, read as Plasma does: one level at a time."""
+        _, row = await self.call(name, MENU_PATH, MENU, "GetLayout", "iias", number, 1, [])
+        return [child[0] for child in row[2]]
+
     async def click(self, name: str, number: int) -> str:
         """The error's name, "" when it was taken."""
         return await self.event(name, number, "clicked")

@@ -2,6 +2,7 @@
 
 # dbus-fast reads the annotations of this module as D-Bus signatures, so they must not be postponed to strings.
 
+import asyncio
 from collections.abc import Callable
 from itertools import count
 from typing import Annotated
@@ -33,19 +34,21 @@ class Menu(ServiceInterface):
         self.opened = opened
         self._revisions = count(2)
         self._revision = 1
+        self._announced: set[int] = set()  # rows whose menu the host was told to read
 
     def publish(self, change: MenuChange) -> None:
         """Rows that changed are repainted in place; only parents whose children changed are read again."""
         if change.rows:
             self.ItemsPropertiesUpdated([[number, _variants(properties)] for number, properties in change.rows], [])
         for parent in change.parents:
-            self._revision = next(self._revisions)
-            self.LayoutUpdated(self._revision, parent)
+            self._have_read(parent)
 
     @dbus_method()
     def GetLayout(  # noqa: N802
         self, parent: DBusInt32, depth: DBusInt32, names: Names
     ) -> Annotated[tuple[int, Node], DBusSignature("u(ia{sv}av)")]:
+        if depth == 1:
+            asyncio.get_running_loop().call_soon(self._announce_submenus, parent)
         return self._revision, self._node(parent, depth, names)
 
     @dbus_method()
@@ -113,6 +116,22 @@ class Menu(ServiceInterface):
         tuple[list[list[int | MenuProperties]], list[list[int | list[str]]]], DBusSignature("a(ia{sv})a(ias)")
     ]:
         return changed, removed
+
+    def _announce_submenus(self, parent: int) -> None:
+        """A host that reads one level at a time, such as Plasma, reads the next level before it is opened.
+
+        Otherwise Plasma opens a submenu while it is empty and small, and the rows that follow may be off the screen.
+        """
+        rows = self.table.rows
+        self._announced &= set() if parent == ROOT else rows.keys()
+        for child in rows[parent].children if parent in rows else ():
+            if rows[child].children and child not in self._announced:
+                self._announced.add(child)
+                self._have_read(child)
+
+    def _have_read(self, parent: int) -> None:
+        self._revision = next(self._revisions)
+        self.LayoutUpdated(self._revision, parent)
 
     def _node(self, number: int, depth: int, names: list[str]) -> Node:
         row = self.table.rows.get(number)
