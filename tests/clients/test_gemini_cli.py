@@ -154,7 +154,7 @@ class TestGeminiCli(Scenes):
 
     @staticmethod
     def is_notified(one: Session, terminal: Terminal) -> bool:
-        """Whether its question is notified. A key right behind the text counts as part of it, and is pressed again."""
+        """Whether its question is notified. A key right behind the text counts as part of it: press again."""
         try:
             return bool(wait(lambda: one.rows("notification"), 3))
         except Overdue:
