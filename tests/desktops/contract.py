@@ -49,9 +49,8 @@ def ask(desktop: Shell, live: Live) -> subprocess.Popen[bytes]:
     return relay
 
 
-def answer_question(desktop: Shell, live: Live, button: str) -> str:
-    """Press this button under a new question; returns what the agent is answered."""
-    relay = ask(desktop, live)
+def answer_question(desktop: Shell, relay: subprocess.Popen[bytes], button: str) -> str:
+    """Press this button under the question; returns what the agent is answered."""
     desktop.press_button(button)
     output, _ = relay.communicate(timeout=SLOW)
     answer = json.loads(output)["hookSpecificOutput"]["decision"]["behavior"]
@@ -164,7 +163,7 @@ class Contract:
         live.configure(ASKS)
         self.appear(desktop, live)
 
-        assert answer_question(desktop, live, button) == behaviour
+        assert answer_question(desktop, ask(desktop, live), button) == behaviour
 
     def test_a_question_repeated_at_once_has_its_buttons(self, desktop: Shell, live: Live) -> None:
         """Plasma refuses what repeats its last notification within a second, which this does on a quick machine."""
@@ -172,7 +171,7 @@ class Contract:
         self.appear(desktop, live)
         answers = []
         for button in ("Allow", "Deny"):
-            answers.append(answer_question(desktop, live, button))
+            answers.append(answer_question(desktop, ask(desktop, live), button))
             wait(desktop.is_clear, SLOW, "the question is gone")
 
         assert answers == ["allow", "deny"]

@@ -77,8 +77,8 @@ class Shell(Desk, ABC):
 
     def drawn_at(self, box: tuple[int, int, int, int], *colours: str) -> tuple[int, int] | None:
         """The middle of what is drawn within the box in one of these colours."""
-        left, top, right, bottom = next(self.bounds(box, *colours), (0, 0, 0, 0))
-        return ((left + right) // 2, (top + bottom) // 2) if right else None
+        found = next(self.bounds(box, *colours), None)
+        return ((found[0] + found[2]) // 2, (found[1] + found[3]) // 2) if found else None
 
     def bounds(self, box: tuple[int, int, int, int], *colours: str) -> Iterator[tuple[int, int, int, int]]:
         """Left, top, right and bottom of what is drawn within the box, for each of these colours that is there."""

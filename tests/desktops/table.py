@@ -71,7 +71,7 @@ def render(results: dict[str, Results]) -> str:
 
 
 def _row(title: str, cells: Iterable[str]) -> str:
-    return f"| {' | '.join((title, *cells))} |".replace("|  |", "| |", 1)
+    return f"| {' | '.join((title, *cells))} |"
 
 
 def stored() -> dict[str, Results]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 from desk.wait import wait
-from desktops.contract import ASKS, SLOW, SOUNDING, Contract, ask
+from desktops.contract import ASKS, SLOW, SOUNDING, Contract, answer_question, ask
 from desktops.gnome import APP_INDICATOR, Gnome
 from desktops.shell import Shell
 from live import Live
@@ -55,7 +53,5 @@ class TestGnome(Contract):
             live.relay("claude-code", "Notification", SOUNDING | {"session_id": f"s-{number}"})
 
         wait(lambda: questions(desktop) not in ([], [dropped]), SLOW, "the question is sent again under another id")
-        desktop.press_button("Allow")
 
-        output, _ = relay.communicate(timeout=SLOW)
-        assert json.loads(output)["hookSpecificOutput"]["decision"]["behavior"] == "allow"
+        assert answer_question(desktop, relay, "Allow") == "allow"

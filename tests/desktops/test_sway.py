@@ -8,8 +8,7 @@ import pytest
 from desk.wait import wait
 from desktops.contract import Contract
 from desktops.sway import SERVER, Sway
-
-from tray.notify.freedesktop import FreedesktopBackend
+from notify.parts import states
 
 
 class TestSway(Contract):
@@ -18,22 +17,13 @@ class TestSway(Contract):
     def test_do_not_disturb_of_swaync_is_known_at_once(self, running: Sway, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", running.environment["DBUS_SESSION_BUS_ADDRESS"])
 
-        async def states() -> list[bool]:
-            backend = FreedesktopBackend()
-            found = [(await backend.server_state()).may_interrupt]
-            for option in ("--dnd-on", "--dnd-off"):
-                done = running.run(["swaync-client", option])
-                assert done.returncode == 0, done.stderr
-                found.append((await backend.server_state()).may_interrupt)
-            await backend.close()
-            return found
-
         running.stop(running.mako)
         wait(lambda: not running.bus.has_name(SERVER), what="the bus knows that mako has ended")
         swaync = running.start(["swaync"])
         wait(lambda: running.bus.has_name(SERVER), what="swaync is there")
         try:
-            assert asyncio.run(states()) == [True, False, True]
+            switch = [["swaync-client", option] for option in ("--dnd-on", "--dnd-off")]
+            assert asyncio.run(states(running, switch)) == [True, False, True]
         finally:
             running.stop(swaync)
             wait(lambda: not running.bus.has_name(SERVER), what="the bus knows that swaync has ended")

@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,10 +18,12 @@ if sys.platform != "linux":
 
 from dbus_fast import Message
 from dbus_fast.aio import MessageBus
+from desk import Desk
 from desk.parts import answers
 from desk.sound import COMMAND, Recording, server
 from notify.samples import LONG
 
+from tray.notify.freedesktop import FreedesktopBackend
 from tray.notify.server import NAME, PATH
 
 BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN" "">
@@ -145,3 +147,15 @@ def begins(recorder: subprocess.Popen[bytes], output: Path) -> bool:
             return True
         time.sleep(0.005)
     return False
+
+
+async def states(desk: Desk, commands: Iterable[Sequence[str]]) -> list[bool]:
+    """Whether the server of the session bus may be interrupted, at first and after each of these commands."""
+    backend = FreedesktopBackend()
+    found = [(await backend.server_state()).may_interrupt]
+    for argv in commands:
+        done = desk.run(argv)
+        assert done.returncode == 0, done.stderr
+        found.append((await backend.server_state()).may_interrupt)
+    await backend.close()
+    return found

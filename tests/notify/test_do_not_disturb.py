@@ -32,17 +32,7 @@ def test_a_real_server_that_was_told_to_be_quiet_says_so(
     with Desk(tmp_path / "d", panel=None, notifications=server, sound=False, size=(640, 400)) as desk:
         monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", desk.environment["DBUS_SESSION_BUS_ADDRESS"])
 
-        async def heard() -> list[bool]:
-            backend = FreedesktopBackend()
-            found = [(await backend.server_state()).may_interrupt]
-            for argv in words:
-                done = desk.run(argv)
-                assert done.returncode == 0, done.stderr
-                found.append((await backend.server_state()).may_interrupt)
-            await backend.close()
-            return found
-
-        assert asyncio.run(heard()) == [True, False, True]
+        assert asyncio.run(parts.states(desk, words)) == [True, False, True]
 
 
 GSETTINGS = """#!/bin/sh

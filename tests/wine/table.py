@@ -37,9 +37,9 @@ def main(words: list[str]) -> None:
         print(render(**json.loads(RESULTS.read_text())), end="")
         return
     commit, junit = words
-    results = {"commit": commit, "tests": read(Path(junit))}
-    RESULTS.write_text(json.dumps(results, indent=2) + "\n")
-    PAGE.write_text(render(**json.loads(RESULTS.read_text())))
+    tests = read(Path(junit))
+    RESULTS.write_text(json.dumps({"commit": commit, "tests": tests}, indent=2) + "\n")
+    PAGE.write_text(render(commit, tests))
 
 
 if __name__ == "__main__":
