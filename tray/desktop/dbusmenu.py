@@ -41,7 +41,7 @@ class Menu(ServiceInterface):
         if change.rows:
             self.ItemsPropertiesUpdated([[number, _variants(properties)] for number, properties in change.rows], [])
         for parent in change.parents:
-            self._have_read(parent)
+            self._signal_layout(parent)
 
     @dbus_method()
     def GetLayout(  # noqa: N802
@@ -123,13 +123,13 @@ class Menu(ServiceInterface):
         Otherwise Plasma opens a submenu while it is empty and small, and the rows that follow may be off the screen.
         """
         rows = self.table.rows
-        self._announced &= set() if parent == ROOT else rows.keys()
+        self._announced.intersection_update(() if parent == ROOT else rows)
         for child in rows[parent].children if parent in rows else ():
             if rows[child].children and child not in self._announced:
                 self._announced.add(child)
-                self._have_read(child)
+                self._signal_layout(child)
 
-    def _have_read(self, parent: int) -> None:
+    def _signal_layout(self, parent: int) -> None:
         self._revision = next(self._revisions)
         self.LayoutUpdated(self._revision, parent)
 
