@@ -36,24 +36,20 @@ def passes_the_second_time(name):
 FLAKY = "passes_the_second_time({name!r})"
 BROKEN = "assert {name!r} == 'right'"
 GOOD = "pass"
-MARKS = ("client", "desktop")
 SKIPPED = "pytest.skip('not here')"
 
 
 class Project:
-    """A folder with tests; names that begin with `desk` or `clie`, or end with `once`, have that mark."""
+    """A folder with tests; names that end with `once` have that mark."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         (folder / "conftest.py").write_text(CONFTEST)
-        (folder / "pytest.ini").write_text(
-            "[pytest]\nmarkers =\n  client: a real client\n  desktop: needs a desktop\n  once: never again\n"
-        )
+        (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n  once: never again\n")
 
     def run(self, bodies: Mapping[str, str], *options: str, **variables: str) -> tuple[int, list[str]]:
         """Exit code and output of the runner, with these tests."""
-        (self.folder / "desktop").mkdir()  # a folder of that name is not the mark
-        (self.folder / "desktop" / "test_all.py").write_text(HEAD + "".join(map(_test, bodies, bodies.values())))
+        (self.folder / "test_all.py").write_text(HEAD + "".join(map(_test, bodies, bodies.values())))
         done = subprocess.run(
             [sys.executable, rerun.__file__, *options],
             cwd=self.folder, env={**os.environ, **variables},
@@ -63,14 +59,13 @@ class Project:
 
 
 def _test(name: str, body: str) -> str:
-    mark = next((f'@pytest.mark.{mark}\n@pytest.mark.xdist_group("a@b")\n' for mark in MARKS if name[:4] in mark), "")
-    mark += "@pytest.mark.once\n" if name.endswith("once") else ""
+    mark = "@pytest.mark.once\n" if name.endswith("once") else '@pytest.mark.xdist_group("a@b")\n'
     parameters = '@pytest.mark.parametrize("sign", ["x@y"])\n'
     return f"\n{parameters}{mark}def test_{name}(sign):\n    {body.format(name=name)}\n"
 
 
 def named(name: str) -> str:
-    return f"desktop/test_all.py::test_{name}[x@y]"
+    return f"test_all.py::test_{name}[x@y]"
 
 
 @pytest.fixture
@@ -79,23 +74,36 @@ def project(tmp_path: Path) -> Project:
 
 
 @pytest.mark.parametrize("options", [(), ("-n", "2", "--dist", "loadgroup")])
-def test_a_test_of_the_desktop_that_failed_once_runs_again_and_is_printed(
+def test_a_test_that_failed_once_runs_again_and_is_printed_with_its_row(
     project: Project, options: tuple[str, ...]
 ) -> None:
-    code, lines = project.run({"desk": FLAKY, "plain": GOOD}, *options)
+    code, lines = project.run({"late": FLAKY, "plain": GOOD}, *options)
 
     assert code == 0, "\n".join(lines)
-    assert f"Failed once, passed the second time: {named('desk')}" in lines
+    assert f"flaky: {named('late')}" in lines
+    assert any(row and row[1] == named("late") for row in map(rerun.ROW.match, lines))
     assert "2 passed, 1 rerun in " in lines[-1]
     assert lines[-1].startswith("=====")
 
 
-def test_a_test_of_a_client_runs_again_too(project: Project) -> None:
-    code, lines = project.run({"client": FLAKY, "desk": FLAKY, "plain": GOOD})
+def test_each_of_them_runs_in_a_process_of_its_own(project: Project) -> None:
+    alone = "import sys; passes_the_second_time({name!r}); assert not hasattr(sys, 'other'); sys.other = 1"
+
+    code, lines = project.run({"one": alone, "two": alone})
 
     assert code == 0, "\n".join(lines)
-    assert f"Failed once, passed the second time: {named('client')}" in lines
-    assert "3 passed, 2 rerun in " in lines[-1]
+    assert "2 passed, 2 rerun in " in lines[-1]
+
+
+@pytest.mark.parametrize(("rows", "expected"), [(rerun.LISTED - 1, 0), (rerun.LISTED, 1)])
+def test_a_test_that_is_listed_three_times_fails_the_run(project: Project, rows: int, expected: int) -> None:
+    (project.folder / "tests").mkdir()
+    (project.folder / rerun.LIST).write_text(f"| 2026-11-29 | `{named('plain')}` | it was late |\n" * rows)
+
+    code, lines = project.run({"plain": GOOD})
+
+    assert code == expected
+    assert (f"{named('plain')} is listed 3 times in tests/flaky.md: mend it" in lines) is bool(expected)
 
 
 @pytest.mark.parametrize(
@@ -106,21 +114,22 @@ def test_a_test_of_a_client_runs_again_too(project: Project) -> None:
 def test_the_table_of_results_says_what_passed_the_second_time(project: Project, body: str, expected: str) -> None:
     results = project.folder / "results"
 
-    project.run({"desk": body, "desk_other": GOOD}, f"--junitxml={results}")
+    project.run({"one": body, "other": GOOD}, f"--junitxml={results}")
 
-    assert table.read(results) == {"test_desk": expected, "test_desk_other": "passed"}
+    assert table.read(results) == {"test_one": expected, "test_other": "passed"}
 
 
 def test_a_test_that_fails_twice_fails_the_run(project: Project) -> None:
-    code, lines = project.run({"desk_one": FLAKY, "desk_two": BROKEN})
+    code, lines = project.run({"one": FLAKY, "two": BROKEN, "three": GOOD})
 
     assert code == 1
-    assert "1 failed, 1 passed in " in lines[-1]
+    assert f"failed twice: {named('two')}" in lines
+    assert f"flaky: {named('one')}" in lines
+    assert "1 failed, 2 passed, 2 rerun in " in lines[-1]
 
 
-@pytest.mark.parametrize("other", ["plain", "desk_once"])
-def test_any_other_test_runs_once_and_so_do_those_of_the_desktop_beside_it(project: Project, other: str) -> None:
-    code, lines = project.run({"desk": FLAKY, other: FLAKY})
+def test_a_test_with_the_mark_once_runs_once_and_so_do_those_beside_it(project: Project) -> None:
+    code, lines = project.run({"late": FLAKY, "rare_once": FLAKY})
 
     assert code == 1
     assert "No test runs again: 1 of the failures must not run again." in lines
@@ -128,37 +137,35 @@ def test_any_other_test_runs_once_and_so_do_those_of_the_desktop_beside_it(proje
 
 
 @pytest.mark.parametrize(("failing", "expected"), [(rerun.MOST, 0), (rerun.MOST + 1, 1)])
-def test_more_than_three_are_too_many(project: Project, failing: int, expected: int) -> None:
-    code, lines = project.run({f"desk_{number}": FLAKY for number in range(failing)})
+def test_more_than_eight_are_too_many(project: Project, failing: int, expected: int) -> None:
+    code, lines = project.run({f"late_{number}": FLAKY for number in range(failing)})
 
     assert code == expected
-    assert (f"No test runs again: {failing} tests of desktop and clients failed, more than 3." in lines) is bool(
-        expected
-    )
+    assert (f"No test runs again: {failing} tests failed, more than 8." in lines) is bool(expected)
 
 
 def test_a_run_that_stopped_at_its_first_failure_has_not_passed(project: Project) -> None:
-    code, lines = project.run({"desk": FLAKY, "plain": GOOD}, "-x")
+    code, lines = project.run({"late": FLAKY, "plain": GOOD}, "-x")
 
     assert code == 1
     assert "No test runs again: the run stopped before its end." in lines
 
 
 def test_a_skip_that_is_not_allowed_fails_the_run_whatever_else_failed(project: Project) -> None:
-    code, lines = project.run({"desk": FLAKY, "plain": SKIPPED}, NO_SKIPS="1")
+    code, lines = project.run({"late": FLAKY, "plain": SKIPPED}, NO_SKIPS="1")
 
     assert code == 1
     assert "No test runs again: tests were skipped." in lines
 
 
 def test_a_test_that_is_skipped_the_second_time_has_not_passed(project: Project) -> None:
-    code, _ = project.run({"desk": "passes_the_second_time({name!r}); pytest.skip('not now')"})
+    code, _ = project.run({"late": "passes_the_second_time({name!r}); pytest.skip('not now')"})
 
     assert code == 1
 
 
 def test_without_a_failure_the_last_line_is_that_of_pytest(project: Project) -> None:
-    code, lines = project.run({"desk": GOOD, "plain": GOOD})
+    code, lines = project.run({"late": GOOD, "plain": GOOD})
 
     assert (code, "2 passed in " in lines[-1]) == (0, True)
 
@@ -166,7 +173,7 @@ def test_without_a_failure_the_last_line_is_that_of_pytest(project: Project) -> 
 def test_a_file_that_cannot_be_imported_fails_the_run(project: Project) -> None:
     (project.folder / "test_broken.py").write_text("import no_such_module\n")
 
-    code, lines = project.run({"desk": FLAKY})
+    code, lines = project.run({"late": FLAKY})
 
     assert code != 0
-    assert not any("passed the second time" in line for line in lines)
+    assert not any(line.startswith("flaky") for line in lines)

@@ -1,4 +1,4 @@
-"""The counts that one event may take, and what a count outside its budget means."""
+"""The counts that one event may take: upper limits, of which only what is above is a problem."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from counts import python_calls, system_calls
 from counts.scene import ONE_HOOK, ZERO_MATCH
 
 PYTHON = "3.11"  # the CPython that the budgets hold for
-TOLERANCE = 0.03
+TOLERANCE = 0.10  # above a budget
 ELSEWHERE = 0.25  # above a budget, with any other Python
-# Two threads that wake up together make one system call less each: 25 or 27 with one event, by chance.
-FEWER = {"system calls of the tray": 2}
 
 BUDGETS: Mapping[str, int] = {
     f"{ZERO_MATCH}: system calls of the relay in C": 25,
@@ -47,17 +45,13 @@ def _measured() -> Iterator[tuple[str, int]]:
 def problem(name: str, count: int, python: str = "") -> str:
     """What is wrong with a count, and what to do; "" when it is within its budget."""
     budget, version = BUDGETS[name], python or running()
-    exact = version == PYTHON
-    above = TOLERANCE if exact else ELSEWHERE
+    above = TOLERANCE if version == PYTHON else ELSEWHERE
     if count > budget * (1 + above):
         return (
             f"{name}: {count}, the budget is {budget} and {above:.0%} more ({version}): find what the event does"
             " more than before (`.venv/bin/python tests/counts`), or raise the budget in tests/counts/budgets.py"
             " and write the reason into the commit."
         )
-    fewer = next((number for words, number in FEWER.items() if name.endswith(words)), 0)
-    if exact and count < budget * (1 - TOLERANCE) - fewer:
-        return f"{name}: {count}, the budget is {budget}: write {count} into tests/counts/budgets.py."
     return ""
 
 

@@ -40,8 +40,7 @@ def read(path: Path) -> dict[str, str]:
     from rerun import SECOND_RESULTS
 
     found = _read_run(path)
-    second = path.with_name(f"{path.name}{SECOND_RESULTS}")
-    if second.exists():
+    for second in sorted(path.parent.glob(f"{path.name}{SECOND_RESULTS}*")):
         found |= {name: SECOND if ended == "passed" else ended for name, ended in _read_run(second).items()}
     return found
 
