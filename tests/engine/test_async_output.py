@@ -13,6 +13,7 @@ import pytest
 from desk import wait
 from house import PRE_TOOL_USE, House
 
+from tray.engine.guard_summary import guards
 from tray.model.decision import Answer, Verdict
 from tray.model.event import RelayRequest
 from tray.notify.policy import AlertClass, alerts
@@ -193,3 +194,12 @@ def test_however_it_ends_what_was_shown_is_taken_back(house: House, way: str) ->
 
     assert house.last.hooks[0]["status"] in ("failed", "timed_out")
     assert [text for _, text in house.shown] in ([], ["Linting", ""])
+
+
+@pytest.mark.parametrize(("handler", "guarded"), [({}, False), (WAITED, True)])
+def test_a_hook_that_no_agent_waits_for_guards_nothing_for_the_relay(
+    house: House, handler: dict[str, Any], guarded: bool
+) -> None:
+    beside(house, "exit 0", **handler)
+
+    assert bool(guards(house.stores.ledger.state, house.stores.switch, ("claude-code",))) is guarded

@@ -206,3 +206,14 @@ def test_a_hook_whose_matcher_fails_guards_every_tool(house: House, monkeypatch:
     assert guard.failure is Failure.BLOCK
     assert covers(guard, "Bash")
     assert covers(guard, "mcp__disk__wipe")
+
+
+def test_a_tool_that_one_pattern_names_is_guarded_although_another_excepts_it(house: House) -> None:
+    """The pattern's row excepts every known tool that it does not match, `Read` among them."""
+    house.hook("shells", on="tool_before", tool="Ba(sh|tch)", script="exit 0")
+    house.hook("reads", on="tool_before", tool="Read", script="exit 0")
+
+    (guard,) = found(house)
+
+    assert guard.is_exception
+    assert [covers(guard, name) for name in ("Bash", "Read", "Write")] == [True, True, False]

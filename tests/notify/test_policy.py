@@ -313,6 +313,17 @@ def test_a_call_that_another_hook_refused_was_not_let_through() -> None:
     ]
 
 
+def test_a_call_that_another_hook_asks_about_was_not_let_through() -> None:
+    ask = said(Verdict.ASK, "sure?", "other")
+
+    found = alerts(bash(), dataclasses.replace(ask, outcomes=(*ask.outcomes, MISSING)))
+
+    assert [(alert.cls, alert.urgency) for alert in found] == [
+        (AlertClass.ASKED, Urgency.CRITICAL),
+        (AlertClass.HOOK_FAILED, Urgency.NORMAL),
+    ]
+
+
 def test_a_rewrite_names_its_author_and_is_not_told_when_the_call_was_denied() -> None:
     rewrite = Rewrite(target=Target.INPUT, value={"command": "ls"})
     author = Outcome(hook="tidy", status=Status.OK, output=HookOutput(rewrite=rewrite))

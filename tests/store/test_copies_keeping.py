@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tray.model.hook import Command, Hook, Match, Source
-from tray.store.copies import Bundle, Copies, Manifest
+from tray.store.copies import DRAFT, DRAFT_SECONDS, Bundle, Copies, Manifest
 
 KEEPERS = 3
 KEEPER = """
@@ -146,3 +148,16 @@ def spoil(copy: Path, harm: str, elsewhere: Path) -> None:
             copy.write_text("evil")
         else:
             copy.symlink_to(elsewhere)
+
+
+@pytest.mark.parametrize(("age", "stays"), [(0, True), (DRAFT_SECONDS + 60, False), (-DRAFT_SECONDS - 60, False)])
+def test_a_draft_stays_only_while_another_process_may_write_it(copies: Copies, age: float, stays: bool) -> None:
+    """A clock that ran ahead and was set back leaves a draft that is dated in the future."""
+    draft = copies.folder / f"{DRAFT}left"
+    draft.mkdir()
+    then = time.time() - age
+    os.utime(draft, (then, then))
+
+    copies.prune(())
+
+    assert draft.exists() is stays

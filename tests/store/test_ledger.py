@@ -279,3 +279,23 @@ def test_a_confirmed_setting_is_no_hook(database: Database) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="no permission bits")
 def test_the_file_is_ours_alone(database: Database) -> None:
     assert oct(database.path.stat().st_mode & 0o777) == "0o600"
+
+
+def test_a_row_about_another_hook_does_not_keep_an_approval_from_being_undone(database: Database) -> None:
+    ledger = Ledger(database)
+    write(ledger, LedgerAction.APPROVE, command("first"), "d1")
+    version = ledger.state.version
+    write(ledger, LedgerAction.APPROVE, command("second"), "d2")
+
+    assert ledger.undo(version, "tray") > version
+    assert [one.hook.name for one in ledger.in_order()] == ["second"]
+
+
+def test_a_later_row_about_the_same_hook_keeps_an_approval_from_being_undone(database: Database) -> None:
+    ledger = Ledger(database)
+    write(ledger, LedgerAction.APPROVE, command("first"), "d1")
+    version = ledger.state.version
+    write(ledger, LedgerAction.APPROVE, command("first"), "d2")
+
+    assert ledger.undo(version, "tray") == 0
+    assert [one.digest for one in ledger.in_order()] == ["d2"]

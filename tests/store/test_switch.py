@@ -274,3 +274,13 @@ def test_a_snooze_is_kept_for_the_next_tray(database: Database) -> None:
     switch.snooze(None)
 
     assert (kept, Switch(database).state().snoozed_until) == (5001, 0)
+
+
+def test_no_hook_starts_during_a_pause_that_covers_it(database: Database) -> None:
+    switch = Switch(database, clock=lambda: 100.0)
+    switch.pause(200.0, agent="claude-code", channel="menu")
+
+    with switch.starting("s", "claude-code") as may:
+        assert not may
+    with switch.starting("s", "codex") as may:
+        assert may

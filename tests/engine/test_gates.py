@@ -1,0 +1,37 @@
+"""Which gate keeps a hook from running, by how deep below other hooks its event comes from."""
+
+from __future__ import annotations
+
+import pytest
+
+from tray.engine.gates import MAX_DEPTH, gate
+from tray.model.decision import Gate, Verdict
+from tray.model.event import Event, EventKind
+from tray.model.hook import Action, Command, Hook, Match, Rule, Source
+
+COMMAND = Command(line="./guard.sh", folder="/c")
+RULE = Rule(verdict=Verdict.DENY, reason="no")
+
+
+@pytest.mark.parametrize(
+    ("action", "depth", "expected"),
+    [
+        (COMMAND, 0, None),
+        (COMMAND, MAX_DEPTH, None),
+        (COMMAND, MAX_DEPTH + 1, Gate.TOO_DEEP),
+        (RULE, MAX_DEPTH + 1, None),
+    ],
+)
+def test_a_hook_runs_three_levels_below_other_hooks_and_no_deeper_and_a_rule_always_counts(
+    action: Action, depth: int, expected: Gate | None
+) -> None:
+    hook = Hook(
+        name="guard",
+        source=Source(kind="hooktray", path="/c/hooktray.yaml"),
+        match=Match(event="tool_before"),
+        action=action,
+        dialect="starchild",
+    )
+    event = Event(id="1", agent="claude-code", name="PreToolUse", kind=EventKind.TOOL_BEFORE, depth=depth)
+
+    assert gate(hook, event, switch_gate=None) is expected
