@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import bisect
 import hashlib
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from tray.lazy_dataclass import dataclass, replace
 from tray.lazy_pattern import lazy_pattern
+from tray.text.secret_commands import COMMAND_END, COMMAND_LENGTH, COMMANDS
 from tray.text.secret_patterns import (
     BARE_VALUE,
     CLEAN_TAIL,
     CLEAN_VALUE,
     ENV_VALUE,
     FLAG,
+    MASK,
     NAME,
     PLAIN_VALUE,
     QUOTED_VALUE,
@@ -23,8 +26,12 @@ from tray.text.secret_patterns import (
     TOKEN,
 )
 
+OPTION = lazy_pattern(r"-{1,2}[\w.-]{0,64}")
 _DEPTH = 100  # levels of a JSON value; what lies deeper is masked whole
 _NAMES = 64  # characters before a name that may belong to it
+# Control sequences (CSI, OSC and the short ones) of a terminal.
+ESCAPES = lazy_pattern(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)?|[ -/]*[0-~])")
+ARGV_LENGTH = 64  # strings of a list that may be the words of a command
 _HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
 
 
@@ -47,10 +54,22 @@ class _SecretSpan:
 def redact(text: str, keep: int | None = None, names: Collection[str] = ()) -> Redacted:
     """The text with "[masked <kind> <fingerprint>]" for each secret; equal secrets have equal fingerprints.
 
+    A text with secrets loses the escape sequences of terminals, which may be inside of one.
+
     With `keep`, only so many characters of the text come out, but for a secret at that border, which is masked as
     far as the text goes: a caller gives some more than it keeps, so that no secret is cut into what no rule knows.
     `names` of hooks are no names of secrets where a text begins with them: `no-secrets: keep secrets out`.
     """
+    if "\x1b" in text:
+        plain = ESCAPES.sub("", text)
+        found = _spans(plain, names)
+        return _mask_spans(plain, found, keep) if found else Redacted(text[:keep])
+    found = _spans(text, names)
+    return _mask_spans(text, found, keep) if found else Redacted(text[:keep])
+
+
+def _spans(text: str, names: Collection[str]) -> list[_SecretSpan]:
+    """Where the secrets of a text are, in order and without overlaps."""
     low = text.lower() if text.isascii() else fold_case(text)
     present = None if low is None else find_words(low)
     found: list[_SecretSpan] = []
@@ -61,9 +80,31 @@ def redact(text: str, keep: int | None = None, names: Collection[str] = ()) -> R
             for shown in shape.finditer(text):
                 if not shown["value"].startswith("[masked"):
                     found.append(_SecretSpan(*shown.span("value"), kind))
+    for word, program, argument in COMMANDS:
+        if present is None or word in present:
+            found += _command_spans(text, program, argument)
     if named := find_names(text, low, present):
         found += _named_spans(text, named, _title_spans(text, names))
-    return _mask_spans(text, _merge_spans(found), keep) if found else Redacted(text[:keep])
+    return _merge_spans(_outside_masks(text, found) if "[masked " in text else found)
+
+
+def _outside_masks(text: str, spans: list[_SecretSpan]) -> list[_SecretSpan]:
+    """The spans that do not begin inside of a mask that the text already has."""
+    masks = [mask.span() for mask in MASK.finditer(text)]
+    before = [bisect.bisect_left(masks, (span.start, 0)) - 1 for span in spans]
+    return [span for span, at in zip(spans, before, strict=True) if at < 0 or span.start >= masks[at][1]]
+
+
+def _command_spans(text: str, program: re.Pattern[str], argument: re.Pattern[str]) -> Iterator[_SecretSpan]:
+    """The secrets among the arguments of a program, up to the end of each command or its next call."""
+    command = program.search(text)
+    while command:
+        start, limit = command.end(), min(len(text), command.end() + COMMAND_LENGTH)
+        command = program.search(text, start)
+        last = COMMAND_END.search(text, start, limit)
+        end = min(last.start() if last else limit, command.start() if command else limit)
+        for shown in argument.finditer(text, start, end):
+            yield _SecretSpan(*shown.span("value"), "argument")
 
 
 def _mask_spans(text: str, spans: list[_SecretSpan], keep: int | None) -> Redacted:
@@ -116,13 +157,21 @@ def _named_spans(
         if any(begin <= name.start() < last for begin, last in titles):
             continue
         value = _value_after(text, name) if name.start() >= end else None
-        if (
-            value
-            and not _is_call(text, value)
-            and _is_secret(value["value"], bool(name["strong"]), _is_quoted(value))
-        ):
+        if value and not _is_call(text, value) and _is_named_secret(text, name, value):
             end = value.end("value")
             yield _SecretSpan(*value.span("value"), name[0].lower().replace("_", " ").replace("-", " "))
+
+
+def _is_named_secret(text: str, name: re.Match[str], value: re.Match[str]) -> bool:
+    shown, quoted = value["value"], _is_quoted(value)
+    if name[0].lower() == "pwd" and shown.startswith(("/", "~")):
+        return False  # the working directory
+    if name["bare"] and not quoted and not _is_flag(text, name.start()) and text[value.start() - 1] != "=":
+        return len(shown) >= 6 and not shown.isalpha() and not shown.isdigit() and _is_secret(shown, True, False)
+    strong = not name["weak"]
+    # NAME=value without spaces is an assignment of a shell, so `a.b` is no expression there.
+    literal = quoted or (strong and name[0].isupper() and text[value.start() - 1] == "=")
+    return _is_secret(shown, strong, literal)
 
 
 def _value_after(text: str, name: re.Match[str]) -> re.Match[str] | None:
@@ -139,7 +188,7 @@ def _value_after(text: str, name: re.Match[str]) -> re.Match[str] | None:
 
 def _is_flag(text: str, at: int) -> bool:
     before = text[max(0, at - _NAMES) : at]
-    return before[before.rfind(" ") + 1 :].startswith("--")
+    return bool(OPTION.fullmatch(before[before.rfind(" ") + 1 :]))
 
 
 def _is_quoted(value: re.Match[str]) -> bool:
@@ -208,7 +257,24 @@ def _redact_mapping(value: Mapping[object, object], name: str, masks: list[str],
 def _redact_list(value: list[object] | tuple[object, ...], name: str, masks: list[str], depth: int) -> list[object]:
     if len(value) == 2 and isinstance(value[0], str) and _secret_name(value[0]):
         return [value[0], _redact_any(value[1], _secret_name(value[0]), masks, depth)]
+    if not name and 2 <= len(value) <= ARGV_LENGTH and all(isinstance(item, str) for item in value):
+        return [*_redact_argv([str(item) for item in value], masks)]
     return [_redact_any(item, name, masks, depth) for item in value]
+
+
+def _redact_argv(words: Sequence[str], masks: list[str]) -> Iterator[str]:
+    """The words of a command, each as it is masked in the whole line: `["sshpass", "-p", "x"]`."""
+    spans, start = _spans(" ".join(words), ()), 0
+    for word in words:
+        end = start + len(word)
+        inside = [one for one in spans if one.start < end and start < one.end]
+        clipped = [
+            replace(one, start=max(one.start - start, 0), end=min(one.end - start, len(word))) for one in inside
+        ]
+        redacted = _mask_spans(word, clipped, None) if clipped else redact(word)
+        masks.extend(redacted.masks)
+        yield redacted.text
+        start = end + 1
 
 
 def _redact_string(value: str, name: str, masks: list[str]) -> str:
@@ -232,7 +298,7 @@ def _secret_name(key: str) -> str:
 
 def _is_password_name(name: str) -> bool:
     found = NAME.search(name.replace(" ", "_"))
-    return bool(found and found["strong"])
+    return bool(found and not found["weak"])
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -241,14 +307,20 @@ def _words(text: str) -> tuple[str, ...]:
 
 # What a token begins with, or what is at a known distance behind its beginning.
 TOKEN_BEGINS = _words("""
-1//0 ABIA ACCA AC AGE-SECRET-KEY-1 AIza AKIA ASIA ATATT3 GOCSPX- NR PMAK- SG. SK api_org_ dapi dckr_ doo_v1_ dop_v1_
-dor_v1_ dp. ewo eyA eyI eyJ figd_ gh github_pat_ gl gsk_ hf_ hv key- lin_ npm_ ntn_ pplx- pypi- r8_ rk_ sb_secret_
-sbp_ secret_ shp sk- sk_ sntry sq0 whsec_ xai- xapp- xox ya29.
+1//0 ABIA ACCA AC AGE-SECRET-KEY-1 AIza AKCp AKIA AQVN ASIA ATATT3 ATBB ATCTT3 ATTA CCIP CLOJARS_ EZ FLW GOCSPX-
+HRKU- LTAI NR PMAK- SG. SK aio_ api_org_ bkaj_ bkat_ bkct_ bkua_ cio csk- dapi dckr_ ddp_ ddw_ doo_v1_ dop_v1_
+dor_v1_ dp. dt0 duffel_ ewo eyA eyI eyJ figd_ fm1 fm2 fo1_ gh github_pat_ gl gsk_ hf_ hv ico- key- lin_ lsv2_
+napi_ nfb_ nfc_ nfo_ nfp_ nfu_ npm_ ntn_ oauth: ops_eyJ oy2 pat phs_ phx_ pk.eyJ pnb_ pnu_ pplx- pscale_ pul-
+pypi- r8_ rdme_ re_ rk_ rnd_ rubygems_ sb_secret_ sbp_ secret_ sgp_ sha256~ shippo_ shp sk- sk. sk_ sl. sm_
+sntry sq0 sqa_ sqp_ squ_ tfp_ tgp_v1_ tskey- whsec_ xai- xapp- xkeysib- xox ya29.
 """)
 TELEGRAM, TELEGRAM_OFFSETS = ":AA", (8, 9, 10)
 DISCORD, DISCORD_OFFSETS = lazy_pattern(r"\.(?=[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27})"), (24, 25, 26, 27, 28)
 # The same of names, in lower case; what ends in `key` begins with whose it is.
-NAME_BEGINS = _words("auth bearer credential jwt nonce otp pass pin pwd salt secret signature token")
+NAME_BEGINS = _words("""
+auth bearer contrase credential jwt kennwort key mot nonce otp pass pin pwd salt secret senha signature token
+密码 密碼 口令 密钥 密鑰 令牌 пароль パスワード 비밀번호
+""")
 KEY, OWNER_LENGTH = "key", 11
 OWNER = lazy_pattern(
     r"(?:api|access|account|app|auth|client|deploy|encryption|license|master|private|service|shared|signing|ssh|storage"
@@ -259,7 +331,12 @@ COMMON_CHARACTERS = "zqjx9876543210kvbwy=/:.gf-mpuhc_dlrsnioate"
 # Each of these beginnings and each word of SHAPES, in lower case -> the place of its rarest character.
 WORDS = {
     word: word.index(min(word, key=COMMON_CHARACTERS.find))
-    for word in (*map(str.lower, TOKEN_BEGINS), *NAME_BEGINS, *(word for _, words, _ in SHAPES for word in words))
+    for word in (
+        *map(str.lower, TOKEN_BEGINS),
+        *NAME_BEGINS,
+        *(word for _, words, _ in SHAPES for word in words),
+        *(word for word, _, _ in COMMANDS),
+    )
 }
 CHARACTERS_PER_TRY = 1024  # of the text, for each place of a word's rarest character that is tried
 

@@ -7,52 +7,100 @@ from collections.abc import Mapping
 
 from tray.lazy_pattern import lazy_pattern
 
-# Where a token may begin: not inside a word, unless the "word" is the end of an escape (\n, \u003d, %3D).
-_START = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[bfnrt])|(?<=\\u[0-9A-Fa-f]{4})|(?<=%[0-9A-Fa-f]{2}))"
+# Where a token may begin: not inside a word, unless the "word" is the end of an escape (\n, \u003d, %3D, \033[1;31m).
+_START = (
+    r"(?:(?<![A-Za-z0-9_-])|(?<=\\[bfnrt])|(?<=\\u[0-9A-Fa-f]{4})|(?<=%[0-9A-Fa-f]{2})"
+    r"|(?<=\[[mK])|(?<=[\[;][0-9][mK])|(?<=[\[;][0-9]{2}[mK])|(?<=[\[;][0-9]{3}[mK]))"
+)
 _W = r"[A-Za-z0-9_-]"
 
 TOKENS: Mapping[str, str] = {
+    "adafruit": r"aio_[A-Za-z0-9]{28}",
     "age": r"AGE-SECRET-KEY-1[0-9A-Z]{50,}",
+    "airtable": r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}",
+    "alibaba": r"LTAI[A-Za-z0-9]{20}",
     "anthropic": rf"sk-ant-{_W}{{16,}}",
+    "artifactory": r"AKCp[A-Za-z0-9]{60,}",
     "atlassian": r"ATATT3[A-Za-z0-9_=-]{20,}",
     "aws": r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])",
+    "bitbucket": r"AT(?:BB|CTT3)[A-Za-z0-9_=-]{24,}",
+    "brevo": r"xkeysib-[0-9a-f]{40,}",
+    "buildkite": r"bk(?:ua|at|aj|ct)_[0-9a-f]{40}",
+    "cerebras": r"csk-[A-Za-z0-9]{40,}",
+    "circleci": r"CCI(?:PAT|PRJ)_[A-Za-z0-9_]{20,}",
+    "clojars": r"CLOJARS_[a-z0-9]{60}",
+    "crates_io": r"cio[A-Za-z0-9]{32}(?![A-Za-z0-9])",
     "databricks": r"dapi[0-9a-f]{32}",
+    "deno": r"dd[pw]_[A-Za-z0-9]{36}",
     "digitalocean": r"do[opr]_v1_[0-9a-f]{40,}",
     "discord": rf"[MNO]{_W}{{23,27}}\.{_W}{{6}}\.{_W}{{27,}}",
     "docker": rf"dckr_(?:pat|oat)_{_W}{{20,}}",
     "doppler": r"dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9._-]{30,}",
+    "dropbox": rf"sl\.(?:u\.)?{_W}{{100,}}",
+    "duffel": rf"duffel_(?:live|test)_{_W}{{40,}}",
+    "dynatrace": r"dt0[a-z][0-9]{2}\.[A-Z0-9]{24}\.[A-Z0-9]{64}",
+    "easypost": r"EZ[AT]K[A-Za-z0-9]{50,}",
     "figma": rf"figd_{_W}{{20,}}",
+    "flutterwave": r"FLW(?:PUB|SEC)K_?(?:TEST)?-[A-Za-z0-9-]{12,}",
+    "fly": r"(?:fm[12]r?_[A-Za-z0-9+/=_,-]{40,}|fo1_[A-Za-z0-9_-]{40,})",
     "github": r"(?:gh[opsru]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})",
     "gitlab": r"gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|oas|soat|ffct)-[A-Za-z0-9_.-]{16,}",
     "google": rf"(?:AIza{_W}{{35}}|ya29\.{_W}{{20,}}|GOCSPX-{_W}{{20,}}|1//0{_W}{{30,}})",
     "grafana": r"gl(?:sa|c)_[A-Za-z0-9+/=_]{20,}",
     "groq": r"gsk_[A-Za-z0-9]{20,}",
+    "heroku": rf"HRKU-{_W}{{36,}}",
     "huggingface": r"(?:hf|api_org)_[A-Za-z0-9]{30,}",
+    "infracost": r"ico-[A-Za-z0-9]{32}",
     "jwt": rf"(?:ey[AIJ]|ewo){_W}{{8,}}+(?:\.{_W}*+){{2,4}}",
+    "langsmith": r"lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}",
     "linear": r"lin_(?:api|oauth)_[A-Za-z0-9]{20,}",
     "mailgun": r"key-[0-9a-f]{32}",
+    "mapbox": rf"[ps]k\.eyJ{_W}{{30,}}\.{_W}{{20,}}",
+    "neon": r"napi_[a-z0-9]{40,}",
+    "netlify": r"nf[pcoub]_[A-Za-z0-9]{36}",
     "newrelic": r"NR(?:AK|II|JS)-[A-Za-z0-9-]{16,}",
     "notion": r"(?:ntn_[A-Za-z0-9]{30,}|secret_[A-Za-z0-9]{43})",
     "npm": r"npm_[A-Za-z0-9]{30,}",
+    "nuget": r"oy2[a-z0-9]{43}",
+    "onepassword": rf"ops_eyJ{_W}{{40,}}",
     "openai": rf"sk-(?=[A-Za-z_-]*+[0-9]){_W}{{20,}}",
+    "openshift": rf"sha256~{_W}{{40,}}",
     "perplexity": r"pplx-[A-Za-z0-9]{30,}",
+    "planetscale": r"pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_.-]{32,}",
+    "posthog": r"ph[xs]_[A-Za-z0-9]{40,}",
     "postman": r"PMAK-[0-9a-f]{20,}-[0-9a-f]{20,}",
+    "prefect": r"pn[ub]_[A-Za-z0-9]{36}",
+    "pulumi": r"pul-[0-9a-f]{40}",
     "pypi": rf"pypi-{_W}{{40,}}",
+    "readme": r"rdme_[a-z0-9]{70}",
+    "render": r"rnd_[A-Za-z0-9]{28,}",
     "replicate": r"r8_[A-Za-z0-9]{30,}",
+    "resend": r"re_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,}",
+    "rubygems": r"rubygems_[0-9a-f]{48}",
     "sendgrid": rf"SG\.{_W}{{16,}}+\.{_W}{{16,}}",
     "sentry": r"sntry[su]_[A-Za-z0-9+/=_-]{30,}",
+    "settlemint": r"sm_(?:aat|pat|sat)_[A-Za-z0-9]{16,}",
+    "shippo": r"shippo_(?:live|test)_[0-9a-f]{40}",
     "shopify": r"shp(?:at|ca|pa|ss)_[0-9A-Fa-f]{32}",
     "slack": r"(?:xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{10,}|xapp-[0-9]-[A-Za-z0-9-]{10,})",
+    "sonar": r"sq[uap]_[0-9a-f]{40}",
+    "sourcegraph": r"sgp_(?:[0-9a-f]{16}_|local_)?[0-9a-f]{40}",
     "square": rf"sq0[a-z]{{3}}-{_W}{{20,}}",
     "stripe": r"(?:[rs]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,})",
     "supabase": r"sb(?:p_|_secret_)[A-Za-z0-9_-]{20,}",
+    "tailscale": r"tskey-[a-z]{2,12}-[A-Za-z0-9-]{12,}",
     "telegram": rf"[0-9]{{8,10}}:AA{_W}{{33}}",
+    "together": rf"tgp_v1_{_W}{{40,}}",
+    "trello": r"ATTA[0-9A-Fa-f]{60,}",
     "twilio": r"(?:SK|AC)[0-9a-f]{32}(?![0-9A-Za-z])",
+    "twitch": r"oauth:[a-z0-9]{30}(?![a-z0-9])",
+    "typeform": rf"tfp_{_W}{{40,}}",
     "vault": rf"hv[bsr]\.{_W}{{20,}}",
     "xai": r"xai-[A-Za-z0-9]{30,}",
+    "yandex": rf"AQVN{_W}{{35,38}}",
 }
 # With what any of them begins: most places of a text are passed over at a glance.
-TOKEN_STARTS = "[0-9AGMNOPSadefghklnprswxy]"
+TOKEN_STARTS = "[0-9ACEFGHLMNOPSabcdefghiklnoprstwxy]"
 TOKEN = lazy_pattern(
     f"(?={TOKEN_STARTS}){_START}(?:{'|'.join(f'(?P<{kind}>{shape})' for kind, shape in TOKENS.items())})"
 )
@@ -88,6 +136,56 @@ SHAPES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
         ("sig=", "signature="),
         lazy_pattern(
             r"[?&](?:sig|signature|X-Amz-Signature|X-Goog-Signature)=(?P<value>[A-Za-z0-9%+/=_-]{16,})", re.I
+        ),
+    ),
+    ("azure", ("q~",), lazy_pattern(rf"{_START}(?P<value>[\w~.]{{3}}[0-9]Q~[\w~.-]{{31,34}})")),
+    ("terraform", (".atlasv1.",), lazy_pattern(rf"(?P<value>[A-Za-z0-9]{{14}}\.atlasv1\.{_W}{{40,80}})")),
+    (
+        "netrc password",
+        ("machine",),
+        lazy_pattern(
+            r"machine\s{1,8}\S{1,256}(?:\s|\\n){1,8}login(?:\s|\\n){1,8}\S{1,256}?(?:\s|\\n){1,8}password(?:\s|\\n){1,8}"
+            r"(?P<value>(?:(?!\\n)[^\s\"']){1,256})"
+        ),
+    ),
+    (
+        "pgpass",
+        ("pgpass",),
+        lazy_pattern(
+            r"(?<![\w.])[\w.*-]{1,128}:(?:[0-9]{1,5}|\*):[\w.*-]{1,64}:[\w.*-]{1,64}:(?P<value>[^\s\"'\\:]{1,256})"
+        ),
+    ),
+    (
+        "sql password",
+        ("password", "identified"),
+        lazy_pattern(
+            r"\b(?:password|identified(?:\s{1,4}with\s{1,4}[\w'\"]{1,64})?\s{1,4}(?:by|as)(?:\s{1,4}(?:password|values))?)"
+            r"(?:\s{1,4}|\s{0,4}\(\s{0,4})(?P<q>\\{0,15}['\"])(?!\[masked)(?P<value>(?:(?!(?P=q))[^\n]){1,256})(?P=q)",
+            re.I,
+        ),
+    ),
+    (
+        "chpasswd",
+        ("chpasswd",),
+        lazy_pattern(
+            r"(?<![\w.-])[\w.-]{1,64}:(?!\$)(?P<value>[^\s\"'|\\]{1,256})(?:\\{0,15}[\"'])?\s{0,4}\|\s{0,4}(?:sudo\s{1,4}(?:-\S{1,8}\s{1,4}){0,4})?chpasswd"
+        ),
+    ),
+    (
+        "chpasswd",
+        ("chpasswd",),
+        lazy_pattern(
+            r"chpasswd[^\n\\]{0,64}<<-?\s{0,4}[\"'\\]{0,2}\w{1,32}[\"']?(?:\n|\\n)\s{0,8}[\w.-]{1,64}:(?P<value>[^\s\"'\\]{1,256})"
+        ),
+    ),
+    (
+        "piped password",
+        ("stdin", "sudo", "with-token", "passphrase-fd", "secret", "login -", "insert"),
+        lazy_pattern(
+            r"\b(?:echo|printf)\s{1,4}(?:-\w{1,2}\s{1,4}){0,2}(?:\\{0,15}[\"']%s(?:\\{1,15}n)?\\{0,15}[\"']\s{1,4})?"
+            r"(?P<q>\\{0,15}[\"'])?(?![$<%{*-]|\[masked)(?P<value>(?(q)(?:(?!(?P=q))[^\n]){1,256}|[^\s\"'\\;|&<>()]{1,256}))(?(q)(?P=q))"
+            r"\s{0,4}\|[^\n|;]{0,160}?(?:--password-stdin|--stdin\b|sudo\s(?:-\w{1,4}\s){0,3}-\w{0,4}S|--with-token|--passphrase-fd|stdin\b"
+            r"|secrets?\s(?:put|set|create|add)|secret-tool\sstore|login\s-(?=\s|$|[\"'])|pass\sinsert)"
         ),
     ),
     (
@@ -131,13 +229,61 @@ SHAPES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
 
 # Names beside which a value is a secret: behind a strong name nearly any is one, behind a weak one what looks random.
 _STRONG = (
-    r"pass[_-]?word|passwd|pass[_-]?phrase|pwd|secret|credential"
+    r"pass[_-]?word|passwd|pass[_-]?phrase|pass[_-]?code|passwort|pwd|secret|credential|contrase[nñ]a|kennwort|senha"
+    r"|mot[ _-]de[ _-]passe|密码|密碼|口令|密钥|密鑰|令牌|пароль|パスワード|비밀번호"
+    r"|(?<=[a-z0-9_-])(?<!by)(?<!com)(?<!tres)(?<!sur)(?<!over)(?<!under)(?<!im)pass(?![a-z])"
     r"|(?:api|access|account|app|auth|client|deploy|encryption|license|master|private|service|shared|signing|ssh|storage|webhook)[_-]?key"
 )
-_WEAK = r"token|bearer|auth|signature|jwt|nonce|salt|otp|\bpin"
-NAMES = rf"(?P<strong>{_STRONG})|(?P<weak>{_WEAK})"
-NAME_STARTS = "[abcdejlmnopstw][acehilnoprstuw]"
-NAME = lazy_pattern(rf"(?={NAME_STARTS})(?:{NAMES})", re.I)
+# Whose key is none to keep secret, and the end of `_KEY`, `-key` and `Key` behind anybody else.
+PUBLIC_OWNERS = [
+    "any",
+    "arrow",
+    "cache",
+    "composite",
+    "config",
+    "dict",
+    "env",
+    "event",
+    "foreign",
+    "group",
+    "hash",
+    "host",
+    "hot",
+    "idempotency",
+    "index",
+    "issue",
+    "item",
+    "json",
+    "lookup",
+    "map",
+    "message",
+    "object",
+    "partition",
+    "press",
+    "primary",
+    "public",
+    "query",
+    "registry",
+    "row",
+    "routing",
+    "search",
+    "shard",
+    "sort",
+    "table",
+    "translation",
+    "unique",
+]
+_OWNED_KEY = (
+    "".join(rf"(?<!{owner})(?<!{owner}[_-])" for owner in PUBLIC_OWNERS)
+    + r"(?:(?<=[a-z0-9][_-])key|(?-i:(?<=[a-z0-9])Key))(?![a-z])"
+)
+_WEAK = rf"token|bearer|auth|signature|jwt|nonce|salt|otp|\bpin|{_OWNED_KEY}"
+_BARE = (
+    r"(?<![a-z0-9_-])pass(?![a-z])"  # also a word of test results: behind `=`, as an option, in quotes it is a name
+)
+NAMES = rf"(?P<strong>{_STRONG})|(?P<bare>{_BARE})|(?P<weak>{_WEAK})"
+NAME_STARTS = "[abcdejklmnopstw][acehilnoprstuw]"
+NAME = lazy_pattern(rf"(?={NAME_STARTS}|[^\x00-\x7f])(?:{NAMES})", re.I)
 TAIL = lazy_pattern(r"[A-Za-z0-9_.-]{0,64}")
 # What a name goes on with when it speaks about a secret without holding one: token_count, secretName, tokenizer.
 CLEAN_TAIL = lazy_pattern(
@@ -147,7 +293,7 @@ CLEAN_TAIL = lazy_pattern(
     re.I,
 )
 SEPARATOR = lazy_pattern(
-    rf"(?:{_QUOTE})?[^\S\n]{{0,8}}(?P<sign>:=|=>|=(?!=)|:(?![:/])|%3[Dd])[^\S\n]{{0,8}}(?:[|>][-+]?[^\S\n]{{0,4}}(?:\n|\\{{1,15}}n)\s{{1,32}})?"
+    rf"(?:{_QUOTE})?[^\S\n]{{0,8}}(?P<sign>:=|=>|=(?!=)|:(?![:/])|[\uff1a是为]|%3[Dd])[^\S\n]{{0,8}}(?:[|>][-+]?[^\S\n]{{0,4}}(?:\n|\\{{1,15}}n)\s{{1,32}})?"
 )
 QUOTED_VALUE = lazy_pattern(
     r"(?P<quote>(?P<depth>\\{0,15})(?P<sign>[\"'`]))"
@@ -156,8 +302,9 @@ QUOTED_VALUE = lazy_pattern(
 BARE_VALUE = lazy_pattern(r"(?P<value>(?:\\(?![bfnrtu\"'`])|[^\s\\\"'`,;&<>(){}\[\]]){1,8192})")
 ENV_VALUE = lazy_pattern(r"(?P<value>(?:\\(?![bfnrtu\"'`])|[^\s\\\"'`]){1,8192})")
 FLAG = lazy_pattern(r"[^\S\n]{1,4}(?!-)")
+MASK = lazy_pattern(r"\[masked [\w .-]{1,40} [0-9a-f]{12}\]")
 CLEAN_VALUE = lazy_pattern(
-    r"(?:true|false|null|none|nil|undefined|yes|no|on|off|required|optional|missing|invalid|expired|unknown|empty|redacted|hidden|str|string|int|bool"
+    r"(?:true|false|null|none|nil|undefined|yes|no|on|off|ok|passed|failed|success|required|optional|missing|invalid|expired|unknown|empty|redacted|hidden|str|string|int|bool"
     r"|number|any|object|bytes|text|bearer|basic|password|passwd|pwd|passphrase|credentials?|api_?key|user|input|expected|got|token|secret|value|default|auto|and|the|is|not|was|for|must|should"
     r"|\*+|x{3,}|\.{3,}|…|<[^=]{0,80}>?|\$[({]{0,2}[\w.:?-]{0,80}[)}]{0,2}|\{\{[^=]{0,80}|%[({]\w{0,40}[)}]?s?|%[sdr]"
     r"|\[masked[^=]{0,80}"
