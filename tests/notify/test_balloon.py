@@ -43,14 +43,14 @@ def test_without_an_icon_it_fails_and_says_why() -> None:
     assert error == "balloon: there is no tray icon at which it could be shown"
 
 
-def test_each_system_has_its_own_second_way() -> None:
+def test_each_system_has_its_own_second_way_and_plyer_as_the_last() -> None:
     names = {
         system: [one.name for one in backends(lambda *_: None, lambda _: True, lambda *_: True, system)]
         for system in ("linux", "darwin", "win32")
     }
 
     assert names == {
-        "linux": ["D-Bus", "notify-send"],
-        "darwin": ["desktop-notifier", "osascript"],
-        "win32": ["desktop-notifier", "balloon"],
+        "linux": ["D-Bus", "notify-send", "plyer"],
+        "darwin": ["desktop-notifier", "osascript", "plyer"],
+        "win32": ["desktop-notifier", "balloon", "plyer"],
     }

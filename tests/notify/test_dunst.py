@@ -16,7 +16,7 @@ from notify.parts import wait
 from notify.samples import alert
 
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
-from tray.notify.fallback_backends import NotifySendBackend
+from tray.notify.fallback_backends import NotifySendBackend, PlyerBackend
 from tray.notify.freedesktop import FreedesktopBackend
 from tray.notify.notifier import Delivery, NotificationBackend
 from tray.notify.policy import Alert
@@ -40,7 +40,10 @@ async def send(one: Alert, backend: NotificationBackend) -> Delivery:
 
 
 def test_dunst_shows_the_text_as_it_was_written_on_each_way(tmp_path: Path, bus: str) -> None:
-    backends: tuple[NotificationBackend, ...] = (FreedesktopBackend(), DesktopNotifierBackend(), NotifySendBackend())
+    backends: tuple[NotificationBackend, ...] = (
+        FreedesktopBackend(), DesktopNotifierBackend(), NotifySendBackend(), PlyerBackend(),
+    )  # fmt: skip
+
     text = "1 < 2 & <b>bold</b> \\o/ -x"
     environment = {
         **os.environ,
@@ -57,9 +60,9 @@ def test_dunst_shows_the_text_as_it_was_written_on_each_way(tmp_path: Path, bus:
             wait(lambda: dunstctl(environment, "count") is not None, "dunst takes the name")
             for backend in backends:
                 assert asyncio.run(send(alert(title=backend.name, body=text), backend)) is Delivery.SENT
-            wait(lambda: dunstctl(environment, "count", "displayed") == "3\n", "all of them are shown")
+            wait(lambda: dunstctl(environment, "count", "displayed") == f"{len(backends)}\n", "all of them are shown")
             dunstctl(environment, "close-all")
-            shown = wait(lambda: len(found := history(environment)) == 3 and found, "dunst's history")
+            shown = wait(lambda: len(found := history(environment)) == len(backends) and found, "dunst's history")
 
     assert {(entry["summary"], entry["body"]) for entry in shown} == {(backend.name, text) for backend in backends}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import html
 import os
 import time
 from collections.abc import Awaitable, Callable, Iterator
@@ -15,7 +16,7 @@ from notify.samples import alert, until
 
 from tray.notify.alert import Button
 from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
-from tray.notify.fallback_backends import NotifySendBackend
+from tray.notify.fallback_backends import NotifySendBackend, PlyerBackend
 from tray.notify.notifier import Delivery, NotificationBackend, Notifier, NotifierError, ServerState
 from tray.notify.policy import Alert, Urgency
 
@@ -72,6 +73,35 @@ def test_notify_send_delivers(server: Recorder) -> None:
     (call,) = server.calls()
     assert (call["app"], call["title"], call["body"]) == ("Hooktray", "claude-code · shop", "Turn ended")
     assert notifier.working == "notify-send"
+
+
+def test_plyer_delivers_where_the_ways_before_it_failed(server: Recorder) -> None:
+    broken, text = Broken(), "1 < 2 & <b>bold</b> \\o/"
+
+    notifier = run(send(alert(title="-u critical", body=text)), broken, PlyerBackend())
+
+    (call,) = server.calls()
+    assert (call["app"], call["title"], html.unescape(call["body"])) == ("Hooktray", " -u critical", text)
+    assert (notifier.working, notifier.last_error != "") == ("plyer", True), "what failed before it stays known"
+
+
+async def fails(notifier: Notifier) -> None:
+    assert await notifier.send(alert()) is Delivery.FAILED
+
+
+def test_without_a_server_plyer_delivers_nothing_and_that_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent/bus")
+
+    notifier = run(fails, PlyerBackend())
+
+    assert notifier.working == ""
+    assert notifier.last_error.startswith("plyer: ")
+
+
+def test_plyer_on_a_mac_needs_pyobjus_and_says_so() -> None:
+    notifier = run(fails, PlyerBackend("darwin"))
+
+    assert notifier.last_error == "plyer: pyobjus is not installed"
 
 
 def test_an_alert_takes_the_place_of_the_earlier_one_with_its_key(server: Recorder) -> None:

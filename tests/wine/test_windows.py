@@ -59,6 +59,17 @@ def test_a_click_in_a_menu_that_was_open_before_a_hook_waited_does_what_is_drawn
         assert process.wait(START) == 0
 
 
+def test_a_tray_without_an_icon_shows_a_balloon_by_plyer(tray: Tray) -> None:
+    process = tray.windows.start([*tray.argv, "run", "--headless"])
+    try:
+        wait(lambda: tray.rows("status")[0]["running"], START, "the tray runs")
+        tray.configure({"hooks": [{**GUARD, "command": "./guard.cmd"}]}, guard_cmd=REFUSES)
+        wait(tray.windows.balloons, START, "the tray announces that a hook waits")
+    finally:
+        process.kill()
+        process.wait(START)
+
+
 def test_an_edit_of_the_settings_is_announced_without_an_event_and_without_an_icon_of_its_own(tray: Tray) -> None:
     with tray.running() as process:
         places = len(wait(tray.windows.places, START, "the icon is drawn"))

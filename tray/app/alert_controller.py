@@ -357,16 +357,16 @@ def backends(
     rejected: Callable[[int, Callable[[], None]], None] = lambda pid, work: None,
 ) -> tuple[NotificationBackend, ...]:
     """In the order in which they are tried."""
-    from tray.notify.fallback_backends import BalloonBackend, NotifySendBackend, OsascriptBackend
+    from tray.notify.fallback_backends import BalloonBackend, NotifySendBackend, OsascriptBackend, PlyerBackend
 
     if platform == "linux":
         from tray.notify.freedesktop import FreedesktopBackend
 
-        return (FreedesktopBackend(pressed, trusts, rejected), NotifySendBackend())
+        return (FreedesktopBackend(pressed, trusts, rejected), NotifySendBackend(), PlyerBackend(platform))
     from tray.notify.desktop_notifier_backend import DesktopNotifierBackend
 
     second = OsascriptBackend() if platform == "darwin" else BalloonBackend(show_balloon)
-    return (DesktopNotifierBackend(pressed), second)
+    return (DesktopNotifierBackend(pressed), second, PlyerBackend(platform))
 
 
 def text_file(folder: Path, name: str, text: str) -> Path:

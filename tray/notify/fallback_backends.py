@@ -1,4 +1,4 @@
-"""The second back end of each system, without buttons: notify-send, osascript, a balloon at the tray icon."""
+"""The later back ends of each system, without buttons: notify-send, osascript, a balloon at the tray icon, plyer."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import contextlib
 import shutil
 import sys
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from tray.notify.alert import APP, Alert
 from tray.notify.do_not_disturb import system_may_interrupt
@@ -68,6 +69,75 @@ class BalloonBackend(ButtonlessBackend):
         title, text = balloon_words(alert)
         if not self._show(title, text or " "):  # without a text Windows shows nothing
             raise NotifierError("there is no tray icon at which it could be shown")
+
+
+class PlyerBalloon(Protocol):
+    """What is used of plyer's window and icon on Windows."""
+
+    def notify(self, title: str, message: str, app_name: str) -> None: ...
+    def remove_notify(self) -> None: ...
+
+
+class PlyerNotification(Protocol):
+    """What is used of plyer's other notifications."""
+
+    def notify(self, *, title: str, message: str, app_name: str) -> None: ...
+
+
+class PlyerBackend(ButtonlessBackend):
+    """The last one of each system, by the library plyer.
+
+    On Windows its balloon has an icon of its own, so it needs no tray icon. On Linux it runs notify-send and does not
+    learn what came of it, so a server has to be there. On macOS it needs pyobjus, which Hooktray does not install.
+    """
+
+    name = "plyer"
+
+    def __init__(self, platform: str = sys.platform) -> None:
+        self._platform = platform
+        self._balloon: PlyerBalloon | None = (
+            None  # plyer's own window and icon; each alert takes the place of the last one
+        )
+
+    async def send(self, alert: Alert) -> None:
+        if self._platform == "win32":
+            self._show_balloon(*balloon_words(alert))
+        elif self._platform == "darwin":
+            title, body = _no_option(alert.title or APP), alert.body or " "
+            await asyncio.to_thread(_mac_notification().notify, title=title, message=body, app_name=APP)
+        else:
+            from plyer.platforms.linux.notification import NotifySendNotification
+
+            title, body = notify_send_words(alert, (await probe_server()).markup)
+            await asyncio.to_thread(NotifySendNotification().notify, title=title, message=body, app_name=APP)
+
+    async def withdraw(self, key: str) -> None:
+        if self._balloon is not None:
+            self._balloon.remove_notify()
+
+    async def close(self) -> None:
+        await self.withdraw("")
+
+    def _show_balloon(self, title: str, text: str) -> None:
+        """On the thread of the event loop, which lives as long as the window has to."""
+        from plyer.platforms.win.libs.balloontip import WindowsBalloonTip
+
+        try:
+            if self._balloon is None:
+                self._balloon = WindowsBalloonTip(title, text or " ", APP, timeout=0)
+            else:
+                self._balloon.notify(title, text or " ", APP)
+        except Exception as error:  # plyer raises no other type
+            raise NotifierError(str(error)) from error
+
+
+def _mac_notification() -> PlyerNotification:
+    try:
+        from plyer.platforms.macosx.notification import OSXNotification
+    except ImportError as error:
+        raise NotifierError("pyobjus is not installed") from error
+    made: PlyerNotification = OSXNotification()
+    return made
 
 
 def notify_send_words(alert: Alert, markup: bool) -> tuple[str, str]:
