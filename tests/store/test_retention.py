@@ -17,7 +17,7 @@ USED = tuple(range(0, 100, 4))  # days with a row
 
 
 def left(database: Database, rows: tuple[float, ...], start: float, *later: tuple[float, float]) -> tuple[float, ...]:
-    """The days whose rows are left after these clocks, the set and the real one, of a tray that began on day `start`."""
+    """The days whose rows are left after these clocks, the set and the real one, of a tray that began at `start`."""
     clocks = [start * DAY, 0.0]
     retention = Retention(RetentionLimits, lambda: clocks[0], lambda: clocks[1])
     with closing(Journal(database, wait=10.0)) as journal:
