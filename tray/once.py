@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from tray import __version__
 from tray.errors import HooktrayError, StoreError
+from tray.files import user_file
 from tray.lazy_dataclass import dataclass, field, replace
 from tray.lazy_modules import when_loaded
 from tray.model.decision import Answer, Decision, Record
@@ -292,7 +293,7 @@ def _reject_lost_approvals(paths: Paths) -> None:
     from tray.agents import relay_table
 
     try:
-        table = relay_table.read(paths.relay_table.read_bytes())
+        table = relay_table.read(user_file(paths.relay_table))
     except OSError:
         return
     if table.guards and table.state == str(paths.state):

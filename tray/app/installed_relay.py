@@ -26,6 +26,7 @@ from tray.app.agent_sites import connected_agents
 from tray.app.guards_in_force import USUAL_WITHOUT_TRAY, GuardSources, kept_guards, note_loss, usual_guards
 from tray.app.relay_problems import REMEDIES, RelayCause, RelayProblem, obstacle
 from tray.errors import HooktrayError, StoreError
+from tray.files import user_file
 from tray.model.hook import Guard
 from tray.paths import Paths, unwritable_error
 from tray.sources.configuration import write_atomic
@@ -256,7 +257,7 @@ def _names() -> tuple[str, ...]:
 
 def _content(path: Path) -> bytes | None:
     try:
-        return path.read_bytes() if stat.S_ISREG(path.lstat().st_mode) else None
+        return user_file(path) if stat.S_ISREG(path.lstat().st_mode) else None
     except OSError:
         return None
 

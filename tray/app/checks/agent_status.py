@@ -23,6 +23,7 @@ from tray.app.checks.finding import ENTRY_CAUSES, Cause, Finding, Health
 from tray.app.relay_problems import obstacle
 from tray.connect import connectors
 from tray.errors import AgentError, HooktrayError
+from tray.files import user_file
 from tray.lazy_dataclass import dataclass, field, replace
 from tray.model.event import PROBE_HEAD, PROBE_PREFIX, PROBE_TAIL, TEST_VARIABLE, probe_answer
 from tray.text import sanitise
@@ -222,7 +223,7 @@ def _state_folder(entry: RelayEntry) -> str:
     if entry.state_folder or not entry.required_files:
         return entry.state_folder
     with contextlib.suppress(OSError):
-        return relay_table.read(Path(entry.required_files[0]).with_name("relay.table").read_bytes()).state
+        return relay_table.read(user_file(Path(entry.required_files[0]).with_name("relay.table"))).state
     return ""
 
 
