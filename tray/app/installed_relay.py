@@ -28,7 +28,7 @@ from tray.app.relay_problems import REMEDIES, RelayCause, RelayProblem, obstacle
 from tray.errors import HooktrayError, StoreError
 from tray.files import user_file
 from tray.model.hook import Guard
-from tray.paths import Paths, unwritable_error
+from tray.paths import Paths, follow, unwritable_error
 from tray.sources.configuration import write_atomic
 from tray.store.db import Database, open_db
 from tray.store.earlier_approvals import read_earlier
@@ -263,9 +263,10 @@ def _content(path: Path) -> bytes | None:
 
 
 def _make_folder(paths: Paths) -> None:
+    real = follow(paths.relay_folder)
     try:
-        paths.relay_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = paths.relay_folder.lstat()
+        real.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = real.lstat()
         if sys.platform != "win32" and found.st_uid == os.getuid() and found.st_mode & 0o022:
             paths.relay_folder.chmod(0o700)
     except OSError as error:
