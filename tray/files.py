@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import sys
 
 CHUNK = 64 * 1024
-FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0)
+# A pipe that comes into the place of a file is empty instead of waiting for a writer.
+FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+LIMIT = 16 * 1024 * 1024  # bytes of a file that people or other programs write
 
 
 Identity = tuple[int, int]  # device and inode
@@ -32,3 +36,24 @@ def content(path: str, limit: int = sys.maxsize) -> bytes:
         return b"".join(pieces)
     finally:
         os.close(opened)
+
+
+def user_file(path: str | os.PathLike[str], limit: int = LIMIT) -> bytes:
+    """All of a file that is not ours. Raises OSError, also for what is not a file, and for more than `limit` bytes.
+
+    So a pipe in its place keeps no command waiting, and a device fills no memory.
+    """
+    text = file_head(path, limit if limit == sys.maxsize else limit + 1)
+    if len(text) > limit:
+        raise OSError(errno.EFBIG, f"it has more than {limit} bytes", os.fspath(path))
+    return text
+
+
+def file_head(path: str | os.PathLike[str], size: int) -> bytes:
+    """What a file begins with. Raises OSError, also for what is not a file."""
+    mode = os.stat(path).st_mode  # noqa: PTH116 - many callers have a text
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "it is not a file", os.fspath(path))
+    return content(os.fspath(path), size)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 import stat
 import sys
 from collections.abc import Mapping, MutableMapping
@@ -74,8 +75,15 @@ class Paths:
         return ("--home", str(self.home)) if self.home else ("--state", str(self.state))
 
     def prepare(self) -> None:
-        """Make the folders; raise HooktrayError when one is not ours, is a link, or cannot be closed to others."""
-        for folder in (self.config.parent, self.state, self.logs, self.copies):
+        """Make the folders; raise HooktrayError when one is not ours, or cannot be closed to others.
+
+        Links that the user made are followed by `locate`; the one of the configuration stays, as its user knows it.
+        """
+        if is_link(self.config.parent):
+            follow(self.config.parent)
+        else:
+            _own(self.config.parent)
+        for folder in (self.state, self.logs, self.copies):
             _own(folder)
 
 
@@ -84,11 +92,13 @@ def locate(home: str | None = None) -> Paths:
     chosen = home or os.environ.get("HOOKTRAY_HOME") or ""
     if chosen:
         root = Path(chosen).expanduser().absolute()
-        return Paths(config=root / "config" / "hooktray.yaml", state=root / "state", logs=root / "logs", home=root)
+        state, logs = follow(root / "state"), follow(root / "logs")
+        return Paths(config=root / "config" / "hooktray.yaml", state=state, logs=logs, home=root)
     from platformdirs import PlatformDirs
 
     dirs = PlatformDirs(NAME, appauthor=False)
-    return Paths(config=dirs.user_config_path / "hooktray.yaml", state=dirs.user_state_path, logs=dirs.user_log_path)
+    state, logs = follow(dirs.user_state_path), follow(dirs.user_log_path)
+    return Paths(config=dirs.user_config_path / "hooktray.yaml", state=state, logs=logs)
 
 
 def _relay_folder() -> Path:
@@ -155,6 +165,62 @@ def real_path(path: str) -> str:
         return os.path.realpath(path)
     except (OSError, ValueError):
         return path
+
+
+def is_link(folder: Path) -> bool:
+    return os.path.islink(folder)  # noqa: PTH114 - for one system call
+
+
+def follow(folder: Path) -> Path:
+    """Where a link in a folder's place leads, as GNU stow and chezmoi make them; the folder itself without a link.
+
+    Raises HooktrayError when another user may write there, or on the way.
+    """
+    if not is_link(folder):
+        return folder
+    real = Path(os.path.realpath(folder))
+    try:
+        found = real.stat()
+    except OSError as error:
+        raise HooktrayError(
+            f"{folder}: this link leads to {real}: {error.strerror}", hint="make that folder, or remove the link"
+        ) from error
+    if not stat.S_ISDIR(found.st_mode):
+        raise HooktrayError(f"{folder}: this link leads to {real}, which is not a folder", hint="remove the link")
+    if sys.platform != "win32":
+        if found.st_uid != os.getuid():
+            what = f"{folder}: this link leads to {real}, which belongs to user {found.st_uid}"
+            raise HooktrayError(what, hint="lead it to a folder of your own, or use --home DIR")
+        _require_private(folder, real)
+    return real
+
+
+def _require_private(folder: Path, real: Path) -> None:
+    """Raises HooktrayError when another user may replace the target, or a link that leads there."""
+    at, places = folder, [real, *real.parents]
+    while is_link(at):  # `real` shows that there is no loop
+        places += at.parents
+        target = at.parent / os.readlink(at)  # noqa: PTH115 - the text of the link
+        at = Path(os.path.realpath(target.parent), target.name)
+    for place in dict.fromkeys(places):
+        found = place.stat()
+        is_shared = found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and not _is_own_group(found.st_gid))
+        is_foreign = found.st_uid not in (0, os.getuid())
+        if is_foreign or (is_shared and (place == real or not found.st_mode & stat.S_ISVTX)):
+            what = f"{folder}: this link leads to {real}, and other users may write in {place}"
+            raise HooktrayError(what, hint=f"chmod go-w {shlex.quote(str(place))}, or lead the link elsewhere")
+
+
+def _is_own_group(gid: int) -> bool:
+    """Whether it is a group that has only this user, as most systems give each user one."""
+    import grp
+    import pwd
+
+    try:
+        user, group = pwd.getpwuid(os.getuid()).pw_name, grp.getgrgid(gid)
+    except KeyError:
+        return False
+    return group.gr_name == user and set(group.gr_mem) <= {user}
 
 
 def _own(folder: Path) -> None:

@@ -19,8 +19,8 @@ from house import PRE_TOOL_USE, House
 from tray import relay_program
 from tray.agents import relay_table
 from tray.app import installed_relay, package_files
-from tray.app.installed_relay import RelayCause
 from tray.app.relay_files import RelayFiles
+from tray.app.relay_problems import RelayCause
 from tray.model.hook import Failure, Guard
 from tray.paths import Paths, locate
 from tray.sources.configuration import write_atomic

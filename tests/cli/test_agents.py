@@ -382,7 +382,7 @@ def test_a_line_that_leads_nowhere_is_found_by_trying(live: Live, settings: Path
 
     row = by_agent(live, "--try")["claude-code"]
 
-    assert (row["connected"], row["firing"]) == (True, False)
+    assert (row["connected"], row["firing"]) == (False, False)
     assert row["problem"] == f"{settings}: nothing can arrive"
     assert "/gone/hooktray-relay" in row["advice"][0]
     assert row["advice"][0].endswith(

@@ -98,7 +98,7 @@ def test_lines_of_another_version_are_told(person: Person) -> None:
 def test_a_relay_that_vanished_is_named_and_connecting_takes_the_other(tmp_path: Path) -> None:
     native = tmp_path / "native" / "hooktray-relay"
     native.parent.mkdir()
-    native.touch()
+    native.touch(mode=0o700)
     person = Person(tmp_path, "x-code")
     home = ("--home", str(person.site.paths.home))
     person.connect((str(native), *home))

@@ -72,9 +72,10 @@ def _control(tally: Tally) -> None:
     """Age by the wall clock alone."""
     database = open_db(tally.folder / "control.db", migrate=True)
     with closing(Journal(database, wait=30.0)) as journal:
-        journal.append(replace(ROW, id="young", at=START), commit=True)
+        for day in range(0, 120, 10):
+            journal.append(replace(ROW, id=f"day {day}", at=START + day * DAY), commit=True)
     with closing(database.open()) as connection:
-        Retention(RetentionLimits, lambda: START + 10 * 365 * DAY, lambda: 0.0).prune_step(connection)
+        Retention(lambda: RetentionLimits(days=1), lambda: START + 120 * DAY, lambda: 0.0).prune_step(connection)
     tally.control("age by the wall clock", ids(database.path) == [])
 
 

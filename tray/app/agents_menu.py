@@ -212,7 +212,7 @@ class AgentsMenu:
 def _choices(one: AgentStatus) -> tuple[bool, ...]:
     """Whether it can be connected, and disconnected."""
     connect = (True,) if one.installed and (not one.connected or one.stale) else ()
-    return (*connect, False) if one.connected else connect
+    return (*connect, False) if one.events else connect
 
 
 def _not_shown() -> HooktrayError:

@@ -122,11 +122,17 @@ class ConnectService:
         return f"{text}\n`hooktray connect {one.agent}` would write this:\n{preview.text}"
 
     def apply(self, preview: ConnectPreview) -> None:
-        """Write what was shown. Raises HooktrayError when one of its files has changed since."""
+        """Write what was shown, and try it.
+
+        Raises HooktrayError when one of its files has changed since, or when the agent's line gives no answer.
+        """
+        from tray.app.checks.agent_status import check_line
+
         if preview.connect:
             installed_relay.prepare_to_connect(self._paths, preview.agent)
             apply_connect(self._site(), preview.agent, preview.plan)
             self._keep_records()
+            check_line(self._site(), preview.agent)
         else:
             apply_disconnect(self._site(), preview.agent, preview.plan)
             forget(self._site(), preview.agent)

@@ -7,12 +7,14 @@ import contextlib
 from collections.abc import Callable
 from pathlib import Path
 
+from tray.agents.connection import Site
 from tray.app import relay_watch
 from tray.app.agent_sites import hooks_in_question, reading_site, site
 from tray.app.core import TrayCore
 from tray.app.entry_watch import EntryWatch
 from tray.app.file_watch import FileWatch
 from tray.app.relay_watch import RelayWatch
+from tray.language import say
 from tray.notify.service import AlertService
 from tray.threads import ThrottledCall
 
@@ -40,10 +42,13 @@ class ConnectionWatch:
         self._keep_records, self._show, self._refresh_menu = keep_records, show, refresh_menu
         self._throttled_agents = ThrottledCall(loop, lambda: core.work.post(self._read_agents), AGENTS_SECONDS)
         self._watch = FileWatch(loop, lambda: core.work.post(self.check))
+        self._alerts = alerts
+        self.unanswered: dict[str, str] = {}  # why an agent's line gave no answer when it was tried, by agent
         paths, catalog = core.paths, core.catalog
+        self._site: Callable[[], Site] = lambda: site(paths, Path.home(), hooks=hooks_in_question(catalog))
         self.entries = EntryWatch(
             lambda: reading_site(paths, hooks_in_question(catalog)),
-            lambda: site(paths, Path.home(), hooks=hooks_in_question(catalog)),
+            self._site,
             core.stores.ledger,
             alerts,
             recheck=self._watch.schedule,
@@ -65,6 +70,23 @@ class ConnectionWatch:
             self._keep_records()
             self.relay.check()
             self.entries.check()
+            if self.unanswered:
+                self.check_lines()
+
+    @property
+    def problem(self) -> str:
+        """What keeps agents from an answer; "" for nothing."""
+        return self.relay.problem or " · ".join(self.unanswered.values())
+
+    def check_lines(self) -> None:
+        """Run each connected agent's line once, as the agent does, and announce those that give no answer."""
+        from tray.app.checks.agent_status import failing_lines  # not needed before
+
+        before, self.unanswered = self.unanswered, failing_lines(self._site())
+        if self.unanswered != before:
+            if self.unanswered and not self.relay.problem:  # which is announced
+                self._alerts.alarm(say("An agent gets no answer from Hooktray"), self.problem)
+            self._entries_changed()
 
     def write_relay_files(self) -> None:
         with contextlib.suppress(OSError):  # the folder is gone: the state recovery reports it

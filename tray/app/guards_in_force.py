@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator
 from tray.agents import relay_table
 from tray.agents.relay_table import TableContent
 from tray.engine.guard_summary import guards
+from tray.files import user_file
 from tray.lazy_dataclass import dataclass
 from tray.model.hook import Guard
 from tray.paths import Paths
@@ -122,7 +123,7 @@ def _guarded_nothing(table: TableContent) -> bool:
 def _table_text(paths: Paths) -> str:
     """The table as it is now, unless it is of another Hooktray or cannot be read."""
     try:
-        text = paths.relay_table.read_bytes()
+        text = user_file(paths.relay_table)
     except OSError:
         return ""
     return text.decode("utf-8", "replace") if relay_table.read(text).state == str(paths.state) else ""

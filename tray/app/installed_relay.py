@@ -8,7 +8,6 @@ another program.
 from __future__ import annotations
 
 import contextlib
-import enum
 import hashlib
 import logging
 import os
@@ -25,10 +24,11 @@ from tray.agents.relay_table import TableContent
 from tray.app import package_files, relay_conf
 from tray.app.agent_sites import connected_agents
 from tray.app.guards_in_force import USUAL_WITHOUT_TRAY, GuardSources, kept_guards, note_loss, usual_guards
+from tray.app.relay_problems import REMEDIES, RelayCause, RelayProblem, obstacle
 from tray.errors import HooktrayError, StoreError
-from tray.lazy_dataclass import dataclass
+from tray.files import user_file
 from tray.model.hook import Guard
-from tray.paths import Paths, unwritable_error
+from tray.paths import Paths, follow, unwritable_error
 from tray.sources.configuration import write_atomic
 from tray.store.db import Database, open_db
 from tray.store.earlier_approvals import read_earlier
@@ -41,31 +41,6 @@ FORGET = "DELETE FROM meta WHERE key IN (?, ?)"
 READ = "SELECT key, value FROM meta WHERE key IN (?, ?)"
 
 log = logging.getLogger(__name__)
-
-
-class RelayCause(enum.StrEnum):
-    """What is wrong with the installed relay or its table."""
-
-    MISSING = "is missing"
-    ALTERED = "was altered"
-    OTHER = "is not the one of this version"
-    NOT_EXECUTABLE = "is not executable"
-    TABLE_MISSING = "is missing, so the relay does not know where the tray is"
-    TABLE_ALTERED = "was altered, so the relay may not know where the tray is or which tools are guarded"
-    ELSEWHERE = "leads to another Hooktray"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RelayProblem:
-    """`place` is the file; `detail` the state folder that the table names instead of ours."""
-
-    cause: RelayCause
-    place: Path
-    detail: str = ""
-
-    @property
-    def text(self) -> str:
-        return " ".join(filter(None, (f"{self.place} {self.cause.value}", self.detail and f"({self.detail})")))
 
 
 def problems(paths: Paths, database: Database) -> tuple[RelayProblem, ...]:
@@ -221,15 +196,15 @@ def ending_command(paths: Paths) -> str:
 def _relay_causes(paths: Paths, saved: Mapping[str, str]) -> Iterable[RelayCause]:
     files = _installed_files(paths)
     if not files:
-        yield RelayCause.MISSING
+        yield RelayCause.FOLDER if paths.relay.is_dir() and not paths.relay.is_symlink() else RelayCause.MISSING
         return
     digest = _digest(files.values())
     if saved.get(RELAY, digest) != digest:
         yield RelayCause.ALTERED
     elif not _is_newer(paths) and files not in (relay_program.native_files(), relay_program.portable_files()):
         yield RelayCause.OTHER
-    if not os.access(paths.relay, os.X_OK):
-        yield RelayCause.NOT_EXECUTABLE
+    if found := obstacle(paths.relay):
+        yield found.cause
 
 
 def _table_causes(paths: Paths, saved: Mapping[str, str]) -> Iterable[RelayCause]:
@@ -282,15 +257,16 @@ def _names() -> tuple[str, ...]:
 
 def _content(path: Path) -> bytes | None:
     try:
-        return path.read_bytes() if stat.S_ISREG(path.lstat().st_mode) else None
+        return user_file(path) if stat.S_ISREG(path.lstat().st_mode) else None
     except OSError:
         return None
 
 
 def _make_folder(paths: Paths) -> None:
+    real = follow(paths.relay_folder)
     try:
-        paths.relay_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = paths.relay_folder.lstat()
+        real.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = real.lstat()
         if sys.platform != "win32" and found.st_uid == os.getuid() and found.st_mode & 0o022:
             paths.relay_folder.chmod(0o700)
     except OSError as error:
@@ -305,12 +281,22 @@ def _write(path: Path, content: bytes, mode: int) -> bool:
     try:
         if _content(path) == content and (sys.platform == "win32" or stat.S_IMODE(path.stat().st_mode) == mode):
             return False
+        if path.is_dir() and not path.is_symlink():
+            _remove_empty(path)
         if sys.platform == "win32" and path.suffix == ".exe":
             _set_aside(path)
         write_atomic(path, content, mode)
     except OSError as error:
         raise unwritable_error(path.parent, error) from error
     return True
+
+
+def _remove_empty(folder: Path) -> None:
+    """Take the folder in the place of a file away. Raises HooktrayError when there is something in it."""
+    try:
+        folder.rmdir()
+    except OSError as error:
+        raise HooktrayError(f"{folder}: {RelayCause.FOLDER.value}", hint=REMEDIES[RelayCause.FOLDER]) from error
 
 
 def _replace_table(paths: Paths, text: str, database: Database, *, only_installed: bool) -> bool:

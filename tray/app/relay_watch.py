@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from tray.app import installed_relay
-from tray.app.installed_relay import RelayCause, RelayProblem
+from tray.app.relay_problems import RelayCause, RelayProblem
 from tray.errors import HooktrayError
 from tray.language import say
 from tray.paths import Paths

@@ -156,7 +156,7 @@ class Reports:
         match request["report"]:
             case "agents":
                 place = replace(self._site(request), workspace=str(request["workspace"]))
-                return lambda: self._agents(place)
+                return lambda: self._agents(place, health().get("unanswered"))
             case "list":
                 return lambda: list_report(self._stores, self._catalog)
             case "log":
@@ -172,12 +172,13 @@ class Reports:
     def _log(self, limit: int, wanted: RowFilter) -> LogReport:
         return {"entries": log_report(self._stores.journal, limit, wanted)}
 
-    def _agents(self, place: Site) -> Report:
+    def _agents(self, place: Site, unanswered: Mapping[str, str] | None) -> Report:
         """Empty where a package brings an agent: it may have come after the tray began."""
         if any(entry_points(sys.path)):
             return {}
         self._catalog.refresh()
-        return agents_report(self._stores.journal, _with_needs(place, self._catalog), trial=False)
+        place = _with_needs(place, self._catalog)
+        return agents_report(self._stores.journal, place, trial=False, unanswered=unanswered)
 
     def _site(self, request: Mapping[str, object]) -> Site:
         """Where the command is. The request names these places, so connectors only read bounded files."""
@@ -200,8 +201,10 @@ def status_report(stores: Stores, catalog: HookCatalog, health: TrayHealth | Non
     waiting = [one for one in catalog.states if one.waiting and one.digest]
     settings = sum(setting.waiting for setting in catalog.settings())
     losses = tuple(filter(None, (damage_notice(stores.database), stores.ledger.state.tampered)))
-    problems = (catalog.configuration.problem, *losses, *catalog.configuration.warnings)
     known: TrayHealth = health or {}
+    agents = agent_statuses(place, stores.journal.last_events, unanswered=known.get("unanswered"))
+    silent = tuple(dict.fromkeys(one.silence for one in agents if one.silence))
+    problems = (catalog.configuration.problem, *losses, *silent, *catalog.configuration.warnings)
     broken = broken_hooks(build_context(place.paths, stores, catalog, None, static=True))
     row: StatusRow = {
         "enabled": state.enabled,
@@ -218,22 +221,24 @@ def status_report(stores: Stores, catalog: HookCatalog, health: TrayHealth | Non
                 "agent": one.agent,
                 "connected": one.connected,
                 "last_event": one.last_event,
-                "remedy": one.advice[0] if one.stale and one.advice else "",
+                "remedy": one.advice[0] if one.advice and (one.stale or one.silence) else "",
             }
-            for one in agent_statuses(place, stores.journal.last_events)
+            for one in agents
             if one.installed or one.last_event
         ],
         "problems": known.get("problems", []),
         "unsupported": [one.row for one in unsupported_agents(stores.journal)],
         "problem": "\n".join(filter(None, problems)) or None,
     }
-    return {"row": row, "losses": losses, **_configuration(catalog)}
+    return {"row": row, "losses": (*losses, *silent), **_configuration(catalog)}
 
 
-def agents_report(journal: Journal, place: Site, *, trial: bool) -> AgentsReport:
+def agents_report(
+    journal: Journal, place: Site, *, trial: bool, unanswered: Mapping[str, str] | None = None
+) -> AgentsReport:
     """How each agent is connected, and the agents without support; `trial` sends an event through each line."""
     is_recorded = recorded_sessions(journal) if trial else None
-    found = agent_statuses(place, journal.last_events, is_recorded)
+    found = agent_statuses(place, journal.last_events, is_recorded, unanswered)
     return {
         "agents": [{"row": one.row, "trust": one.trust_word} for one in found],
         "unsupported": [{"row": one.row, "text": one.text} for one in unsupported_agents(journal)],

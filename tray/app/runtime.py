@@ -354,6 +354,7 @@ class App:
             lambda: self._presenter.attach(self._icon),
             self._connections.write_relay_files,
             self._connections.relay.announce_start,
+            self._connections.check_lines,
             self._offline_rows.announce_rows,
             self._offline_rows.announce_unjudged,
             self._refresh,
@@ -388,7 +389,7 @@ class App:
 
     def _incident_brief(self) -> str:
         incident = self._state_watch.incident
-        return incident.brief if incident else self._connections.relay.problem
+        return incident.brief if incident else self._connections.problem
 
     def _run_doctor(self) -> None:
         path = self._doctor.report()
@@ -420,6 +421,7 @@ class App:
             **self._alert_controller.problems,
             "problems": [incident.row] if incident else [],
             "changes": [one.row for one in self._connections.entries.changes],
+            "unanswered": self._connections.unanswered,
             "troubled": sorted(self._failing_hooks()),
         }
         return runtime_health(self._icon, self._core.background_processes, self._stores.journal, more)

@@ -18,6 +18,7 @@ from tray.engine.record import make_record
 from tray.engine.session_states import state_after
 from tray.errors import HooktrayError, StoreError
 from tray.execution.process_place import command_of, is_alive, processes_from
+from tray.files import file_head
 from tray.language import say
 from tray.lazy_dataclass import replace
 from tray.model.decision import EMPTY_ANSWER, Decision, Record, Verdict
@@ -293,5 +294,4 @@ def git_branch(folder: str) -> str:
 
 
 def _head(path: Path) -> str:
-    with path.open("rb") as file:
-        return file.read(HEAD_LIMIT).decode("utf-8", "replace")
+    return file_head(path, HEAD_LIMIT).decode("utf-8", "replace")

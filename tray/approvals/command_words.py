@@ -6,12 +6,13 @@ import hashlib
 import os
 import re
 import shlex
+import sys
 from collections.abc import Iterator
 from functools import lru_cache
-from pathlib import Path
 
 from tray.agents.placeholders import declared_values, fill
 from tray.errors import HooktrayError
+from tray.files import user_file
 from tray.lazy_dataclass import dataclass
 from tray.model.hook import Command, Hook
 
@@ -65,7 +66,7 @@ def is_user_file(path: str) -> bool:
 
 def file_sha256(path: str) -> str:
     try:
-        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        return hashlib.sha256(user_file(path, sys.maxsize)).hexdigest()
     except OSError as error:
         raise HooktrayError(f"{path}: cannot be read: {error.strerror}", hint="use another program") from error
 

@@ -12,6 +12,7 @@ from tray.approvals.command_words import SYSTEM_FOLDERS, absolute
 from tray.approvals.dependencies import PROGRAMS, EntryPoint
 from tray.approvals.programs import SCRIPT, program_positions, takes_code_from_stdin
 from tray.execution.script import HEAD, ProgramSource, interpreter_name, parse_invocation
+from tray.files import file_head
 from tray.model.hook import Command, Hook
 from tray.shell import split
 
@@ -60,8 +61,7 @@ def _is_copied(path: str, *, by_name: bool) -> bool:
     if by_name and os.path.dirname(os.path.realpath(path)) != os.path.realpath(os.path.dirname(path)):  # noqa: PTH120
         return False
     try:
-        with open(path, "rb") as file:  # noqa: PTH123
-            head = file.read(HEAD)
+        head = file_head(path, HEAD)
     except OSError:
         return True  # reading it raises the error
     return not head.startswith(BINARY) and b"\0" not in head

@@ -30,6 +30,7 @@ from tray.approvals.dependencies import MAX_FILES, MAX_SIZE, Dependencies, Entry
 from tray.approvals.dependencies.analysis import InclusionKind
 from tray.approvals.programs import MissingError, require_present
 from tray.errors import HooktrayError
+from tray.files import file_head
 from tray.lazy_dataclass import dataclass, field, replace
 from tray.model.hook import Command, Hook
 from tray.store.copies import Bundle
@@ -204,8 +205,7 @@ def _plain_parts(pattern: Path) -> Iterator[str]:
 
 def _read(path: str, left: int) -> bytes:
     try:
-        with Path(path).open("rb") as file:
-            content = file.read(left + 1)
+        content = file_head(path, left + 1)
     except OSError as error:
         raise HooktrayError(f"{path}: cannot be read: {error.strerror}", hint="make it readable for you") from error
     if len(content) > left:

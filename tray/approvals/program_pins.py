@@ -14,6 +14,7 @@ from tray.approvals.programs import program_positions
 from tray.approvals.script_start import parse_shebang
 from tray.approvals.shell_hooks import BUILTINS, bare_commands
 from tray.execution.script import HEAD
+from tray.files import file_head
 from tray.lazy_dataclass import dataclass, replace
 from tray.lazy_pattern import lazy_pattern
 from tray.model.hook import Command, Hook
@@ -120,8 +121,7 @@ def _listed(folder: str) -> list[str]:
 def _script_program(path: str) -> str:
     """The name that a script's first line has `env` look up."""
     try:
-        with open(path, "rb") as file:  # noqa: PTH123
-            shebang = parse_shebang(file.read(HEAD))
+        shebang = parse_shebang(file_head(path, HEAD))
     except OSError:
         return ""
     return shebang.interpreter if shebang.is_searched else ""

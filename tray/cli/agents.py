@@ -47,6 +47,7 @@ def connect(
     yes: Yes = False,
 ) -> None:
     from tray.app import installed_relay
+    from tray.app.checks.agent_status import check_line
     from tray.connect import apply_connect, connectors
     from tray.store.db import open_db
 
@@ -61,6 +62,7 @@ def connect(
         _keep_records(site.paths)
         if not plan.changes:
             installed_relay.mend(site.paths, open_db(site.paths.database, migrate=not site.paths.database.exists()))
+        check_line(site, name)
 
     question = AgentQuestion(verb="Connect", done="connected", write=write)
     question.settle(names, lambda name: connectors()[name].connect(site), dry_run=dry_run, yes=yes)

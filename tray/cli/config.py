@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tray.cli.command_line import Argument, Json
 from tray.errors import ConfigError, HooktrayError
+from tray.files import user_file
 from tray.paths import Paths
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def check(
 
     path = Path(file) if file else paths.config
     try:
-        configuration = parse(path.read_bytes(), str(path))
+        configuration = parse(user_file(path), str(path))
     except FileNotFoundError as error:
         raise HooktrayError(
             f"{path}: there is no such file", hint="`hooktray run` makes one where `hooktray paths` says"

@@ -77,8 +77,11 @@ def _relay(paths: Paths, agent: str, name: str, body: bytes, *, as_json: bool) -
 def _relay_argv(paths: Paths) -> list[str]:
     """The relay that agents run; that of this installation where none is installed yet."""
     from tray import relay_program
+    from tray.app.relay_problems import obstacle
 
-    if paths.relay_table.exists() and os.access(paths.relay, os.X_OK):
+    if paths.relay_table.exists():
+        if problem := obstacle(paths.relay):
+            raise HooktrayError(f"{problem.text}: no agent gets an answer", hint=problem.remedy)
         return [str(paths.relay)]
     return relay_program.argv(paths.relay_options)
 

@@ -61,7 +61,8 @@ def print_status(report: StatusReport) -> None:
     if row["trouble"]:
         print(f"Hooks in trouble: {row['trouble']}; `hooktray doctor` says why and what to do.")
     for one in row["agents"]:
-        word = "connected" if one["connected"] else f"not connected; `hooktray connect {one['agent']}` connects it"
+        cure = "" if one["remedy"] else f"; `hooktray connect {one['agent']}` connects it"
+        word = "connected" if one["connected"] else f"not connected{cure}"
         last = f"last event {clock(one['last_event'])}" if one["last_event"] else "no event yet"
         remedy = f"; {printable(one['remedy'])}" if one["remedy"] else ""
         print(f"{one['agent']}: {word}; {last}{remedy}.")

@@ -19,6 +19,7 @@ from tray.desktop.launchd import LAUNCHD_SOCKET
 from tray.desktop.systemd import UserManager, user_manager
 from tray.errors import HooktrayError
 from tray.execution.isolation import isolated_command
+from tray.files import user_file
 from tray.language import say
 from tray.lazy_dataclass import dataclass
 from tray.paths import Paths
@@ -138,7 +139,7 @@ class LoginFile:
 
     def read(self) -> str | None:
         try:
-            return self.path.read_text(encoding="utf-8", errors="replace")
+            return user_file(self.path).decode("utf-8", "replace")
         except FileNotFoundError:
             return None
 

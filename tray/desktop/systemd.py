@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tray.errors import HooktrayError
+from tray.files import user_file
 from tray.language import say
 from tray.lazy_dataclass import dataclass
 
@@ -70,7 +71,7 @@ class UserManager:
     def listens_for_us(self) -> bool:
         """Whether the unit on disk is about this tray's socket."""
         try:
-            text = (self.folder / SOCKET).read_text(encoding="utf-8", errors="replace")
+            text = user_file(self.folder / SOCKET).decode("utf-8", "replace")
         except OSError:
             return False
         return f"ListenStream={_specifier(str(self.path))}\n" in text

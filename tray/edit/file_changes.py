@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tray.errors import HooktrayError
+from tray.files import user_file
 from tray.lazy_dataclass import dataclass, field
 
 SIZE_LIMIT = 16 * 1024 * 1024  # bytes of a file that we edit
@@ -79,7 +80,7 @@ def read_state(path: Path) -> FileState:
     if found.st_size > SIZE_LIMIT:
         raise HooktrayError(f"{path}: has {found.st_size} bytes, {SIZE_LIMIT} are the limit", hint="make it smaller")
     try:
-        return File(text=path.read_bytes(), mode=stat.S_IMODE(found.st_mode))
+        return File(text=user_file(path, SIZE_LIMIT), mode=stat.S_IMODE(found.st_mode))
     except OSError as error:
         raise _access_error(path, error) from error
 

@@ -13,6 +13,7 @@ from tray.agents.protocol import parse, render
 from tray.engine.pipeline import Engine
 from tray.engine.record import make_record
 from tray.errors import HooktrayError
+from tray.files import user_file
 from tray.language import count, say
 from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import Answer, Decision, Outcome, Record, Status
@@ -109,7 +110,7 @@ def replaced_file(approved: ApprovedHook, copies: Copies, file: Path) -> Iterato
     target = _target(approved.hook, list(manifest.files), file)
     contents = {path: copies.path(approved.digest, path).read_bytes() for path in manifest.files}
     try:
-        contents[target] = file.read_bytes()
+        contents[target] = user_file(file)
     except OSError as error:
         raise HooktrayError(f"--against {file}: {error.strerror}", hint="name a file that you can read") from error
     executable = {path for path in manifest.files if os.access(copies.path(approved.digest, path), os.X_OK)}

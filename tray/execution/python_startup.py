@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tray.execution.isolation import package_folders
+from tray.files import file_head, user_file
 from tray.lazy_dataclass import dataclass
 
 CUSTOMIZERS = ("sitecustomize", "usercustomize")
@@ -67,7 +68,7 @@ def _records(folder: Path) -> Iterator[tuple[str, str]]:
 
 def _digest(path: Path) -> str:
     try:
-        content = path.read_bytes()
+        content = user_file(path)
     except OSError:
         return ""
     return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
@@ -76,5 +77,4 @@ def _digest(path: Path) -> str:
 def _is_known(path: Path) -> bool:
     if path.name not in KNOWN or path.is_symlink():
         return False
-    with path.open("rb") as file:
-        return file.read(SIZE_LIMIT).strip() == KNOWN[path.name]
+    return file_head(path, SIZE_LIMIT).strip() == KNOWN[path.name]

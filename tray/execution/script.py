@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from tray.files import file_head
 from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
 
@@ -237,8 +238,7 @@ def _exists(cwd: str, word: str) -> bool:
 
 def _head(cwd: str, program: str) -> bytes:
     try:
-        with Path(cwd, program).open("rb") as file:
-            return file.read(HEAD)
+        return file_head(Path(cwd, program), HEAD)
     except (OSError, ValueError):
         return b""
 

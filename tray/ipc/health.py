@@ -40,6 +40,7 @@ class TrayHealth(TypedDict, total=False):
     requests: int  # that wait for a person
     problems: list[StateProblem]
     changes: list[ChangedEntry]
+    unanswered: dict[str, str]  # why an agent's line gave no answer when it was tried, by agent
     troubled: list[str]  # the names of hooks that fail
     background: list[tuple[int, float]]  # process groups that hooks left, each with the seconds until it is ended
     late: int  # decisions that were written down late

@@ -12,6 +12,9 @@ from tray.model.decision import SkipReason
 PAYLOAD_LIMIT = 16 * 1024 * 1024  # bytes; a larger payload is a cause of failure, never cut short
 PROBE_PREFIX = "hooktray-probe-"  # how the sessions of our own events begin
 TEST_VARIABLE = "HOOKTRAY_TEST"  # set for relays that we start ourselves, and for the hooks of test events
+# A whole payload that only asks whether Hooktray answers, which no agent's event can be: it has one key, a number.
+PROBE_HEAD, PROBE_TAIL, PROBE_NUMBER = b'{"hooktray_probe":"', b'"}', 32
+PROBE_SIZE = len(PROBE_HEAD) + PROBE_NUMBER + len(PROBE_TAIL)
 
 
 class EventKind(enum.StrEnum):
@@ -195,3 +198,11 @@ class Event:
         """The last part of the project's folder, else what the agent calls the session."""
         folder = self.project_folder or self.cwd
         return PurePath(folder.replace("\\", "/")).name or self.title
+
+
+def probe_answer(body: bytes) -> bytes:
+    """What Hooktray prints for a probe of a line; b"" for an event. A line that repeats its input gives another."""
+    if len(body) != PROBE_SIZE or not (body.startswith(PROBE_HEAD) and body.endswith(PROBE_TAIL)):
+        return b""
+    number = body[len(PROBE_HEAD) : -len(PROBE_TAIL)]
+    return b"hooktray " + number + b"\n" if number.isalnum() else b""

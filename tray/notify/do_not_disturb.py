@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tray.files import user_file
 from tray.lazy_dataclass import dataclass
 from tray.notify.notifier import NotifierError
 from tray.notify.server import NAME, PATH, PROPERTIES, Call, NotificationServer, call
@@ -120,7 +121,7 @@ def system_may_interrupt(platform: str) -> bool:
 def _focus_is_on() -> bool:
     """macOS writes a record for each focus that was switched on by hand; one on a schedule leaves none."""
     try:
-        found = json.loads((Path.home() / FOCUS_FILE).read_bytes())
+        found = json.loads(user_file(Path.home() / FOCUS_FILE))
         return any(part.get("storeAssertionRecords") for part in found["data"])
     except (AttributeError, KeyError, OSError, TypeError, ValueError):
         return False

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tray.agents.registry import AGENTS
 from tray.errors import ConfigError
+from tray.files import user_file
 from tray.lazy_dataclass import dataclass, field, replace
 from tray.model.hook import Command, Hook
 from tray.paths import Paths, unwritable_error
@@ -40,6 +41,7 @@ class Configuration:
     watched: tuple[str, ...] = ()
 
 
+READABLE = "put a file there that you can read"
 SCHEMA = Path(__file__).parents[1] / "hooktray.schema.json"
 
 
@@ -71,13 +73,16 @@ def _check_agents(document: Document, settings: Settings) -> None:
 def load(paths: Paths) -> Configuration:
     """Never raises: a broken file leaves the last good one in force, and sets `problem`."""
     try:
-        text = paths.config.read_bytes()
-    except FileNotFoundError:
+        text = user_file(paths.config)
+    except FileNotFoundError as error:
+        if paths.config.is_symlink():
+            return _last_good(paths, f"{paths.config}: cannot be read: {error.strerror}\n  {READABLE}")
         if not paths.last_good.exists():
             return Configuration()
         return _last_good(paths, f"{paths.config}: is gone\n  put it back; an empty file says that you want nothing")
     except OSError as error:
-        return _last_good(paths, f"{paths.config}: cannot be read: {error.strerror or error}")
+        why = f"{paths.config}: cannot be read: {error.strerror or error}"
+        return _last_good(paths, f"{why}\n  {READABLE}")
     try:
         configuration = parse(text, str(paths.config))
     except ConfigError as error:
@@ -127,7 +132,7 @@ def file_stamp(path: Path) -> object:
 def save_last_good(paths: Paths, text: bytes) -> None:
     """Keep this text as the last good one, if we can; the configuration counts either way."""
     try:
-        if paths.last_good.exists() and paths.last_good.read_bytes() == text:
+        if paths.last_good.exists() and user_file(paths.last_good) == text:
             return
         write_atomic(paths.last_good, text)
     except OSError:
@@ -151,7 +156,7 @@ def write_starter(paths: Paths) -> bool:
     """Write the commented starter file where there is none; True when it was written. Its schema goes beside it."""
     schema, text = paths.config.with_name(SCHEMA.name), SCHEMA.read_bytes()
     with contextlib.suppress(OSError):  # editors complete less without it
-        if not schema.exists() or schema.read_bytes() != text:
+        if not schema.exists() or user_file(schema) != text:
             write_atomic(schema, text)
     if paths.config.exists() or paths.config.is_symlink():
         return False
@@ -164,7 +169,7 @@ def write_starter(paths: Paths) -> bool:
 
 def _last_good(paths: Paths, problem: str) -> Configuration:
     try:
-        good = parse(paths.last_good.read_bytes(), str(paths.config))
+        good = parse(user_file(paths.last_good), str(paths.config))
     except (OSError, ConfigError):
         return Configuration(problem=problem)
     return replace(good, problem=problem)

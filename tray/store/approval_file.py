@@ -13,12 +13,12 @@ import hashlib
 import json
 import os
 import re
-import stat
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from tray.errors import ConfigError, HooktrayError, StoreError
+from tray.files import user_file
 from tray.lazy_dataclass import dataclass, field
 from tray.model.hook import Command, Hook, digest, restore
 from tray.store.copies import Bundle
@@ -107,15 +107,9 @@ def _bytes(content: bytes | None) -> Mapping[str, str]:
 def read(path: Path) -> bytes:
     """The file's bytes. Raises HooktrayError for anything but a file of a size that an export can have."""
     try:
-        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:  # noqa: PTH123
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise HooktrayError(f"{path}: is not a file", hint=NOT_OURS)
-            text = file.read(SIZE + 1)
+        return user_file(path, SIZE)
     except OSError as error:
         raise HooktrayError(f"{path}: cannot be read: {error.strerror or error}", hint=NOT_OURS) from error
-    if len(text) > SIZE:
-        raise HooktrayError(f"{path}: has more than {SIZE} bytes", hint=NOT_OURS)
-    return text
 
 
 def parse(text: bytes, path: str, home: str) -> tuple[Export, ...]:

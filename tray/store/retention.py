@@ -13,6 +13,7 @@ CHUNK_ROWS = 200  # rows deleted in one transaction, so that the writer gets its
 VACUUM_PAGES = 200  # given back to the disk at a time
 MIN_ROWS = 50  # rows that stay, whatever they weigh
 DAY = 86_400.0
+GAP = 30 * DAY  # without any row: after it the clock may be wrong, and no row is old until it ran on for as long
 DELETE = "DELETE FROM journal WHERE seq IN (SELECT seq FROM journal WHERE {} ORDER BY seq LIMIT :chunk)"
 
 
@@ -35,7 +36,8 @@ class RetentionLimits:
 class Retention:
     """`prune_step` deletes a few rows and returns whether there is more to delete. `limits` is asked each time.
 
-    A clock that jumps ahead while we run makes no row old: no more time has passed than `elapsed`.
+    A clock that jumps ahead while we run makes no row old: no more time has passed than `elapsed`. One that was ahead
+    when we started makes none old either, as far as the rows show it (`GAP`).
     """
 
     def __init__(
@@ -54,7 +56,8 @@ class Retention:
 
     def prune_step(self, connection: sqlite3.Connection) -> bool:
         limits = self._limits()
-        deleted = _delete(connection, "at < :value", self._now() - limits.days * DAY)
+        now = self._now()
+        deleted = _delete(connection, "at < :value", now - limits.days * DAY) if _is_plausible(connection, now) else 0
         last = connection.execute("SELECT max(seq) FROM journal").fetchone()[0] or 0
         deleted += _delete(connection, "seq <= :value", last - limits.rows)
         if deleted == 0 and _size(connection) > limits.megabytes * 1_000_000:
@@ -66,6 +69,16 @@ class Retention:
 
 def keep_all(connection: sqlite3.Connection) -> bool:
     return False
+
+
+def _is_plausible(connection: sqlite3.Connection, now: float) -> bool:
+    """Whether rows lead up to this time without a gap that a clock set ahead would leave."""
+    value = {"value": now - GAP}
+    before, since = (
+        connection.execute(f"SELECT {what} :value", value).fetchone()[0]
+        for what in ("max(at) FROM journal WHERE at <", "min(at) FROM journal WHERE at >=")
+    )
+    return before is None or (since is not None and since - before <= GAP)
 
 
 def _delete(connection: sqlite3.Connection, condition: str, value: float) -> int:

@@ -19,6 +19,7 @@ from tray.agents.claude_code.events import AGENT
 from tray.agents.claude_code.settings_hooks import READER
 from tray.agents.protocol import agent_events
 from tray.errors import ConfigError
+from tray.files import user_file
 from tray.lazy_pattern import lazy_pattern
 from tray.reading.entries import SourceHooks, SourceReader
 from tray.strict import load_yaml
@@ -79,7 +80,7 @@ def _frontmatter_lines(path: Path) -> list[str]:
     size = path.stat().st_size
     if size > SIZE:
         raise ConfigError(f"{path}:1:1: the file has {size} bytes, {SIZE} are allowed", hint="make it smaller")
-    lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+    lines = user_file(path).decode("utf-8-sig", "replace").splitlines()
     if not lines or not DELIMITER.fullmatch(lines[0]):
         return []
     end = next((index for index, line in enumerate(lines[1:], 1) if DELIMITER.fullmatch(line)), 0)

@@ -17,6 +17,7 @@ from tray.agents.claude_code import http_hooks, permission_rules
 from tray.agents.claude_code.protocol import NAME, SETTINGS, SHAPE
 from tray.agents.claude_shape.settings_hooks import SIZE, HandlerOptions, ShapedReader
 from tray.errors import ConfigError
+from tray.files import user_file
 from tray.lazy_dataclass import replace
 from tray.model.hook import Action, AsyncMode, Command, Failure
 from tray.reading.entries import KeyPath, SourceHooks, SourceReader
@@ -97,13 +98,13 @@ READER = HandlerReader(SHAPE, SETTINGS, NAME)
 
 def read(path: Path, agents: Sequence[str], plugin: Path | None = None) -> SourceHooks:
     """The hooks of one file. Raises OSError and ConfigError when it cannot be read at all."""
-    return READER.parse(path.read_bytes(), path, agents, plugin)
+    return READER.parse(user_file(path), path, agents, plugin)
 
 
 def disabled_reason(path: Path) -> str:
     """Why all hooks beside this settings file are inactive; "" when they are not, or it cannot be read."""
     try:
-        return READER.off_reason(load_json(path.read_bytes(), str(path), limit=SIZE))
+        return READER.off_reason(load_json(user_file(path), str(path), limit=SIZE))
     except (OSError, ConfigError):
         return ""
 

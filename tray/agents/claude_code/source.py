@@ -13,6 +13,7 @@ from tray.agents.claude_code.settings_hooks import READER
 from tray.agents.claude_shape.settings_hooks import SIZE
 from tray.agents.protocol import agent_events
 from tray.errors import ConfigError
+from tray.files import user_file
 from tray.reading.entries import SourceHooks, SourceReader, unreadable_source
 from tray.settings import invalid_value
 from tray.strict import Document, load_json
@@ -58,7 +59,7 @@ def _plugin(root: Path, agents: Sequence[str]) -> SourceHooks:
 
 def _manifest(path: Path, root: Path, agents: Sequence[str]) -> SourceHooks:
     """The key `hooks` of plugin.json: the hooks themselves, the path of a file that has them, or several of both."""
-    document = load_json(path.read_bytes(), str(path), limit=SIZE)
+    document = load_json(user_file(path), str(path), limit=SIZE)
     reader = SourceReader(document, agent_events(AGENT), agents=agents, plugin=root)
     declared = document.value.get("hooks") if isinstance(document.value, dict) else None
     is_list = isinstance(declared, list)
@@ -126,7 +127,7 @@ def _root(path: Path) -> Path | None:
 def _plugin_name(root: Path) -> str:
     """The plugin's name, which prefixes the names of its skills and agents."""
     try:
-        manifest: Any = load_json((root / MANIFEST).read_bytes(), str(root / MANIFEST), limit=SIZE).value
+        manifest: Any = load_json(user_file(root / MANIFEST), str(root / MANIFEST), limit=SIZE).value
         name = manifest["name"]
     except (OSError, ConfigError, KeyError, TypeError):
         return root.name

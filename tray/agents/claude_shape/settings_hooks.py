@@ -15,6 +15,7 @@ from typing import Any
 from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.shape import ClaudeShape
 from tray.agents.protocol import agent_events
+from tray.files import user_file
 from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
 from tray.model.event import EventKind
@@ -53,7 +54,7 @@ class ShapedReader:
 
     def read(self, path: Path, agents: Sequence[str], environment: Mapping[str, str]) -> SourceHooks:
         """The hooks of one file. Raises OSError and ConfigError when it cannot be read at all."""
-        return self.parse(path.read_bytes(), path, agents)
+        return self.parse(user_file(path), path, agents)
 
     def parse(self, text: bytes, path: Path, agents: Sequence[str] = (), plugin: Path | None = None) -> SourceHooks:
         """The hooks of a text that is, or will be, at this path."""

@@ -11,6 +11,7 @@ from tray.agents.cline.connector import parse_file
 from tray.agents.cline.protocol import EVENTS, ID, TIMEOUT
 from tray.agents.protocol import agent_events
 from tray.edit.file_changes import read_state
+from tray.files import file_head
 from tray.model.hook import Command
 from tray.reading.entries import SourceHooks, SourceReader
 from tray.strict import Document
@@ -52,7 +53,7 @@ def _hook(path: Path, agents: Sequence[str]) -> SourceHooks:
 def _starter(path: Path) -> tuple[str, ...]:
     """The program that Cline starts with the file: that of its first line, else by its ending."""
     try:
-        first = path.read_bytes()[:200].split(b"\n", 1)[0].decode("utf-8", "replace").strip()
+        first = file_head(path, 200).split(b"\n", 1)[0].decode("utf-8", "replace").strip()
     except OSError:
         first = ""
     words = first.removeprefix("#!").split() if first.startswith("#!") else []

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tray.agents.claude_shape.settings_hooks import SIZE, ShapedReader
+from tray.agents.claude_shape.settings_hooks import ShapedReader
 from tray.agents.codex.protocol import NAME, SETTINGS, SHAPE
 from tray.agents.protocol import agent_events
 from tray.edit import toml_edit
+from tray.files import user_file
 from tray.lazy_dataclass import replace
 from tray.model.hook import Command
 from tray.reading.entries import KeyPath, SourceHooks, SourceReader
@@ -34,7 +35,7 @@ class CodexReader(ShapedReader):
             return self._read_config(path, agents)
         file = path / PLUGIN_FILE if path.is_dir() else path
         is_plugin = file.parts[-2:] == PLUGIN_FILE.parts and file.parent.parent.name != SETTINGS.folder
-        return self.parse(file.read_bytes(), file, agents, file.parent.parent if is_plugin else None)
+        return self.parse(user_file(file), file, agents, file.parent.parent if is_plugin else None)
 
     def command(self, reader: SourceReader, at: KeyPath, fields: Mapping[str, Any]) -> Command:
         """A hook that names its plugin's folder is approved with all of it."""
@@ -60,7 +61,7 @@ class CodexReader(ShapedReader):
 def read_config(path: Path) -> Mapping[str, Any]:
     """The settings in config.toml; empty without that file. Raises ConfigError when it is not TOML."""
     try:
-        text = path.read_bytes()[: SIZE + 1]
+        text = user_file(path)
     except FileNotFoundError:
         return {}
     return toml_edit.parse(text, str(path), "mend it; Codex does not start with it either")

@@ -17,6 +17,7 @@ from tray.addresses import endpoint
 from tray.agents.copilot_cli.events import AGENT, EVENTS, NAMES
 from tray.agents.protocol import agent_events
 from tray.errors import ConfigError
+from tray.files import user_file
 from tray.lazy_pattern import lazy_pattern
 from tray.model.event import AgentEvents
 from tray.model.hook import Action, Command, Failure
@@ -42,11 +43,11 @@ OTHER_SHELL = "bash" if sys.platform == "win32" else "powershell"
 def read(path: Path, agents: Sequence[str], environment: Mapping[str, str]) -> SourceHooks:
     """The hooks of one place. Raises OSError and ConfigError when it cannot be read at all."""
     if not path.is_dir():
-        return parse(path.read_bytes(), path, agents)
+        return parse(user_file(path), path, agents)
     parts = [SourceHooks(watched=(str(path),))]
     for file in sorted(path.glob("*.json")):
         try:
-            parts.append(parse(file.read_bytes(), file, agents))
+            parts.append(parse(user_file(file), file, agents))
         except (OSError, ConfigError) as error:
             parts.append(unreadable_source(file, error))
     return SourceHooks(

@@ -13,6 +13,7 @@ from typing import Any
 from tray.agents.google_antigravity.connector import OWN
 from tray.agents.google_antigravity.hook_format import ID, TIMEOUT, TOOL_EVENTS
 from tray.agents.protocol import agent_events
+from tray.files import user_file
 from tray.model.hook import Command, Failure
 from tray.reading.entries import KeyPath, SourceHooks, SourceReader, pattern_problem
 from tray.settings import invalid_value
@@ -26,7 +27,7 @@ ALL = frozenset({"", "*"})
 
 def read(path: Path, agents: Sequence[str], environment: Mapping[str, str]) -> SourceHooks:
     """The hooks of one file. Raises OSError and ConfigError when it cannot be read at all."""
-    return parse(path.read_bytes(), path, agents)
+    return parse(user_file(path), path, agents)
 
 
 def parse(text: bytes, path: Path, agents: Sequence[str] = ()) -> SourceHooks:

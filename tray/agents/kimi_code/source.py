@@ -11,6 +11,7 @@ from tray.agents.kimi_code.connector import KEY, table_problem
 from tray.agents.kimi_code.protocol import EVENTS, ID, NAME, PROMPT, SETTINGS, SHAPE
 from tray.agents.protocol import agent_events
 from tray.edit import toml_edit
+from tray.files import user_file
 from tray.reading.entries import KeyPath, SourceHooks, SourceReader, pattern_problem
 from tray.strict import Document
 
@@ -21,7 +22,7 @@ SHAPED = ShapedReader(SHAPE, SETTINGS, NAME)
 
 def read(path: Path, agents: Sequence[str], environment: Mapping[str, str]) -> SourceHooks:
     """The hooks of one file. Raises OSError and ConfigError when it cannot be read at all."""
-    return parse(path.read_bytes(), path, agents)
+    return parse(user_file(path), path, agents)
 
 
 def parse(text: bytes, path: Path, agents: Sequence[str] = ()) -> SourceHooks:

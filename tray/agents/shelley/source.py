@@ -11,6 +11,7 @@ from tray.agents import relay_command
 from tray.agents.protocol import agent_events
 from tray.agents.registry import AGENTS
 from tray.agents.shelley.hook_format import AGENT
+from tray.files import file_head
 from tray.lazy_pattern import lazy_pattern
 from tray.model.event import TYPED_KINDS, Capability
 from tray.model.hook import Command, Failure
@@ -75,8 +76,7 @@ def _carries_rewrite(agent: str, kind: str) -> bool:
 def _shell_script(path: Path) -> str:
     """What it begins with, if it is a script for `/bin/sh`; else ""."""
     try:
-        with path.open("rb") as file:
-            head = file.read(4096)
+        head = file_head(path, 4096)
     except OSError:
         return ""
     return head.decode("utf-8", "replace") if head.startswith(b"#!/bin/sh") else ""

@@ -14,6 +14,7 @@ from tray.addresses import endpoint
 from tray.agents.protocol import agent_events
 from tray.agents.starchild.hook_format import AGENT
 from tray.errors import ConfigError
+from tray.files import user_file
 from tray.lazy_dataclass import replace
 from tray.model.hook import Command, Http
 from tray.reading.entries import KeyPath, SourceHooks, SourceReader, pattern_problem
@@ -35,7 +36,7 @@ def read(path: Path, agents: Sequence[str], environment: Mapping[str, str]) -> S
     is_disabled = environment.get(FORCE_VARIABLE) != "1" and _is_disabled(path.parent / SWITCH_FILE)
     allow = environment.get(LOCAL_VARIABLE) == "1"
     inactive = f"`shell_hooks.enabled: false` in {path.parent / SWITCH_FILE}" if is_disabled else ""
-    return parse(path.read_bytes(), path, agents, inactive=inactive, allow=allow)
+    return parse(user_file(path), path, agents, inactive=inactive, allow=allow)
 
 
 def parse(
@@ -58,7 +59,7 @@ def parse(
 def _is_disabled(path: Path) -> bool:
     """Whether the host's own switch is off. One that cannot be read, or is not there, switches nothing off."""
     try:
-        value = load_yaml(path.read_bytes(), str(path)).value
+        value = load_yaml(user_file(path), str(path)).value
     except (OSError, ConfigError):
         return False
     switch = value.get("shell_hooks") if isinstance(value, dict) else None

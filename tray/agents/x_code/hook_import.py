@@ -18,6 +18,7 @@ from tray.edit.file_changes import File, FileChange, FileState, read_state, reso
 from tray.edit.json_edit import OBJECT_HINT, JsonText, is_blank, new_document
 from tray.edit.yaml_edit import append, items, remove
 from tray.errors import HooktrayError
+from tray.files import user_file
 
 KEY = "enabledPlugins"
 OTHER_PARTS = {
@@ -97,7 +98,7 @@ def _stay_reason(site: Site, name: str, folder: Path, problem: FindProblem) -> s
     if _switches(site).get(name) is False:
         return "it was imported before" if name in imported_plugins(site) else "it is switched off"
     try:
-        declared: Any = JsonText(manifest.read_bytes(), str(manifest)).value
+        declared: Any = JsonText(user_file(manifest), str(manifest)).value
         other_parts = [
             key
             for key, usual in OTHER_PARTS.items()

@@ -15,6 +15,7 @@ from typing import Any
 from tray.agents.protocol import agent_events
 from tray.agents.x_code.hook_format import AGENT
 from tray.agents.x_code.protocol import EVENTS
+from tray.files import user_file
 from tray.model.event import EventKind
 from tray.model.hook import Command, Failure
 from tray.reading.entries import KeyPath, SourceHooks, SourceReader, pattern_problem
@@ -52,13 +53,13 @@ def _find_hooks(path: Path, root: Path, visited: list[Path]) -> tuple[Document, 
         found = next((root / name for name in MANIFESTS if (root / name).is_file()), root / DEFAULT_FILE)
         visited.append(path)
         return _find_hooks(found, root, visited)
-    document = load_json(relax(path.read_bytes()), str(path), limit=SIZE)
+    document = load_json(relax(user_file(path)), str(path), limit=SIZE)
     if path.name != "plugin.json":
         return document, ()
     hooks = document.value.get("hooks", DEFAULT_FILE) if isinstance(document.value, dict) else None
     if isinstance(hooks, str):
         visited.append(path)
-        return load_json(relax(_within(document, root, hooks).read_bytes()), str(root / hooks), limit=SIZE), ()
+        return load_json(relax(user_file(_within(document, root, hooks))), str(root / hooks), limit=SIZE), ()
     return document, ("hooks",)
 
 

@@ -13,16 +13,19 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypedDict
+from uuid import uuid4
 
 from tray.agents import relay_table
 from tray.agents.connection import RelayEntry, Site
 from tray.agents.registry import AGENTS
 from tray.app.checks.entries import OFF, changed_entries, missing_events, reconnect_command
 from tray.app.checks.finding import ENTRY_CAUSES, Cause, Finding, Health
+from tray.app.relay_problems import obstacle
 from tray.connect import connectors
 from tray.errors import AgentError, HooktrayError
+from tray.files import user_file
 from tray.lazy_dataclass import dataclass, field, replace
-from tray.model.event import PROBE_PREFIX, TEST_VARIABLE
+from tray.model.event import PROBE_HEAD, PROBE_PREFIX, PROBE_TAIL, TEST_VARIABLE, probe_answer
 from tray.text import sanitise
 
 COMMAND_TIMEOUT = 10.0  # seconds for the command to end
@@ -30,6 +33,7 @@ JOURNAL_TIMEOUT = 3.0  # seconds until the journal knows of an event that was an
 POLL_INTERVAL = 0.05
 ASKS = "asks: "  # a connector's word for an agent that asks its user first
 START_TRAY = "start the tray (`hooktray run`) and try again; if that does not help, {reconnect}"
+SILENT = frozenset({Cause.AGENT_NOT_ANSWERING, Cause.AGENT_RELAY_GONE, Cause.AGENT_RELAY_UNUSABLE})
 STALE = frozenset({Cause.AGENT_OTHER_HOME, Cause.AGENT_OUTDATED, Cause.AGENT_RELAY_GONE, *ENTRY_CAUSES})
 STALE -= {Cause.ENTRY_SWITCHED_OFF}
 
@@ -73,7 +77,8 @@ class AgentStatus:
 
     @property
     def connected(self) -> bool:
-        return bool(self.events)
+        """Whether it has lines of ours, and nothing shows that they give no answer."""
+        return bool(self.events) and not any(one.cause in SILENT for one in self.findings)
 
     @property
     def trusted(self) -> bool | None:
@@ -105,6 +110,12 @@ class AgentStatus:
         return next((one.message for one in self.findings if one.health is Health.BROKEN), "")
 
     @property
+    def silence(self) -> str:
+        """Why its lines give no answer, and the cure; "" when nothing shows that."""
+        found = (one for one in self.findings if one.cause in SILENT)
+        return next(("\n  ".join(filter(None, (one.message, one.remedy))) for one in found), "")
+
+    @property
     def advice(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(one.remedy for one in self.findings if one.remedy))
 
@@ -129,8 +140,26 @@ class AgentStatus:
         }
 
 
-def agent_statuses(site: Site, last_events: LastEvents, is_recorded: IsRecorded | None = None) -> list[AgentStatus]:
-    """All agents; with `is_recorded`, each connected one gets a test event."""
+def agent_statuses(
+    site: Site,
+    last_events: LastEvents,
+    is_recorded: IsRecorded | None = None,
+    unanswered: Mapping[str, str] | None = None,
+) -> list[AgentStatus]:
+    """All agents; with `is_recorded`, each connected one gets a test event. `unanswered`: of `failing_lines`."""
+    found = _statuses(site, last_events, is_recorded)
+    return [_with_failure(one, site, (unanswered or {}).get(one.agent, "")) for one in found]
+
+
+def _with_failure(status: AgentStatus, site: Site, failure: str) -> AgentStatus:
+    if not failure or not status.connected:
+        return status
+    remedy = START_TRAY.format(reconnect=reconnect_command(site, status.agent, status.files))
+    cause = Finding(cause=Cause.AGENT_NOT_ANSWERING, name=status.agent, values={"problem": failure, "remedy": remedy})
+    return replace(status, findings=(cause, *status.findings))
+
+
+def _statuses(site: Site, last_events: LastEvents, is_recorded: IsRecorded | None) -> list[AgentStatus]:
     if is_recorded is None:
         times = last_events(connectors())  # the menu asks often, and each look opens the database
         return [agent_status(site, agent, lambda _: times) for agent in connectors()]
@@ -179,6 +208,10 @@ def _wrong_target(site: Site, agent: str, entries: tuple[RelayEntry, ...]) -> Fi
     missing = next((path for path in needed if not Path(path).exists()), "")
     if missing:
         return Finding(cause=Cause.AGENT_RELAY_GONE, name=agent, values={**values, "file": missing})
+    programs = dict.fromkeys(Path(entry.required_files[0]) for entry in entries if entry.required_files)
+    for problem in filter(None, (obstacle(one) for one in programs if one.is_absolute())):
+        values = {"problem": problem.text, "remedy": problem.remedy}
+        return Finding(cause=Cause.AGENT_RELAY_UNUSABLE, name=agent, values=values)
     here = {str(site.paths.state), *([] if site.paths.home else [""])}  # older entries do not name the usual folder
     if not {_state_folder(entry) for entry in entries} <= here:
         return Finding(cause=Cause.AGENT_OTHER_HOME, name=agent, values=values)
@@ -190,7 +223,7 @@ def _state_folder(entry: RelayEntry) -> str:
     if entry.state_folder or not entry.required_files:
         return entry.state_folder
     with contextlib.suppress(OSError):
-        return relay_table.read(Path(entry.required_files[0]).with_name("relay.table").read_bytes()).state
+        return relay_table.read(user_file(Path(entry.required_files[0]).with_name("relay.table"))).state
     return ""
 
 
@@ -206,7 +239,7 @@ def _findings(
     agent, reconnect = status.agent, reconnect_command(site, status.agent, status.files)
     told = {Cause.ENTRY_SWITCHED_OFF, *([Cause.ENTRY_RELAY_GONE] if wrong_target else [])}  # by the other findings
     entries_changed = tuple(one for one in changed if one.cause not in told)
-    if not status.connected:
+    if not status.events:
         yield from entries_changed
         if status.installed and not entries_changed:
             yield Finding(cause=Cause.AGENT_NOT_CONNECTED, name=agent, values={"reconnect": reconnect})
@@ -218,6 +251,9 @@ def _findings(
     if not status.trusted and status.trust:
         cause = Cause.AGENT_OFF if status.trust.startswith(OFF) else Cause.AGENT_ASKS
         yield Finding(cause=cause, name=agent, values={"remedy": status.trust.partition(": ")[2]})
+    if wrong_target and wrong_target.cause is Cause.AGENT_RELAY_UNUSABLE:
+        yield from entries_changed
+        return
     if failure:
         remedy = "" if wrong_target or is_old else START_TRAY.format(reconnect=reconnect)
         yield Finding(cause=Cause.AGENT_NOT_ARRIVING, name=agent, values={"problem": failure, "remedy": remedy})
@@ -225,6 +261,53 @@ def _findings(
     if status.last_event is None and not status.trust.startswith((OFF, ASKS)) and not failure:
         more = "" if status.trusted else ", and say yes if it asks whether you trust the folder or the hooks"
         yield Finding(cause=Cause.AGENT_SILENT, name=agent, values={"more": more})
+
+
+def check_line(site: Site, agent: str) -> None:
+    """Run the agent's line once, as the agent does. Raises HooktrayError if Hooktray does not answer.
+
+    The payload is a probe: no hook runs, and nothing is recorded, neither by the tray nor by the one-shot engine.
+    """
+    entries = connectors()[agent].relay_entries(site)
+    if not entries:
+        return
+    wrong = _wrong_target(site, agent, entries)
+    if wrong and wrong.cause in SILENT:
+        raise HooktrayError(f"{agent}: {wrong.message or wrong.remedy}", hint=wrong.remedy)
+    body = PROBE_HEAD + uuid4().hex.encode() + PROBE_TAIL
+    why, done = _run(site, entries[0], body)
+    if done is not None and done.stdout != probe_answer(body):
+        why = f"{why or 'it ran'}, and nothing of Hooktray answered"
+    if why:
+        remedy = START_TRAY.format(reconnect=reconnect_command(site, agent, (entries[0].path,)))
+        raise HooktrayError(f"{agent}: {entries[0].path}: {entries[0].event}: {why}", hint=remedy)
+
+
+def failing_lines(site: Site) -> dict[str, str]:
+    """Why the line of an agent gives no answer, by agent; settings that cannot be read are reported elsewhere."""
+    failures: dict[str, str] = {}
+    for agent in connectors():
+        with contextlib.suppress(HooktrayError):
+            connectors()[agent].relay_entries(site)
+            try:
+                check_line(site, agent)
+            except HooktrayError as error:
+                failures[agent] = error.message
+    return failures
+
+
+def _run(site: Site, entry: RelayEntry, body: bytes) -> tuple[str, subprocess.CompletedProcess[bytes] | None]:
+    """Why the line failed, "" when it did not; and how it ended."""
+    environment = {**site.environment, TEST_VARIABLE: "1"}
+    try:
+        done = subprocess.run(
+            entry.argv, input=body, capture_output=True, cwd=site.cwd, env=environment, timeout=COMMAND_TIMEOUT,
+            check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return sanitise(str(error), 200), None
+    why = sanitise(done.stderr.decode("utf-8", "replace"), 200)
+    return f"ended with {done.returncode}: {why}" if done.returncode else "", done
 
 
 def send_probe(site: Site, agent: str, entries: tuple[RelayEntry, ...], is_recorded: IsRecorded) -> str:
@@ -236,22 +319,12 @@ def send_probe(site: Site, agent: str, entries: tuple[RelayEntry, ...], is_recor
     entry = next((entry for entry in entries if entry.event == AGENTS[agent].probe_event), entries[0])
     session = f"{PROBE_PREFIX}{time.time_ns():x}"
     try:
-        done = subprocess.run(
-            entry.argv,
-            input=json.dumps(connectors()[agent].probe_payload(session, str(site.cwd))).encode(),
-            capture_output=True,
-            cwd=site.cwd,
-            env={**site.environment, TEST_VARIABLE: "1"},
-            timeout=COMMAND_TIMEOUT,
-            check=False,
-        )
+        body = json.dumps(connectors()[agent].probe_payload(session, str(site.cwd))).encode()
     except AgentError as error:
         return error.message
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return f"{entry.path}: {entry.event}: {sanitise(str(error), 200)}"
-    if done.returncode:
-        why = sanitise(done.stderr.decode("utf-8", "replace"), 200)
-        return f"{entry.path}: {entry.event}: ended with {done.returncode}: {why}"
+    why, _ = _run(site, entry, body)
+    if why:
+        return f"{entry.path}: {entry.event}: {why}"
     until = time.monotonic() + JOURNAL_TIMEOUT
     while not is_recorded(session):
         if time.monotonic() > until:

@@ -24,7 +24,7 @@ def check(context: CheckContext) -> Iterator[Finding]:
     yield from _packages()
     for foreign in unsupported_agents(journal):
         yield Finding(cause=Cause.AGENT_UNSUPPORTED, name=foreign.agent, values={"text": foreign.text})
-    if not any(one.connected for one in states):
+    if not any(one.events for one in states):
         yield Finding(cause=Cause.AGENTS_NONE, name="agents")
 
 

@@ -22,6 +22,7 @@ class Cause(enum.Enum):
     AGENT_ASKS = enum.auto()
     AGENT_BROKEN_PACKAGE = enum.auto()
     AGENT_CONNECTED = enum.auto()
+    AGENT_NOT_ANSWERING = enum.auto()
     AGENT_NOT_ARRIVING = enum.auto()
     AGENT_NOT_CONNECTED = enum.auto()
     AGENT_OFF = enum.auto()
@@ -29,6 +30,7 @@ class Cause(enum.Enum):
     AGENT_OUTDATED = enum.auto()
     AGENT_PACKAGE = enum.auto()
     AGENT_RELAY_GONE = enum.auto()
+    AGENT_RELAY_UNUSABLE = enum.auto()
     AGENT_SILENT = enum.auto()
     AGENT_UNREADABLE = enum.auto()
     AGENT_UNSUPPORTED = enum.auto()
@@ -117,6 +119,7 @@ EXPLANATIONS: Mapping[Cause, Explanation] = {
     Cause.AGENT_ASKS: Explanation("agent", ATTENTION, "", "{remedy}"),
     Cause.AGENT_BROKEN_PACKAGE: Explanation("package", BROKEN, "{text}", "{remedy}"),
     Cause.AGENT_CONNECTED: Explanation("agent", OK, ""),
+    Cause.AGENT_NOT_ANSWERING: Explanation("agent", BROKEN, "{problem}", "{remedy}"),
     Cause.AGENT_NOT_ARRIVING: Explanation("agent", BROKEN, "{problem}", "{remedy}"),
     Cause.AGENT_NOT_CONNECTED: Explanation("agent", ATTENTION, "", "`{reconnect}` connects it"),
     Cause.AGENT_OFF: Explanation("agent", ATTENTION, "", "{remedy}"),
@@ -129,6 +132,9 @@ EXPLANATIONS: Mapping[Cause, Explanation] = {
     Cause.AGENT_PACKAGE: Explanation("package", OK, "{agent}, a third-party agent, of {package}"),
     Cause.AGENT_RELAY_GONE: Explanation(
         "agent", ATTENTION, "", "{file} is not there any more, so its lines do nothing; {reconnect} mends them"
+    ),
+    Cause.AGENT_RELAY_UNUSABLE: Explanation(
+        "agent", BROKEN, "{problem}, so its lines do nothing", "{remedy}"
     ),
     Cause.AGENT_SILENT: Explanation("agent", ATTENTION, "", "no event yet: start a session{more}"),
     Cause.AGENT_UNREADABLE: Explanation("agent", BROKEN, "{problem}", "{remedy}"),
@@ -246,7 +252,7 @@ EXPLANATIONS: Mapping[Cause, Explanation] = {
     Cause.PUSH_OK: Explanation("push", OK, "sends to {services}"),
     Cause.RELAY_OK: Explanation("relay", OK, "native"),
     Cause.RELAY_PLACE: Explanation(
-        "relay", BROKEN, "{problem}", "`hooktray run` or `hooktray connect` puts it back; find out who changes it"
+        "relay", BROKEN, "{problem}", "{remedy}"
     ),
     Cause.RELAY_PORTABLE: Explanation(
         "relay", ATTENTION, "the portable one is used, which is slower. {problem}",

@@ -81,7 +81,7 @@ def environment(context: CheckContext) -> Iterator[Finding]:
 def relay(context: CheckContext) -> Iterator[Finding]:
     found = installed_relay.problems(context.paths, context.stores.database)
     for one in found:
-        yield Finding(cause=Cause.RELAY_PLACE, name="relay", values={"problem": one.text})
+        yield Finding(cause=Cause.RELAY_PLACE, name="relay", values={"problem": one.text, "remedy": one.remedy})
     if unjudged := unjudged_calls.number(context.paths):
         yield Finding(cause=Cause.CALLS_UNJUDGED, name="relay", values={"n": unjudged})
     why = relay_program.problem()

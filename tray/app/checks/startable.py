@@ -10,6 +10,7 @@ from pathlib import Path
 from tray.approvals.command_resolver import CommandResolver
 from tray.errors import HooktrayError
 from tray.execution import script
+from tray.files import file_head
 from tray.model.hook import Command
 from tray.store.copies import Copies
 from tray.store.ledger import ApprovedHook
@@ -48,8 +49,7 @@ def _program(argv: tuple[str, ...], cwd: str, originals: dict[str, str]) -> str:
 
 def _interpreter(program: Path) -> str:
     try:
-        with program.open("rb") as file:
-            head = file.read(HEAD)
+        head = file_head(program, HEAD)
     except OSError:
         return ""
     words = head[2:].split(b"\n")[0].lstrip(b" \t").split(b" ") if head.startswith(b"#!") else [b""]

@@ -23,6 +23,7 @@ from tray.approvals.dependencies.analysis import (
     join_path,
 )
 from tray.execution.script import HEAD, VERSION
+from tray.files import file_head
 from tray.lazy_dataclass import dataclass, field
 from tray.lazy_pattern import lazy_pattern
 
@@ -192,8 +193,7 @@ class _Scan:
 
     def _head(self, path: str) -> bytes:
         try:
-            with Path(path).open("rb") as file:
-                return file.read(HEAD)
+            return file_head(path, HEAD)
         except OSError:
             return b""
 

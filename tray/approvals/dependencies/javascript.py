@@ -18,6 +18,7 @@ from tray.approvals.dependencies.analysis import (
     join_path,
     may_name_file,
 )
+from tray.files import user_file
 from tray.lazy_pattern import lazy_pattern
 from tray.text.words import word_set
 
@@ -109,7 +110,7 @@ def packages(folder: str, root: str) -> tuple[tuple[str, ...], list[str]]:
 
 def _dependency_names(folder: str) -> list[str]:
     try:
-        manifest = json.loads(Path(folder, MANIFEST).read_bytes())
+        manifest = json.loads(user_file(Path(folder, MANIFEST)))
         return list(manifest.get("dependencies") or {})
     except (OSError, ValueError, AttributeError, TypeError):
         return []
@@ -170,7 +171,7 @@ def _configured(script: Script) -> Iterator[Reference]:
 
 def _sets_type(file: str) -> bool:
     try:
-        manifest = json.loads(Path(file).read_bytes())
+        manifest = json.loads(user_file(file))
     except (OSError, ValueError):
         return False
     return isinstance(manifest, dict) and bool({"type", "imports"} & manifest.keys())

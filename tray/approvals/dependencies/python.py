@@ -22,6 +22,7 @@ from tray.approvals.dependencies.analysis import (
     join_path,
     may_name_file,
 )
+from tray.files import user_file
 
 # Of the standard library of older interpreters.
 REMOVED_MODULES = {"asynchat", "asyncore", "distutils", "imp", "smtpd"}
@@ -335,7 +336,7 @@ def installed_for(program: str) -> tuple[str, ...] | None:
     config = prefix / "pyvenv.cfg"
     folders = list(_packages(prefix))
     try:
-        text = config.read_text() if config.is_file() else ""
+        text = user_file(config).decode() if config.is_file() else ""
     except (OSError, ValueError):
         return None
     if not text or re.search(r"include-system-site-packages\s*=\s*true", text, re.IGNORECASE):
@@ -361,7 +362,7 @@ def _linked(folders: Iterable[Path]) -> Iterator[Path]:
     """The folders that `.pth` files add."""
     for file in (file for folder in folders for file in folder.glob("*.pth")):
         try:
-            lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+            lines = user_file(file).decode("utf-8", "replace").splitlines()
         except OSError:
             continue
         yield from (
