@@ -98,6 +98,7 @@ class NativeTool:
     name: str
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # Hooktray writes the first one
     others: tuple[str, ...] = ()  # names of further tools of the agent that do the same
+    patch: str = ""  # the key of its input, where that is a patch
 
 
 def never(payload: Payload) -> bool:
@@ -264,6 +265,8 @@ class Agent(KnownAgent):
     tools: Mapping[str, NativeTool] = field(default_factory=dict)  # by canonical name; the others have that name
     older_tools: Mapping[str, str] = field(default_factory=dict)  # earlier names of tools, which matchers still take
     matcher_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # more names of a tool, by its own
+    # The canonical tools whose work a tool does besides its own row's, by its name: other agents' hooks know those.
+    also_does: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rules: HookRules = HookRules()
     forms: FormFormat | None = None
     unconnected_events: frozenset[str] = frozenset()  # that `connect` writes no entry for

@@ -108,6 +108,8 @@ AGENT: Mapping[str, Check] = {
     "extra_can": _mapping(_instance(Capability)[0], "a mapping of names to Capability"),
     "tools": _mapping(_is_native_tool, "a mapping of canonical names to NativeTool"),
     "older_tools": _mapping(_is_text, "a mapping of texts to texts"),
+    "matcher_names": _mapping(TEXTS[0], "a mapping of names to tuples of texts"),
+    "also_does": _mapping(TEXTS[0], "a mapping of names to tuples of texts"),
     "rules": _instance(HookRules),
     "trusts_each_entry": FLAG,
     "forms": _optional(_instance(FormFormat)),

@@ -155,5 +155,3 @@ def _may_match(match: Match, agent: str, name: str, tool: str) -> bool:
 def _known_tools(agent: str) -> Iterator[str]:
     yield from (name for title in titles() for name in native_names(agent, title))
     yield from AGENTS[agent].older_tools
-    for tool in AGENTS[agent].tools.values():
-        yield from tool.others

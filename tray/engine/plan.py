@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property, lru_cache, partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
@@ -14,8 +14,7 @@ from tray.agents import wire
 from tray.agents.agent import ENVELOPE
 from tray.agents.protocol import spec
 from tray.agents.registry import AGENTS, hook_rules
-from tray.agents.tools import canonical, spellings
-from tray.agents.tools import native as native_tool
+from tray.agents.tools import aliases, is_called, matched_names
 from tray.engine import scopes
 from tray.engine.gates import apply_switch
 from tray.lazy_dataclass import dataclass, field, replace
@@ -153,18 +152,17 @@ def _tool_fits(match: Match, event: Event, search: EventSearch) -> bool:
     wanted = match.tool
     if wanted in ("", "*"):
         return True
-    names = _matched_names(match, event)
+    names = frozenset(_matched_names(match, event))
     listed = exact_names(match)
     if listed is not None:
-        return not names.isdisjoint(listed)
-    if hook_rules(match.format).whole_aliases and _names_alias(match, event):
-        return True
+        if not names.isdisjoint(listed):
+            return True
+        return bool(event.tool and not match.format and is_called(event.agent, event.tool.name, listed))
+    if event.tool and hook_rules(match.format).whole_aliases:
+        words = (word.strip() for word in wanted.split("|"))
+        if not aliases(match.format, event.agent, event.tool.name).isdisjoint(words):
+            return True
     return any(search.in_text(wanted, name) for name in names)
-
-
-def _names_alias(match: Match, event: Event) -> bool:
-    """Whether one of the matcher's alternatives is another name of the tool."""
-    return not _aliases(match, event).isdisjoint(word.strip() for word in match.tool.split("|"))
 
 
 def exact_names(match: Match) -> frozenset[str] | None:
@@ -233,25 +231,11 @@ def _is_native(match: Match, event: Event) -> bool:
     return not match.project or any(_below(one, match.project) for one in (event.cwd, event.project_folder))
 
 
-def _matched_names(match: Match, event: Event) -> set[str]:
+def _matched_names(match: Match, event: Event) -> Collection[str]:
     """What the matcher is held against: the tool's names, or what the format's own event has in that place."""
     if event.tool is None:
         return _subject(match, event)
-    tool = canonical(event.agent, event.tool.name)
-    if not match.format:
-        return set(spellings(event.agent, event.tool.name))
-    own = {event.tool.name} if event.agent == match.format else set()
-    name = native_tool(match.format, tool)
-    older = {tool, *spellings(match.format, name)} if hook_rules(match.format).older_tool_names else set()
-    return {name, *own, *older}
-
-
-def _aliases(match: Match, event: Event) -> set[str]:
-    """The further names of the event's tool in the matcher's format."""
-    if event.tool is None:
-        return set()
-    name = native_tool(match.format, canonical(event.agent, event.tool.name))
-    return set(spellings(match.format, name))
+    return matched_names(match.format, event.agent, event.tool.name)
 
 
 def _subject(match: Match, event: Event) -> set[str]:

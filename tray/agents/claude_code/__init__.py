@@ -69,7 +69,8 @@ AGENT = Agent(
     events=events.EVENTS,
     default_can=DEFAULT_CAN,
     protocol=PROTOCOL,
-    tools={"Task": NativeTool("Agent")},  # `Task` stays an alias of `Agent`
+    # `Task` stays an alias of `Agent`.
+    tools={"NotebookEdit": NativeTool("NotebookEdit"), "Task": NativeTool("Agent")},
     older_tools={"KillBash": "TaskStop", "KillShell": "TaskStop"},
     marks=Marks(
         is_alike=wire.has_texts("hook_event_name", "session_id", "transcript_path", "cwd"),

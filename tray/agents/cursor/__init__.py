@@ -40,7 +40,10 @@ AGENT = Agent(
     events=EVENTS,
     protocol=protocol,
     tools=TOOLS,
-    matcher_names={"Write": ("Edit", "MultiEdit", "StrReplace")},  # it has one tool for all of them
+    matcher_names={"Edit": ("Write",), "StrReplace": ("Write",)},
+    also_does=dict.fromkeys(
+        ("Write", "Edit", "StrReplace"), ("Edit", "MultiEdit")
+    ),  # it has one tool for all of them
     marks=Marks(
         keys=("conversation_id", "cursor_version"),
         is_sender=_is_sender,
