@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # a connector and a reader are imported when they are first u
     from typing import Any
 
     from tray.agents.connection import EntryContent, FindProblem, Plan, RelayEntry, Site
+    from tray.agents.native_runs import RunsOwn
     from tray.edit.file_changes import FileState
     from tray.reading.entries import SourceHooks
 
@@ -164,7 +165,7 @@ class HookRules:
 
     sequential: bool = False  # hooks of one source run one after another, and the first refusal ends the sequence
     deduplicated: bool = False  # the same handler in several of its files runs once
-    runs_own: bool = False  # it runs every hook of its settings, without asking about each
+    moved: tuple[str, str] = ("", "")  # from where to where `connect` moves the user's own hooks: parts of a path
     plugin_files: tuple[str, ...] = ()  # a handler in one of these is never the same as another file's
     exact_names: bool = True  # a matcher that is a list of names means just these; else each matcher is a pattern
     whole_aliases: bool = False  # a matcher also knows other names of a tool, where one of its alternatives is one
@@ -276,6 +277,7 @@ class Agent(KnownAgent):
     connector: Callable[[], Connector] | None = None
     reader: Callable[[], HookReader] | None = None
     importer: Callable[[], HookImporter] | None = None
+    runs_own: Callable[[], RunsOwn] | None = None  # which hooks of its own files it runs itself; None: not known
     presence_variable: str = ""  # names a file that is to be there as long as its user is at the desktop
     import_hint: str = ""  # how to import its hooks where it has no importer
     no_hook_files: str = ""  # why there are none of its format to read; "" for an agent that has hook files

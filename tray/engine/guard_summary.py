@@ -65,7 +65,9 @@ def guards(
         if agent in AGENTS and not any(pause.covers("", agent) for pause in pauses)
         for event, event_spec in AGENTS[agent].events.items()
         if event_spec.kind in GATING_KINDS
-        for guard in _event_guards(agent, event, [one for one in hooks if not switch.is_run_by(agent, one)])
+        for guard in _event_guards(
+            agent, event, [one for one in hooks if one.match.project or not switch.is_run_by(agent, one)]
+        )
     )
 
 

@@ -64,8 +64,16 @@ def plan(
         hooks = [one for one in hooks if _can_carry_answer(one.hook, event)]
     switched = switch.current
     if hooks and (switched.hooks_off or switched.agents_off or switched.agent_runs):
-        hooks = [apply_switch(one, switch) for one in hooks if not switch.is_run_by(event.agent, one.hook)]
+        hooks = [apply_switch(one, switch) for one in hooks if not _is_run_by_agent(event, one.hook, switch)]
     return tuple(hooks)
+
+
+def _is_run_by_agent(event: Event, hook: Hook, switch: Switch) -> bool:
+    """Whether the agent runs the hook by itself. It reads a project's file only when it was started there."""
+    if not switch.is_run_by(event.agent, hook):
+        return False
+    project = hook.match.project
+    return not project or real_path(event.project_folder or event.cwd) == real_path(project)
 
 
 def _can_carry_answer(hook: Hook, event: Event) -> bool:
@@ -264,8 +272,8 @@ def _below(folder: str, project: str) -> bool:
 
 def duplicates(hooks: Sequence[ApprovedHook]) -> dict[int, int]:
     """The indexes of the hooks that are not asked, each with the index of the same hook that is."""
-    imported = any(one.hook.is_imported for one in hooks)
-    left = [index for index, one in enumerate(hooks) if imported or _is_deduplicated(one.hook)]
+    moved = any(one.hook.is_imported or hook_rules(one.hook.match.format).moved[1] for one in hooks)
+    left = [index for index, one in enumerate(hooks) if moved or _is_deduplicated(one.hook)]
     same_as: dict[int, int] = {}
     while left:
         first, *rest = left
@@ -290,9 +298,18 @@ def split_async(hooks: Sequence[ApprovedHook]) -> tuple[tuple[ApprovedHook, ...]
 def _same(one: Hook, other: Hook) -> bool:
     if one.match.format != other.match.format:
         return False
+    if _is_moved(one, other) or _is_moved(other, one):
+        return replace(one.match, agents=other.match.agents) == other.match
     if one.is_imported != other.is_imported:  # it was approved where it stood before, and again where it is now
         return replace(one.match, agents=other.match.agents) == other.match and _line(one) == _line(other)
     return _is_deduplicated(one) and one.action == other.action and _scope(one) == _scope(other)
+
+
+def _is_moved(one: Hook, other: Hook) -> bool:
+    """Whether `connect` moved the one from where the other was approved."""
+    before, after = hook_rules(one.match.format).moved
+    name = one.source.path.partition(after)[2] if after else ""
+    return bool(name) and name == other.source.path.partition(before)[2]
 
 
 def _line(hook: Hook) -> Action:

@@ -19,6 +19,7 @@ from tray.agents.agent import (
     Payload,
     Placeholders,
     ProtectedFiles,
+    part,
 )
 from tray.agents.claude_shape.protocol import ShapedProtocol
 from tray.agents.claude_shape.settings import SettingsFile
@@ -73,6 +74,7 @@ def claude_shaped(
         settings_files=(file.path,),
         path_words=file.path_words,
         unconnected_events=frozenset(file.unconnected_events),
+        runs_own=part("tray.agents.native_runs:in_file"),
         connector=lambda: _connector(shape, file, name),
         reader=lambda: _reader(shape, file, name),
         importer=lambda: _importer(shape, file, name),

@@ -47,6 +47,7 @@ AGENT = Agent(
     settings_files=(".cline/hooks/PreToolUse", ".clinerules/hooks/PreToolUse"),
     path_words=("cline", "hooks"),
     probe_event="TaskStart",
+    runs_own=part("tray.agents.native_runs:in_folder"),
     connector=part("tray.agents.cline.connector"),
     reader=part("tray.agents.cline.source"),
     import_hint="name their folder in `sources` of hooktray.yaml, and move them there",

@@ -93,6 +93,7 @@ AGENT: Agent = replace(
     guarded_members={"*config.toml": GUARDED},
     settings_files=(".codex/hooks.json", ".codex/config.toml", ".codex/plugins/one/hooks/hooks.json"),
     path_words=("codex", "hook", "config.toml"),
+    runs_own=part("tray.agents.codex.connector:runs_own"),
     connector=part("tray.agents.codex.connector:CONNECTOR"),
     reader=part("tray.agents.codex.source:READER"),
     importer=_importer,

@@ -115,6 +115,7 @@ AGENT = Agent(
     settings_files=(".copilot/hooks/guard.json", ".copilot/settings.json", ".github/hooks/guard.json"),
     path_words=("copilot", "hook", "settings"),
     unconnected_events=frozenset(UNCONNECTED_EVENTS),
+    runs_own=part("tray.agents.native_runs:in_folder"),
     connector=part("tray.agents.copilot_cli.connector"),
     reader=part("tray.agents.copilot_cli.source"),
     importer=part("tray.agents.copilot_cli.hook_import"),

@@ -71,6 +71,7 @@ AGENT = Agent(
     unconnected_events=frozenset(UNCONNECTED_EVENTS),
     default_can=Capability.ASK | Capability.DENY,
     extra_can=EXTRA_CAN,
+    runs_own=part("tray.agents.native_runs:in_file"),
     connector=part("tray.agents.cursor.connector:CONNECTOR"),
     reader=part("tray.agents.cursor.source:READER"),
     importer=part("tray.agents.cursor.hook_import:IMPORTER"),

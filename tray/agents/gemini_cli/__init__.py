@@ -98,6 +98,7 @@ AGENT = replace(
     extra_can={"BeforeTool": Capability.ASK},
     settings_files=(".gemini/settings.json", ".gemini/extensions/guard/gemini-extension.json"),
     path_words=("gemini", "settings"),
+    runs_own=part("tray.agents.gemini_cli.connector:runs_own"),
     connector=part("tray.agents.gemini_cli.connector:CONNECTOR"),
     reader=part("tray.agents.gemini_cli.source:READER"),
     importer=_importer,
