@@ -82,6 +82,17 @@ def test_a_commands_line_names_what_it_may_do_and_what_is_not_covered(declaring:
     assert "HOOKTRAY_TEST=1" in found["Afterwards"]
 
 
+@pytest.mark.parametrize(("agent", "seconds"), [("claude-code", 120), ("kiro", 58), ("shelley", 120)])
+@pytest.mark.parametrize("kind", ["agent", "prompt"])
+def test_the_time_limit_is_the_hooks_own_and_at_most_the_agents(
+    house: House, agent: str, seconds: int, kind: str
+) -> None:
+    hook = {"name": "judge", "event": "tool_before", "agent": agent, "type": kind, "prompt": "Good?", "timeout": 120}
+    house.configure({"hooks": [hook]})
+
+    assert facts_of(house, "judge")["If it fails"].endswith(f"time limit {seconds} s")
+
+
 def test_a_source_of_another_format_shows_its_own_entry(house: House) -> None:
     settings = house.root / "settings.json"
     settings.write_text(

@@ -46,7 +46,7 @@ def tool_event(agent: str = "claude-code", tool: str = "Bash", **more: Any) -> E
         (Match(event="tool_before", tool="Read|Bash"), True),
         (Match(event="tool_before", tool="Read, Bash"), True),
         (Match(event="tool_before", tool="Bas"), False),
-        (Match(event="tool_before", tool="bash"), False),
+        (Match(event="tool_before", tool="BASH"), False),
         (Match(event="tool_before", tool="Ba.*"), True),
         (Match(event="tool_before", tool="^a"), False),
         (Match(event="tool_before", pattern="rm -rf"), True),

@@ -21,6 +21,7 @@ from tray.store.copies import SPARE
 
 DENY = 'cat >/dev/null; echo \'{"decision":"block","reason":"no"}\''
 COMMON = {"session_id": "s-1", "cwd": "/"}
+STARCHILD_STOP = {"event": "on_stop", "session_id": "s", "cwd": "/", "response": "r", "stop_hook_active": True}
 
 
 def claude(house: House, event: str, **fields: Any) -> Answer:
@@ -245,20 +246,28 @@ def test_a_user_who_raised_claudes_own_cap_raised_ours(house: House) -> None:
 
 
 def test_that_cap_counts_for_every_agent(house: House) -> None:
-    house.hook("more", on="completion_claim", type="rule", decision="deny")
-    payload = {"event": "on_completion_claim", "session_id": "s", "cwd": "/", "goal": "g", "summary": "s"}
+    house.hook("more", on="turn_end", type="rule", decision="deny")
     cap = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "10"}
 
-    said = [house.relay("starchild", "on_completion_claim", payload, environment=cap).stdout for _ in range(11)]
+    said = [house.relay("starchild", "on_stop", STARCHILD_STOP, environment=cap).stdout for _ in range(11)]
 
     assert [bool(one) for one in said] == [True] * 10 + [False]
 
 
-def test_a_failing_guard_is_capped_too_and_stays_a_failure(house: House) -> None:
-    house.hook("more", on="completion_claim", script="exit 3", failure="block")
+@pytest.mark.parametrize("script", [DENY, "exit 3"])
+def test_a_claim_of_completion_is_refused_however_often_it_is_repeated(house: House, script: str) -> None:
+    house.hook("more", on="completion_claim", script=script, failure="block")
     payload = {"event": "on_completion_claim", "session_id": "s", "cwd": "/", "goal": "g", "summary": "s"}
 
-    said = [house.relay("starchild", "on_completion_claim", payload).stdout for _ in range(9)]
+    said = [house.relay("starchild", "on_completion_claim", payload).stdout for _ in range(12)]
+
+    assert [b'"block"' in one for one in said] == [True] * 12
+
+
+def test_a_failing_guard_is_capped_too_and_stays_a_failure(house: House) -> None:
+    house.hook("more", on="turn_end", script="exit 3", failure="block")
+
+    said = [house.relay("starchild", "on_stop", STARCHILD_STOP).stdout for _ in range(9)]
 
     assert [bool(one) for one in said] == [True] * 8 + [False]
     assert (house.last.hooks[0]["status"], house.last.hooks[0]["gate"]) == ("failed", "loop cap")

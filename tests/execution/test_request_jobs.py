@@ -17,7 +17,10 @@ import pytest
 from house import PRE_TOOL_USE, House
 from servers import Asked, Said, Trap, WebServer, completion
 
-from tray.model.event import RelayRequest
+from tray.engine import execute
+from tray.execution.process import always_open
+from tray.model.event import Event, EventKind, RelayRequest
+from tray.model.hook import Hook, Match, Prompt, Source
 
 Serve = Callable[..., WebServer]
 BLOCK = b'{"decision": "block", "reason": "no"}'
@@ -546,3 +549,19 @@ def test_a_transcript_that_is_none_is_said_to_be_none(house: House, serve: Serve
     house.relay("claude-code", "PreToolUse", {**PRE_TOOL_USE, "transcript_path": str(tmp_path / what)})
 
     assert "(the transcript cannot be read)" in server.asked[0].json["messages"][1]["content"]
+
+
+@pytest.mark.parametrize("is_agent", [False, True])
+@pytest.mark.parametrize("timeout", [20, 120, 590])
+def test_a_question_to_a_model_has_all_of_the_hooks_time(is_agent: bool, timeout: float) -> None:
+    hook = Hook(
+        name="judge",
+        source=Source(kind="hooktray", path="/hooktray.yaml"),
+        match=Match(event="tool_before"),
+        action=Prompt(text="Good?", agent=is_agent),
+        dialect="starchild",
+        timeout=timeout,
+    )
+    event = Event(id="1", agent="claude-code", name="PreToolUse", kind=EventKind.TOOL_BEFORE)
+
+    assert execute._request_job(event, hook, lambda: None, always_open).timeout == timeout

@@ -236,6 +236,22 @@ def test_no_agent_writes_what_declares_its_hooks(agent: str, tool: str, key: str
     assert verdict(event(tool, {key: path, "content": "{}"}, agent)) is Verdict.DENY
 
 
+@every(
+    ("agent", "tool", "key"),
+    [
+        ("cline", "apply_patch", "input"),
+        ("codex", "apply_patch", "command"),
+        ("copilot-cli", "apply_patch", "input"),
+        ("droid", "ApplyPatch", "input"),
+        ("opencode", "apply_patch", "patchText"),
+    ],
+)
+def test_no_agent_writes_them_by_a_patch(agent: str, tool: str, key: str) -> None:
+    files = "*** Add File: a.txt\n+x\n*** Update File: .claude/settings.json\n@@\n-a\n+b\n"
+
+    assert verdict(event(tool, {key: f"*** Begin Patch\n{files}*** End Patch"}, agent)) is Verdict.DENY
+
+
 @pytest.mark.parametrize("tool", ["Read", "Grep", "mcp__fs__read_file"])
 def test_every_agent_may_read_them(tool: str) -> None:
     assert verdict(event(tool, {"path": "/home/u/.claude/settings.json"})) is Verdict.ABSTAIN

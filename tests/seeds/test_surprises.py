@@ -77,6 +77,25 @@ def test_a_hook_of_a_source_runs_once_although_its_agent_is_connected_afterwards
     assert product.live.states() == {"runs": "approved"}
 
 
+def test_a_plugin_that_x_code_runs_is_not_run_by_us_as_well(product: Product) -> None:
+    root = product.home / ".x-code" / "plugins"
+    folder = root / "cache" / "market" / "lint" / "2"
+    hooks = {"PreToolUse": [{"command": counting(product)}]}
+    manifest = {"name": "lint", "version": "2", "hooks": hooks}
+    product.write(str(folder / "plugin.json"), json.dumps(manifest), 0o644)
+    record = {"id": "lint@market", "name": "lint", "marketplace": "market", "version": "2"}
+    product.write(str(root / "installed_plugins.json"), json.dumps({"plugins": [record]}), 0o644)
+    product.source("x-code", folder).start()
+    before = runs(product)
+
+    connect(product, "x-code")
+    wait(lambda: product.live.switch().agent_runs, what="the tray sees that the agent runs it")
+    product.answer("x-code", "PreToolUse")
+    product.answer("claude-code", "PreToolUse", CALL)
+
+    assert runs(product) == before + 1  # for Claude Code
+
+
 def test_other_agents_ask_a_hook_that_its_own_agent_runs_by_itself(product: Product) -> None:
     product.claude("PreToolUse", {"command": counting(product)}).start()
     connect(product)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # a connector and a reader are imported when they are first u
     from typing import Any
 
     from tray.agents.connection import EntryContent, FindProblem, Plan, RelayEntry, Site
+    from tray.agents.native_runs import RunsOwn
     from tray.edit.file_changes import FileState
     from tray.reading.entries import SourceHooks
 
@@ -98,6 +99,7 @@ class NativeTool:
     name: str
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # Hooktray writes the first one
     others: tuple[str, ...] = ()  # names of further tools of the agent that do the same
+    patch: str = ""  # the key of its input, where that is a patch
 
 
 def never(payload: Payload) -> bool:
@@ -163,7 +165,7 @@ class HookRules:
 
     sequential: bool = False  # hooks of one source run one after another, and the first refusal ends the sequence
     deduplicated: bool = False  # the same handler in several of its files runs once
-    runs_own: bool = False  # it runs every hook of its settings, without asking about each
+    moved: tuple[str, str] = ("", "")  # from where to where `connect` moves the user's own hooks: parts of a path
     plugin_files: tuple[str, ...] = ()  # a handler in one of these is never the same as another file's
     exact_names: bool = True  # a matcher that is a list of names means just these; else each matcher is a pattern
     whole_aliases: bool = False  # a matcher also knows other names of a tool, where one of its alternatives is one
@@ -264,6 +266,8 @@ class Agent(KnownAgent):
     tools: Mapping[str, NativeTool] = field(default_factory=dict)  # by canonical name; the others have that name
     older_tools: Mapping[str, str] = field(default_factory=dict)  # earlier names of tools, which matchers still take
     matcher_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # more names of a tool, by its own
+    # The canonical tools whose work a tool does besides its own row's, by its name: other agents' hooks know those.
+    also_does: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rules: HookRules = HookRules()
     forms: FormFormat | None = None
     unconnected_events: frozenset[str] = frozenset()  # that `connect` writes no entry for
@@ -273,6 +277,7 @@ class Agent(KnownAgent):
     connector: Callable[[], Connector] | None = None
     reader: Callable[[], HookReader] | None = None
     importer: Callable[[], HookImporter] | None = None
+    runs_own: Callable[[], RunsOwn] | None = None  # which hooks of its own files it runs itself; None: not known
     presence_variable: str = ""  # names a file that is to be there as long as its user is at the desktop
     import_hint: str = ""  # how to import its hooks where it has no importer
     no_hook_files: str = ""  # why there are none of its format to read; "" for an agent that has hook files

@@ -69,6 +69,7 @@ AGENT = claude_shaped(
         variables=("FACTORY_PROJECT_DIR",),
         event=wire.hook_event_name,
     ),
+    also_does={"ApplyPatch": ("Write",)},
     programs=frozenset({"droid"}),
     variables=frozenset({"FACTORY_PROJECT_DIR"}),
 )

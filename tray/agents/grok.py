@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tray.agents import wire
-from tray.agents.agent import ENVELOPE, Marks, Payload, ProtectedFiles
+from tray.agents.agent import ENVELOPE, Marks, Payload, ProtectedFiles, part
 from tray.agents.claude_shape import CAPITALISED, claude_shaped
 from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.shape import ClaudeShape, PayloadKeys, RefusalStyle
@@ -85,6 +85,7 @@ AGENT = replace(
         ),
     ),
     envelope=ENVELOPE | {"sessionId", "workspaceRoot"},
+    runs_own=part("tray.agents.native_runs:in_folder"),
     importer=None,
     import_hint="name your files of ~/.grok/hooks in `sources` of hooktray.yaml, and move them to another folder",
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from tray.agents import wire
-from tray.agents.agent import Payload
+from tray.agents import patches, wire
+from tray.agents.agent import Agent, Payload
 from tray.agents.registry import AGENTS
 from tray.errors import AgentError
 from tray.lazy_dataclass import dataclass, replace
@@ -144,11 +144,19 @@ def fit(event: Event, decision: Decision) -> Decision:
     fit_event = Fit(
         subject=f"{event.name or 'an event'} of {event.agent}",
         can=can,
-        rewrite_problem=agent.protocol.rewrite_problem(event, decision) if agent and decision.rewrite else "",
+        rewrite_problem=_rewrite_problem(agent, event, decision) if agent and decision.rewrite else "",
         after_the_fact=event_spec.after_the_fact,
         extras=extras,
     )
     return fit_event(decision)
+
+
+def _rewrite_problem(agent: Agent, event: Event, decision: Decision) -> str:
+    assert decision.rewrite is not None
+    is_input = decision.rewrite.target is Target.INPUT
+    if event.tool and is_input and patches.lost(event.tool.input, decision.rewrite.value):
+        return "changes one file of a patch"
+    return agent.protocol.rewrite_problem(event, decision)
 
 
 def goes_on(event: Event, decision: Decision) -> bool:

@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from tray.agents import patches
 from tray.agents.agent import NativeTool
-from tray.agents.registry import AGENTS, CANONICAL
-from tray.lazy_dataclass import dataclass
+from tray.agents.registry import AGENTS, CANONICAL, hook_rules
+from tray.lazy_dataclass import dataclass, replace
 from tray.model.event import Tool
+from tray.text.words import word_set
 
 if TYPE_CHECKING:
     from typing import Any
@@ -19,6 +21,13 @@ Spellings = Mapping[str, tuple[str, ...]]  # the names of argument keys; the fir
 NO_TOOLS: Mapping[str, NativeTool] = {}  # a tool without a row keeps its name
 COMMAND = "command"  # the canonical key of a shell's lines
 PAIRS = 512  # of agents whose translations are remembered
+CALLED = 1024  # tools whose names in matchers are remembered
+BROADER = {"MultiEdit": "Edit", "NotebookEdit": "Edit"}  # with which an agent works that has no such tool
+PATCHERS = frozenset({"Edit", "Write"})  # the canonical tools whose work a patch does
+CANONICAL_NAMES = word_set(
+    "Agent AskUserQuestion Bash Edit EnterPlanMode ExitPlanMode Glob Grep KillBash KillShell LS MultiEdit "
+    "NotebookEdit Read Skill Task TaskStop TodoWrite ToolSearch WebFetch WebSearch Write"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +39,8 @@ class Translation:
     from_canonical: Spellings  # to the other agent's keys
     spellings: tuple[tuple[str, ...], ...]  # the other agent's keys of one meaning
     keys: frozenset[str]  # an input without these stays as it is
+    is_patcher: bool  # a patch may do what the tool does
+    patch: str  # the other agent's key for a patch, where its tool takes nothing else
 
 
 def titles() -> list[str]:
@@ -44,14 +55,19 @@ def canonical(agent: str, name: str) -> str:
 
 def native(agent: str, title: str) -> str:
     """The name of `agent` for the tool of this canonical name."""
-    row = _tools(agent).get(title)
-    return row.name if row else title
+    return native_names(agent, title)[0]
 
 
+@lru_cache(CALLED)
 def native_names(agent: str, title: str) -> tuple[str, ...]:
-    """Every name of `agent` for a tool of this canonical name."""
-    row = _tools(agent).get(title)
-    return (row.name, *row.others) if row else (title,)
+    """Every tool of `agent` that does the work of the canonical one; its canonical name where there is none."""
+    known, row = AGENTS.get(agent), _tools(agent).get(title)
+    own = [row.name, *row.others] if row else []
+    own += (name for name, more in (known.also_does if known else {}).items() if title in more and name not in own)
+    if own:
+        return tuple(own)
+    broader = BROADER.get(title)
+    return (title, *(native_names(agent, broader) if broader else ()))
 
 
 def spellings(agent: str, name: str) -> tuple[str, ...]:
@@ -60,6 +76,64 @@ def spellings(agent: str, name: str) -> tuple[str, ...]:
     older = (old for old, new in AGENTS[CANONICAL].older_tools.items() if new == title)
     more = AGENTS[agent].matcher_names.get(name, ()) if agent in AGENTS else ()
     return tuple(dict.fromkeys((name, title, native(CANONICAL, title), *older, *more)))
+
+
+@lru_cache(CALLED)
+def matched_names(format: str, agent: str, name: str) -> frozenset[str]:
+    """What a matcher of this format is held against for an agent's tool: what the format's own agent would compare.
+
+    For another agent's tool these are the names of each tool that does the same work. "" is the format of
+    hooktray.yaml, whose matchers know the agent's names and the canonical ones.
+    """
+    if format == agent:
+        return frozenset(_own_names(agent, name))
+    if format:
+        return frozenset(own for tool in _alike(format, agent, name) for own in _own_names(format, tool))
+    canonical_names = _alike(CANONICAL, agent, name) if agent != CANONICAL else ()
+    return frozenset((*spellings(agent, name), *canonical_names))
+
+
+@lru_cache(CALLED)
+def aliases(format: str, agent: str, name: str) -> frozenset[str]:
+    """The further names of an agent's tool that count in a matcher of this format as a whole word."""
+    alike = (native(agent, canonical(agent, name)),) if format == agent else _alike(format, agent, name)
+    return frozenset(one for tool in alike for one in spellings(format, tool))
+
+
+def is_called(agent: str, name: str, words: Iterable[str]) -> bool:
+    """Whether one of these words is any agent's name for a tool that does the same work. It may load every agent."""
+    foreign = [word for word in words if word not in CANONICAL_NAMES and not word.startswith("mcp__")]
+    return bool(foreign) and not _every_name(agent, name).isdisjoint(foreign)
+
+
+@lru_cache(CALLED)
+def _every_name(agent: str, name: str) -> frozenset[str]:
+    alike = ((other, tool) for other in AGENTS for tool in _alike(other, agent, name))
+    return frozenset(one for other, tool in alike for one in (tool, *AGENTS[other].matcher_names.get(tool, ())))
+
+
+def _alike(format: str, agent: str, name: str) -> Iterator[str]:
+    """The tools of the format's agent that do the work of this one."""
+    known = AGENTS.get(agent)
+    for title in (canonical(agent, name), *(known.also_does.get(name, ()) if known else ())):
+        yield from native_names(format, title)
+
+
+def _own_names(agent: str, name: str) -> tuple[str, ...]:
+    """What the agent's own matchers are held against for its tool."""
+    rules, known = hook_rules(agent), AGENTS.get(agent)
+    if known is None:
+        return (name,)
+    usual = () if name in known.also_does else (native(agent, canonical(agent, name)),)  # by its usual name
+    if rules.older_tool_names:
+        return (*usual, *spellings(agent, name))
+    return (*usual, name, *(() if rules.whole_aliases else known.matcher_names.get(name, ())))
+
+
+def title(agent: str, tool: Tool) -> str:
+    """The canonical name of the tool that does what this call does: a patch that only adds files is a Write."""
+    name = canonical(agent, tool.name)
+    return "Write" if name == "Edit" and "content" in patches.arguments(tool.input) else name
 
 
 def canonical_input(agent: str, name: str, input: Mapping[str, Any]) -> dict[str, Any]:
@@ -96,10 +170,28 @@ def translate_input(from_agent: str, to_agent: str, name: str, input: Mapping[st
     does not look at, and a hook would be shown that one.
     """
     known = _translations(from_agent, to_agent).get(name) if from_agent != to_agent else None
-    if known is None or known.keys.isdisjoint(input):
+    if known is None or (known.keys.isdisjoint(input) and not known.is_patcher):
         return dict(input)
+    return _renamed(known, input) | _added(known, input)
+
+
+def _renamed(known: Translation, input: Mapping[str, Any]) -> dict[str, Any]:
     keys = _keys(known, input)
     return {keys[key]: value for key, value in input.items()}
+
+
+def _added(known: Translation, input: Mapping[str, Any]) -> dict[str, Any]:
+    """What a hook gets besides: the files and the text of a patch, or the patch that does the same as an edit."""
+    if not known.is_patcher:
+        return {}
+    middle = _rename(input, known.to_canonical)
+    given = {middle[key]: value for key, value in input.items()}
+    if not known.patch:
+        added = patches.arguments(input) if "file_path" not in given else {}
+        names = _rename(added, known.from_canonical)
+        return {names[key]: value for key, value in added.items()}
+    text = patches.write(given) if known.patch not in given else ""
+    return {known.patch: text} if text else {}
 
 
 def hook_call(agent: str, hook: str, tool: Tool) -> tuple[str, dict[str, Any]]:
@@ -107,10 +199,11 @@ def hook_call(agent: str, hook: str, tool: Tool) -> tuple[str, dict[str, Any]]:
     known = _translations(agent, hook).get(tool.name)
     if known is None:
         return tool.name, dict(tool.input)
-    if known.keys.isdisjoint(tool.input):
-        return known.name, dict(tool.input)
+    name = native(hook, title(agent, tool)) if agent != hook else known.name
+    if known.keys.isdisjoint(tool.input) and not known.is_patcher:
+        return name, dict(tool.input)
     input = translate_input(agent, hook, tool.name, tool.input)
-    return known.name, input | {key: input[first] for first, key in _further_spellings(known, input)}
+    return name, input | {key: input[first] for first, key in _further_spellings(known, input)}
 
 
 def _further_spellings(known: Translation, input: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -130,8 +223,8 @@ def translate_back(
     there = _translations(agent, hook).get(name)
     if there is None:
         return dict(answer)
-    given = translate_input(agent, hook, name, original)
-    changed, echoed = dict(answer), set[str]()
+    given, added = translate_input(agent, hook, name, original), _added(there, original) if agent != hook else {}
+    changed, echoed = {key: value for key, value in answer.items() if added.get(key, ()) != value}, set[str]()
     for first, key in _further_spellings(there, given):
         if key in changed:
             echoed.add(key)
@@ -166,12 +259,21 @@ def _rows(agent: str) -> Mapping[str, NativeTool]:
 def _translations(agent: str, other: str) -> Mapping[str, Translation]:
     """By the agent's own names of tools; a tool that is not here has the same name and keys in the other agent."""
     own, others = _tools(agent), _tools(other)
-    names = {**{title: title for title in (*own, *others)}, **_titles(agent)}
+    more = AGENTS[other].also_does.values() if other in AGENTS else ()
+    known = (*own, *others, *(title for titles in more for title in titles))
+    names = {**{title: title for title in known}, **_titles(agent)}
     is_same = agent == other
     return {
-        name: _translation(title, others.get(title), {} if is_same else _reverse(own.get(title)), is_same=is_same)
+        name: _translation(title, _row(other, title), {} if is_same else _reverse(own.get(title)), is_same=is_same)
         for name, title in names.items()
     }
+
+
+def _row(agent: str, title: str) -> NativeTool | None:
+    """How `agent` calls its tool for the work of the canonical one, and what it calls the arguments."""
+    name = native(agent, title)
+    row = _tools(agent).get(title) or _rows(agent).get(name)
+    return replace(row, name=name) if row else None
 
 
 def _reverse(row: NativeTool | None) -> Spellings:
@@ -186,6 +288,8 @@ def _translation(title: str, other: NativeTool | None, reverse: Spellings, *, is
         from_canonical={} if is_same else native,
         spellings=tuple(native.values()),
         keys=frozenset((*reverse, *native, *(name for names in native.values() for name in names))),
+        is_patcher=title in PATCHERS and not is_same,
+        patch=other.patch if other else "",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -137,7 +138,15 @@ def _failure(hook: Hook) -> str:
     failure = hook.policy
     if failure is Failure.DEFAULT and not is_gating(hook.match.agents, hook.match.event):
         failure = Failure.ALLOW
-    return f"{say(FAILURES[failure])} · {say('time limit {seconds:g} s', seconds=hook.timeout)}"
+    seconds = min(hook.timeout, _longest(hook.match))
+    return f"{say(FAILURES[failure])} · {say('time limit {seconds:g} s', seconds=seconds)}"
+
+
+def _longest(match: Match) -> float:
+    """Returns the seconds that an agent waits at most for this hook. No agent waits for a hook that only observes."""
+    specs = [(name, one) for agent in match.agents or AGENTS for name, one in AGENTS[agent].events.items()]
+    asking = [one for name, one in specs if match.event in (one.kind, name)]
+    return max((math.inf if one.observe_only else one.deadline for one in asking), default=math.inf)
 
 
 def _covered(one: HookState) -> str:

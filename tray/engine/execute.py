@@ -48,7 +48,6 @@ ONCE_CAUSE = "it had its turn in this session"
 SESSION_ENDS = frozenset(getattr(signal, name, 0) for name in ("SIGHUP", "SIGINT", "SIGTERM")) - {0}
 SIGNAL_GRACE = 0.25  # seconds that the tray's own signal may come later than the hook's
 NOT_SHOWN = "a hook's status could not be shown"
-AGENT_TIMEOUT = 60.0  # seconds that an agent hook has at most
 
 log = logging.getLogger(__name__)
 
@@ -290,9 +289,8 @@ def _request_job(event: Event, hook: Hook, llm: Callable[[], Llm | None], start_
     """The job that sends this hook's request, or its question to the model."""
     from tray.execution.request_job import RequestJob
 
-    action, timeout = hook.action, hook.timeout
-    if isinstance(action, Prompt):
-        model, timeout = llm(), min(timeout, AGENT_TIMEOUT) if action.agent else timeout
+    action = hook.action
+    model = llm() if isinstance(action, Prompt) else None
 
     def ask(deadline: Deadline) -> Result:
         if isinstance(action, Prompt):
@@ -304,7 +302,7 @@ def _request_job(event: Event, hook: Hook, llm: Callable[[], Llm | None], start_
         assert isinstance(action, Http)
         return post(event, hook, action, deadline)
 
-    return RequestJob(ask=ask, timeout=timeout, start_gate=start_gate)
+    return RequestJob(ask=ask, timeout=hook.timeout, start_gate=start_gate)
 
 
 class StatusDisplay(Protocol):

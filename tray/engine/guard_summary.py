@@ -65,7 +65,9 @@ def guards(
         if agent in AGENTS and not any(pause.covers("", agent) for pause in pauses)
         for event, event_spec in AGENTS[agent].events.items()
         if event_spec.kind in GATING_KINDS
-        for guard in _event_guards(agent, event, [one for one in hooks if not switch.is_run_by(agent, one)])
+        for guard in _event_guards(
+            agent, event, [one for one in hooks if one.match.project or not switch.is_run_by(agent, one)]
+        )
     )
 
 
@@ -155,5 +157,3 @@ def _may_match(match: Match, agent: str, name: str, tool: str) -> bool:
 def _known_tools(agent: str) -> Iterator[str]:
     yield from (name for title in titles() for name in native_names(agent, title))
     yield from AGENTS[agent].older_tools
-    for tool in AGENTS[agent].tools.values():
-        yield from tool.others

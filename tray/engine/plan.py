@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property, lru_cache, partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
@@ -14,8 +14,7 @@ from tray.agents import wire
 from tray.agents.agent import ENVELOPE
 from tray.agents.protocol import spec
 from tray.agents.registry import AGENTS, hook_rules
-from tray.agents.tools import canonical, spellings
-from tray.agents.tools import native as native_tool
+from tray.agents.tools import aliases, is_called, matched_names
 from tray.engine import scopes
 from tray.engine.gates import apply_switch
 from tray.lazy_dataclass import dataclass, field, replace
@@ -65,8 +64,16 @@ def plan(
         hooks = [one for one in hooks if _can_carry_answer(one.hook, event)]
     switched = switch.current
     if hooks and (switched.hooks_off or switched.agents_off or switched.agent_runs):
-        hooks = [apply_switch(one, switch) for one in hooks if not switch.is_run_by(event.agent, one.hook)]
+        hooks = [apply_switch(one, switch) for one in hooks if not _is_run_by_agent(event, one.hook, switch)]
     return tuple(hooks)
+
+
+def _is_run_by_agent(event: Event, hook: Hook, switch: Switch) -> bool:
+    """Whether the agent runs the hook by itself. It reads a project's file only when it was started there."""
+    if not switch.is_run_by(event.agent, hook):
+        return False
+    project = hook.match.project
+    return not project or real_path(event.project_folder or event.cwd) == real_path(project)
 
 
 def _can_carry_answer(hook: Hook, event: Event) -> bool:
@@ -153,18 +160,17 @@ def _tool_fits(match: Match, event: Event, search: EventSearch) -> bool:
     wanted = match.tool
     if wanted in ("", "*"):
         return True
-    names = _matched_names(match, event)
+    names = frozenset(_matched_names(match, event))
     listed = exact_names(match)
     if listed is not None:
-        return not names.isdisjoint(listed)
-    if hook_rules(match.format).whole_aliases and _names_alias(match, event):
-        return True
+        if not names.isdisjoint(listed):
+            return True
+        return bool(event.tool and not match.format and is_called(event.agent, event.tool.name, listed))
+    if event.tool and hook_rules(match.format).whole_aliases:
+        words = (word.strip() for word in wanted.split("|"))
+        if not aliases(match.format, event.agent, event.tool.name).isdisjoint(words):
+            return True
     return any(search.in_text(wanted, name) for name in names)
-
-
-def _names_alias(match: Match, event: Event) -> bool:
-    """Whether one of the matcher's alternatives is another name of the tool."""
-    return not _aliases(match, event).isdisjoint(word.strip() for word in match.tool.split("|"))
 
 
 def exact_names(match: Match) -> frozenset[str] | None:
@@ -233,25 +239,11 @@ def _is_native(match: Match, event: Event) -> bool:
     return not match.project or any(_below(one, match.project) for one in (event.cwd, event.project_folder))
 
 
-def _matched_names(match: Match, event: Event) -> set[str]:
+def _matched_names(match: Match, event: Event) -> Collection[str]:
     """What the matcher is held against: the tool's names, or what the format's own event has in that place."""
     if event.tool is None:
         return _subject(match, event)
-    tool = canonical(event.agent, event.tool.name)
-    if not match.format:
-        return set(spellings(event.agent, event.tool.name))
-    own = {event.tool.name} if event.agent == match.format else set()
-    name = native_tool(match.format, tool)
-    older = {tool, *spellings(match.format, name)} if hook_rules(match.format).older_tool_names else set()
-    return {name, *own, *older}
-
-
-def _aliases(match: Match, event: Event) -> set[str]:
-    """The further names of the event's tool in the matcher's format."""
-    if event.tool is None:
-        return set()
-    name = native_tool(match.format, canonical(event.agent, event.tool.name))
-    return set(spellings(match.format, name))
+    return matched_names(match.format, event.agent, event.tool.name)
 
 
 def _subject(match: Match, event: Event) -> set[str]:
@@ -280,8 +272,8 @@ def _below(folder: str, project: str) -> bool:
 
 def duplicates(hooks: Sequence[ApprovedHook]) -> dict[int, int]:
     """The indexes of the hooks that are not asked, each with the index of the same hook that is."""
-    imported = any(one.hook.is_imported for one in hooks)
-    left = [index for index, one in enumerate(hooks) if imported or _is_deduplicated(one.hook)]
+    moved = any(one.hook.is_imported or hook_rules(one.hook.match.format).moved[1] for one in hooks)
+    left = [index for index, one in enumerate(hooks) if moved or _is_deduplicated(one.hook)]
     same_as: dict[int, int] = {}
     while left:
         first, *rest = left
@@ -306,9 +298,18 @@ def split_async(hooks: Sequence[ApprovedHook]) -> tuple[tuple[ApprovedHook, ...]
 def _same(one: Hook, other: Hook) -> bool:
     if one.match.format != other.match.format:
         return False
+    if _is_moved(one, other) or _is_moved(other, one):
+        return replace(one.match, agents=other.match.agents) == other.match
     if one.is_imported != other.is_imported:  # it was approved where it stood before, and again where it is now
         return replace(one.match, agents=other.match.agents) == other.match and _line(one) == _line(other)
     return _is_deduplicated(one) and one.action == other.action and _scope(one) == _scope(other)
+
+
+def _is_moved(one: Hook, other: Hook) -> bool:
+    """Whether `connect` moved the one from where the other was approved."""
+    before, after = hook_rules(one.match.format).moved
+    name = one.source.path.partition(after)[2] if after else ""
+    return bool(name) and name == other.source.path.partition(before)[2]
 
 
 def _line(hook: Hook) -> Action:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from tray.agents import tools
+from tray.agents import patches, tools
 from tray.language import count, say
 from tray.lazy_dataclass import dataclass, field
 from tray.lazy_pattern import lazy_pattern
@@ -81,9 +81,8 @@ def _add(turn: TurnRecord, event: Event) -> None:
     name, given = tools.canonical_call(event.agent, tool)[:2]
     failed = tool.failed or event.kind is EventKind.TOOL_FAILED
     if name in WRITERS and not failed:
-        path = next((given[key] for key in PATHS if isinstance(given.get(key), str)), "")
-        if path and len(turn.files) < MAX_FILES:
-            turn.files.add(path)
+        paths = given.get(patches.FILES) or [given[key] for key in PATHS if isinstance(given.get(key), str)][:1]
+        turn.files.update(filter(None, paths[: MAX_FILES - len(turn.files)]))
     elif name == SHELL:
         command = given.get("command")
         if isinstance(command, str) and TESTS.search(command[:COMMAND_LIMIT]):

@@ -150,9 +150,11 @@ class Protection:
         input = canonical_input(event.agent, tool.name, tool.input)
         if name in WRITE_TOOLS:
             paths = [one for key in PATH_KEYS for one in arguments(event.agent, tool, key) if isinstance(one, str)]
-            yield from self._check_write(input, paths, event.cwd, places)
-        else:
-            yield from self._check_unknown_tool(name, input, event.cwd, places)
+            if paths:
+                yield from self._check_write(input, paths, event.cwd, places)
+                return
+            input = dict(tool.input)  # a patch, or what is not known here
+        yield from self._check_unknown_tool(name, input, event.cwd, places)
 
     def _check_write(
         self, input: Mapping[str, object], paths: Sequence[str], cwd: str, places: ProtectedPaths

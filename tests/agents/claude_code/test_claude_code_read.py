@@ -104,6 +104,12 @@ CASES: list[tuple[str, Result, HookOutput]] = [
         ran(0, decided('"behavior":"allow","updatedPermissions":[{"type":"setMode"}]')),
         allow(extra=(("updatedPermissions", [{"type": "setMode"}]),)),
     ),
+    ("PermissionRequest", ran(0, decided('"behavior":"allow","updatedPermissions":{}')), allow()),
+    (
+        "PermissionRequest",
+        ran(0, decided('"behavior":"allow","updatedPermissions":{"type":"setMode"}')),
+        failed("output has a updatedPermissions that is not an array"),
+    ),
     ("PermissionRequest", ran(0, BLOCKED), NOTHING),
     ("PermissionRequest", ran(0, '{"decision":"approve"}'), NOTHING),
     ("PermissionRequest", ran(0, '{"permissionDecision":"allow"}'), NOTHING),

@@ -69,7 +69,8 @@ AGENT = Agent(
     events=events.EVENTS,
     default_can=DEFAULT_CAN,
     protocol=PROTOCOL,
-    tools={"Task": NativeTool("Agent")},  # `Task` stays an alias of `Agent`
+    # `Task` stays an alias of `Agent`.
+    tools={"NotebookEdit": NativeTool("NotebookEdit"), "Task": NativeTool("Agent")},
     older_tools={"KillBash": "TaskStop", "KillShell": "TaskStop"},
     marks=Marks(
         is_alike=wire.has_texts("hook_event_name", "session_id", "transcript_path", "cwd"),
@@ -78,7 +79,6 @@ AGENT = Agent(
     ),
     rules=HookRules(
         deduplicated=True,
-        runs_own=True,
         plugin_files=("hooks.json", "plugin.json"),
         word_lists=frozenset({"FileChanged", "StopFailure"}),
         older_tool_names=True,
@@ -123,6 +123,7 @@ AGENT = Agent(
     ),
     path_words=(".claude", "hook", "settings"),
     forms=FormFormat(read=_read_form, fill=_fill_form),
+    runs_own=part("tray.agents.claude_code.own_hooks:runs_own"),
     unconnected_events=frozenset(SETTINGS.unconnected_events),
     connector=part("tray.agents.claude_code.connector:CONNECTOR"),
     reader=part("tray.agents.claude_code.source"),

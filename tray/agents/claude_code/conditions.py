@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import PurePath
 from urllib.parse import urlsplit
 
+from tray.agents import patches
 from tray.agents.agent import PatternSearch, ToolNames
 from tray.agents.claude_code import permission_rules
 from tray.agents.claude_code.permission_rules import FILES, SHELLS, PermissionRule
@@ -34,6 +35,7 @@ def is_met(match: Match, event: Event, names: ToolNames, search: PatternSearch) 
         found, check = arguments(event.agent, event.tool, COMMAND), partial(_command, rule, search)
     elif rule.tool in FILES:
         found = [one for key in PATHS for one in arguments(event.agent, event.tool, key)]
+        found = found or patches.arguments(event.tool.input).get(patches.FILES, [])
         check = partial(_path, rule, event, match, search)
     else:
         found, check = arguments(event.agent, event.tool, "url"), partial(_domain, rule, search)

@@ -19,6 +19,7 @@ from tray.agents.agent import (
     Payload,
     Placeholders,
     ProtectedFiles,
+    part,
 )
 from tray.agents.claude_shape.protocol import ShapedProtocol
 from tray.agents.claude_shape.settings import SettingsFile
@@ -40,6 +41,7 @@ def claude_shaped(
     file: SettingsFile,
     protocol: ShapedProtocol | None = None,
     tools: Mapping[str, NativeTool] | None = None,
+    also_does: Mapping[str, tuple[str, ...]] | None = None,
     marks: Marks | None = None,
     rules: HookRules | None = None,
     programs: frozenset[str] = frozenset(),
@@ -59,6 +61,7 @@ def claude_shaped(
         default_can=DEFAULT_CAN,
         protocol=protocol or ShapedProtocol(shape),
         tools=tools or {},
+        also_does=also_does or {},
         marks=marks or shaped_marks(shape),
         rules=rules or shaped_rules(shape),
         programs=programs,
@@ -71,6 +74,7 @@ def claude_shaped(
         settings_files=(file.path,),
         path_words=file.path_words,
         unconnected_events=frozenset(file.unconnected_events),
+        runs_own=part("tray.agents.native_runs:in_file"),
         connector=lambda: _connector(shape, file, name),
         reader=lambda: _reader(shape, file, name),
         importer=lambda: _importer(shape, file, name),

@@ -126,7 +126,8 @@ def _problem(shape: ClaudeShape, answer: Mapping[str, Any], hook_event: str) -> 
 
 def _type_problem(fields: Mapping[str, Any], types: Types) -> str:
     for key, wanted in types.items():
-        if key in fields and not isinstance(fields[key], wanted):
+        is_nothing = wanted == (list,) and fields.get(key) == {}  # documents have it as an example
+        if key in fields and not isinstance(fields[key], wanted) and not is_nothing:
             words = (wire.JSON_TYPES.get(each, "object") for each in wanted)
             return f"has a {key} that is not {' or '.join(map(wire.with_article, words))}"
     return ""

@@ -99,7 +99,7 @@ def _word(shape: ClaudeShape, event: Event) -> str:
 def _tool(shape: ClaudeShape, event: Event) -> dict[str, Any]:
     if event.tool is None:
         return {}
-    title = tools.canonical(event.agent, event.tool.name)
+    title = tools.title(event.agent, event.tool)
     input = tools.translate_input(event.agent, shape.agent, event.tool.name, event.tool.input)
     keys = shape.keys
     call = {keys.tool: tools.native(shape.agent, title), keys.input: input, keys.call: event.tool.call}

@@ -24,12 +24,14 @@ AGENT = Agent(
     protocol=protocol,
     tools={
         "Bash": NativeTool(SHELL),  # its list of commands is one command here
-        "Edit": NativeTool("editor", {**FILE, "old_string": ("old_text",), "new_string": ("new_text",)}),
+        "Edit": NativeTool(
+            "editor", {**FILE, "old_string": ("old_text",), "new_string": ("new_text",)}, others=("apply_patch",)
+        ),
         "Grep": NativeTool("search_codebase", {"pattern": ("queries",)}),
         "Read": NativeTool("read_files"),
         "WebFetch": NativeTool("fetch_web_content"),
     },
-    matcher_names={"apply_patch": ("Edit", "Write"), "editor": ("Write",)},  # they make files, too
+    also_does={"editor": ("Write",), "apply_patch": ("Write",)},  # they make files, too
     marks=Marks(keys=("hookName",), is_sender=_is_sender, is_alike=_is_sender),
     programs=frozenset({"cline"}),
     variables=frozenset({"CLINE_ACTIVE"}),
@@ -45,6 +47,7 @@ AGENT = Agent(
     settings_files=(".cline/hooks/PreToolUse", ".clinerules/hooks/PreToolUse"),
     path_words=("cline", "hooks"),
     probe_event="TaskStart",
+    runs_own=part("tray.agents.native_runs:in_folder"),
     connector=part("tray.agents.cline.connector"),
     reader=part("tray.agents.cline.source"),
     import_hint="name their folder in `sources` of hooktray.yaml, and move them there",

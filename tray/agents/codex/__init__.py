@@ -53,7 +53,7 @@ AGENT: Agent = replace(
         shape=SHAPE,
         file=SETTINGS,
         protocol=PROTOCOL,
-        tools={"Task": NativeTool("Agent")},
+        tools={"Edit": NativeTool("apply_patch", patch="command"), "Task": NativeTool("Agent")},
         marks=Marks(
             keys=("model", "turn_id"),
             transcript=ROLLOUT,
@@ -63,7 +63,11 @@ AGENT: Agent = replace(
             event_names=CAPITALISED,
             event=wire.hook_event_name,
         ),
-        rules=HookRules(text_counts=True, placeholders=Placeholders(plugin="PLUGIN_ROOT", storage="PLUGIN_DATA")),
+        rules=HookRules(
+            word_lists=frozenset(SHAPE.events),
+            text_counts=True,
+            placeholders=Placeholders(plugin="PLUGIN_ROOT", storage="PLUGIN_DATA"),
+        ),
         programs=frozenset({"codex"}),
         variables=frozenset({"CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID"}),
         without_hooks=lazy_pattern(
@@ -81,6 +85,7 @@ AGENT: Agent = replace(
     headless=lazy_pattern(r"exec"),
     trusts_each_entry=True,
     matcher_names={"apply_patch": ("Edit", "Write")},
+    also_does={"apply_patch": ("Write",)},
     protected_in_home=(
         *SETTINGS.protected_in_home(NAME),
         ProtectedFiles(kind=SETTING, pattern=lazy_pattern(r"/+(?:[^/]+\.)?config\.toml")),
@@ -88,6 +93,7 @@ AGENT: Agent = replace(
     guarded_members={"*config.toml": GUARDED},
     settings_files=(".codex/hooks.json", ".codex/config.toml", ".codex/plugins/one/hooks/hooks.json"),
     path_words=("codex", "hook", "config.toml"),
+    runs_own=part("tray.agents.codex.connector:runs_own"),
     connector=part("tray.agents.codex.connector:CONNECTOR"),
     reader=part("tray.agents.codex.source:READER"),
     importer=_importer,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,11 @@ from tray.agents.claude_shape.settings_text import parse_handler
 from tray.agents.codex.protocol import EVENTS, NAME, SETTINGS, SHAPE, SHORT
 from tray.agents.codex.source import CONFIG, STATE, read_config, switched_off
 from tray.agents.connection import Site
+from tray.agents.native_runs import declared_in
 from tray.edit.file_changes import resolve_links
 from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
+from tray.model.hook import Command, Hook
 
 WORD_BEGIN = lazy_pattern(r"(?<!^)(?=[A-Z])")
 NO_MATCHER = frozenset({"Stop", "UserPromptSubmit"})  # these ignore a matcher, and so does their hash
@@ -55,17 +57,37 @@ class CodexConnector(ShapedConnector):
         return f"off: {which} not trusted yet: {REMEDY}"
 
 
+def runs_own(site: Site, hook: Hook, connected: Sequence[Path]) -> bool:
+    """Whether it is in a connected file, and its user trusts each entry with its command."""
+    path = declared_in(hook)
+    if path not in connected or not isinstance(hook.action, Command):
+        return False
+    hooks = read_config(path.parent / CONFIG).get("hooks")
+    states = hooks.get(STATE) if isinstance(hooks, dict) else None
+    place, line = f":{snake(hook.match.native)}:", hook.action.line
+    entries = [(keys, hash) for keys, hash, command in _all_entries(path) if command == line and place in keys[0]]
+    return bool(entries) and all(_is_trusted(states or {}, *entry) for entry in entries)
+
+
 def _entries(path: Path) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Each of our entries: its possible keys, as the path may lead over links, and its hash."""
+    """The keys and the hash of each of our entries."""
+    for keys, hash, command in _all_entries(path):
+        if parse_handler({"command": command}, SHAPE.agent):
+            yield keys, hash
+
+
+def _all_entries(path: Path) -> Iterator[tuple[tuple[str, ...], str, object]]:
+    """Each entry: its possible keys, as the path may lead over links, its hash and its command."""
     hooks = read_object(path).get("hooks")
     paths = dict.fromkeys((str(path), str(resolve_links(path)), str(path.parent.resolve() / path.name)))
     for event, groups in hooks.items() if isinstance(hooks, dict) else ():
         for number, group in enumerate(groups if isinstance(groups, list) else ()):
             handlers = group.get("hooks") if isinstance(group, dict) else None
             for index, handler in enumerate(handlers if isinstance(handlers, list) else ()):
-                if isinstance(handler, dict) and parse_handler(handler, SHAPE.agent):
+                if isinstance(handler, dict):
                     place = f"{snake(event)}:{number}:{index}"
-                    yield tuple(f"{each}:{place}" for each in paths), entry_hash(event, group, handler)
+                    keys = tuple(f"{each}:{place}" for each in paths)
+                    yield keys, entry_hash(event, group, handler), handler.get("command")
 
 
 def _is_trusted(states: Mapping[str, Any], keys: Iterable[str], hash: str) -> bool:

@@ -34,10 +34,14 @@ TOOLS = {
     "Edit": NativeTool(
         "edit",
         {**FILE, **EDIT},
-        others=("Edit", "apply_patch", "editFiles", "replace_string_in_file", "str_replace_editor"),
+        others=(
+            *("Edit", "apply_patch", "editFiles", "insert_edit_into_file", "multi_replace_string_in_file"),
+            *("replace_string_in_file", "str_replace_editor"),
+        ),
     ),
     "Glob": NativeTool("glob", others=("Glob",)),
     "Grep": NativeTool("grep", others=("Grep",)),
+    "NotebookEdit": NativeTool("edit_notebook_file", {"notebook_path": ("filePath",)}),
     "Read": NativeTool("view", FILE, others=("Read", "readFile", "read_file")),
     "Task": NativeTool("task", {"subagent_type": ("agent_type",)}, others=("Task",)),
     "TodoWrite": NativeTool("update_todo", others=("TodoWrite",)),
@@ -68,6 +72,7 @@ AGENT = Agent(
     events=EVENTS,
     protocol=protocol,
     tools=TOOLS,
+    also_does={"apply_patch": ("Write",), "str_replace_editor": ("Write",)},
     marks=Marks(
         keys=("timestamp",),
         is_sender=_is_sender,
@@ -110,6 +115,7 @@ AGENT = Agent(
     settings_files=(".copilot/hooks/guard.json", ".copilot/settings.json", ".github/hooks/guard.json"),
     path_words=("copilot", "hook", "settings"),
     unconnected_events=frozenset(UNCONNECTED_EVENTS),
+    runs_own=part("tray.agents.native_runs:in_folder"),
     connector=part("tray.agents.copilot_cli.connector"),
     reader=part("tray.agents.copilot_cli.source"),
     importer=part("tray.agents.copilot_cli.hook_import"),

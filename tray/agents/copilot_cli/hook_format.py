@@ -94,7 +94,7 @@ def _tool(event: Event) -> dict[str, Any]:
     tool = event.tool
     if tool is None:
         return {}
-    title = tools.canonical(event.agent, tool.name)
+    title = tools.title(event.agent, tool)
     input = tools.translate_input(event.agent, AGENT, tool.name, tool.input)
     native = tool.name if event.agent == AGENT and tool.name != title else tools.native(AGENT, title)
     fields: dict[str, Any] = {"tool_name": title, "tool_input": input, "toolName": native, "toolArgs": input}

@@ -40,7 +40,10 @@ AGENT = Agent(
     events=EVENTS,
     protocol=protocol,
     tools=TOOLS,
-    matcher_names={"Write": ("Edit", "MultiEdit", "StrReplace")},  # it has one tool for all of them
+    matcher_names={"Edit": ("Write",), "StrReplace": ("Write",)},
+    also_does=dict.fromkeys(
+        ("Write", "Edit", "StrReplace"), ("Edit", "MultiEdit")
+    ),  # it has one tool for all of them
     marks=Marks(
         keys=("conversation_id", "cursor_version"),
         is_sender=_is_sender,
@@ -68,6 +71,7 @@ AGENT = Agent(
     unconnected_events=frozenset(UNCONNECTED_EVENTS),
     default_can=Capability.ASK | Capability.DENY,
     extra_can=EXTRA_CAN,
+    runs_own=part("tray.agents.native_runs:in_file"),
     connector=part("tray.agents.cursor.connector:CONNECTOR"),
     reader=part("tray.agents.cursor.source:READER"),
     importer=part("tray.agents.cursor.hook_import:IMPORTER"),

@@ -80,7 +80,7 @@ def _call(event: Event) -> dict[str, Any]:
     tool = event.tool
     if tool is None:
         return {}
-    title = tools.canonical(event.agent, tool.name)
+    title = tools.title(event.agent, tool)
     input = tools.translate_input(event.agent, ID, tool.name, tool.input)
     native = tool.name if event.agent == ID else tools.native(ID, title)
     fields: dict[str, Any] = {"tool_name": native, "tool_input": input, "tool_use_id": tool.call, "cwd": event.cwd}

@@ -20,7 +20,7 @@ from tray.lazy_pattern import lazy_pattern
 from tray.model.event import Capability
 
 SETTING = f"a setting of {NAME}"
-# By Hooktray's name; `others` are names that earlier versions had.
+# By Hooktray's name; `others` are tools that do the same, and names that earlier versions had.
 TOOLS = {
     "AskUserQuestion": NativeTool("ask_user"),
     "Bash": NativeTool("run_shell_command", {"run_in_background": ("is_background",)}),
@@ -28,7 +28,8 @@ TOOLS = {
     "ExitPlanMode": NativeTool("exit_plan_mode"),
     "Glob": NativeTool("glob", {"path": ("dir_path",)}),
     "Grep": NativeTool("grep_search", {"path": ("dir_path",)}, others=("search_file_content",)),
-    "Read": NativeTool("read_file"),
+    "LS": NativeTool("list_directory", {"path": ("dir_path",)}),
+    "Read": NativeTool("read_file", others=("read_many_files",)),
     "Skill": NativeTool("activate_skill"),
     "Task": NativeTool("invoke_agent"),
     "TodoWrite": NativeTool("write_todos"),
@@ -97,6 +98,7 @@ AGENT = replace(
     extra_can={"BeforeTool": Capability.ASK},
     settings_files=(".gemini/settings.json", ".gemini/extensions/guard/gemini-extension.json"),
     path_words=("gemini", "settings"),
+    runs_own=part("tray.agents.gemini_cli.connector:runs_own"),
     connector=part("tray.agents.gemini_cli.connector:CONNECTOR"),
     reader=part("tray.agents.gemini_cli.source:READER"),
     importer=_importer,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +10,10 @@ from tray.agents import wire
 from tray.agents.claude_shape.connector import ShapedConnector, read_object
 from tray.agents.connection import Site
 from tray.agents.gemini_cli.protocol import NAME, SETTINGS, SHAPE
+from tray.agents.native_runs import in_file, in_project
 from tray.edit.file_changes import read_state, resolve_links
 from tray.lazy_dataclass import dataclass
+from tray.model.hook import Hook
 from tray.paths import real_path
 
 HOME = "GEMINI_CLI_HOME"  # names another home, with its own .gemini
@@ -91,3 +93,8 @@ def is_trusted(rules: Mapping[str, Any], folder: Path) -> bool | None:
 
 
 CONNECTOR = GeminiConnector(SHAPE, SETTINGS, NAME)
+
+
+def runs_own(site: Site, hook: Hook, connected: Sequence[Path]) -> bool:
+    """Whether it is in a connected file, or in that of its project."""
+    return in_file(site, hook, connected) or in_project(hook, connected, (f"{SETTINGS.folder}/{SETTINGS.name}",))

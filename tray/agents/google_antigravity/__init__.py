@@ -78,6 +78,7 @@ AGENT = Agent(
     path_words=("gemini", "hooks"),
     unconnected_events=frozenset(UNCONNECTED_EVENTS),
     probe_event="PreInvocation",
+    runs_own=part("tray.agents.native_runs:in_file"),
     connector=part("tray.agents.google_antigravity.connector"),
     reader=part("tray.agents.google_antigravity.source"),
     importer=part("tray.agents.google_antigravity.hook_import:IMPORTER"),

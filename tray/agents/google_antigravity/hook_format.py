@@ -77,7 +77,7 @@ def stdin(event: Event) -> bytes:
     }
     if event.tool is not None:
         args = tools.translate_input(event.agent, ID, event.tool.name, event.tool.input)
-        title = tools.canonical(event.agent, event.tool.name)
+        title = tools.title(event.agent, event.tool)
         fields |= {"toolCall": {"name": tools.native(ID, title), "args": args}, "stepIdx": 0}
     elif hook_event_name(event) == "Stop":
         fields |= STOPPED

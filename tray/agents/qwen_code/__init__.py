@@ -18,6 +18,7 @@ TOOLS = {
     "ExitPlanMode": NativeTool("exit_plan_mode"),
     "Glob": NativeTool("glob"),
     "Grep": NativeTool("grep_search", others=("search_file_content",)),
+    "LS": NativeTool("list_directory"),
     "NotebookEdit": NativeTool("notebook_edit"),
     "Read": NativeTool("read_file"),
     "Skill": NativeTool("skill"),

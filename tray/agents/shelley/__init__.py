@@ -7,6 +7,8 @@ from tray.agents.agent import Agent, HookRules, Marks, Payload, ProtectedFiles, 
 from tray.agents.shelley import hook_format, protocol
 from tray.lazy_pattern import lazy_pattern
 
+MOVED = ("/.config/shelley/hooks/", "/shelley-hooks/")
+
 
 def _is_alike(payload: Payload) -> bool:
     is_prompt = isinstance(payload.get("readonly"), dict) and not payload.keys().isdisjoint({"message", "prompt"})
@@ -27,7 +29,7 @@ AGENT = Agent(
     default_can=protocol.DEFAULT_CAN,
     protocol=protocol,
     marks=Marks(is_alike=_is_alike, event=_event),
-    rules=HookRules(text_counts=True, fails_to_refuse=True, only_rewrites_prompts=True),
+    rules=HookRules(text_counts=True, fails_to_refuse=True, only_rewrites_prompts=True, moved=MOVED),
     programs=frozenset({"shelley"}),
     variables=frozenset({"SHELLEY_CONVERSATION_ID"}),
     protected=(ProtectedFiles(kind="Shelley's hooks", pattern=lazy_pattern(r".*/shelley/hooks(?:/.*)?")),),

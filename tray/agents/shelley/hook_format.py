@@ -93,7 +93,7 @@ def _tool(event: Event) -> dict[str, Any]:
     if event.tool is None:
         return {}
     call = {
-        "tool_name": tools.canonical(event.agent, event.tool.name),
+        "tool_name": tools.title(event.agent, event.tool),
         "tool_input": tools.translate_input(event.agent, AGENT, event.tool.name, event.tool.input),
     }
     return call | ({} if event.tool.output is None else {"tool_result": outputs.as_text(event.tool.output)})

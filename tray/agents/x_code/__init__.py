@@ -82,6 +82,7 @@ AGENT = Agent(
     protected_in_home=(ProtectedFiles(kind=PLUGIN, pattern=lazy_pattern(r"/plugins(/.*)?/(hooks|plugin)\.json")),),
     settings_files=(".x-code/plugins/hooks.json", ".x-code/plugins/plugin.json"),
     path_words=(".x-code", "hook", "plugins", "settings"),
+    runs_own=part("tray.agents.x_code.connector:runs_own"),
     connector=part("tray.agents.x_code.connector"),
     reader=part("tray.agents.x_code.source"),
     importer=part("tray.agents.x_code.hook_import"),

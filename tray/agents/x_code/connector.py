@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +22,13 @@ from tray.agents.connection import (
     disconnect_change,
     read_or_empty,
 )
+from tray.agents.native_runs import declared_in
 from tray.agents.x_code.hook_format import AGENT
 from tray.agents.x_code.protocol import EVENTS
 from tray.edit.file_changes import File, FileChange, FileState, read_state, resolve_links
 from tray.edit.json_edit import JsonText, is_blank, new_document
 from tray.errors import HooktrayError
+from tray.model.hook import Hook
 
 ID = "hooktray@local"
 MANIFEST = "plugin.json"
@@ -169,6 +171,19 @@ def other_plugins(site: Site) -> list[tuple[str, Path]]:
             parts = [str(record.get(key) or "") for key in ("marketplace", "name", "version")]
             plugins.append((str(record.get("id")), (plugins_folder(site) / "cache").joinpath(*parts)))
     return plugins
+
+
+def runs_own(site: Site, hook: Hook, connected: Sequence[Path]) -> bool:
+    """Whether it is of a plugin that is on: all are until settings switch them off, and so are a project's own."""
+    if not connected:
+        return False
+    path, text = declared_in(hook), read_or_empty(settings_path(site))
+    enabled = _object(text, settings_path(site)).get("enabledPlugins")
+    off = {name for name, on in enabled.items() if on is False} if isinstance(enabled, dict) else ()
+    folders = [folder for name, folder in other_plugins(site) if name not in off]
+    if hook.match.project:
+        folders.append(Path(hook.match.project, ".x-code", "plugins"))
+    return any(path.is_relative_to(resolve_links(folder)) for folder in folders)
 
 
 def desired_manifest(relay: tuple[str, ...]) -> dict[str, Any]:

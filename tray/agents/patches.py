@@ -1,0 +1,66 @@
+"""The patch of a file tool, such as Codex's `apply_patch`, and the arguments that other agents' hooks look for.
+
+*** Begin Patch
+*** Update File: NAME
+@@
+-old line
++new line
+*** Add File: NAME
++first line
+*** End Patch
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from tray.lazy_pattern import lazy_pattern
+
+if TYPE_CHECKING:
+    from typing import Any
+
+BEGIN = "*** Begin Patch"
+END = "*** End Patch"
+FILES = "file_paths"  # every file that a patch names, in its order
+_TARGET = lazy_pattern(r"\*\*\* (Add File|Delete File|Update File|Move to): (.+)")
+
+
+def arguments(input: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the canonical arguments of the patch in this input; {} when there is none.
+
+    `file_path` is the first file, FILES has all. A patch that only adds files has `content`, like a Write, and any
+    other has `old_string` and `new_string`, like an Edit.
+    """
+    patch = next((text for text in input.values() if isinstance(text, str) and BEGIN in text), "")
+    lines = patch.partition(BEGIN)[2].splitlines()
+    targets = [found.groups() for line in lines if (found := _TARGET.match(line))]
+    if not targets:
+        return {}
+    files = [*dict.fromkeys(path.strip() for _, path in targets)]
+    named = {"file_path": files[0], FILES: files}
+    body = [line for line in lines if not line.startswith("***")]
+    new = "\n".join(line[1:] for line in body if line[:1] in ("+", " "))
+    if all(action == "Add File" for action, _ in targets):
+        return named | {"content": new}
+    return named | {"old_string": "\n".join(line[1:] for line in body if line[:1] in ("-", " ")), "new_string": new}
+
+
+def lost(input: Mapping[str, Any], value: object) -> bool:
+    """Whether a new input for this one has arguments that only a hook was given, instead of another patch."""
+    new = {key: text for key, text in value.items() if key not in input} if isinstance(value, Mapping) else {}
+    texts = [text for text in new.values() if isinstance(text, str)]
+    return bool(new) and (bool(arguments(input)) or any(text.startswith(BEGIN) for text in texts))
+
+
+def write(input: Mapping[str, Any]) -> str:
+    """The patch that does what these canonical arguments of an Edit or a Write do; "" when they name no file."""
+    path, content = input.get("file_path"), input.get("content")
+    if not isinstance(path, str) or not path:
+        return ""
+    if isinstance(content, str):
+        head, body = "Add", [f"+{line}" for line in content.splitlines()]
+    else:
+        old, new = (str(input.get(key, "")).splitlines() for key in ("old_string", "new_string"))
+        head, body = "Update", ["@@", *(f"-{line}" for line in old), *(f"+{line}" for line in new)]
+    return "\n".join((BEGIN, f"*** {head} File: {path}", *body, END))
