@@ -189,6 +189,7 @@ class TestClaudeCode(QuestionScenes):
     def test_a_call_that_a_mod_takes_past_the_guards_is_reported(self, start: Start, event: str) -> None:
         one = start(["touch forbidden"], REFUSED)
         answer, reason = MODS[event]
+        self.unseen = ["touch forbidden"] if "saw" in reason else []
         add_mod(one.project, event, answer)
 
         one.turn()

@@ -13,8 +13,10 @@ import secrets
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Protocol, TypeVar
 
+from tray.agents.registry import AGENTS
 from tray.agents.relay_table import ANSWERED_ALONE
 from tray.app.unjudged_calls import UnjudgedAnnouncer
 from tray.edit.backups import CONNECTIONS
@@ -40,6 +42,8 @@ EXIT_CODE = lazy_pattern(r"(?i)exit code -?\d")  # a failure that begins so come
 NO_CALL_RUNS = frozenset({EventKind.SESSION_START, EventKind.TURN_END, EventKind.TURN_FAILED})
 AFTER_KINDS = frozenset({EventKind.TOOL_AFTER, EventKind.TOOL_FAILED})
 
+K = TypeVar("K")
+V = TypeVar("V")
 log = logging.getLogger(__name__)
 
 SessionKey = tuple[str, str]  # agent and session
@@ -65,7 +69,7 @@ class _Tally:
 class CallAudit:
     """All methods but `arrived` run on one thread, the work queue's, after the answers.
 
-    Calls are known by the agent's own id, so agents without ids are left out. The calls of a session count from an
+    Calls are known by the agent's own id, so agents whose ids are not known to stay the same are left out. The calls of a session count from an
     event on at which none of them can be under way: one that began earlier may have had its event while no tray ran.
     `later` runs work so many seconds later, and `show` shows rows in the menu and on the page.
     """
@@ -81,7 +85,8 @@ class CallAudit:
         show: Callable[[Sequence[Record]], object],
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._gaps = (paths.state / CONNECTIONS, paths.state / ANSWERED_ALONE)
+        self._entries, self._answered_alone = paths.state / CONNECTIONS, paths.state / ANSWERED_ALONE
+        self._answered_alone_at = 0.0
         self._journal, self._switch, self._alerts = journal, switch, alerts
         self._later, self._show, self._clock = later, show, clock
         self._dropped, self._dropped_at = journal.dropped, 0.0
@@ -165,11 +170,11 @@ class CallAudit:
         """
         if (dropped := self._journal.dropped) != self._dropped:
             self._dropped, self._dropped_at = dropped, self._clock()
-        found = self._dropped_at
-        for path in self._gaps:
+        if at := _time(self._answered_alone):
+            self._answered_alone_at = at
             with contextlib.suppress(OSError):
-                found = max(found, path.stat().st_mtime)
-        return found
+                self._answered_alone.unlink()
+        return max(self._dropped_at, self._answered_alone_at, _time(self._entries))
 
     def _report(self, record: Record, *, is_denied: bool) -> None:
         reason = say("denied, and it ran all the same") if is_denied else say("it ran, and no hook saw it before")
@@ -193,9 +198,20 @@ class CallAudit:
 
 
 def _key(event: Event) -> CallKey | None:
+    known = AGENTS.get(event.agent)
+    if known is None or not known.keeps_call_ids:
+        return None
     if event.tool is None or event.test or not CALL_ID.fullmatch(event.tool.call):
         return None
     return event.agent, event.session, event.tool.call
+
+
+def _time(path: Path) -> float:
+    """When it changed; 0 when it is not there."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def _text(agent: str, tally: _Tally) -> str:
@@ -217,7 +233,7 @@ def _text(agent: str, tally: _Tally) -> str:
     return f"{what}: {', '.join(tally.shown)}{more} · {say('`hooktray doctor` says what can be behind it')}"
 
 
-def _trim(memory: dict[Any, Any], limit: int) -> None:
+def _trim(memory: dict[K, V], limit: int) -> None:
     """Forget the oldest, many at a time. Another thread may add to it."""
     if len(memory) > limit * 2:
         for key in tuple(memory)[:-limit]:

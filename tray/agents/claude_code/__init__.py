@@ -123,6 +123,7 @@ AGENT = Agent(
     ),
     path_words=(".claude", "hook", "settings"),
     forms=FormFormat(read=_read_form, fill=_fill_form),
+    keeps_call_ids=True,
     unconnected_events=frozenset(SETTINGS.unconnected_events),
     connector=part("tray.agents.claude_code.connector:CONNECTOR"),
     reader=part("tray.agents.claude_code.source"),

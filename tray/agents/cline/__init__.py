@@ -44,6 +44,7 @@ AGENT = Agent(
     protected_in_home=(ProtectedFiles(kind=f"a hook of {NAME}", pattern=lazy_pattern(r"/+hooks(?:/.*)?")),),
     settings_files=(".cline/hooks/PreToolUse", ".clinerules/hooks/PreToolUse"),
     path_words=("cline", "hooks"),
+    keeps_call_ids=True,
     probe_event="TaskStart",
     connector=part("tray.agents.cline.connector"),
     reader=part("tray.agents.cline.source"),
