@@ -25,7 +25,7 @@ enum {
     PAYLOAD_LIMIT = 16 * 1024 * 1024, /* as in tray/model/event.py: of more, the tray and `once` drop every byte */
     ACK_SIZE = 5,
     REMOVAL_AGE = 60, /* seconds: a package that is gone for less may be one that is just replaced */
-    UNJUDGED_LIMIT = 64 * 1024, /* bytes of the file of calls that went on unjudged */
+    NOTES_LIMIT = 64 * 1024, /* bytes of each file of notes for the tray */
     ANSWER_HEADER_SIZE = 15 /* bytes up to its stdout, with the acknowledgement's five before it */
 };
 
@@ -538,16 +538,19 @@ static int is_removed(void) {
     return 1;
 }
 
-/* For the tray, which announces such calls when it starts; where that cannot be written, nothing is. */
+/* For the tray, in a file of the state folder; where that cannot be written, nothing is. */
+static void note(const char *name, const struct bytes *line) {
+    char *place = table_text("state");
+    if (place && is_ours(place)) append_line(join_path(place, name), line, NOTES_LIMIT);
+}
+
 static void note_unjudged(struct piece agent, struct piece event) {
     struct bytes line = {0};
-    char *place = table_text("state");
-    if (!place || !is_ours(place)) return;
     add(&line, agent.at, agent.size);
     add(&line, "\x1f", 1);
     add(&line, event.at, event.size);
     add(&line, "\n", 1);
-    append_line(join_path(place, "unjudged-calls"), &line, UNJUDGED_LIMIT);
+    note("unjudged-calls", &line);
 }
 
 /* The strictest answer of the guards in the table; 0 when none matches, or when the call goes on unjudged. */
@@ -573,6 +576,9 @@ static int judge_by_guards(struct piece agent, struct piece event, struct answer
 /* The answer when nobody judged the event; 0 = silence. */
 static int answer_alone(struct answer *answer, struct bytes *fixed) {
     int is_marked = 0;
+    struct bytes sign = {0};
+    add(&sign, ".", 1);
+    if (!is_removed()) note("answered-alone", &sign);
     struct piece agent = find_agent(&is_marked), event = named_in_payload("event", agent);
     char *names[] = {NULL, NULL};
     *answer = (struct answer){0};

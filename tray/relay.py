@@ -35,7 +35,8 @@ PAYLOAD_LIMIT = 16 * 1024 * 1024  # as in tray/model/event.py: of more, the tray
 OWN_DEADLINE_ACK = b"A\xff\xff\xff\xff"  # instead of `hooktray once`, which sends none: it keeps its own deadline
 
 UNJUDGED = "unjudged-calls"  # in the state folder: a line for each guarded call that went on unjudged
-UNJUDGED_LIMIT = 64 * 1024  # bytes of it
+ALONE = "answered-alone"  # there, too: a sign for each event that a relay answered by itself
+NOTES_LIMIT = 64 * 1024  # bytes of each
 REMOVAL_AGE = 60.0  # seconds: a package that is gone for less may be one that is just replaced
 LEVELS = {b"allow": 1, b"ask": 2, b"block": 3}  # of guards
 
@@ -124,6 +125,8 @@ def _answer_alone(argv: list[str], payload: bytearray) -> int:
     """When the event was not judged: the guards' answer, else the neutral one for the words of the command line."""
     try:
         words = list(map(os.fsencode, _words(argv)[2]))
+        if not _is_removed():
+            _note(ALONE, b".")
         answer = _judge_alone(words, bytes(payload))
     except (IndexError, ValueError):
         answer = None
@@ -162,7 +165,7 @@ def _judge_by_guards(agent: bytes, event: bytes, payload: bytes) -> Answer | Non
     answer = _find_answer(b"deny", agent, guarded) if strictest == LEVELS[b"block"] else None
     answer = answer or (_find_answer(b"ask", agent, guarded) if strictest >= LEVELS[b"ask"] else None)
     if strictest and answer is None:
-        _note_unjudged(agent, guarded)
+        _note(UNJUDGED, agent + b"\x1f" + guarded + b"\n")
     return answer
 
 
@@ -196,17 +199,17 @@ def _age(path: str) -> float:
         return 0.0
 
 
-def _note_unjudged(agent: bytes, event: bytes) -> None:
-    """For the tray, which announces such calls when it starts; where that cannot be written, nothing is."""
+def _note(name: str, line: bytes) -> None:
+    """For the tray, in a file of the state folder; where that cannot be written, nothing is."""
     place = os.fsdecode(_table_text(b"state"))
     if not place or not _is_ours(place):
         return
     try:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-        opened = os.open(os.path.join(place, UNJUDGED), flags, 0o600)
+        opened = os.open(os.path.join(place, name), flags, 0o600)
         try:
-            if os.fstat(opened).st_size < UNJUDGED_LIMIT:
-                os.write(opened, agent + b"\x1f" + event + b"\n")
+            if os.fstat(opened).st_size < NOTES_LIMIT:
+                os.write(opened, line)
         finally:
             os.close(opened)
     except OSError:

@@ -29,6 +29,7 @@ ClassName = Literal[
     "note",
     "hook_failed",
     "hook_timed_out",
+    "unjudged",
     "approval_pending",
     "changed",
     "switched",

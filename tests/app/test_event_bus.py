@@ -54,6 +54,13 @@ class Recorder(list[tuple[object, ...]]):
         self.append(("published", record.id))
 
 
+class Audit:
+    """Records nothing."""
+
+    def arrived(self, event: Event) -> None: ...
+    def decided(self, event: Event, decision: Decision, record: Record) -> None: ...
+
+
 @pytest.fixture
 def recorder() -> Recorder:
     return Recorder()
@@ -68,6 +75,7 @@ def posted() -> list[Callable[[], None]]:
 def bus(recorder: Recorder, posted: list[Callable[[], None]]) -> EventBus:
     made = EventBus(posted.append, recorder, TurnEndDetector(lambda: 60.0, lambda _: None))
     made.view = made.sessions = made.presence_files = made.page = made.alerts = recorder
+    made.audit = Audit()
     made.refresh = ThrottledCall(None, lambda: recorder.append(("refreshed",)), 3600.0)  # type: ignore[arg-type]
     return made
 

@@ -25,7 +25,7 @@ from tray.engine.ports import EngineOptions
 from tray.engine.session_states import TurnEndDetector
 from tray.engine.user_questions import UserQuestions
 from tray.model.decision import Decision, Record
-from tray.model.event import RelayRequest
+from tray.model.event import Event, RelayRequest
 from tray.notify.alert import Alert
 from tray.notify.alert_gate import Attention
 from tray.notify.notifier import ServerState
@@ -76,6 +76,13 @@ class Menu:
     def status_shown(self, turn: str, text: str) -> None: ...
     def status_hidden(self, turn: str) -> None: ...
     def show(self) -> None: ...
+
+
+class Audit:
+    """Has nothing to find."""
+
+    def arrived(self, event: Event) -> None: ...
+    def decided(self, event: Event, decision: Decision, record: Record) -> None: ...
 
 
 class Tracer:
@@ -167,6 +174,7 @@ def test_four_objects_are_between_a_decision_and_its_notification(
         bus.view, bus.page, bus.alerts = Menu(), ClosedPage(), controller.alerts
         bus.sessions = SessionTracker(house.stores.session_rows, lambda parent: 0)
         bus.presence_files = PresenceFiles(lambda answer: None, controller.after)
+        bus.audit = Audit()
         bus.refresh = ThrottledCall(loop.loop, lambda: None, 1.0)
         engine = build_engine(house.stores, bus, house._spawn, EngineOptions())
         body = json.dumps({"hook_event_name": "Stop", "session_id": "s", "cwd": "/home/dev/shop"}).encode()

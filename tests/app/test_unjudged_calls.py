@@ -14,6 +14,7 @@ from house import House
 
 from tray.app import installed_relay, unjudged_calls
 from tray.engine.guard_summary import guards
+from tray.model.decision import Record, Verdict
 
 CALL = {"type": "PreToolUse", "toolName": "shell", "toolInput": {"command": "rm -rf /"}}
 
@@ -22,9 +23,8 @@ class Recorder:
     def __init__(self) -> None:
         self.alarms: list[tuple[str, str]] = []
 
-    def alarm(self, title: str, text: str, *, about: str = "") -> str:
+    def unjudged(self, title: str, text: str, row: Record) -> None:
         self.alarms.append((title, text))
-        return title
 
 
 @pytest.fixture
@@ -61,6 +61,7 @@ def test_what_the_relay_let_pass_is_journalled_and_announced_once(house: House, 
 
     (row,) = house.stores.journal.recent()
     assert (row.agent, row.event, row.kind) == ("x-code", "PreToolUse", "tool_before")
+    assert (row.verdict, row.label) == (Verdict.UNJUDGED, "unjudged")
     assert row.reason == "3 guarded calls went on: neither the tray nor the one-shot engine could judge"
     ((title, text),) = recorder.alarms
     assert title == "Hooktray could not judge, and 3 guarded calls went on"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from house import House
 
 from tray.cli import run_command
 from tray.errors import HooktrayError
+from tray.model.decision import Record, Verdict
 
 WHY, REMEDY = "python -m runs what the agent's folder holds", "name the script, or write -I -m"
 
@@ -59,3 +61,47 @@ def test_a_lost_database_and_an_altered_ledger_are_told_by_status_and_list(
     for command in ("status", "list"):
         hooktray(house, command)
         assert "the database was lost: all approvals are gone" in capsys.readouterr().out
+
+
+def test_calls_that_ran_unjudged_in_the_last_day_are_a_problem_in_every_report(
+    house: House, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = time.time()
+    for id, at in (("a", now - 90_000), ("b", now - 60), ("c", now)):
+        row = Record(
+            id=id * 32, at=at, agent="claude-code", session="s", project="shop", event="PostToolUse",
+            kind="tool_after", verdict=Verdict.UNJUDGED, reason="nothing saw it", ms=0.0, tool="Bash", subject="make",
+        )  # fmt: skip
+        house.stores.journal.append_now(row)
+    (house.paths.state / "unjudged-calls").write_bytes(b"x-code\x1fPreToolUse\n")
+
+    hooktray(house, "status", "--json")
+    row = json.loads(capsys.readouterr().out)
+    assert row["unjudged"] == 3
+    assert row["problems"] == [
+        {
+            "problem": "unjudged",
+            "cause": "claude-code",
+            "at": now,
+            "solved": False,
+            "text": "2 calls of claude-code ran unjudged; the last: Bash done · make · nothing saw it",
+        }
+    ]
+    hooktray(house, "status")
+    shown = capsys.readouterr().out
+    assert "Calls that ran unjudged lately: 3; `hooktray doctor` says more." in shown
+    assert "2 calls of claude-code ran unjudged" in shown
+    hooktray(house, "doctor", "--static")
+    shown = capsys.readouterr().out
+    assert "calls: claude-code: ran unjudged in the last 24 hours: 2; the last: Bash done · make" in shown
+    assert "`hooktray log --verdict unjudged` lists them" in shown
+    hooktray(house, "log", "--verdict", "unjudged", "--json")
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(one["id"][0], one["verdict"]) for one in rows] == [("c", "unjudged"), ("b", "unjudged"), ("a", "unjudged")]
+    hooktray(house, "stats", "--since", "2d", "--json")
+    agents = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert next(one for one in agents if one["of"] == "agent")["unjudged"] == 3
+    hooktray(house, "stats")
+    assert "unjudged" in capsys.readouterr().out
+    hooktray(house, "why", "c" * 8)
+    assert "Verdict: unjudged, because nothing saw it" in capsys.readouterr().out

@@ -19,8 +19,11 @@ from desk import wait
 from live import Live
 from plain import Plain
 
+from tray.agents.protocol import parse
 from tray.app import open_stores
 from tray.engine.log_rows import log_row
+from tray.model.decision import Record
+from tray.model.event import RelayRequest
 from tray.paths import locate
 
 LONG = 60.0  # seconds
@@ -61,6 +64,11 @@ class Client:
         ""  # what stdout or stderr shows of a refused prompt; "" = the reason, None = nothing
     )
     complaint: re.Pattern[str] = re.compile(r"(?i)hook (error|failed|reported)")  # of an answer that it cannot take
+
+
+def call_id(row: Record) -> str:
+    event = parse(RelayRequest(agent=row.agent, event=row.event, id=row.id, body=row.payload.encode()))
+    return event.tool.call if event.tool else ""
 
 
 @dataclass(frozen=True)
@@ -121,6 +129,16 @@ class Session:
         finally:
             journal.close()
         return [row for row in rows if row["agent"] == self.client.agent and kind in ("", row["kind"])]
+
+    def unseen(self) -> list[str]:
+        """What the calls of this agent did that have an event after them and none before them, by their ids."""
+        journal = open_stores(locate(str(self.live.home)), migrate=False).journal
+        try:
+            rows = [row for row in reversed(journal.recent(1000)) if row.agent == self.client.agent and not row.test]
+        finally:
+            journal.close()
+        calls = {kind: {call_id(row): row for row in rows if row.kind == kind} for kind in ("tool_before", "tool_after")}
+        return [row.subject for id, row in calls["tool_after"].items() if id and id not in calls["tool_before"]]
 
     def wait_rows(self, kind: str, deadline: float = LONG) -> list[dict[str, Any]]:
         return wait(lambda: self.rows(kind), deadline, f"a row of {kind}")

@@ -384,6 +384,10 @@ def test_needs_you_lists_every_agent_that_waits_and_the_first_row_goes_there() -
         (MenuState(now=NOON, agents=(replace(CLAUDE, changed="gone"),)), "Claude Code no longer asks", ShowAgents()),
         (MenuState(now=NOON, approvals=(PENDING,)), "1 approval waits", Review(PENDING.key, PENDING.digest)),
         (MenuState(now=NOON, failing_hooks=4, options=MenuOptions(doctor=True)), "4 hooks in trouble", RunDoctor()),
+        (
+            MenuState(now=NOON, failing_hooks=4, unjudged=2, options=MenuOptions(doctor=True)),
+            "2 calls ran unjudged", RunDoctor(),
+        ),
     ],
 )
 def test_the_first_row_opens_the_cause_of_what_the_icon_shows(state: MenuState, text: str, action: Action) -> None:

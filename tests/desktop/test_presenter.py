@@ -200,6 +200,7 @@ WAITING = Session(agent="codex", session="s1", project="shop", state=SessionStat
         ({}, IconState.ON, "Hooktray · Hooks are on"),
         ({"enabled": False, "failing_hooks": 1}, IconState.OFF, "Hooktray · Hooks are off"),
         ({"failing_hooks": 4}, IconState.TROUBLE, "Hooktray · 4 hooks in trouble"),
+        ({"unjudged": 1}, IconState.TROUBLE, "Hooktray · 1 call ran unjudged"),
         ({"approvals": (PENDING,), "failing_hooks": 4}, IconState.ATTENTION, "Hooktray · 1 approval waits for you"),
         (
             {"sessions": (WAITING, WAITING), "approvals": (PENDING,)},

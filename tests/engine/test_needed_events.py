@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from tray.agents.registry import AGENTS
+from tray.app.call_audit import AFTER_KINDS
 from tray.engine.needed_events import needed_events
 from tray.model.decision import Verdict
 from tray.model.hook import Hook, Match, Rule, Source
@@ -27,6 +28,14 @@ def test_without_hooks_only_notifications_sessions_and_self_protection_need_even
         "PostToolUseFailure", "PreToolUse", "SessionEnd", "SessionStart", "Stop", "StopFailure",
         "UserPromptExpansion", "UserPromptSubmit",
     }  # fmt: skip
+
+
+def test_an_event_after_each_call_is_needed_without_any_hook_at_every_agent_that_has_one() -> None:
+    """By it a call that ran unjudged is noticed (tray/app/call_audit.py)."""
+    for agent, needed in needed_events(()).items():
+        events = AGENTS[agent].events
+        kinds = {events[name].kind for name in needed}
+        assert {spec.kind for spec in events.values()} & AFTER_KINDS <= kinds, agent
 
 
 def test_a_hook_needs_its_event_at_every_agent_that_it_is_for() -> None:

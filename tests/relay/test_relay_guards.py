@@ -258,6 +258,23 @@ def test_a_call_that_is_judged_or_not_guarded_is_not_noted(agent: Agent) -> None
     assert not (agent.state / NOTES).exists()
 
 
+def test_an_event_that_a_relay_answers_alone_leaves_a_sign(agent: Agent, tmp_path: Path) -> None:
+    installed(agent)
+    sign = agent.state / "answered-alone"
+
+    with opened(agent):
+        run([*agent.words, "pine", "before"], payload("read"), ELSEWHERE)
+    assert not sign.exists()
+    for tool in ("read", "write"):
+        run([*agent.words, "pine", "before"], payload(tool), ELSEWHERE)
+    run([*agent.words, "pine", "after"], payload("read", event="after"), ELSEWHERE)
+    assert sign.read_bytes() == b"..."
+
+    installed(agent, f"package=\x1f\x1f{tmp_path / 'no'}")
+    run([*agent.words, "pine", "before"], payload("read"), ELSEWHERE)
+    assert sign.read_bytes() == b"..."
+
+
 def test_the_file_of_notes_does_not_grow_without_end(agent: Agent) -> None:
     installed(agent, *ALLOW)
     (agent.state / NOTES).write_bytes(b"x" * 64 * 1024)

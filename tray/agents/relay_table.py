@@ -61,6 +61,7 @@ REASON = "Hooktray could not judge this call{guards}. Run `hooktray doctor`."
 GUARDS = ": {names} could not be asked"
 NAMES, NAME_LENGTH = 3, 40  # of the guards that a reason names, and characters of each
 UNJUDGED = "unjudged-calls"  # a line AGENT␟EVENT for each guarded call that went on; the relays know this name, too
+ANSWERED_ALONE = "answered-alone"  # a sign for each event that a relay answered by itself
 ENDING = "If Hooktray was removed, a person ends this with `{command}`."
 PROBE = "HooktrayProbe"  # no tool and no event has this name
 ONLY, EXCEPT = "only", "except"

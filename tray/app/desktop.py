@@ -51,6 +51,7 @@ class DesktopPorts:
     open_file: Callable[[Path], None]
     open_page: Callable[[str], object]
     failing_hooks: Callable[[], int]
+    unjudged: Callable[[], int]
     run_doctor: Callable[[], object]
     incident: Callable[[], str]
     show_incident: Callable[[], None]
@@ -117,6 +118,7 @@ def _services(
         alerts=lambda: _alerts_state(alerts),
         flat=collapses_submenus(os.environ),
         failing_hooks=ports.failing_hooks,
+        unjudged=ports.unjudged,
         dropped_rows=lambda: core.stores.journal.dropped,
         sessions=ports.sessions,
         go_to_session=ports.go_to_session,

@@ -25,8 +25,10 @@ from tray.approvals.catalog import HookCatalog, HookState, command_or_url
 from tray.approvals.review import describe_action
 from tray.engine.log_rows import log_report, row_filter
 from tray.engine.needed_events import needed_events
-from tray.language import pick_language
+from tray.engine.sentence import sentence
+from tray.language import count, pick_language, say
 from tray.lazy_dataclass import replace
+from tray.model.decision import Record
 from tray.model.hook import ApprovalState
 from tray.paths import Paths
 from tray.store.db import Database
@@ -205,6 +207,7 @@ def status_report(stores: Stores, catalog: HookCatalog, health: TrayHealth | Non
     agents = agent_statuses(place, stores.journal.last_events, unanswered=known.get("unanswered"))
     silent = tuple(dict.fromkeys(one.silence for one in agents if one.silence))
     problems = (catalog.configuration.problem, *losses, *silent, *catalog.configuration.warnings)
+    ran = unjudged_calls.lately(stores.journal)
     broken = broken_hooks(build_context(place.paths, stores, catalog, None, static=True))
     row: StatusRow = {
         "enabled": state.enabled,
@@ -212,7 +215,7 @@ def status_report(stores: Stores, catalog: HookCatalog, health: TrayHealth | Non
         "running": health is not None,
         "pending": len(waiting) + settings + known.get("requests", 0),
         "dropped": stores.journal.dropped,
-        "unjudged": unjudged_calls.number(place.paths),
+        "unjudged": unjudged_calls.number(place.paths) + sum(number for number, _ in ran),
         "icon": known.get("icon") or None,
         "pauses": [{"until": one.until, "agent": one.agent, "session": one.session} for one in state.pauses],
         "trouble": len(broken | {*known.get("troubled", ())}),
@@ -226,11 +229,22 @@ def status_report(stores: Stores, catalog: HookCatalog, health: TrayHealth | Non
             for one in agents
             if one.installed or one.last_event
         ],
-        "problems": known.get("problems", []),
+        "problems": [*known.get("problems", []), *(_unjudged_problem(*one) for one in ran)],
         "unsupported": [one.row for one in unsupported_agents(stores.journal)],
         "problem": "\n".join(filter(None, problems)) or None,
     }
     return {"row": row, "losses": (*losses, *silent), **_configuration(catalog)}
+
+
+def _unjudged_problem(number: int, last: Record) -> StateProblem:
+    text = count("{n} call of {agent} ran unjudged", "{n} calls of {agent} ran unjudged", number, agent=last.agent)
+    return {
+        "problem": "unjudged",
+        "cause": last.agent,
+        "at": last.at,
+        "solved": False,
+        "text": f"{text}; {say('the last: {what}', what=sentence(last))}",
+    }
 
 
 def agents_report(

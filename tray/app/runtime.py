@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from tray.app import welcome
 from tray.app.alert_controller import AlertController, text_file
 from tray.app.alert_ports import AlertPorts, AlertSettings
+from tray.app.call_audit import CallAudit
 from tray.app.checks.live import LiveDoctor, runtime_health
 from tray.app.click_trust import ClickTrust
 from tray.app.command_answers import CommandAnswers
@@ -174,7 +175,16 @@ class App:
         self.question_closed = self._alert_controller.question_closed
         self._alerts = self._alert_controller.alerts
         self._events.sessions, self._events.presence_files = self._sessions, self._presence_files
+        self._audit = CallAudit(
+            self._paths,
+            self._stores.journal,
+            self._stores.switch,
+            self._alerts,
+            later=self._alert_controller.after,
+            show=self._events.publish_offline,
+        )
         self._events.alerts, self._events.refresh = self._alerts, self._throttled_refresh
+        self._events.audit = self._audit
 
     def _alert_ports(self) -> AlertPorts:
         return AlertPorts(
@@ -268,6 +278,7 @@ class App:
             open_file=self._opener.open,
             open_page=self._page.open,
             failing_hooks=lambda: len(self._failing_hooks()),
+            unjudged=lambda: self._audit.unseen,
             run_doctor=lambda: self._workers.spawn(self._run_doctor),
             incident=self._incident_brief,
             show_incident=self._state_watch.show_incident,
@@ -394,6 +405,8 @@ class App:
     def _run_doctor(self) -> None:
         path = self._doctor.report()
         self._work.post(lambda: self._opener.open(path))
+        self._work.post(self._audit.acknowledge)
+        self._work.post(self._presenter.show)
 
     def _changed(self) -> None:
         self._work.post(self._refresh_again)

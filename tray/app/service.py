@@ -124,7 +124,7 @@ class RecordListener(Protocol):
 
 
 class AlertListener(Protocol):
-    """Announces decisions."""
+    """Announces decisions; or finds calls that were not judged, and then `arrived` is called from any thread."""
 
     def arrived(self, event: Event) -> None: ...
     def decided(self, event: Event, decision: Decision, record: Record) -> None: ...
@@ -134,7 +134,8 @@ class EventBus:
     """The engine's listener. Called from any thread, partly before the answer leaves: it only hands over (law 7).
 
     It calls its listeners in the thread of `post`; they are set before `post` runs anything. A listener is not called
-    for an event whose kind, decision or environment shows that the listener has nothing to do.
+    for an event whose kind, decision or environment shows that the listener has nothing to do. `audit` is called
+    before that, too, for calls whose hooks are about to be asked.
     """
 
     view: DecisionView
@@ -142,6 +143,7 @@ class EventBus:
     presence_files: EventListener
     page: RecordListener
     alerts: AlertListener
+    audit: AlertListener
     refresh: ThrottledCall  # looks at the sources, which may have changed
 
     def __init__(self, post: Callable[[Callable[[], None]], None], rows: AlertLog, turns: TurnEndDetector) -> None:
@@ -154,6 +156,8 @@ class EventBus:
         """The wait after a round starts here, not at the end of the round's hooks."""
         if self._turns.waiting or event.kind is EventKind.ROUND_END:
             self._turns.observe(event)
+        if event.kind is EventKind.TOOL_BEFORE:
+            self.audit.arrived(event)
         if answered:
             self._post(partial(self.publish_arrival, event))
 
@@ -208,6 +212,7 @@ class EventBus:
         if self.page.server is not None:
             self.page.publish(record)
         self.alerts.decided(event, decision, record)
+        self.audit.decided(event, decision, record)
         if not self.refresh.waiting:
             self.refresh.request()
 

@@ -1,8 +1,9 @@
-"""Guarded calls that went on unjudged: the relay notes them, and the tray journals and announces them once.
+"""Guarded calls that nothing could judge: the relay notes them, and the tray journals and announces them once.
 
     AGENT␟EVENT        one line a call, in `unjudged-calls` in the state folder
 
 The relay writes a line when neither the tray nor the one-shot engine can judge and the agent cannot ask its user.
+Calls that ran past the relay are found by tray/app/call_audit.py.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Protocol
 
 from tray.agents.protocol import spec
 from tray.agents.registry import AGENTS, display_name
 from tray.agents.relay_table import SEPARATOR, UNJUDGED
-from tray.app.relay_watch import AlarmAnnouncer
 from tray.language import count, say
 from tray.model.decision import Record, Verdict
 from tray.paths import Paths
@@ -28,6 +29,7 @@ from tray.store.journal import Journal
 from tray.text import sanitise
 
 LIMIT = 1 << 20  # bytes of a file that are read
+DAY = 86400.0  # seconds for which `status` and `doctor` report them
 NAME_LIMIT = 80  # characters of an agent and of an event
 # A link or a named pipe is not the relay's, and must not stop the tray.
 READING = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -37,12 +39,23 @@ log = logging.getLogger(__name__)
 Calls = Mapping[tuple[str, str], int]  # by agent and event
 
 
+class UnjudgedAnnouncer(Protocol):
+    """What this needs of the alert service."""
+
+    def unjudged(self, title: str, text: str, row: Record) -> None: ...
+
+
+def lately(journal: Journal) -> list[tuple[int, Record]]:
+    """Of each agent whose calls ran unjudged in the last day: how many rows say so, and the last one."""
+    return journal.unjudged(time.time() - DAY)
+
+
 def number(paths: Paths) -> int:
     """How many calls no tray has announced yet."""
     return sum(sum(_read(file).values()) for file in (_file(paths), _taken(paths)))
 
 
-def announce(paths: Paths, journal: Journal, alerts: AlarmAnnouncer) -> list[Record]:
+def announce(paths: Paths, journal: Journal, alerts: UnjudgedAnnouncer) -> list[Record]:
     """Journal and announce them, once, and take the file away; returns their rows."""
     file, taken = _file(paths), _taken(paths)
     _remove_other(taken)
@@ -64,7 +77,7 @@ def announce(paths: Paths, journal: Journal, alerts: AlarmAnnouncer) -> list[Rec
         )
         text = say("{agents} cannot ask you · `hooktray doctor` shows what is wrong", agents=", ".join(agents))
         log.warning("%s: %s", title, text)
-        alerts.alarm(title, text)
+        alerts.unjudged(title, text, rows[-1])
     _remove_other(taken)
     with contextlib.suppress(OSError):
         taken.unlink()
@@ -92,10 +105,9 @@ def _record(agent: str, event: str, times: int, at: float) -> Record:
         project="",
         event=event,
         kind=kind,
-        verdict=Verdict.ABSTAIN,
+        verdict=Verdict.UNJUDGED,
         reason=reason,
         ms=0.0,
-        problem=reason,
     )
 
 

@@ -1,7 +1,7 @@
 """Pure: which edits of the file reduce the notifications that only a person may reduce, and what holds until then.
 
-Those are the notifications of what was asked or blocked, of hooks that failed, of approvals that wait, of changed
-hooks and of switching (decision 39). Each key is judged by itself: what an edit adds counts at once.
+Those are the notifications of what was asked or blocked, of hooks that failed, of calls that ran unjudged, of approvals
+that wait, of changed hooks and of switching (decision 39). Each key is judged by itself: what an edit adds counts at once.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ HELD_CLASSES = {
     "blocked": ("normal", "low"),
     "hook_failed": ("normal", "alarm"),
     "hook_timed_out": ("normal", "alarm"),
+    "unjudged": ("critical", "alarm"),
     "approval_pending": ("normal", "tick"),
     "changed": ("normal", "tick"),
     "switched": ("normal", "tick"),

@@ -25,7 +25,7 @@ Project = Annotated[str, Option("--project", metavar="PROJECT", help="Only of th
 Session = Annotated[str, Option("--session", metavar="SESSION", help="Only of this session.")]
 Event = Annotated[str, Option("--event", metavar="EVENT", help="Only this event, by either of its names.")]
 VerdictName = Annotated[
-    str, Option("--verdict", metavar="VERDICT", help="Only abstain, allow, ask, deny, rewritten or failed.")
+    str, Option("--verdict", metavar="VERDICT", help="Only abstain, allow, ask, deny, unjudged, rewritten or failed.")
 ]
 Hook = Annotated[str, Option("--hook", metavar="HOOK", help="Only where this hook was asked.")]
 Text = Annotated[

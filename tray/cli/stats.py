@@ -24,7 +24,7 @@ def print_stats(rows: Sequence[Mapping[str, object]], since: float) -> None:
         print(f"No decisions since {clock(since)}.")
     else:
         print(f"Since {clock(since)}:")
-        heads = ("agent", "abstain", "allow", "ask", "deny")
+        heads = ("agent", "abstain", "allow", "ask", "deny", "unjudged")
         table(heads, [[str(row[head]) for head in heads] for row in agents])
     if hooks:
         names = ("hook", "runs", "failed", "timed_out", "skipped")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 LOG_HEADS = ("id", "time", "agent", "project", "verdict", "what happened")
 LOG_WORDS = {"rewrite": "rewritten", "trouble": "failed"}  # labels that are no verdicts; the others are
 LOG_STYLES = {
+    "unjudged": "bold red",
     "deny": "bold red",
     "ask": "yellow",
     "trouble": "magenta",
@@ -49,7 +50,7 @@ def print_status(report: StatusReport) -> None:
     for loss in report["losses"]:
         print(printable(loss))
     if row["unjudged"]:
-        print(f"{row['unjudged']} guarded calls went on while nothing could judge them: `hooktray doctor` says more.")
+        print(f"Calls that ran unjudged lately: {row['unjudged']}; `hooktray doctor` says more.")
     if row["dropped"]:
         print(f"{row['dropped']} decisions could not be written down, ever: the disk was full, or the file in use.")
     if row["pending"]:

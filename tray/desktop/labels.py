@@ -14,7 +14,8 @@ from tray.model.decision import Record, SkipReason
 from tray.model.event import EventKind
 from tray.text import sanitise
 
-SIGNS = {"deny": "✕", "ask": "?", "trouble": "!", "rewrite": "✎", "allow": "✓", "abstain": "·"}  # no colour is needed
+# No colour is needed.
+SIGNS = {"unjudged": "‼", "deny": "✕", "ask": "?", "trouble": "!", "rewrite": "✎", "allow": "✓", "abstain": "·"}
 SENTENCE_LIMIT = 66  # characters; agent, project and age come after it
 PLACE_LIMIT = 32
 PADDING = {"?": "\u2005", "!": "\u2004", "·": "\u2002"}  # narrow marks become as wide as the others

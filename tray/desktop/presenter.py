@@ -86,6 +86,7 @@ class Presenter:
             active_agents=sum(at > now - ACTIVE_SECONDS for at in self.last_events.values()),
             running=next(reversed(self._running.values()), ""),
             failing_hooks=services.failing_hooks(),
+            unjudged=services.unjudged(),
             problem=self._catalog.configuration.problem,
             incident=services.incident(),
             damage=services.damage(),
@@ -194,7 +195,7 @@ def _icon_state(state: menu.MenuState) -> IconState:
         return IconState.WAITING
     if state.approvals or state.requests:
         return IconState.ATTENTION
-    return IconState.TROUBLE if state.failing_hooks else IconState.ON
+    return IconState.TROUBLE if state.failing_hooks or state.unjudged else IconState.ON
 
 
 def _tooltip(icon_state: IconState, state: menu.MenuState) -> str:
@@ -221,5 +222,5 @@ def _state_text(icon_state: IconState, state: menu.MenuState) -> str:
     if running := sanitise(state.running, menu.STATUS_LIMIT):
         return running
     if icon_state is IconState.TROUBLE:
-        return count("{n} hook in trouble", "{n} hooks in trouble", state.failing_hooks)
+        return menu.trouble(state)
     return menu.status(state).label if icon_state is IconState.ATTENTION else say("Hooks are on")

@@ -153,6 +153,8 @@ def ending(record: Record) -> Ending:
     label = record.label
     if label == "trouble":
         return _trouble(record)
+    if label == "unjudged":
+        return Ending(record.reason)
     if label == "abstain":
         return Ending(_no_opinion(record))
     behind = list(_behind(record))

@@ -12,7 +12,7 @@ from tray.ipc.client import HUNG_HINT
 
 
 class StateProblem(TypedDict):
-    """What happened to the state folder."""
+    """What happened to the state folder; in `status` also that calls ran unjudged."""
 
     problem: str
     cause: str

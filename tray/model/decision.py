@@ -9,8 +9,12 @@ from tray.lazy_dataclass import dataclass, field
 
 
 class Verdict(enum.IntEnum):
-    """Ordered by strictness: the strictest of many wins. Abstain is not allow."""
+    """Ordered by strictness: the strictest of many wins. Abstain is not allow.
 
+    No hook answers UNJUDGED: it is the verdict of a row about a call that ran and that no hook judged.
+    """
+
+    UNJUDGED = -1
     ABSTAIN = 0
     ALLOW = 1
     ASK = 2
@@ -215,8 +219,9 @@ class Record:
 
     @property
     def label(self) -> str:
-        """What it is shown as, everywhere: deny, ask, trouble (a hook failed), rewrite, allow or abstain."""
-        if self.verdict in {Verdict.DENY, Verdict.ASK}:
+        """What it is shown as, everywhere: unjudged, deny, ask, trouble (a hook failed), rewrite, allow or
+        abstain."""
+        if self.verdict in {Verdict.UNJUDGED, Verdict.DENY, Verdict.ASK}:
             return self.verdict.word
         if self.problem or any(hook.get("status") in {Status.FAILED, Status.TIMED_OUT} for hook in self.hooks):
             return "trouble"

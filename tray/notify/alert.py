@@ -31,6 +31,7 @@ class AlertClass(enum.StrEnum):
     NOTE = "note"
     HOOK_FAILED = "hook_failed"
     HOOK_TIMED_OUT = "hook_timed_out"
+    UNJUDGED = "unjudged"
     APPROVAL_PENDING = "approval_pending"
     CHANGED = "changed"
     SWITCHED = "switched"
@@ -130,6 +131,7 @@ DEFAULTS: Mapping[AlertClass, Default] = {
     AlertClass.NOTE: Default(Urgency.NORMAL, "tick", buttons=_DECISION_BUTTONS),
     AlertClass.HOOK_FAILED: Default(Urgency.NORMAL, "alarm", buttons=_DECISION_BUTTONS),
     AlertClass.HOOK_TIMED_OUT: Default(Urgency.NORMAL, "alarm", buttons=_DECISION_BUTTONS),
+    AlertClass.UNJUDGED: Default(Urgency.CRITICAL, ALARM, buttons=(Button.DETAILS,)),
     AlertClass.APPROVAL_PENDING: Default(Urgency.NORMAL, "tick", buttons=(Button.REVIEW,)),
     AlertClass.CHANGED: Default(Urgency.NORMAL, "tick", buttons=(Button.REVIEW,)),
     AlertClass.SWITCHED: Default(Urgency.NORMAL, "tick"),
@@ -160,6 +162,7 @@ CATEGORIES: Mapping[AlertClass, str] = {
     AlertClass.APPROVAL_PENDING: "input.required",
     AlertClass.HOOK_FAILED: "task.error",
     AlertClass.HOOK_TIMED_OUT: "task.error",
+    AlertClass.UNJUDGED: "task.error",
 }
 FAILED_CATEGORY, LIMIT_CATEGORY = "task.error", "resource.limit"  # of a turn that did not end well
 
@@ -174,6 +177,7 @@ CLASS_NAMES: Mapping[str, str] = {
     AlertClass.NOTE: phrase("Note from a hook"),
     AlertClass.HOOK_FAILED: phrase("Hook failed"),
     AlertClass.HOOK_TIMED_OUT: phrase("Hook timed out"),
+    AlertClass.UNJUDGED: phrase("Ran unjudged"),
     AlertClass.APPROVAL_PENDING: phrase("Approval pending"),
     AlertClass.CHANGED: phrase("Changed since approval"),
     AlertClass.SWITCHED: phrase("Switched"),
@@ -191,6 +195,7 @@ COUNT_PHRASES: Mapping[AlertClass, tuple[str, str]] = {
     AlertClass.NOTE: plural("{n} note", "{n} notes"),
     AlertClass.HOOK_FAILED: plural("{n} hook failed", "{n} hooks failed"),
     AlertClass.HOOK_TIMED_OUT: plural("{n} hook too slow", "{n} hooks too slow"),
+    AlertClass.UNJUDGED: plural("{n} ran unjudged", "{n} ran unjudged"),
     AlertClass.APPROVAL_PENDING: plural("{n} approval waits", "{n} approvals wait"),
     AlertClass.CHANGED: plural("{n} hook changed", "{n} hooks changed"),
     AlertClass.SWITCHED: plural("{n} switched", "{n} switched"),

@@ -80,6 +80,7 @@ __all__ = [
     "setting_waiting",
     "switched",
     "unanswerable",
+    "unjudged",
     "unsupported_agent",
 ]
 
@@ -376,6 +377,12 @@ def alarm(title: str, text: str, *, about: str = "") -> Alert:
         AlertClass.INFORMATION, title, text, key, NO_RULES, urgency=Urgency.CRITICAL, about=about, buttons=buttons
     )
     return replace(made, sound=ALARM)
+
+
+def unjudged(title: str, text: str, row: Record, rules: Rules = NO_RULES) -> Alert:
+    """Calls ran that no hook judged; one for all of a session, which shows the row of the last one."""
+    key = "|".join((row.agent, row.session, AlertClass.UNJUDGED))
+    return make_alert(AlertClass.UNJUDGED, title, text, key, rules, project=row.project, about=row.id)
 
 
 def entries_changed(

@@ -43,6 +43,7 @@ from tray.notify.policy import (
     switched,
     trial_failed,
     unanswerable,
+    unjudged,
     unsupported_agent,
 )
 from tray.notify.turn_work import WORK_KINDS, TurnWork
@@ -279,6 +280,15 @@ class AlertService:
         alert = alarm(title, text, about=about)
         self._announce([alert])
         return alert.key
+
+    @property
+    def shows_input(self) -> bool:
+        """Whether notifications show what a tool gets."""
+        return self._settings().show_input
+
+    def unjudged(self, title: str, text: str, row: Record) -> None:
+        """Announce calls that ran unjudged, the last of which is `row`; a session's next one replaces it."""
+        self._announce([unjudged(title, text, row, self._rules(row.project))], row.id)
 
     def entries_changed(self, agent: str, text: str, digest: str, *, critical: bool, wanted: bool = False) -> str:
         """Announce that an agent no longer asks Hooktray as `connect` wrote; returns the alert's key."""

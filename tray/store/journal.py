@@ -33,6 +33,17 @@ LAST_EVENT = (
     " ORDER BY seq DESC LIMIT 1"
 )
 SET_ALERTED = "UPDATE journal SET alerted = ? WHERE id IN (SELECT value FROM json_each(?))"
+# Of a payload that is not kept whole the end may be missing, with the id of the call in it.
+CALL_VERDICT = (
+    "SELECT iif(instr(payload, :call), verdict, 0) FROM journal"
+    f" WHERE agent = :agent AND session = :session AND kind = '{EventKind.TOOL_BEFORE}' AND NOT test"
+    " AND (instr(payload, :call) OR payload LIKE '% bytes_')"
+    " ORDER BY instr(payload, :call) > 0 DESC, seq DESC LIMIT 1"
+)
+UNJUDGED = (
+    f"SELECT count(*) AS n, max(seq) AS last FROM journal WHERE verdict = {Verdict.UNJUDGED:d} AND at >= :since"
+    " GROUP BY agent ORDER BY last"
+)
 INSERT_FIRST = "INSERT INTO meta VALUES (?, 1) ON CONFLICT (key) DO NOTHING"
 SET_OFFLINE_SEEN = (
     "INSERT INTO meta VALUES ('offline_seen', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
@@ -55,7 +66,7 @@ HAS_FAILURE = (
     "EXISTS (SELECT 1 FROM json_each(hooks) WHERE json_extract(value, '$.status') IN ('failed', 'timed_out'))"
 )
 LABEL = (  # the same as Record.label
-    "CASE WHEN verdict = 3 THEN 'deny' WHEN verdict = 2 THEN 'ask'"
+    "CASE WHEN verdict = -1 THEN 'unjudged' WHEN verdict = 3 THEN 'deny' WHEN verdict = 2 THEN 'ask'"
     f" WHEN problem <> '' OR {HAS_FAILURE} THEN 'trouble' WHEN rewrites <> '[]' THEN 'rewrite'"
     " WHEN verdict = 1 THEN 'allow' ELSE 'abstain' END"
 )
@@ -215,6 +226,23 @@ class Journal:
         if row is None or digest not in ("", row["digest"]):
             return None
         return _answer(row)
+
+    def call_verdict(self, agent: str, session: str, call: str) -> Verdict | None:
+        """The verdict on a tool call before it ran, whoever gave it; None when no row has this id of the agent's.
+
+        ABSTAIN also when only a row whose payload was cut may have it.
+        """
+        wanted = {"agent": agent, "session": session, "call": call}
+        with self._database.connect() as connection:
+            row = connection.execute(CALL_VERDICT, wanted).fetchone()
+        return Verdict(row[0]) if row else None
+
+    def unjudged(self, since: float) -> list[tuple[int, Record]]:
+        """Of each agent with calls that ran unjudged since then: how many rows, and the last one."""
+        with self._database.connect() as connection:
+            found = connection.execute(UNJUDGED, {"since": since}).fetchall()
+            brief = f"{BRIEF} WHERE seq = ?"
+            return [(row["n"], _record(connection.execute(brief, (row["last"],)).fetchone())) for row in found]
 
     def last_events(self, agents: Iterable[str]) -> dict[str, float]:
         """When each of these agents sent its last event, our own test events not counted."""

@@ -22,6 +22,7 @@ from tray.web.security_headers import script, style
 HERE = Path(__file__).parent
 MAX_TEXT = 4_100_000  # characters: more than a review may have
 LABELS = {
+    "unjudged": phrase("ran unjudged"),
     "deny": phrase("denied"),
     "ask": phrase("asked"),
     "trouble": phrase("a hook failed"),
@@ -30,7 +31,8 @@ LABELS = {
     "abstain": phrase("no opinion"),
     "skip": phrase("skipped"),
 }
-VERDICTS = ("deny", "ask", "trouble", "rewrite", "allow", "abstain")  # what a row may be shown as, the gravest first
+# What a row may be shown as, the gravest first.
+VERDICTS = ("unjudged", "deny", "ask", "trouble", "rewrite", "allow", "abstain")
 ADDITIONS = {"context": phrase("added context"), "reminder": phrase("added a reminder")}
 ALERTS = {
     "": phrase("none was due"),

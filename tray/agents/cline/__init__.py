@@ -46,6 +46,7 @@ AGENT = Agent(
     protected_in_home=(ProtectedFiles(kind=f"a hook of {NAME}", pattern=lazy_pattern(r"/+hooks(?:/.*)?")),),
     settings_files=(".cline/hooks/PreToolUse", ".clinerules/hooks/PreToolUse"),
     path_words=("cline", "hooks"),
+    keeps_call_ids=True,
     probe_event="TaskStart",
     runs_own=part("tray.agents.native_runs:in_folder"),
     connector=part("tray.agents.cline.connector"),

@@ -84,6 +84,7 @@ AGENT: Agent = replace(
     ),
     headless=lazy_pattern(r"exec"),
     trusts_each_entry=True,
+    keeps_call_ids=True,
     matcher_names={"apply_patch": ("Edit", "Write")},
     also_does={"apply_patch": ("Write",)},
     protected_in_home=(

@@ -45,6 +45,7 @@ AGENT = replace(
         programs=frozenset({"kimi"}),
     ),
     default_can=Capability.DENY,
+    keeps_call_ids=True,
     guarded_members={"*/.kimi-code/config.toml": lazy_pattern("hooks", re.IGNORECASE)},
     connector=part("tray.agents.kimi_code.connector"),
     reader=part("tray.agents.kimi_code.source"),

@@ -66,6 +66,7 @@ AGENT = Agent(
     variables=frozenset({"OPENCODE", "OPENCODE_CLIENT", "OPENCODE_PID"}),
     starters=frozenset({"opencode"}),
     headless=lazy_pattern(r"run"),
+    keeps_call_ids=True,
     without_hooks=lazy_pattern(r"^--pure$|^OPENCODE_(?:PURE|DISABLE_PROJECT_CONFIG)="),
     home_variable="OPENCODE_CONFIG_DIR",
     protected=(

@@ -89,6 +89,7 @@ AGENT = replace(
         ),
     ),
     headless=lazy_pattern(r"-p|--prompt(=.*)?"),
+    keeps_call_ids=True,
     matcher_names=MATCHER_NAMES,
     settings_files=(".qwen/settings.json", ".qwen/extensions/guard/qwen-extension.json"),
     path_words=("qwen", "settings"),

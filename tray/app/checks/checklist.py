@@ -41,6 +41,7 @@ CHECKS = (
     Check("hooks", hooks.check, is_own=True),
     Check("matchers", hooks.check_matchers),
     Check("agents", agents.check),
+    Check("calls", installation.calls, is_own=True),
     Check("environment", installation.environment, is_own=True),
     Check("relay", installation.relay),
     Check("icon", desktop_services.host),

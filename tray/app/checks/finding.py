@@ -36,6 +36,7 @@ class Cause(enum.Enum):
     AGENT_UNSUPPORTED = enum.auto()
     AGENTS_NONE = enum.auto()
     BACKGROUND_CHILDREN = enum.auto()
+    CALLS_RAN = enum.auto()
     CALLS_UNJUDGED = enum.auto()
     CONFIGURATION_BROKEN = enum.auto()
     CONFIGURATION_OK = enum.auto()
@@ -148,6 +149,11 @@ EXPLANATIONS: Mapping[Cause, Explanation] = {
     Cause.BACKGROUND_CHILDREN: Explanation(
         "background", ATTENTION, "a hook's children still live, {seconds:.0f} s at most",
         "kill -- -{group}, or `background_seconds: 0` in the hook",
+    ),
+    Cause.CALLS_RAN: Explanation(
+        "calls", BROKEN, "ran unjudged in the last 24 hours: {n}; the last: {last}",
+        "`hooktray log --verdict unjudged` lists them; look for what answers the agent's events before Hooktray's "
+        "lines do: mods, plugins and hooks of the project, and a command that timed out",
     ),
     Cause.CALLS_UNJUDGED: Explanation(
         "relay", ATTENTION, "{n} guarded calls went on while nothing could judge them, at agents that cannot ask",

@@ -11,6 +11,7 @@ from tray import relay_program
 from tray.app import installed_relay, unjudged_calls
 from tray.app.checks.context import CheckContext
 from tray.app.checks.finding import Cause, Finding
+from tray.engine.sentence import sentence
 from tray.execution.python_startup import unexpected_startup_files
 from tray.store.db import damaged_files
 
@@ -89,6 +90,11 @@ def relay(context: CheckContext) -> Iterator[Finding]:
         yield Finding(cause=Cause.RELAY_PORTABLE, name="relay", values={"problem": why})
     elif not found:
         yield Finding(cause=Cause.RELAY_OK, name="relay")
+
+
+def calls(context: CheckContext) -> Iterator[Finding]:
+    for number, last in unjudged_calls.lately(context.stores.journal):
+        yield Finding(cause=Cause.CALLS_RAN, name=last.agent, values={"n": number, "last": sentence(last)})
 
 
 def journal(context: CheckContext) -> Iterator[Finding]:

@@ -66,7 +66,7 @@ from tray.desktop.menu.state import (
     MenuState,
     PartialPause,
 )
-from tray.desktop.menu.status import STATUS_LIMIT, status, tampered
+from tray.desktop.menu.status import STATUS_LIMIT, status, tampered, trouble
 from tray.language import say
 
 __all__ = [
@@ -127,6 +127,7 @@ __all__ = [
     "paused_until",
     "status",
     "tampered",
+    "trouble",
     "waiting_number",
 ]
 

@@ -1,0 +1,240 @@
+"""Finds tool calls that an agent ran unjudged: no event came before them, or the call was denied.
+
+Another hook, a mod or a plugin of the agent can answer an event before our line does, and then no guard is asked. The
+agent's event after the call still comes. Each such call is a row `unjudged` of the journal, and a session has one
+critical notification that adds them up.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from tray.agents.registry import AGENTS
+from tray.agents.relay_table import ANSWERED_ALONE
+from tray.app.unjudged_calls import UnjudgedAnnouncer
+from tray.edit.backups import CONNECTIONS
+from tray.engine.gates import COMPACTED
+from tray.errors import StoreError
+from tray.language import count, say
+from tray.lazy_dataclass import dataclass, field, replace
+from tray.lazy_pattern import lazy_pattern
+from tray.model.decision import Decision, Record, Verdict
+from tray.model.event import Event, EventKind
+from tray.paths import Paths
+from tray.store.journal import Journal
+from tray.store.switch import Switch
+from tray.text import sanitise
+
+DELAY = 2.0  # seconds that the row of a one-shot engine may be late
+CALLS, SESSIONS = 2048, 256  # at least so many are remembered; the journal knows older calls
+MARGIN = 0.05  # seconds by which the time of a file may be early
+SHOWN = 2  # calls that a notification names
+WHAT_LIMIT = 60  # characters of each
+CALL_ID = lazy_pattern(r"[\w.:/-]{1,200}")  # a call with another id is left out
+EXIT_CODE = lazy_pattern(r"(?i)exit code -?\d")  # a failure that begins so comes from a process
+NO_CALL_RUNS = frozenset({EventKind.SESSION_START, EventKind.TURN_END, EventKind.TURN_FAILED})
+AFTER_KINDS = frozenset({EventKind.TOOL_AFTER, EventKind.TOOL_FAILED})
+
+K = TypeVar("K")
+V = TypeVar("V")
+log = logging.getLogger(__name__)
+
+SessionKey = tuple[str, str]  # agent and session
+CallKey = tuple[str, str, str]  # and the agent's id of the call
+
+
+class AuditAnnouncer(UnjudgedAnnouncer, Protocol):
+    """What this needs of the alert service."""
+
+    @property
+    def shows_input(self) -> bool: ...
+
+
+@dataclass(slots=True, eq=False)
+class _Tally:
+    """What was found in one session."""
+
+    calls: int = 0
+    denied: int = 0
+    shown: list[str] = field(default_factory=list)  # the first ones, for people
+
+
+class CallAudit:
+    """All methods but `arrived` run on one thread, the work queue's, after the answers.
+
+    Calls are known by the agent's own id, so agents whose ids are not known to stay the same are left out. The calls of a session count from an
+    event on at which none of them can be under way: one that began earlier may have had its event while no tray ran.
+    `later` runs work so many seconds later, and `show` shows rows in the menu and on the page.
+    """
+
+    def __init__(
+        self,
+        paths: Paths,
+        journal: Journal,
+        switch: Switch,
+        alerts: AuditAnnouncer,
+        *,
+        later: Callable[[float, Callable[[], None]], object],
+        show: Callable[[Sequence[Record]], object],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._entries, self._answered_alone = paths.state / CONNECTIONS, paths.state / ANSWERED_ALONE
+        self._answered_alone_at = 0.0
+        self._journal, self._switch, self._alerts = journal, switch, alerts
+        self._later, self._show, self._clock = later, show, clock
+        self._dropped, self._dropped_at = journal.dropped, 0.0
+        self._judged: dict[CallKey, Verdict] = {}  # UNJUDGED: it was reported
+        self._since: dict[SessionKey, float] = {}  # since when the calls of a session count; 0 = not now
+        self._tallies: dict[SessionKey, _Tally] = {}
+        self.unseen = 0  # calls that were found since a person looked
+
+    def acknowledge(self) -> None:
+        """A person has looked."""
+        self.unseen = 0
+
+    def arrived(self, event: Event) -> None:
+        """Note a call before its hooks are asked, in any thread: the agent may go on before they have answered."""
+        if (key := _key(event)) is not None:
+            self._judged.setdefault(key, Verdict.ABSTAIN)
+
+    def decided(self, event: Event, decision: Decision, record: Record) -> None:
+        """Note the decision about a call before it ran, or examine a call that ran."""
+        if event.test or event.answered or event.skip_reason is not None or not event.session:
+            return
+        session = (event.agent, event.session)
+        self._note_session(session, event)
+        if event.kind is EventKind.TOOL_BEFORE:
+            if (key := _key(event)) is not None:
+                self._judged[key] = decision.verdict
+                _trim(self._judged, CALLS)
+        elif event.kind in AFTER_KINDS and (since := self._since[session]):
+            key = _key(event)
+            if key is not None and self._has_run(key, event):
+                self._later(DELAY, partial(self._examine, key, event, record, since))
+
+    def _note_session(self, session: SessionKey, event: Event) -> None:
+        """A prompt may be typed in the midst of a turn: it counts as the first event of its session only."""
+        known = self._since.get(session)
+        is_first_prompt = known is None and event.kind is EventKind.PROMPT
+        ends = event.kind in NO_CALL_RUNS and event.topic != COMPACTED
+        if (is_first_prompt or ends) and not event.subagent:
+            self._since[session] = self._clock()
+        elif known is None or self._is_off(event):
+            self._since[session] = 0.0
+        _trim(self._since, SESSIONS)
+
+    def _is_off(self, event: Event) -> bool:
+        state = self._switch.current
+        is_on = state.enabled and not state.pauses
+        return not is_on and self._switch.gate(self._clock(), event.session, event.agent) is not None
+
+    def _has_run(self, key: CallKey, event: Event) -> bool:
+        """Whether it ran unjudged, as far as memory knows. A call that failed may never have begun."""
+        verdict, tool = self._judged.get(key), event.tool
+        if tool is None or verdict not in (None, Verdict.DENY):
+            return False
+        if event.kind is EventKind.TOOL_AFTER and not tool.failed:
+            return True
+        return verdict is None and isinstance(tool.output, str) and EXIT_CODE.match(tool.output) is not None
+
+    def _examine(self, key: CallKey, event: Event, record: Record, since: float) -> None:
+        """Look again, now also into the journal, and report a call that was not judged."""
+        if not self._has_run(key, event) or self._last_gap() + MARGIN >= since:
+            return
+        if key not in self._judged and (verdict := self._read_verdict(key, record)) is not None:
+            self._judged[key] = verdict
+        if self._has_run(key, event):
+            is_denied = key in self._judged
+            self._judged[key] = Verdict.UNJUDGED
+            self._report(record, is_denied=is_denied)
+
+    def _read_verdict(self, key: CallKey, record: Record) -> Verdict | None:
+        try:
+            return self._journal.call_verdict(record.agent, record.session, key[2])
+        except StoreError as error:
+            log.warning("whether a call was judged cannot be read: %s", error)
+            return Verdict.ABSTAIN
+
+    def _last_gap(self) -> float:
+        """When an event may last have come that nothing of ours kept.
+
+        That is when entries were written into an agent's settings, when a relay answered alone, and when it was seen
+        that rows could not be written down.
+        """
+        if (dropped := self._journal.dropped) != self._dropped:
+            self._dropped, self._dropped_at = dropped, self._clock()
+        if at := _time(self._answered_alone):
+            self._answered_alone_at = at
+            with contextlib.suppress(OSError):
+                self._answered_alone.unlink()
+        return max(self._dropped_at, self._answered_alone_at, _time(self._entries))
+
+    def _report(self, record: Record, *, is_denied: bool) -> None:
+        reason = say("denied, and it ran all the same") if is_denied else say("it ran, and no hook saw it before")
+        row = replace(
+            record, id=secrets.token_hex(16), verdict=Verdict.UNJUDGED, reason=reason, hooks=(), rewrites=(),
+            notes=(), adjustments=(), answer={}, alerted="", wait_ms=0.0, hooks_ms=0.0,
+        )  # fmt: skip
+        log.warning("%s: %s: %s", row.agent, row.tool, reason)
+        self._journal.append(row, commit=True)
+        tally = self._tallies.setdefault((record.agent, record.session), _Tally())
+        _trim(self._tallies, SESSIONS)
+        tally.calls += 1
+        tally.denied += is_denied
+        if len(tally.shown) < SHOWN:
+            is_shown = row.subject and self._alerts.shows_input
+            tally.shown.append(f"`{sanitise(row.subject, WHAT_LIMIT)}`" if is_shown else row.tool)
+        self.unseen += 1
+        title = f"{row.agent} · {row.project}" if row.project else row.agent
+        self._alerts.unjudged(title, _text(row.agent, tally), row)
+        self._show([row])
+
+
+def _key(event: Event) -> CallKey | None:
+    known = AGENTS.get(event.agent)
+    if known is None or not known.keeps_call_ids:
+        return None
+    if event.tool is None or event.test or not CALL_ID.fullmatch(event.tool.call):
+        return None
+    return event.agent, event.session, event.tool.call
+
+
+def _time(path: Path) -> float:
+    """When it changed; 0 when it is not there."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _text(agent: str, tally: _Tally) -> str:
+    if tally.denied == tally.calls:
+        what = count(
+            "{agent} ran {n} command although a hook denied it",
+            "{agent} ran {n} commands although a hook denied them",
+            tally.calls,
+            agent=agent,
+        )
+    else:
+        what = count(
+            "{agent} ran {n} command that no hook saw",
+            "{agent} ran {n} commands that no hook saw",
+            tally.calls,
+            agent=agent,
+        )
+    more = " …" if tally.calls > len(tally.shown) else ""
+    return f"{what}: {', '.join(tally.shown)}{more} · {say('`hooktray doctor` says what can be behind it')}"
+
+
+def _trim(memory: dict[K, V], limit: int) -> None:
+    """Forget the oldest, many at a time. Another thread may add to it."""
+    if len(memory) > limit * 2:
+        for key in tuple(memory)[:-limit]:
+            memory.pop(key, None)
