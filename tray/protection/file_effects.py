@@ -49,16 +49,18 @@ UNSEEN_HINT = "An edit by a file tool can be seen, and passes when it leaves the
 MAX_FILES = 200  # files of one text that are looked at
 COPIERS = word_set("cp install ln mv rsync")
 UNPACKERS = word_set("7z bsdtar cpio curl tar unzip wget")  # write below a folder, or a file, that they are given
-FILTERS = word_set("-iname -ipath -iregex -name -newer -path -regex")  # of find: then it means other files
+FILTERS = word_set("-iname -ipath -iregex -name -newer -path -regex")  # of find: then it means other packages
 STARTUP_HINT = lazy_pattern(r"\.pth|customize|pyvenv", re.IGNORECASE)
 CHANGERS = word_set("awk jq uniq")  # readers with an option to write
 CHANGING = lazy_pattern(r"-\w*i\w*(?:\..*)?|--in-place(?:=.*)?")
+MODE_CHANGERS = word_set("attr chattr chgrp chmod chown setfacl")
 MOVERS = word_set("chmod chown mv rm rmdir shred unlink")
 
 # Files that code may name: no blank, no quote, no bracket, and a slash or a dot somewhere.
 PATH_IN_CODE = lazy_pattern(r"[^\s'\"`(){}<>,;=|&\[\]]*[/.][^\s'\"`(){}<>,;=|&\[\]]*")
 PATCH_TARGET = lazy_pattern(r"^(?:\*\*\* (?:\w+ File|Move to): |(?:---|\+\+\+) (?:[ab]/)?)([^\t\n]+)", re.MULTILINE)
 _CHANGES = "|".join(map(re.escape, sorted(WRITERS | MOVERS)))
+CHANGES_LISTED_FILES = lazy_pattern(rf"\b(?:xargs|parallel)\b[^|;&]*\b(?:{_CHANGES})\b")
 CHANGES_GENERATED_FILES = lazy_pattern(
     rf"\b(?:xargs|parallel)\b[^|;&]*\b(?:{_CHANGES})\b|(?:^|[\s;&|(])(?:{_CHANGES})\b[^|;&\n]*(?:\$\(|`)"
 )
@@ -115,7 +117,8 @@ def changed_environment(
         if word.redirect == "<" or not (word.is_output or is_writer):
             continue
         for path in _paths(word.value or word.text, cwd, protected):
-            found = environments.judge_removal(path) if removes else environments.judge_write(path)
+            is_whole = removes and not (program in MODE_CHANGERS and environments.is_above(path))
+            found = environments.judge_removal(path) if is_whole else environments.judge_write(path)
             if found:
                 yield ProtectionFinding(found.verdict, found.reason, found.path)
     for path in _copied_to(texts, program):
@@ -147,6 +150,11 @@ def _deletes(texts: Sequence[str], program: str) -> bool:
         return any(text.startswith("--del") for text in texts)
     if program != "find" or (FILTERS & set(texts) and not any(STARTUP_HINT.search(text) for text in texts)):
         return False
+    return deletes(texts)
+
+
+def deletes(texts: Sequence[str]) -> bool:
+    """Whether this `find` deletes or changes what it finds."""
     runs = (after for text, after in pairwise(texts) if text in ("-exec", "-execdir", "-ok", "-okdir"))
     return "-delete" in texts or any(PurePath(after).name in WRITERS for after in runs)
 
@@ -159,9 +167,6 @@ def changed_files(
         return
     path = (word.value or word.text).removeprefix("of=")  # of dd
     kind = protected.kind(path, cwd)
-    removes = program in MOVERS or _deletes(texts, program)
-    if not kind and removes and word.text != program and protected.contains_protected(path, cwd):
-        kind = "a folder with Hooktray's own files"
     if not kind or not _may_change(word, texts, program):
         return
     sure = (
@@ -216,12 +221,14 @@ def _may_change(word: ShellWord, texts: Sequence[str], program: str) -> bool:
         return True
     if program in READERS or PurePath(word.text).name == program:
         return False
-    if program in ("cp", "install", "rsync"):
+    if program == "rsync":
+        return word.text == _last_argument(texts) or any(text.startswith("--remove-source") for text in texts)
+    if program in ("cp", "install"):
         return word.text == _last_argument(texts) or "-t" in texts
     if program == "sed":
         return any(CHANGING.fullmatch(text) for text in texts[1:])
     if program == "find":
-        return any(text in ("-delete", "-exec", "-execdir", "-ok", "-fprint") for text in texts)
+        return any(text in ("-delete", "-exec", "-execdir", "-ok", "-okdir", "-fprint") for text in texts)
     if program == "sqlite3":
         return "-readonly" not in texts
     return not (program == "git" and GIT_TEXT_COMMANDS & set(texts[:4]))

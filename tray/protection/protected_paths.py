@@ -32,9 +32,14 @@ MAX_NAME = 255  # characters of a name
 MAX_PATH = 4096  # characters of a path; no system takes a longer one
 LOGIN_FILES = ProtectedFiles(
     kind="Hooktray's start at login",
-    pattern=lazy_pattern(r".*/(?:autostart|systemd/user(?:/.*)?|launchagents)/[^/]*hooktray[^/]*"),
+    pattern=lazy_pattern(
+        r".*/(?:autostart|systemd/user(?:/.*)?|launchagents)/[^/]*hooktray[^/]*(?:/.*)?"
+        # What counts for every unit of the user's.
+        r"|.*/systemd/(?:user/(?:service|socket)\.d(?:/.*)?|user\.conf(?:\.d/.*)?)|.*/environment\.d(?:/.*)?"
+    ),
 )
 LOGIN_FILE = ".config/autostart/hooktray.desktop"
+OWN_FILES = ("hooktray.yaml", "hooktray.db", "relay.table", "hooktray-relay", "tray.sock")
 OWN_WORDS = ("autostart", "hook")
 GLOB_SIGNS = lazy_pattern(r"[*?\[{]")
 BRACES = lazy_pattern(r"\{[^{}]*\}")
@@ -151,6 +156,10 @@ class Environments:
         if any(INTERPRETER.fullmatch(_below(path, root)) for root in self.shared):
             return EnvironmentFinding(Verdict.DENY, f"{name} {STARTUP_TEXT}", path)
         return None
+
+    def is_above(self, path: str) -> bool:
+        """Whether one of these environments is somewhere below this folder."""
+        return any(_below(place, path) for place in (*self.shared, *self.packages))
 
     def judge_removal(self, path: str) -> EnvironmentFinding | None:
         """The same where this folder, with all that is below it, is removed, moved or replaced."""
@@ -319,8 +328,20 @@ class ProtectedPaths:
 
     def contains_protected(self, path: str, cwd: str) -> bool:
         """Whether something of ours lies below this folder, so that to remove it is to remove ours."""
+        if not path or "\0" in path or len(path) > MAX_PATH:
+            return False
         whole = self.absolute(path, cwd).rstrip("/") + "/"
-        return any(place.startswith(whole) for place in self.own) or any(self._glob_matches(whole))
+        places = (*self.own, *self.agent_homes.values())
+        if any(place.startswith(whole) for place in places) or any(self._glob_matches(whole)):
+            return True
+        return _holds_hook_setting(whole)
+
+    def places_below(self, path: str, cwd: str) -> Iterator[str]:
+        """The places of ours below this folder, without it, with the names of what is in them."""
+        whole = self.absolute(path, cwd).rstrip("/") + "/"
+        own = (f"{folder}/{name}" for folder in self.own for name in OWN_FILES)
+        settings = (f"{self.home}/{one}" for one in hook_settings())
+        yield from (one.removeprefix(whole) for one in (*own, *settings) if one.startswith(whole))
 
     def _glob_matches(self, whole: str) -> Iterator[bool]:
         """For each of our places that a shell's pattern would find: whether it finds a folder above it."""
@@ -356,6 +377,19 @@ def _matches_hook_setting(whole: str) -> bool:
         tail = pattern[-len(parts) :]
         if len(tail) == len(parts) and all(map(_matches_part, tail, parts)):
             return True
+    return False
+
+
+def _holds_hook_setting(whole: str) -> bool:
+    """Whether it is a folder such as `.codex` or `.github`, and hook settings of an agent are below it."""
+    folder = PurePath(whole)
+    for parts in (PurePath(one).parts for one in hook_settings()):
+        for depth in range(1, len(parts)):
+            if folder.parts[-depth:] != parts[:depth]:
+                continue
+            setting = folder.joinpath(*parts[depth:])
+            if os.path.exists(setting) or (setting.parent != folder and os.path.isdir(setting.parent)):  # noqa: PTH110, PTH112
+                return True
     return False
 
 

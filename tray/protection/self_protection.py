@@ -51,6 +51,12 @@ CHANGING = lazy_pattern(
     "append|apply|creat|delet|insert|modif|overwrit|remov|renam|replac|restor|truncat|unlink|upd|upload|writ"
 )
 WORD = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]+")
+# Programs that end processes, or take a folder away with all that is in it, whatever it is called.
+SWEEPING = lazy_pattern(
+    r"\b(?:chattr|chgrp|chmod|chown|clean|docker|find|kill\w*|launchctl|loginctl|mount|move-item|mv|nerdctl|pkill"
+    r"|podman|rd|remove-item|rimraf|rmdir|rmsync|rmtree|rm|rsync|setfacl|shred|systemctl|trash|trash-put|umount"
+    r"|unlink|wipe)\b"
+)
 NO_VARIABLES: Mapping[str, str] = {}
 PROJECT_HINT = "allow it if these hooks are what you want"
 
@@ -122,7 +128,7 @@ class Protection:
         for word in self.words:
             if word in bare:
                 return True
-        if self.page.port and str(self.page.port) in bare:
+        if (self.page.port and str(self.page.port) in bare) or SWEEPING.search(bare):
             return True
         environments = self.protected_paths.environments
         if cwd and cwd.replace(os.sep, "/").startswith((*environments.shared, *environments.packages)):
