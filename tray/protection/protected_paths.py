@@ -28,6 +28,8 @@ from tray.paths import real_path
 from tray.text.words import word_set
 
 OWN_KIND = "Hooktray's own"
+GUARD_KIND = "used by an approved hook as it is"
+PACKAGE_FOLDERS = word_set("node_modules site-packages .venv venv")  # are made anew by what manages packages
 MAX_NAME = 255  # characters of a name
 MAX_PATH = 4096  # characters of a path; no system takes a longer one
 LOGIN_FILES = ProtectedFiles(
@@ -120,6 +122,7 @@ def path_words(protected: ProtectedPaths) -> tuple[str, ...]:
     home = PurePath(protected.home)
     above = [folder for path in paths for folder in path.parents if home in folder.parents]
     names = {path.name.lower() for path in (*paths, *(path.parent for path in paths), *above) if path.name}
+    names |= {PurePath(guard).name.lower() for guard in protected.guards}
     return (*names, *protected.environments.words, *((str(protected.port),) if protected.port else ()))
 
 
@@ -268,6 +271,7 @@ class ProtectedPaths:
     own: tuple[str, ...] = ()
     home: str = ""
     agent_homes: Mapping[str, str] = field(default_factory=dict)  # by agent, where its environment names one
+    guards: tuple[str, ...] = ()  # files that approved hooks run or name, of which they have no copy
     port: int = 0
     environments: Environments = NO_ENVIRONMENTS  # that Hooktray runs from; their own folders are in `own`, too
 
@@ -307,7 +311,20 @@ class ProtectedPaths:
         found = next(
             (files.kind for files in hook_files() if files.pattern.fullmatch(low) and _is_meant(files, whole)), ""
         )
-        return found or ("a hook setting of an agent" if _matches_hook_setting(whole) else "")
+        return found or ("a hook setting of an agent" if _matches_hook_setting(whole) else self._guard_kind(whole))
+
+    def _guard_kind(self, whole: str) -> str:
+        low = whole.lower()
+        is_pattern = GLOB_SIGNS.search(whole) is not None
+        for guard in self.guards:
+            place = guard.lower()
+            if PurePath(place).name in PACKAGE_FOLDERS:
+                continue
+            if low == place or low.startswith(f"{place}/"):
+                return GUARD_KIND
+            if is_pattern and _finds(BRACES.sub("*", low), place) and low.count("/") == place.count("/"):
+                return GUARD_KIND
+        return ""
 
     def _hard_linked(self, whole: str) -> str:
         """A second name of a file, made by a hard link."""
@@ -317,7 +334,8 @@ class ProtectedPaths:
             return ""
         if found.st_nlink < 2 or not stat.S_ISREG(found.st_mode):
             return ""
-        known = (*(os.path.join(self.home, one) for one in hook_settings()), *self._files())  # noqa: PTH118
+        settings = (os.path.join(self.home, one) for one in hook_settings())  # noqa: PTH118
+        known = (*settings, *self._files(), *self.guards)
         return "a file that protects your user" if any(_is_same_file(found, one) for one in known) else ""
 
     def _files(self) -> Iterator[str]:
@@ -334,6 +352,9 @@ class ProtectedPaths:
         places = (*self.own, *self.agent_homes.values())
         if any(place.startswith(whole) for place in places) or any(self._glob_matches(whole)):
             return True
+        below = (_below(guard, whole) for guard in self.guards)
+        if any(rest and PACKAGE_FOLDERS.isdisjoint((PurePath(whole).name, *PurePath(rest).parts)) for rest in below):
+            return True
         return _holds_hook_setting(whole)
 
     def places_below(self, path: str, cwd: str) -> Iterator[str]:
@@ -341,7 +362,7 @@ class ProtectedPaths:
         whole = self.absolute(path, cwd).rstrip("/") + "/"
         own = (f"{folder}/{name}" for folder in self.own for name in OWN_FILES)
         settings = (f"{self.home}/{one}" for one in hook_settings())
-        yield from (one.removeprefix(whole) for one in (*own, *settings) if one.startswith(whole))
+        yield from (one.removeprefix(whole) for one in (*own, *settings, *self.guards) if one.startswith(whole))
 
     def _glob_matches(self, whole: str) -> Iterator[bool]:
         """For each of our places that a shell's pattern would find: whether it finds a folder above it."""
@@ -381,7 +402,7 @@ def _matches_hook_setting(whole: str) -> bool:
 
 
 def _holds_hook_setting(whole: str) -> bool:
-    """Whether it is a folder such as `.codex` or `.github`, and hook settings of an agent are below it."""
+    """Whether it is an agent's folder in a home or a project, and hook settings are below it."""
     folder = PurePath(whole)
     for parts in (PurePath(one).parts for one in hook_settings()):
         for depth in range(1, len(parts)):
