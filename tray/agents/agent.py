@@ -227,7 +227,10 @@ class KnownAgent:
     programs: frozenset[str] = frozenset()  # names of its processes
     variables: frozenset[str] = frozenset()  # which its child processes inherit, and people do not set
     starters: frozenset[str] = frozenset()  # programs that start it
-    without_hooks: re.Pattern[str] | None = None  # of an argument that turns off its user's hooks
+    off_options: frozenset[str] = frozenset()  # that turn off its user's hooks, or replace the settings with them
+    off_variables: frozenset[str] = frozenset()  # of the environment; they do the same
+    without_hooks: re.Pattern[str] | None = None  # of an argument, or of two, that does it in another form
+    adds_plugins: re.Pattern[str] | None = None  # of its arguments, one a line: code that can answer its events
     headless: re.Pattern[str] | None = None  # of an argument with which it runs without a user
     headless_marks: Mapping[str, re.Pattern[str]] = field(default_factory=dict)  # variables that say the same
     home_variable: str = ""  # of the environment; names another folder than its usual one
@@ -327,6 +330,6 @@ def protected_words(agents: Iterable[KnownAgent]) -> set[str]:
     words: set[str] = set()
     for agent in agents:
         words.update(agent.path_words)
-        if agent.without_hooks or agent.home_variable:
+        if agent.protected:
             words.update(name for name in agent.programs if len(name) > 2)
     return words

@@ -14,6 +14,7 @@ from tray.errors import HooktrayError
 from tray.language import phrase, say
 from tray.lazy_dataclass import dataclass
 from tray.store.grants import grants_definition, grants_key
+from tray.store.guards import uncovered_row
 from tray.store.ledger import Ledger, LedgerAction
 from tray.store.pins import PROGRAM, PROGRAMS_OF, Pins
 
@@ -229,8 +230,20 @@ class Consent:
         return version
 
     def _append(self, action: LedgerAction, state: HookState, channel: str) -> int:
+        if action is LedgerAction.APPROVE:
+            self._note_uncovered(state, channel)
         ledger_state = self._ledger.append(
             action, state.key, state.digest,
             definition=state.hook.definition, position=state.position, channel=channel,
         )  # fmt: skip
         return ledger_state.version
+
+    def _note_uncovered(self, state: HookState, channel: str) -> None:
+        """The row about the files that the hook goes by and that no copy is made of, before the hook is in force."""
+        paths = state.inspection.uncovered if state.inspection else ()
+        key, digest, definition = uncovered_row(state.digest, paths)
+        known = self._ledger.state.setting_texts.get(key)
+        if definition != known and (paths or known):
+            self._ledger.append(
+                LedgerAction.APPROVE, key, digest, definition=definition, position=(0, 0), channel=channel
+            )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -45,6 +45,7 @@ class Inspection:
     bundle: Bundle
     dependencies: Dependencies = field(default_factory=Dependencies)
     data_words: tuple[str, ...] = ()  # words of the line that name data
+    uncovered: tuple[str, ...] = ()  # files that it runs or names, that no copy is made of and the user can write
     stamps: tuple[Stamp, ...] = ()  # of all that it depends on, from before it was read
 
     @property
@@ -92,7 +93,20 @@ def inspect(hook: Hook) -> Inspection:
         bundle=Bundle(hook=hook, contents=contents, executable=executable, pinned=pinned),
         dependencies=replace(found, files=files),
         data_words=tuple(dict.fromkeys(text for text, _ in named)),
+        uncovered=_writable((*pinned, *found.uncopied, *(path for _, path in named)), contents),
         stamps=(*stamps, *reader.stamps),
+    )
+
+
+def _writable(paths: Iterable[str], covered: Collection[str]) -> tuple[str, ...]:
+    """Those that the user can write, also where there is no such file yet."""
+    whole = (one for path in paths for one in (os.path.abspath(path), os.path.realpath(path)))  # noqa: PTH100
+    others = (path for path in dict.fromkeys(whole) if path not in covered)
+    return tuple(
+        path.replace(os.sep, "/")
+        for path in others
+        if not path.startswith(SYSTEM_FOLDERS)
+        and (os.access(path, os.W_OK) or os.access(os.path.dirname(path), os.W_OK))  # noqa: PTH120
     )
 
 

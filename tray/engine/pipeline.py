@@ -46,7 +46,10 @@ class Engine:
     def __init__(self, state: EngineState, listener: EngineListener, spawn: Spawn, options: EngineOptions) -> None:
         self._lost = options.lost
         self._protection = Protection(
-            protected_paths=state.protected_paths, exceptions=options.exceptions, page=options.page
+            protected_paths=state.protected_paths,
+            exceptions=options.exceptions,
+            guards=lambda: state.ledger.state.uncovered,
+            page=options.page,
         )
         self._command_answers = options.command_answers
         self._questions = options.questions

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from fnmatch import fnmatchcase
 from itertools import pairwise
 from pathlib import PurePath
 
@@ -12,19 +13,43 @@ from tray.agents.registry import known_agents
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Verdict
 from tray.protection.file_effects import MOVERS, ProtectionFinding
-from tray.shell.split import ShellWord
+from tray.protection.folder_effects import CONTAINERS
+from tray.shell.split import COMMAND_RUNNERS, KEYWORDS, ShellWord
 from tray.text.words import word_set
 
 HOOKTRAY_PROGRAMS = word_set("hooktray hooktray-relay hooktray.exe hooktray-relay.exe")
-KILLERS = word_set("kill killall pgrep pkill pidof skill taskkill")
-SERVICES = word_set("launchctl service systemctl")
-STOP_WORDS = word_set("bootout disable kill mask remove stop unload")
+KILLERS = word_set("kill killall killall5 pgrep pkill pidof skill taskkill")
+SERVICES = word_set("busctl dbus-send gdbus launchctl reg sc schtasks service systemctl")
+# Verbs that end a service, alter it, or give it another environment.
+SERVICE_CHANGES = word_set(
+    "/change /delete add bootout clean config delete disable edit freeze kickstart kill link mask remove revert "
+    "set-property stop unload"
+)
+UNIT_CALL = lazy_pattern(r"(?:Disable|Kill|Mask|Stop|Restart|Set)\w*Unit\w*")
+SERVICE_VARIABLES = word_set("import-environment set-environment setenv unset-environment unsetenv")
+OWN_VARIABLES = lazy_pattern(r"(?:HOOKTRAY\w*|HOME|USERPROFILE|XDG_(?:CONFIG|DATA|STATE)_HOME)(?:=.*)?", re.DOTALL)
+# Units that take ours with them.
+OWN_UNITS = ("hooktray.service", "hooktray.socket", "default.target", "graphical-session.target", "sockets.target")
+SESSION_ENDS = word_set("kill-session kill-user terminate-session terminate-user")
+# What the tray's processes are called, and how they are started.
+OWN_NAMES = ("hooktray", "hooktray-relay", "python", "python3")
+OWN_COMMANDS = ("/usr/bin/python3 /home/me/.local/bin/hooktray run", "python3 -m tray run")
+VALUED = lazy_pattern(r"-[uUgGPstF]|--(?:e?uid|group|parent|session|signal|terminal|pidfile)|/FI")  # of pkill
 INSTALLERS = word_set(
     "apt apt-get aptitude brew conda dnf dpkg pacman pip pip3 pipx python python3 rpm uv winget yum zypper"
 )
 REMOVE_WORDS = word_set("-P -R -Rs -e -r --erase --purge --remove autoremove erase purge remove uninstall")
 ARGUMENT_RUNNERS = word_set("parallel xargs")
-EXPORTERS = word_set("declare export readonly typeset")
+EXPORTERS = word_set("declare export readonly typeset unset")
+OTHER_USERS = word_set("doas machinectl pkexec runuser su sudo")
+# What they run sees other files, or those of another user.
+BOXES = (
+    OTHER_USERS
+    | CONTAINERS
+    | word_set("bwrap chroot distrobox firejail flatpak nsenter proot systemd-nspawn toolbox unshare")
+)
+LABELS = ("--hostname", "--name", "--network")  # of a container
+RUNNERS = BOXES | COMMAND_RUNNERS | KEYWORDS
 ASSIGNMENT = lazy_pattern(r"([A-Za-z_]\w*)=")
 HOMES = ("HOME", "USERPROFILE")
 # Of agents that have no pattern of their own.
@@ -33,6 +58,7 @@ WITHOUT_HOOKS = lazy_pattern(
 )
 PROCESS_LOOKUP = lazy_pattern(r"(?:\$\(|`)[^)`]*(?:hooktray|tray run)")  # `kill $(pgrep -f hooktray)`
 UNCLEAR_TEXT = "it cannot be seen what runs here;"
+ENDING_TEXT = "this may end or alter the tray, and with it the user's guards;"
 REMOVAL_TEXT = "taking Hooktray away takes the user's guards away;"
 
 
@@ -53,26 +79,96 @@ def find_evasion(
         yield ProtectionFinding(Verdict.ASK, REMOVAL_TEXT, "hooktray")
 
 
+def find_ending(texts: Sequence[str], program: str, line: str) -> Iterator[ProtectionFinding]:
+    """The tray's process or service ended, replaced or given another home, whether or not a word names it."""
+    ends = (
+        (program in SERVICES and _changes_service(texts, program))
+        or (program == "loginctl" and SESSION_ENDS & set(texts))
+        or (program in KILLERS and _ends_tray(texts, program, line))
+    )
+    if ends:
+        yield ProtectionFinding(Verdict.ASK, ENDING_TEXT, "hooktray")
+
+
 def find_disabled_hooks(
     texts: Sequence[str], program: str, exported: Collection[str] = ()
 ) -> Iterator[ProtectionFinding]:
-    """Another agent, without the user's hooks: by an option, or with another home; `exported` is set before it."""
-    names = {*exported, *assigned_names(texts, program)}
+    """Another agent, without the user's hooks: by an option or a variable, with another home, in a box of its own.
+
+    `exported` are the variables that are set, or unset, before it. Code that it is given is refused.
+    """
     for agent in known_agents():
-        if not program or program not in (agent.starters or agent.programs) or not _is_agent(agent, texts, program):
+        place = _start(agent, texts, program)
+        if place is None:
             continue
-        options = (*texts, *(" ".join(pair) for pair in pairwise(texts)))
-        pattern = agent.without_hooks
-        is_bare = any(pattern.search(text) if pattern else WITHOUT_HOOKS.fullmatch(text) for text in options)
-        if is_bare or names & {*HOMES, agent.home_variable}:
-            subject = min(agent.programs, default=program)
+        before, arguments = texts[:place], texts[place + 1 :]
+        subject = min(agent.programs, default=program)
+        if agent.adds_plugins and agent.adds_plugins.search("\n".join(arguments)):
+            reason = "it brings code that can answer in place of the user's hooks; that is for a person:"
+            yield ProtectionFinding(Verdict.DENY, reason, subject)
+        given = (ASSIGNMENT.match(text.removeprefix("--setenv=")) for text in before)
+        names = {*exported, *(found[1] for found in given if found), *_unset_names(before)}
+        is_away = {*HOMES, agent.home_variable, *agent.off_variables} & names or _is_boxed(before)
+        if is_away or _has_off_option(agent, texts, arguments):
             yield ProtectionFinding(
                 Verdict.ASK, "an agent without the user's hooks is for a person to start;", subject
             )
 
 
+def _start(agent: KnownAgent, texts: Sequence[str], program: str) -> int | None:
+    """Where in this command the agent is started; None when it is not."""
+    starters = agent.starters or agent.programs
+    if program in starters and _is_agent(agent, texts, program):
+        return next(number for number, text in enumerate(texts) if PurePath(text).name == program)
+    first = PurePath(next((text for text in texts if not ASSIGNMENT.match(text)), "")).name
+    if first not in RUNNERS or (first in CONTAINERS and not {"exec", "run"} & set(texts[:4])):
+        return None
+    for number, (before, text) in enumerate(pairwise(texts), 1):
+        words = re.split(r"[\s;&|()]+", text) if first in BOXES else [text]  # what a shell in the box is given
+        is_command = _may_precede(before, texts[number - 2]) if first in OTHER_USERS else before not in LABELS
+        if is_command and any(PurePath(word).name in agent.programs for word in words):
+            return number
+    return None
+
+
+def _may_precede(before: str, other: str) -> bool:
+    """Whether a command may follow these words: behind `sudo -u bob`, not behind `sudo apt-get install`."""
+    return before.startswith("-") or other.startswith("-") or before in RUNNERS or bool(ASSIGNMENT.match(before))
+
+
+def _has_off_option(agent: KnownAgent, texts: Sequence[str], arguments: Sequence[str]) -> bool:
+    if any(text.partition("=")[0] in agent.off_options for text in arguments):
+        return True
+    options = (*texts, *(" ".join(pair) for pair in pairwise(texts)))
+    pattern = agent.without_hooks
+    return any(pattern.search(text) if pattern else WITHOUT_HOOKS.fullmatch(text) for text in options)
+
+
+def _is_boxed(before: Sequence[str]) -> bool:
+    """Whether it runs as another user, in a container, or without the variables that lead to its home."""
+    names = [PurePath(text).name for text in before]
+    if BOXES & set(names[:1]) or OTHER_USERS & set(names):
+        return True
+    return "env" in names and any(re.fullmatch(r"-\w*i\w*|-|--ignore-environment", text) for text in before)
+
+
+def _unset_names(texts: Sequence[str]) -> Iterator[str]:
+    """The variables that a command takes away: `env -u HOME program`, `unset HOME`."""
+    for text, after in pairwise((*texts, "")):
+        if text in ("-u", "--unset") and "env" in map(_name, texts):
+            yield after
+        elif text.startswith(("--unset=", "-u")):
+            yield text.removeprefix("--unset=").removeprefix("-u")
+
+
+def _name(text: str) -> str:
+    return PurePath(text).name
+
+
 def assigned_names(texts: Sequence[str], program: str) -> Iterator[str]:
-    """The variables that a command sets: `A=1 program`, `env A=1 program`, `export A=1`."""
+    """The variables that a command sets or takes away: `A=1 program`, `env A=1 program`, `export A=1`, `unset A`."""
+    if program == "unset" or texts[:1] == ["unset"]:
+        yield from texts
     for text in texts:
         if PurePath(text).name == program and program not in EXPORTERS:
             return
@@ -118,8 +214,40 @@ def _removes_hooktray(texts: Sequence[str], program: str) -> bool:
     named = {PurePath(text).name for text in texts[1:]}
     if program in INSTALLERS:
         return bool(REMOVE_WORDS & set(texts)) and any(re.split(r"[=<>@\[]", name)[0] == "hooktray" for name in named)
-    if program in SERVICES:
-        return bool(STOP_WORDS & set(texts)) and any("hooktray" in name for name in named)
     if program in KILLERS:
         return program != "pgrep" and any("hooktray" in text or "tray run" in text for text in texts)
     return program in MOVERS and bool(HOOKTRAY_PROGRAMS & named)
+
+
+def _changes_service(texts: Sequence[str], program: str) -> bool:
+    if SERVICE_VARIABLES & set(texts):
+        return any(OWN_VARIABLES.fullmatch(text) for text in texts)
+    if not SERVICE_CHANGES & set(texts) and not any(UNIT_CALL.search(text) for text in texts):
+        return program == "systemctl" and bool({"exit", "isolate"} & set(texts))
+    others = (text for text in texts[1:] if not text.startswith("-"))
+    return any("hooktray" in text.lower() or any(fnmatchcase(unit, text) for unit in OWN_UNITS) for text in others)
+
+
+def _ends_tray(texts: Sequence[str], program: str, line: str) -> bool:
+    """Whether it ends processes among which the tray is, by a pattern, by their user, or all of them."""
+    if program == "killall5":
+        return True
+    arguments = texts[next(n for n, text in enumerate(texts) if PurePath(text).name == program) + 1 :]
+    if program == "kill":
+        return len(arguments) > 1 and arguments[-1] == "-1"
+    if program == "pgrep" and not re.search(r"\bkill\b", line):
+        return False
+    named = [
+        text
+        for before, text in zip(("", *arguments), arguments, strict=False)
+        if not text.startswith(("-", "/")) and not VALUED.fullmatch(before)
+    ]
+    if not named:
+        return program in ("pkill", "killall") and any(re.match(r"-[uU]|--e?uid|--user", text) for text in arguments)
+    if program in ("killall", "taskkill", "pidof") and not {"-r", "--regexp"} & set(arguments):
+        return any(text.removesuffix(".exe") in OWN_NAMES for text in named)
+    places = OWN_COMMANDS if any(re.fullmatch(r"-\w*f\w*|--full", text) for text in arguments) else OWN_NAMES
+    try:
+        return any(re.search(text, place) for text in named for place in places)
+    except re.error:
+        return False

@@ -14,6 +14,7 @@ from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Verdict
 from tray.paths import real_path
 from tray.protection.protected_paths import (
+    GUARD_KIND,
     MANAGED_TEXT,
     NO_ENVIRONMENTS,
     OWN_KIND,
@@ -44,21 +45,25 @@ WRITERS = word_set(
 NETWORK_PROGRAMS = word_set("curl nc ncat netcat socat wget websocat")
 CONTENT_EDITORS = word_set("dasel jq tomlq yq")  # print an edited document
 HINT = "ask your user to do it in the tray's menu"
+GUARD_HINT = "allow it if the hook is to go by what this call writes"
 UNSEEN_TEXT = "and Hooktray cannot see what this command makes of it."
 UNSEEN_HINT = "An edit by a file tool can be seen, and passes when it leaves the hooks as they are."
 MAX_FILES = 200  # files of one text that are looked at
 COPIERS = word_set("cp install ln mv rsync")
 UNPACKERS = word_set("7z bsdtar cpio curl tar unzip wget")  # write below a folder, or a file, that they are given
-FILTERS = word_set("-iname -ipath -iregex -name -newer -path -regex")  # of find: then it means other files
+FILTERS = word_set("-iname -ipath -iregex -name -newer -path -regex")  # of find: then it means other packages
 STARTUP_HINT = lazy_pattern(r"\.pth|customize|pyvenv", re.IGNORECASE)
 CHANGERS = word_set("awk jq uniq")  # readers with an option to write
+INTERPRETER = lazy_pattern(r"(?:ba|da|z|k)?sh$|bun$|deno$|node$|perl$|php$|pypy|python|ruby$|source$|\.$")
 CHANGING = lazy_pattern(r"-\w*i\w*(?:\..*)?|--in-place(?:=.*)?")
+MODE_CHANGERS = word_set("attr chattr chgrp chmod chown setfacl")
 MOVERS = word_set("chmod chown mv rm rmdir shred unlink")
 
 # Files that code may name: no blank, no quote, no bracket, and a slash or a dot somewhere.
 PATH_IN_CODE = lazy_pattern(r"[^\s'\"`(){}<>,;=|&\[\]]*[/.][^\s'\"`(){}<>,;=|&\[\]]*")
 PATCH_TARGET = lazy_pattern(r"^(?:\*\*\* (?:\w+ File|Move to): |(?:---|\+\+\+) (?:[ab]/)?)([^\t\n]+)", re.MULTILINE)
 _CHANGES = "|".join(map(re.escape, sorted(WRITERS | MOVERS)))
+CHANGES_LISTED_FILES = lazy_pattern(rf"\b(?:xargs|parallel)\b[^|;&]*\b(?:{_CHANGES})\b")
 CHANGES_GENERATED_FILES = lazy_pattern(
     rf"\b(?:xargs|parallel)\b[^|;&]*\b(?:{_CHANGES})\b|(?:^|[\s;&|(])(?:{_CHANGES})\b[^|;&\n]*(?:\$\(|`)"
 )
@@ -72,6 +77,10 @@ class ProtectionFinding:
     reason: str
     subject: str
     hint: str = HINT
+
+
+def guard_reason(path: str) -> str:
+    return f"an approved hook goes by {PurePath(path).name}, and its approval does not cover that file;"
 
 
 def named_files(text: str, cwd: str, protected: ProtectedPaths) -> Iterator[ProtectionFinding]:
@@ -93,7 +102,8 @@ def patched_files(text: str, cwd: str, protected: ProtectedPaths) -> Iterator[Pr
     for one in (found.strip() for found in PATCH_TARGET.findall(text)):
         if kind := protected.kind(one, cwd):
             reason = f"{PurePath(one).name} is {kind}; changing it is for a person:"
-            yield ProtectionFinding(Verdict.DENY, reason, protected.absolute(one, cwd))
+            verdict = Verdict.ASK if kind == GUARD_KIND else Verdict.DENY
+            yield ProtectionFinding(verdict, reason, protected.absolute(one, cwd))
         elif found := protected.environments.judge_write(protected.absolute(one, cwd)):
             yield ProtectionFinding(found.verdict, found.reason, found.path)
 
@@ -115,7 +125,8 @@ def changed_environment(
         if word.redirect == "<" or not (word.is_output or is_writer):
             continue
         for path in _paths(word.value or word.text, cwd, protected):
-            found = environments.judge_removal(path) if removes else environments.judge_write(path)
+            is_whole = removes and not (program in MODE_CHANGERS and environments.is_above(path))
+            found = environments.judge_removal(path) if is_whole else environments.judge_write(path)
             if found:
                 yield ProtectionFinding(found.verdict, found.reason, found.path)
     for path in _copied_to(texts, program):
@@ -147,6 +158,11 @@ def _deletes(texts: Sequence[str], program: str) -> bool:
         return any(text.startswith("--del") for text in texts)
     if program != "find" or (FILTERS & set(texts) and not any(STARTUP_HINT.search(text) for text in texts)):
         return False
+    return deletes(texts)
+
+
+def deletes(texts: Sequence[str]) -> bool:
+    """Whether this `find` deletes or changes what it finds."""
     runs = (after for text, after in pairwise(texts) if text in ("-exec", "-execdir", "-ok", "-okdir"))
     return "-delete" in texts or any(PurePath(after).name in WRITERS for after in runs)
 
@@ -159,10 +175,7 @@ def changed_files(
         return
     path = (word.value or word.text).removeprefix("of=")  # of dd
     kind = protected.kind(path, cwd)
-    removes = program in MOVERS or _deletes(texts, program)
-    if not kind and removes and word.text != program and protected.contains_protected(path, cwd):
-        kind = "a folder with Hooktray's own files"
-    if not kind or not _may_change(word, texts, program):
+    if not kind or not _may_change(word, texts, program) or (kind == GUARD_KIND and _is_run(word, texts, program)):
         return
     sure = (
         word.is_output
@@ -171,6 +184,9 @@ def changed_files(
         or (program in NETWORK_PROGRAMS and kind == "Hooktray's own")
     )
     whole = protected.absolute(path, cwd)
+    if kind == GUARD_KIND:
+        yield ProtectionFinding(Verdict.ASK, guard_reason(path), whole, GUARD_HINT)
+        return
     if kind != OWN_KIND and _replaces_content(word, texts, program) and content_counts(whole):
         reason = f"{PurePath(path).name} is {kind}, {UNSEEN_TEXT}"
         yield ProtectionFinding(Verdict.ASK, reason, whole, UNSEEN_HINT)
@@ -178,6 +194,18 @@ def changed_files(
     verdict = Verdict.DENY if sure else Verdict.ASK
     reason = f"{PurePath(path).name} is {kind}; changing it is for a person:"
     yield ProtectionFinding(verdict, reason, whole)
+
+
+def _is_run(word: ShellWord, texts: Sequence[str], program: str) -> bool:
+    """Whether the word is the script that an interpreter runs: `python3 guard.py`."""
+    place = next((number for number, text in enumerate(texts) if PurePath(text).name == program), 0)
+    script = next((text for text in texts[place + 1 :] if not text.startswith("-")), "")
+    return (
+        not word.redirect
+        and program not in WRITERS
+        and word.text == script
+        and INTERPRETER.match(program) is not None
+    )
 
 
 def _replaces_content(word: ShellWord, texts: Sequence[str], program: str) -> bool:
@@ -216,12 +244,14 @@ def _may_change(word: ShellWord, texts: Sequence[str], program: str) -> bool:
         return True
     if program in READERS or PurePath(word.text).name == program:
         return False
-    if program in ("cp", "install", "rsync"):
+    if program == "rsync":
+        return word.text == _last_argument(texts) or any(text.startswith("--remove-source") for text in texts)
+    if program in ("cp", "install"):
         return word.text == _last_argument(texts) or "-t" in texts
     if program == "sed":
         return any(CHANGING.fullmatch(text) for text in texts[1:])
     if program == "find":
-        return any(text in ("-delete", "-exec", "-execdir", "-ok", "-fprint") for text in texts)
+        return any(text in ("-delete", "-exec", "-execdir", "-ok", "-okdir", "-fprint") for text in texts)
     if program == "sqlite3":
         return "-readonly" not in texts
     return not (program == "git" and GIT_TEXT_COMMANDS & set(texts[:4]))

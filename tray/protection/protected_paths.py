@@ -28,13 +28,20 @@ from tray.paths import real_path
 from tray.text.words import word_set
 
 OWN_KIND = "Hooktray's own"
+GUARD_KIND = "used by an approved hook as it is"
+PACKAGE_FOLDERS = word_set("node_modules site-packages .venv venv")  # are made anew by what manages packages
 MAX_NAME = 255  # characters of a name
 MAX_PATH = 4096  # characters of a path; no system takes a longer one
 LOGIN_FILES = ProtectedFiles(
     kind="Hooktray's start at login",
-    pattern=lazy_pattern(r".*/(?:autostart|systemd/user(?:/.*)?|launchagents)/[^/]*hooktray[^/]*"),
+    pattern=lazy_pattern(
+        r".*/(?:autostart|systemd/user(?:/.*)?|launchagents)/[^/]*hooktray[^/]*(?:/.*)?"
+        # What counts for every unit of the user's.
+        r"|.*/systemd/(?:user/(?:service|socket)\.d(?:/.*)?|user\.conf(?:\.d/.*)?)|.*/environment\.d(?:/.*)?"
+    ),
 )
 LOGIN_FILE = ".config/autostart/hooktray.desktop"
+OWN_FILES = ("hooktray.yaml", "hooktray.db", "relay.table", "hooktray-relay", "tray.sock")
 OWN_WORDS = ("autostart", "hook")
 GLOB_SIGNS = lazy_pattern(r"[*?\[{]")
 BRACES = lazy_pattern(r"\{[^{}]*\}")
@@ -115,6 +122,7 @@ def path_words(protected: ProtectedPaths) -> tuple[str, ...]:
     home = PurePath(protected.home)
     above = [folder for path in paths for folder in path.parents if home in folder.parents]
     names = {path.name.lower() for path in (*paths, *(path.parent for path in paths), *above) if path.name}
+    names |= {PurePath(guard).name.lower() for guard in protected.guards}
     return (*names, *protected.environments.words, *((str(protected.port),) if protected.port else ()))
 
 
@@ -151,6 +159,10 @@ class Environments:
         if any(INTERPRETER.fullmatch(_below(path, root)) for root in self.shared):
             return EnvironmentFinding(Verdict.DENY, f"{name} {STARTUP_TEXT}", path)
         return None
+
+    def is_above(self, path: str) -> bool:
+        """Whether one of these environments is somewhere below this folder."""
+        return any(_below(place, path) for place in (*self.shared, *self.packages))
 
     def judge_removal(self, path: str) -> EnvironmentFinding | None:
         """The same where this folder, with all that is below it, is removed, moved or replaced."""
@@ -259,6 +271,7 @@ class ProtectedPaths:
     own: tuple[str, ...] = ()
     home: str = ""
     agent_homes: Mapping[str, str] = field(default_factory=dict)  # by agent, where its environment names one
+    guards: tuple[str, ...] = ()  # files that approved hooks run or name, of which they have no copy
     port: int = 0
     environments: Environments = NO_ENVIRONMENTS  # that Hooktray runs from; their own folders are in `own`, too
 
@@ -298,7 +311,20 @@ class ProtectedPaths:
         found = next(
             (files.kind for files in hook_files() if files.pattern.fullmatch(low) and _is_meant(files, whole)), ""
         )
-        return found or ("a hook setting of an agent" if _matches_hook_setting(whole) else "")
+        return found or ("a hook setting of an agent" if _matches_hook_setting(whole) else self._guard_kind(whole))
+
+    def _guard_kind(self, whole: str) -> str:
+        low = whole.lower()
+        is_pattern = GLOB_SIGNS.search(whole) is not None
+        for guard in self.guards:
+            place = guard.lower()
+            if PurePath(place).name in PACKAGE_FOLDERS:
+                continue
+            if low == place or low.startswith(f"{place}/"):
+                return GUARD_KIND
+            if is_pattern and _finds(BRACES.sub("*", low), place) and low.count("/") == place.count("/"):
+                return GUARD_KIND
+        return ""
 
     def _hard_linked(self, whole: str) -> str:
         """A second name of a file, made by a hard link."""
@@ -308,7 +334,8 @@ class ProtectedPaths:
             return ""
         if found.st_nlink < 2 or not stat.S_ISREG(found.st_mode):
             return ""
-        known = (*(os.path.join(self.home, one) for one in hook_settings()), *self._files())  # noqa: PTH118
+        settings = (os.path.join(self.home, one) for one in hook_settings())  # noqa: PTH118
+        known = (*settings, *self._files(), *self.guards)
         return "a file that protects your user" if any(_is_same_file(found, one) for one in known) else ""
 
     def _files(self) -> Iterator[str]:
@@ -319,8 +346,23 @@ class ProtectedPaths:
 
     def contains_protected(self, path: str, cwd: str) -> bool:
         """Whether something of ours lies below this folder, so that to remove it is to remove ours."""
+        if not path or "\0" in path or len(path) > MAX_PATH:
+            return False
         whole = self.absolute(path, cwd).rstrip("/") + "/"
-        return any(place.startswith(whole) for place in self.own) or any(self._glob_matches(whole))
+        places = (*self.own, *self.agent_homes.values())
+        if any(place.startswith(whole) for place in places) or any(self._glob_matches(whole)):
+            return True
+        below = (_below(guard, whole) for guard in self.guards)
+        if any(rest and PACKAGE_FOLDERS.isdisjoint((PurePath(whole).name, *PurePath(rest).parts)) for rest in below):
+            return True
+        return _holds_hook_setting(whole)
+
+    def places_below(self, path: str, cwd: str) -> Iterator[str]:
+        """The places of ours below this folder, without it, with the names of what is in them."""
+        whole = self.absolute(path, cwd).rstrip("/") + "/"
+        own = (f"{folder}/{name}" for folder in self.own for name in OWN_FILES)
+        settings = (f"{self.home}/{one}" for one in hook_settings())
+        yield from (one.removeprefix(whole) for one in (*own, *settings, *self.guards) if one.startswith(whole))
 
     def _glob_matches(self, whole: str) -> Iterator[bool]:
         """For each of our places that a shell's pattern would find: whether it finds a folder above it."""
@@ -356,6 +398,19 @@ def _matches_hook_setting(whole: str) -> bool:
         tail = pattern[-len(parts) :]
         if len(tail) == len(parts) and all(map(_matches_part, tail, parts)):
             return True
+    return False
+
+
+def _holds_hook_setting(whole: str) -> bool:
+    """Whether it is an agent's folder in a home or a project, and hook settings are below it."""
+    folder = PurePath(whole)
+    for parts in (PurePath(one).parts for one in hook_settings()):
+        for depth in range(1, len(parts)):
+            if folder.parts[-depth:] != parts[:depth]:
+                continue
+            setting = folder.joinpath(*parts[depth:])
+            if os.path.exists(setting) or (setting.parent != folder and os.path.isdir(setting.parent)):  # noqa: PTH110, PTH112
+                return True
     return False
 
 

@@ -18,8 +18,9 @@ from tray.lazy_dataclass import dataclass, field, replace
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import HookOutput, Outcome, Status, Verdict
 from tray.model.event import Event, EventKind, Tool
-from tray.protection.file_effects import ProtectionFinding, patched_files
+from tray.protection.file_effects import GUARD_HINT, ProtectionFinding, guard_reason, patched_files
 from tray.protection.protected_paths import (
+    GUARD_KIND,
     OWN_KIND,
     ProtectedPaths,
     agent_homes,
@@ -51,6 +52,12 @@ CHANGING = lazy_pattern(
     "append|apply|creat|delet|insert|modif|overwrit|remov|renam|replac|restor|truncat|unlink|upd|upload|writ"
 )
 WORD = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]+")
+# Programs that end processes, or take a folder away with all that is in it, whatever it is called.
+SWEEPING = lazy_pattern(
+    r"\b(?:chattr|chgrp|chmod|chown|clean|docker|find|kill\w*|launchctl|loginctl|mount|move-item|mv|nerdctl|pkill"
+    r"|podman|rd|remove-item|rimraf|rmdir|rmsync|rmtree|rm|rsync|setfacl|shred|systemctl|trash|trash-put|umount"
+    r"|unlink|wipe)\b"
+)
 NO_VARIABLES: Mapping[str, str] = {}
 PROJECT_HINT = "allow it if these hooks are what you want"
 
@@ -70,6 +77,7 @@ class Protection:
 
     protected_paths: ProtectedPaths
     exceptions: Callable[[], Sequence[str]] = tuple
+    guards: Callable[[], tuple[str, ...]] = tuple  # what approved hooks run or name, of which they have no copy
     page: PageAddress = field(default_factory=PageAddress)
     words: tuple[str, ...] = field(init=False)  # a text without any of these does not concern us
     home_variables: frozenset[str] = field(init=False)  # without any of these an environment names no agent's home
@@ -82,10 +90,11 @@ class Protection:
 
     def _places(self, event: Event) -> ProtectedPaths:
         """With the page's port, and with the agents' homes that the agent's own environment names."""
-        port, homes = self.page.port, agent_homes(event.environment)
-        if not port and not homes:
+        port, homes, guards = self.page.port, agent_homes(event.environment), self.guards()
+        if not port and not homes and not guards:
             return self.protected_paths
-        return replace(self.protected_paths, port=port, agent_homes={**self.protected_paths.agent_homes, **homes})
+        homes = {**self.protected_paths.agent_homes, **homes}
+        return replace(self.protected_paths, port=port, agent_homes=homes, guards=guards)
 
     def judge(self, event: Event) -> Outcome | None:
         """The outcome for this event; None without an objection."""
@@ -122,8 +131,12 @@ class Protection:
         for word in self.words:
             if word in bare:
                 return True
-        if self.page.port and str(self.page.port) in bare:
+        if (self.page.port and str(self.page.port) in bare) or SWEEPING.search(bare):
             return True
+        for path in self.guards():
+            *_, folder, file = f"//{path.lower()}".split("/")
+            if file in bare or (folder and folder in bare) or (cwd and path.startswith(f"{cwd}/")):
+                return True
         environments = self.protected_paths.environments
         if cwd and cwd.replace(os.sep, "/").startswith((*environments.shared, *environments.packages)):
             return True  # a relative path may be in one of them
@@ -162,6 +175,9 @@ class Protection:
         for path in paths:
             if kind := places.kind(path, cwd):
                 whole = places.absolute(path, cwd)
+                if kind == GUARD_KIND:
+                    yield ProtectionFinding(Verdict.ASK, guard_reason(path), whole, GUARD_HINT)
+                    continue
                 verdict = Verdict.DENY if kind == OWN_KIND else judge_edit(input, whole)
                 if verdict is Verdict.ABSTAIN:
                     continue

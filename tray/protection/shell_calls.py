@@ -9,9 +9,17 @@ from pathlib import PurePath
 
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Verdict
-from tray.protection.evasion import EXPORTERS, UNCLEAR_TEXT, assigned_names, find_disabled_hooks, find_evasion
+from tray.protection.evasion import (
+    EXPORTERS,
+    UNCLEAR_TEXT,
+    assigned_names,
+    find_disabled_hooks,
+    find_ending,
+    find_evasion,
+)
 from tray.protection.file_effects import (
     CHANGES_GENERATED_FILES,
+    CHANGES_LISTED_FILES,
     GIT_TEXT_COMMANDS,
     READERS,
     WRITERS,
@@ -22,6 +30,7 @@ from tray.protection.file_effects import (
     named_files,
     patched_files,
 )
+from tray.protection.folder_effects import changed_folders, listed_folders, removed_folders
 from tray.protection.protected_paths import ProtectedPaths, glob_matches
 from tray.shell.split import KEYWORDS, TOO_LONG, WRAPPERS, HereDocument, ShellWord, parse, substitutions
 from tray.text.words import word_set
@@ -43,9 +52,10 @@ PYTHON = lazy_pattern(r"(?:python|pypy)[\d.]*")
 INTERPRETERS = word_set("lua node perl php ruby")
 # With one of these their other arguments are text.
 TEXT_ARGUMENTS = {"gh": word_set("discussion issue pr release"), "git": GIT_TEXT_COMMANDS}
+SPLITS = {"-S", "--split-string", "-vS"}  # of env: its next word is a command line
 PATCHERS = word_set("apply_patch git patch")
 SUBSTITUTION = lazy_pattern(r"\$\(|`|<\(")
-HOME_PATTERN = lazy_pattern(r"(?:(?<=[\s=:>])|^)~(?=/|\s|$)")
+HOME_PATTERN = lazy_pattern(r"(?:(?<=[\s=:>])|^)~(?=[/\s:;&|)]|$)|\$\{HOME[:%#/?][^}]*\}")
 PIPED_TO_SHELL = lazy_pattern(
     r"\|&?\s*(?:\w+=[^\s|]*\s+)*(?:sudo\s+)?(?:/[^\s|]*/)?"
     r"(?:(?:ba|da|z|k|a|fi)?sh|at|batch|crontab|parallel|(?:python|pypy)[\d.]*|perl|ruby|node)\b"
@@ -79,6 +89,8 @@ def check_shell_line(line: str, cwd: str, protected: ProtectedPaths, depth: int 
         return
     if CHANGES_GENERATED_FILES.search(bare):
         yield from (one for word in words for one in named_files(word.text, cwd, protected))
+    if CHANGES_LISTED_FILES.search(bare):
+        yield from listed_folders(words, cwd, protected)
     piped = PIPED_TO_SHELL.search(bare) is not None
     exported: set[str] = set()
     names_us = False  # `$(echo hooktray) off` makes our name of another command
@@ -89,8 +101,9 @@ def check_shell_line(line: str, cwd: str, protected: ProtectedPaths, depth: int 
         if not program or program in EXPORTERS:  # what a line sets holds for its later commands
             exported |= set(assigned_names([word.text for word in command], program))
         for text in (one for one in documents if one.command == number):
-            yield from _check_document(text, _program([word.text for word in command]), cwd, protected, depth, piped)
-        yield from find_evasion(command, _program([word.text for word in command]), line, PROTECTED_VERBS)
+            yield from _check_document(text, program, cwd, protected, depth, piped)
+        yield from find_evasion(command, program, line, PROTECTED_VERBS)
+        yield from find_ending([word.text for word in command], program, line)
         cwd = _next_cwd(command, cwd, protected)
         names_us = names_us or any(_may_be_hooktray(word.text) for word in command)
         if names_us and command[0].text in PROTECTED_VERBS:
@@ -125,6 +138,7 @@ def _check_document(
         if controls_hooktray(text.text):
             yield ProtectionFinding(Verdict.DENY, "code that drives Hooktray is for a person:", "hooktray")
         yield from named_files(text.text, cwd, protected)
+        yield from removed_folders(text.text, cwd, protected)
     elif program in PATCHERS:
         yield from patched_files(text.text, cwd, protected)
     if text.is_literal:
@@ -149,8 +163,8 @@ def _variables(line: str, protected: ProtectedPaths, cwd: str) -> dict[str, str]
 
 
 def _next_cwd(command: Sequence[ShellWord], cwd: str, protected: ProtectedPaths) -> str:
-    if len(command) > 1 and command[0].text in ("cd", "pushd"):
-        return protected.absolute(command[1].text, cwd)
+    if command[0].text in ("cd", "pushd"):
+        return protected.absolute(command[1].text, cwd) if len(command) > 1 else protected.home
     return cwd
 
 
@@ -173,6 +187,7 @@ def _check_command(
     for word in command:
         yield from changed_files(word, texts, leader, cwd, protected)
     yield from created_files(texts, leader, cwd, protected)
+    yield from changed_folders(command, leader, cwd, protected)
     yield from changed_environment(command, texts, leader, cwd, protected)
     yield from find_disabled_hooks(texts, leader, exported)
 
@@ -260,10 +275,11 @@ def _check_nested(
     for index, word in enumerate(command):
         if SUBSTITUTION.search(word.text) and word.raw[:1] != "'":
             yield from check_shell_line(_without_substitution(word.text), cwd, protected, depth + 1)
-        elif program in SHELLS and " " in word.text.strip():
+        elif (program in SHELLS or SPLITS & set(texts[:index])) and " " in word.text.strip():
             yield from check_shell_line(word.text, cwd, protected, depth + 1)
         elif index and _is_code(texts, index, program) and not controls_hooktray(word.text):
             yield from named_files(word.text, cwd, protected)
+            yield from removed_folders(word.text, cwd, protected)
         elif index and re.fullmatch(r"-\w*[ce]", texts[index - 1]) and not text_only and controls_hooktray(word.text):
             verdict = Verdict.DENY if PYTHON.fullmatch(program) else Verdict.ASK
             yield ProtectionFinding(verdict, "code that drives Hooktray is for a person:", "hooktray")

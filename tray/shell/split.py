@@ -32,6 +32,11 @@ WRAPPERS = word_set(
     "busybox chroot chronic command doas env exec ionice nice nohup setsid stdbuf sudo time timeout toybox unbuffer "
     "xargs xvfb-run"
 )
+# These, and programs with arguments of their own in front of the command.
+COMMAND_RUNNERS = WRAPPERS | word_set(
+    "ash bash catchsegv chrt dash direnv eval expect find fish flock ksh mise parallel screen script sh ssh strace "
+    "systemd-run taskset tmux watch xterm zsh"
+)
 _BEFORE_COMMAND = KEYWORDS | word_set("command exec nohup time")  # mostly without options of their own
 _HERE_OPERATORS = {"<<", "<<-"}  # a text follows on the next lines, up to a mark
 # The command goes on behind the word of these.

@@ -17,6 +17,7 @@ from tray.model.hook import Hook, Match, Rule, restore
 from tray.store.checkpoint import LEDGER, read_checkpoint, write_checkpoint
 from tray.store.db import Database
 from tray.store.grants import grants_key, grants_of
+from tray.store.guards import uncovered_of
 from tray.store.pins import Pins, pins_of
 
 MAX_CACHED = 256  # of events whose hooks are remembered; names come from outside
@@ -41,6 +42,7 @@ class ApprovedHook:
     channel: str
     pins: Pins | None = None  # None: approved before there were any
     granted: tuple[str, ...] = ()  # withheld variables that a person lets through to it, besides its own `env:`
+    uncovered: tuple[str, ...] = ()  # files that it runs or names, of which it has no copy
 
     @property
     def env(self) -> tuple[str, ...]:
@@ -65,6 +67,7 @@ class LedgerState:
     ordered: tuple[ApprovedHook, ...] = ()  # the approved ones, rules first, then by their position
     by_event: Mapping[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)  # indexes by (agent, event)
     known_candidates: dict[tuple[str, ...], Candidates] = field(default_factory=dict, compare=False, repr=False)
+    uncovered: tuple[str, ...] = ()  # of all approved hooks
     tampered: str = ""  # why the rows from some point on do not count; "" when all do
 
     def candidates(self, agent: str, *events: str) -> Candidates:
@@ -362,7 +365,12 @@ def fold(rows: Sequence[Row], order: Mapping[str, tuple[int, int]], broken: str)
         if one is not None:
             approved[key] = one
     approved = {
-        key: replace(one, pins=pins_of(one.digest, texts), granted=grants_of(key, settings, texts))
+        key: replace(
+            one,
+            pins=pins_of(one.digest, texts),
+            granted=grants_of(key, settings, texts),
+            uncovered=uncovered_of(one.digest, texts),
+        )
         for key, one in approved.items()
     }
     ranked = tuple(sorted(approved.values(), key=_sort_key))
@@ -375,6 +383,7 @@ def fold(rows: Sequence[Row], order: Mapping[str, tuple[int, int]], broken: str)
         denied=frozenset(denied),
         ordered=ranked,
         by_event=_index_by_event(ranked),
+        uncovered=tuple(dict.fromkeys(path for one in ranked for path in one.uncovered)),
         tampered=broken,
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tray.agents import wire
 from tray.agents.agent import (
     Agent,
@@ -100,7 +102,14 @@ AGENT = Agent(
     starters=frozenset({"claude", "npx"}),
     headless=lazy_pattern(r"-p|--print"),
     headless_marks={"CLAUDE_CODE_ENTRYPOINT": lazy_pattern(r"sdk-.+|.+-github-action")},
-    without_hooks=lazy_pattern(r"disableAllHooks|^--setting-sources\b|^--bare$"),
+    off_options=frozenset({"--bare", "--restricted", "--safe-mode", "--setting-sources", "--settings"}),
+    off_variables=frozenset({"CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_SIMPLE"}),
+    without_hooks=lazy_pattern("disableAllHooks"),
+    adds_plugins=lazy_pattern(
+        r"^--plugin-(?:dir|url)\b|^plugins?\n(?:marketplace\n)?(?:add|enable|i|install|update)$"
+        r"|^/plugins? (?:marketplace )?(?:add|enable|i|install)\b",  # as a prompt
+        re.MULTILINE,
+    ),
     home_variable=SETTINGS.variable,
     protected=(
         ProtectedFiles(

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from tray.agents.claude_shape.settings_hooks import ShapedReader
 
 CAPITALISED = lazy_pattern(r"[A-Z]\w*")
+# `gemini extensions install URL`, and that of its fork.
+ADDS_EXTENSIONS = lazy_pattern(r"^extensions?\n(?:enable|install|link|update)$", re.MULTILINE)
 UNCAPITALISED = lazy_pattern(r"[a-z]\w*")
 
 

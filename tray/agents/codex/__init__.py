@@ -71,7 +71,7 @@ AGENT: Agent = replace(
         programs=frozenset({"codex"}),
         variables=frozenset({"CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID"}),
         without_hooks=lazy_pattern(
-            r"^(?:-c|--config=)?(?:features\.)?hooks\s*=\s*false$|^(?:--disable=)?hooks$"  # `--disable hooks`
+            r"^(?:-c|--config=)?(?:features\.)?hooks\b[^=]*=|^(?:--disable=)?hooks$"  # `--disable hooks`
         ),
         protected=(
             # Its trust in hooks is in config.toml.

@@ -59,6 +59,7 @@ AGENT = Agent(
     programs=frozenset({"cursor-agent"}),
     variables=frozenset({"CURSOR_AGENT"}),
     starters=frozenset({"cursor-agent"}),
+    off_variables=frozenset({"CURSOR_CONFIG_DIR"}),
     envelope=ENVELOPE | {"cursor_version", "generation_id", "model", "workspace_roots"},
     protected=(
         ProtectedFiles(kind=HOOK, pattern=lazy_pattern(r".*/\.cursor(?:/hooks\.json|/hooks(?:/.*)?)?")),

@@ -13,7 +13,7 @@ from tray.agents.agent import (
     ProtectedFiles,
     part,
 )
-from tray.agents.claude_shape import CAPITALISED, claude_shaped
+from tray.agents.claude_shape import ADDS_EXTENSIONS, CAPITALISED, claude_shaped
 from tray.agents.gemini_cli.protocol import EVENTS, NAME, PROTOCOL, SETTINGS, SHAPE
 from tray.lazy_dataclass import replace
 from tray.lazy_pattern import lazy_pattern
@@ -82,9 +82,7 @@ AGENT = replace(
         ),
         programs=frozenset({"gemini"}),
         variables=frozenset({"GEMINI_CLI"}),
-        without_hooks=lazy_pattern(
-            r"^GEMINI_CLI_(?:SYSTEM_(?:DEFAULTS|SETTINGS)_PATH|TRUST_WORKSPACE)=|hooksConfig|^--no-hooks\b"
-        ),
+        without_hooks=lazy_pattern("hooksConfig"),
         protected=(
             ProtectedFiles(kind="an extension", pattern=lazy_pattern(r".*/\.gemini/extensions(?:/.*)?")),
             ProtectedFiles(
@@ -93,6 +91,11 @@ AGENT = replace(
             ProtectedFiles(kind=SETTING, pattern=lazy_pattern(r".*/gemini-?cli/(?:settings|system-defaults)\.json")),
         ),
     ),
+    off_options=frozenset({"--no-hooks"}),
+    off_variables=frozenset(
+        {"GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_TRUST_WORKSPACE"}
+    ),
+    adds_plugins=ADDS_EXTENSIONS,
     headless=lazy_pattern(r"-p|--prompt(=.*)?"),
     home_variable="GEMINI_CLI_HOME",
     extra_can={"BeforeTool": Capability.ASK},

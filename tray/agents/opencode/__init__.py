@@ -67,7 +67,10 @@ AGENT = Agent(
     starters=frozenset({"opencode"}),
     headless=lazy_pattern(r"run"),
     keeps_call_ids=True,
-    without_hooks=lazy_pattern(r"^--pure$|^OPENCODE_(?:PURE|DISABLE_PROJECT_CONFIG)="),
+    off_options=frozenset({"--pure"}),
+    off_variables=frozenset(
+        {"OPENCODE_DISABLE_PROJECT_CONFIG", "OPENCODE_PURE", "OPENCODE_TEST_MANAGED_CONFIG_DIR", "XDG_CONFIG_HOME"}
+    ),
     home_variable="OPENCODE_CONFIG_DIR",
     protected=(
         ProtectedFiles(kind=PLUGIN, pattern=lazy_pattern(r".*/\.?opencode/plugins?(?:/.*)?")),

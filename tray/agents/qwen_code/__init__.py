@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tray.agents import wire
 from tray.agents.agent import HookRules, Marks, NativeTool, Payload, Placeholders, ProtectedFiles, part
-from tray.agents.claude_shape import CAPITALISED, claude_shaped
+from tray.agents.claude_shape import ADDS_EXTENSIONS, CAPITALISED, claude_shaped
 from tray.agents.qwen_code.protocol import NAME, PROTOCOL, SETTINGS, SHAPE
 from tray.lazy_dataclass import replace
 from tray.lazy_pattern import lazy_pattern
@@ -81,13 +81,18 @@ AGENT = replace(
         ),
         programs=frozenset({"qwen"}),
         variables=frozenset({"QWEN_CODE", "QWEN_CODE_SESSION_ID", "QWEN_PROJECT_DIR"}),
-        without_hooks=lazy_pattern(r"disableAllHooks|^--(?:bare|safe-mode)\b|^QWEN_CODE_SAFE_MODE="),
+        without_hooks=lazy_pattern("disableAllHooks"),
         protected=(
             ProtectedFiles(kind="an extension", pattern=lazy_pattern(r".*/\.qwen/extensions(?:/.*)?")),
             ProtectedFiles(kind=SETTING, pattern=lazy_pattern(r".*/\.qwen(?:/\.env|/trustedfolders\.json)?")),
             ProtectedFiles(kind=SETTING, pattern=lazy_pattern(r".*/qwen-?code/(?:settings|system-defaults)\.json")),
         ),
     ),
+    off_options=frozenset({"--bare", "--safe-mode"}),
+    off_variables=frozenset(
+        {"QWEN_CODE_SAFE_MODE", "QWEN_CODE_SYSTEM_DEFAULTS_PATH", "QWEN_CODE_SYSTEM_SETTINGS_PATH"}
+    ),
+    adds_plugins=ADDS_EXTENSIONS,
     headless=lazy_pattern(r"-p|--prompt(=.*)?"),
     keeps_call_ids=True,
     matcher_names=MATCHER_NAMES,

@@ -69,7 +69,7 @@ AGENT = Agent(
     ),
     programs=frozenset({"x-code", "xc", "xcode-cli"}),
     variables=frozenset({"X_CODE_PLUGIN_ROOT"}),
-    without_hooks=lazy_pattern(r"^--no-(?:hooks|plugins)\b"),
+    off_options=frozenset({"--no-hooks", "--no-plugins"}),
     starters=frozenset({"npx", "x-code", "xc", "xcode-cli"}),
     home_variable="X_CODE_HOME",
     protected=(

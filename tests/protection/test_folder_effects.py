@@ -1,0 +1,167 @@
+"""A command that empties, moves or opens a folder above our files is about our files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from every import every
+from protection.test_self_protection import PLACES, event
+
+from tray.model.decision import Verdict
+from tray.protection.protected_paths import ProtectedPaths
+from tray.protection.self_protection import Protection
+
+# Words for the home, and for a folder between it and our files.
+HOMES = ["~", "~/", "$HOME", '"$HOME"', "${HOME}", "${HOME:?}", "/home/u", "/home/u/", "/home", "/", "..", "../"]
+INNER = ["~/.config", "$HOME/.local", "/home/u/.local/state", "../.config", "~/.conf*", "~/.*"]
+WAYS = [
+    "rm -rf {}",
+    "rm -r -f -- {}",
+    "sudo rm -rf {}",
+    "nice rm -rf {}",
+    "sh -c 'rm -rf {}'",
+    "eval rm -rf {}",
+    "true && rm -rf {}",
+    "cd {} && rm -rf * .*",
+    "mv {} /tmp/old",
+    "mv -t /tmp {}",
+    "chmod -R 644 {}",
+    "chmod -R a-rwx {}",
+    "chmod --recursive go+w {}",
+    "chmod 000 {}",
+    "chown -R nobody {}",
+    "setfacl -R -m u::- {}",
+    "chattr -R +i {}",
+    "find {} -delete",
+    "find {} -type f -delete",
+    "find {} -mindepth 1 -exec rm -rf {{}} +",
+    "find {} -type f -print0 | xargs -0 rm -f",
+    "find {} -exec chmod 000 {{}} ;",
+    "echo {} | xargs rm -rf",
+    "rsync -a --delete /tmp/empty/ {}",
+    "rsync -a --remove-source-files {} /tmp/x",
+    "docker run -v {}:/c alpine rm -rf /c",
+    "docker run --rm --volume={}:/c:rw alpine true",
+    "podman run --mount type=bind,source={},target=/c alpine true",
+    "mount -t tmpfs none {}",
+    "trash {}",
+    "npx rimraf {}",
+    "git -C {} clean -fdx",
+    "cd {}; git clean -f -d",
+    "shred -u {}",
+]
+BY_NAME = [
+    "find ~ -name hooktray.yaml -delete",
+    "find ~ -name 'hook*' -exec rm -rf {} +",
+    "find / -iname '*.YAML' -delete",
+    "find ~ -path '*/hooktray/*' -delete",
+    "find ~ -name settings.json -delete",
+    "find ~ -name '*.pyc' -o -name '*.db' -delete",
+    "find ~ -regex '.*tray.*' -delete",
+    "find ~ ! -name '*.md' -delete",
+    "find ~ -name '*.yaml' | xargs rm",
+    "cd && rm -rf .config",
+    "cd ~; rm -rf .local",
+    "python3 -c \"import shutil; shutil.rmtree('/home/u')\"",
+    "python3 -c \"import os, shutil; shutil.rmtree(os.path.expanduser('~/.config'))\"",
+    "node -e \"fs.rmSync('/home/u/.config', {recursive: true})\"",
+]
+# What people do all day, also in and beside their home.
+HARMLESS = [
+    "rm -rf build",
+    "rm -rf ~/project/node_modules",
+    "rm -rf /home/u/p/dist",
+    "rm -rf *",
+    "rm -rf .cache .pytest_cache",
+    "rm -rf ~/Downloads/*",
+    "rm -rf ~/*.tmp",
+    "rm -rf /tmp/x",
+    "rm -f ~/x.log",
+    "rm -rf $(mktemp -d)",
+    "ls ~ | grep x; rm -rf $(mktemp -d)",
+    "cd ~/project && rm -rf build",
+    "find . -name '*.pyc' -delete",
+    "find . -delete",
+    "find ~/project -name '*.json' -delete",
+    "find ~ -name '*.pyc' -delete",
+    "find ~ -name node_modules -prune -exec rm -rf {} +",
+    "find ~ -name hooktray.yaml",
+    "find . -type f -exec sed -i s/a/b/ {} +",
+    "find . -name '*.o' | xargs rm -f",
+    "find . -newer ~/.profile -delete",
+    "chmod -R u+w .",
+    "chmod -R 755 ~/project",
+    "chmod 700 ~",
+    "chmod 755 /home/u",
+    "chmod go-w ~",
+    "chmod +x run.sh",
+    "chown -R me .",
+    "mv a b",
+    "mv report.pdf ~",
+    "mv report.pdf ~/",
+    "mv -t ~ a b",
+    "mv ~/Downloads/x.zip .",
+    "cp -r . ~/backup",
+    "rsync -a --delete build/ host:/srv/app",
+    "rsync -a --delete src/ ~/backup/src/",
+    "rsync -a --delete ~/ /mnt/backup",
+    "docker run -v $PWD:/app -it node npm test",
+    "docker run -v ~/.cache/pip:/root/.cache/pip python pip install x",
+    "docker run -v /var/run/docker.sock:/var/run/docker.sock x",
+    "docker run -v ~/.config:/c:ro alpine ls",
+    "docker run --mount type=bind,source=/home/u,target=/x,readonly alpine ls",
+    "docker run -v data:/var/lib/x x",
+    "git clean -fdx",
+    "git clean -n -d ~",
+    "cd ~/project && git clean -fd",
+    "rmdir empty",
+    "trash build",
+    "mount",
+    "python3 -c \"import shutil; shutil.rmtree('build')\"",
+    "python3 -c \"import shutil; shutil.rmtree('/tmp/x')\"",
+]
+
+
+def verdict(line: str, places: ProtectedPaths = PLACES) -> Verdict:
+    found = Protection(protected_paths=places).judge(event("Bash", {"command": line}))
+    return found.output.verdict if found else Verdict.ABSTAIN
+
+
+@every("folder", HOMES + INNER)
+@every("way", WAYS)
+def test_what_takes_away_a_folder_above_our_files_takes_them_away(way: str, folder: str) -> None:
+    assert verdict(way.format(folder)) >= Verdict.ASK
+
+
+@every("line", BY_NAME)
+def test_what_finds_our_files_below_such_a_folder_is_seen(line: str) -> None:
+    assert verdict(line) >= Verdict.ASK
+
+
+@every("line", HARMLESS)
+def test_folders_without_our_files_are_their_owners_business(line: str) -> None:
+    assert verdict(line) is Verdict.ABSTAIN
+
+
+@every(
+    ("setting", "folder"),
+    [
+        (".codex/hooks.json", ".codex"),
+        (".codex/config.toml", ".codex"),
+        (".github/hooks/lint.json", ".github"),
+        (".config/opencode/opencode.json", ".config"),
+        (".cursor/hooks.json", ".cursor"),
+    ],
+)
+def test_a_folder_with_an_agents_hook_settings_is_one_of_them(tmp_path: Path, setting: str, folder: str) -> None:
+    project = tmp_path / setting.replace("/", "-")
+    (project / setting).parent.mkdir(parents=True)
+    (project / setting).write_text("{}")
+    other = tmp_path / "other" / folder
+    other.mkdir(parents=True, exist_ok=True)
+    places = replace(PLACES, home=str(tmp_path / "home"))
+
+    found = [verdict(f"rm -rf {one}", places) for one in (project / folder, other)]
+
+    assert found == [Verdict.DENY, Verdict.DENY if folder == ".cursor" else Verdict.ABSTAIN]

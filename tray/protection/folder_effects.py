@@ -1,0 +1,167 @@
+"""What a command does to all that lies below a folder which one of its words names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from itertools import groupby, islice, pairwise
+from pathlib import PurePath
+
+from tray.lazy_pattern import lazy_pattern
+from tray.model.decision import Verdict
+from tray.protection.file_effects import MAX_FILES, MODE_CHANGERS, WRITERS, ProtectionFinding, deletes
+from tray.protection.protected_paths import ProtectedPaths
+from tray.shell.split import COMMAND_RUNNERS, ShellWord
+from tray.text.words import word_set
+
+REMOVERS = word_set(
+    "del erase gio move-item mv rd remove-item ri rimraf rm rmdir shred srm trash trash-put unlink wipe"
+)
+NODE_RUNNERS = word_set("bunx npx")  # of programs by their packages' names
+LISTERS = word_set("echo fd find ls printf")
+MOUNTERS = word_set("fusermount mount umount")
+CONTAINERS = word_set("docker nerdctl podman")  # run programs that see only the folders which they are given
+VOLUME = lazy_pattern(r"(?:-v|--volume|--mount)(?:=(.*))?", re.DOTALL)
+BOUND = lazy_pattern(r"(?:^|,)(?:source|src)=([^,]*)")
+READ_ONLY = lazy_pattern(r"(?::|,)(?:ro|readonly)(?:$|,|=true)")
+RECURSIVE = lazy_pattern(r"-[A-Za-z]*R[A-Za-z]*|--recursive")
+# Modes with which the owner keeps what he may do.
+HARMLESS_MODE = lazy_pattern(r"[0-7]?7[0-7]{2}|[ugoa]*\+[rwxXst]+|[go]+[-=][rwxXst]*")
+NAME_FILTERS = word_set("-iname -ipath -iregex -iwholename -name -path -regex -wholename")  # of find
+REMOVING_CODE = lazy_pattern(
+    r"(?i)\brmtree\b|\brm(?:dir)?(?:sync)?\s*\(|remove_(?:tree|dir)|rm_rf|unlink|\bremovedirs\b"
+)
+
+
+FOLDER_KIND = "a folder with Hooktray's own files"
+QUOTED_PATH = lazy_pattern(r"'[~/][^'\n]*'|\"[~/][^\"\n]*\"")
+
+
+def changed_folders(
+    command: Sequence[ShellWord], program: str, cwd: str, protected: ProtectedPaths
+) -> Iterator[ProtectionFinding]:
+    """What a command does to something below a folder that it takes away, empties, or gives to a container."""
+    texts = [word.text for word in command]
+    name = program.lower()
+    if program != "find" and program in COMMAND_RUNNERS | NODE_RUNNERS:
+        name = next((one for one in map(_name, texts) if one in REMOVERS | MODE_CHANGERS), "")
+    for word in command:
+        path = word.value or word.text
+        if word.redirect or word.text == program or not protected.contains_protected(path, cwd):
+            continue
+        if not protected.kind(path, cwd) and _takes_away(word, texts, name, cwd, protected):
+            yield _finding(path, cwd, protected, Verdict.DENY if name in WRITERS else Verdict.ASK)
+    for path in (*_emptied_folders(texts, program), *_shared_folders(texts, program)):
+        if protected.kind(path, cwd) or protected.contains_protected(path, cwd):
+            yield _finding(path, cwd, protected)
+
+
+def listed_folders(words: Sequence[ShellWord], cwd: str, protected: ProtectedPaths) -> Iterator[ProtectionFinding]:
+    """Folders with something of ours that one command of the line lists and another deletes: `ls -d ~ | xargs rm`."""
+    for _, group in groupby(words, key=lambda word: word.command):
+        command = [word.text for word in group]
+        if command[0] in LISTERS:
+            for text in command[1:]:
+                if protected.contains_protected(text, cwd) and _selects(command, text, cwd, protected):
+                    yield _finding(text, cwd, protected)
+
+
+def removed_folders(code: str, cwd: str, protected: ProtectedPaths) -> Iterator[ProtectionFinding]:
+    """Folders with something of ours that code names and may remove: `shutil.rmtree("/home/me")`."""
+    if REMOVING_CODE.search(code):
+        for quoted in islice(dict.fromkeys(QUOTED_PATH.findall(code)), MAX_FILES):
+            if protected.contains_protected(quoted[1:-1], cwd):
+                yield _finding(quoted[1:-1], cwd, protected)
+
+
+def _finding(path: str, cwd: str, protected: ProtectedPaths, verdict: Verdict = Verdict.ASK) -> ProtectionFinding:
+    whole = protected.absolute(path, cwd)
+    reason = f"{PurePath(whole).name or whole} is {FOLDER_KIND}; changing all of it is for a person:"
+    return ProtectionFinding(verdict, reason, whole)
+
+
+def _takes_away(word: ShellWord, texts: Sequence[str], name: str, cwd: str, protected: ProtectedPaths) -> bool:
+    """Whether the command deletes, moves, or changes the modes of, what is below the folder of this word."""
+    if name in REMOVERS:
+        return name != "mv" or not _is_destination(word, texts)
+    if name in MODE_CHANGERS:
+        return _takes_rights(texts, name)
+    if name == "rsync":
+        option = "--del" if word.text == _plain(texts)[-1] else "--remove-source"
+        return any(one.startswith(option) for one in texts)
+    return name in MOUNTERS or (name == "find" and _find_takes_away(word, texts, cwd, protected))
+
+
+def _emptied_folders(texts: Sequence[str], program: str) -> Iterator[str]:
+    """The folders in which `git clean` deletes what git does not keep."""
+    if program != "git" or "clean" not in texts or {"--dry-run"} & set(texts):
+        return
+    place = texts.index("clean")
+    flags = "".join(text for text in texts[place:] if text.startswith("-"))
+    if "f" not in flags or re.search(r"(?:^|-)[a-zA-Z]*n", flags.replace("--exclude", "")):
+        return
+    yield next((after for text, after in pairwise(texts[:place]) if text == "-C"), ".")
+    yield from (text for text in texts[place + 1 :] if not text.startswith("-"))
+
+
+def _shared_folders(texts: Sequence[str], program: str) -> Iterator[str]:
+    """The folders that a container is given and may write: `docker run -v ~/.config:/c`."""
+    if program not in CONTAINERS:
+        return
+    for text, after in pairwise((*texts, "")):
+        if found := VOLUME.fullmatch(text):
+            given = found[1] if found[1] is not None else after
+            source = BOUND.search(given)
+            if not READ_ONLY.search(given):
+                yield source[1] if source else re.split(r"(?<!^[A-Za-z]):", given, maxsplit=1)[0]
+
+
+def _selects(texts: Sequence[str], folder: str, cwd: str, protected: ProtectedPaths) -> bool:
+    """Whether the filters of `find` may select something of ours below this folder; other programs have none."""
+    filters = [
+        (text, pattern)
+        for before, (text, pattern) in zip(("", *texts), pairwise(texts), strict=False)
+        if text in NAME_FILTERS and before not in ("!", "-not")
+    ]
+    enough = any if {"-o", "-or"} & set(texts) else all
+    places = protected.places_below(folder, cwd)
+    return not filters or any(enough(_matches(text, pattern, place) for text, pattern in filters) for place in places)
+
+
+def _matches(option: str, pattern: str, place: str) -> bool:
+    low, wanted = place.lower(), pattern.lower()
+    if option in ("-name", "-iname"):
+        return any(fnmatchcase(part, wanted) for part in PurePath(low).parts)
+    if option in ("-regex", "-iregex"):
+        return True  # it takes its own time to be matched
+    whole = PurePath(low)
+    return any(fnmatchcase(one.as_posix(), wanted.removeprefix(".")) for one in (whole, *whole.parents))
+
+
+def _find_takes_away(word: ShellWord, texts: Sequence[str], cwd: str, protected: ProtectedPaths) -> bool:
+    roots = texts[: next((number for number, text in enumerate(texts) if text[:1] in ("-", "!", "(")), len(texts))]
+    if word.text not in roots and any(text.startswith(("/", ".", "~")) for text in roots):
+        return False  # it belongs to a filter
+    return deletes(texts) and _selects(texts, word.text, cwd, protected)
+
+
+def _name(text: str) -> str:
+    return PurePath(text).name
+
+
+def _plain(texts: Sequence[str]) -> list[str]:
+    return [text for text in texts if not text.startswith("-")] or [""]
+
+
+def _is_destination(word: ShellWord, texts: Sequence[str]) -> bool:
+    """Whether things are moved into the folder."""
+    given = next((after for text, after in pairwise(texts) if text in ("-t", "--target-directory")), "")
+    return word.text == (given or _plain(texts)[-1]) or word.text.startswith("--target-directory=")
+
+
+def _takes_rights(texts: Sequence[str], program: str) -> bool:
+    if program != "chmod" or any(RECURSIVE.fullmatch(text) for text in texts):
+        return True
+    mode = next((text for text in texts[1:] if not re.match(r"-[a-z]{2,}|--", text)), "")
+    return not all(HARMLESS_MODE.fullmatch(one) for one in mode.split(","))
