@@ -11,7 +11,6 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import PurePath
 
-from tray.approvals.command_words import absolute
 from tray.errors import HooktrayError
 from tray.execution.script import INTERPRETERS, SHELL, VERSION, ProgramSource, parse_invocation
 from tray.lazy_pattern import lazy_pattern
@@ -60,15 +59,6 @@ MISSING_HINT = "write its whole path, or put it there first"
 
 class MissingError(HooktrayError):
     """What a hook would run is not there."""
-
-
-def require_present(argv: Sequence[str], folder: str) -> None:
-    """Raise HooktrayError for what these words would run and is not a file. No shell reads them."""
-    for position, is_script in program_positions(argv, 0):
-        require_safe_imports(argv[position:])
-        word = argv[position]
-        if is_script or "/" in word or "\\" in word:
-            require_file(word, absolute(word, folder), is_script=is_script)
 
 
 def require_file(word: str, path: str, *, is_script: bool) -> None:

@@ -1,4 +1,4 @@
-"""What a hook's line runs, as its shell would expand it: which files those are, and the line on the approved copies."""
+"""What a hook's line runs, as its shell expands it: which files those are, and the line on the approved copies."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ LOADING_VARIABLES = INJECTIONS | word_set(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A program, or a file that a program runs. `paths` are where it may lie; () for a name that the shell looks up."""
+    """A program, or a file that a program runs. `paths` are where it may lie; () for a name that is looked up."""
 
     field: Field
     is_script: bool
@@ -71,7 +71,9 @@ def script_of(hook: Hook, command: Command) -> Script:
     """The hook's line with all that its words may become. Raises ValueError when a quote is not closed."""
     line = command.line
     if not command.shell:
-        line = shlex.join([program_of(hook, command) or split_line(line)[0], *split_line(line)[1:]])
+        first, *others = split_line(line)
+        words = [program_of(hook, command) or first, *others]
+        line = shlex.join(os.path.expanduser(word) for word in words)  # noqa: PTH111 - a word is no Path
     return evaluate(line, places(hook, command), find_code, reads_code)
 
 
@@ -223,7 +225,8 @@ def require_line(hook: Hook, command: Command) -> None:
         require_safe_imports([word if is_plain(word) else "" for word in one.argv[one.position :]])
         if one.path:
             require_file(one.field.text, one.path, is_script=one.is_script)
-        if one.path and is_user_file(one.path) and not one.is_movable:
+        can_move = one.is_movable and (command.shell or not one.is_nested)
+        if one.path and is_user_file(one.path) and not can_move:
             raise HooktrayError(
                 f"{one.shown}: {one.path} is named where its approved copy cannot be written", hint=QUOTED_HINT
             )

@@ -150,10 +150,13 @@ def rewrite(
         for word in command.words:
             if (text := replacement(word, command)) is not None:
                 edits[word.start, word.end] = text
-    fixed = tuple(edits)
     for one in script.inner:
         text = rewrite(one.script, replacement, names)
-        if not one.is_movable or text == one.script.line or _is_inside(one.start, one.end, fixed):
+        if not one.is_movable or text == one.script.line:
+            continue
+        if one.is_quoted:  # it may be of several words
+            edits = {span: edit for span, edit in edits.items() if not _is_inside(*span, [(one.start, one.end)])}
+        elif _is_inside(one.start, one.end, edits):
             continue
         start, end = (one.start - 1, one.end + 1) if one.is_backtick else (one.start, one.end)
         edits[start, end] = shlex.quote(text) if one.is_quoted else f"$({text})" if one.is_backtick else text
@@ -322,8 +325,8 @@ class _Line:
         for given in (one for one in command.redirects if one.word.redirect == "<<<" and is_shell):
             script, _ = self._evaluator.script(given.text, during.copy(is_child=True), self._depth + 1)
             self._add(given.word.start, given.word.end, script, is_quoted=True, is_movable=given.is_known)
-        for text in command.given:
-            self._text(text, during, is_code=is_shell)
+        for document in command.given:
+            self._text(document, during, is_code=is_shell)
         if is_shell and command.operator in _PRINTED_LAST and len(self._commands) > 1:
             for printed in self._commands[-2].prints:
                 if UNSEEN not in printed:
@@ -443,10 +446,10 @@ def _output(argv: list[str], scope: Scope) -> Texts:
         folders = under(scope.cwd, argv[2]) if argv[1] == "-C" else scope.cwd
         root = scope.places.root
         return tuple(root if root and f"{one}/".startswith(f"{root}/") else clouded((one,))[0] for one in folders)
-    if name in ("dirname", "basename") and words:
-        return (
-            parent(words[0]) if name == "dirname" else last_name(words[0]).removesuffix(words[1:] and words[1] or ""),
-        )
+    if name == "dirname" and words:
+        return (parent(words[0]),)
+    if name == "basename" and words:
+        return (last_name(words[0]).removesuffix(words[1] if words[1:] else ""),)
     if name in ("realpath", "readlink") and len(words) == 1:
         return under(scope.cwd, words[0])
     return clouded(tuple(argv))

@@ -81,7 +81,7 @@ def scope_of(places: Places) -> Scope:
     named = {name: value.replace(" ", _BLANK) for name, value in places.values.items()}
     cwd, root = (one.replace(" ", _BLANK) for one in (places.cwd, places.root))
     start = replace(places, values=named, cwd=cwd, root=root)
-    variables = {name: (value,) for name, value in {**named, "PWD": cwd}.items()}
+    variables: dict[str, Texts] = {name: (value,) for name, value in {**named, "PWD": cwd}.items()}
     return Scope(places=start, variables=variables, exported=set(variables))
 
 

@@ -109,7 +109,7 @@ def read(line: str) -> Reading:
 
 
 def atom_end(text: str, at: int, depth: int = 0) -> int:
-    """Where the part of a word ends that begins here; `at` when none does. Raises ValueError when it is not closed."""
+    """Where the part of a word ends that begins here; `at` if none does. Raises ValueError if it is not closed."""
     if depth > _NESTING_LIMIT:
         raise ValueError(TOO_LONG)
     two = text[at : at + 2]
