@@ -12,7 +12,14 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import PurePath
 
 from tray.errors import HooktrayError
-from tray.execution.script import INTERPRETERS, SHELL, VERSION, ProgramSource, parse_invocation
+from tray.execution.script import (
+    INTERPRETERS,
+    SHELL,
+    VERSION,
+    ProgramSource,
+    interpreter_name,
+    parse_invocation,
+)
 from tray.lazy_pattern import lazy_pattern
 from tray.protection.file_effects import READERS, WRITERS
 from tray.shell import split
@@ -20,10 +27,18 @@ from tray.shell.evaluate import Code
 from tray.text.words import word_set
 
 WRAPPERS_WITH_ARGUMENT = word_set("flock setpriv systemd-run")  # they run the command behind a word of their own
+ALL_WRAPPERS = split.WRAPPERS | WRAPPERS_WITH_ARGUMENT | word_set("builtin coproc strace unshare watch")
+OWN_VALUES = {"env": word_set("-C -S -u --chdir --split-string --unset")}  # options whose value is no command
 FIND_ACTIONS = word_set("-exec -execdir -ok -okdir")  # of find
 EVALUATORS = word_set("eval trap")
 SOURCE_COMMANDS = word_set(". source")
-FILE_OPTION_PROGRAMS = word_set("awk gawk make mawk nawk sed")  # `-f FILE` is a program to them
+AWKS = word_set("awk gawk mawk nawk")
+# The options whose file is a program to them.
+FILE_OPTIONS = {
+    **dict.fromkeys(AWKS | {"make", "sed"}, ("-f", "--file")),
+    "enable": ("-f",),
+    "hash": ("-p",),
+}
 REPEATERS = word_set("find parallel xargs")  # their command gets words that the line does not show
 CODE_OPTIONS = {
     "env": word_set("-S --split-string"),
@@ -43,8 +58,12 @@ RUNNERS = {  # with the words behind which a command follows
     "uvx": (),
     "yarn": ("exec", "dlx"),
 }
-RUNTIMES = word_set("bun deno ts-node tsx")
+RUNTIMES = word_set("bun deno run-parts ts-node tsx")
 LOADING = word_set("--import --init-file --loader --rcfile --require -r")
+STARTING_CODE = lazy_pattern(
+    r"""\b(?:exec\w*|system|popen|spawn\w*|subprocess|eval|runpy|import_module|__import__|qx|do\s*["'./]|getline)\b"""
+    r"""|\bimport\s*\(|\brequire\b(?!\(?\s*["'][\w:]+["'])|`|\|\s*["']"""
+)
 NUMBER = lazy_pattern(r"[\d.]+[smhd]?")
 ASSIGNMENT = lazy_pattern(r"[A-Za-z_]\w*\+?=")
 SCRIPT = lazy_pattern(
@@ -96,8 +115,16 @@ def foreign_code(argv: Sequence[str]) -> Iterator[int]:
     """The positions of words that are code for another interpreter than a shell."""
     for position, is_script in program_positions(argv, 0):
         found = None if is_script else parse_invocation(argv[position:])
-        if found and found.source is ProgramSource.CODE and found.place > 0 and not is_shell(argv[position]):
+        is_other = interpreter_name(argv[position]) and not is_shell(argv[position])
+        if found and found.source is ProgramSource.CODE and found.place > 0 and is_other:
             yield position + found.place
+        elif PurePath(argv[position]).name in AWKS and not is_script:
+            yield from (at for at in range(position + 1, len(argv)) if not argv[at].startswith("-"))
+
+
+def starts_others(code: str) -> bool:
+    """Whether code in another language may run files that it names."""
+    return STARTING_CODE.search(code) is not None
 
 
 def is_shell(program: str) -> bool:
@@ -110,9 +137,10 @@ def program_positions(argv: Sequence[str], at: int) -> Iterator[tuple[int, bool]
         return
     yield at, False
     name, found = PurePath(argv[at]).name, parse_invocation(argv[at:])
-    if name in split.WRAPPERS | WRAPPERS_WITH_ARGUMENT:
+    if name in ALL_WRAPPERS:
         for position in _wrapped_positions(argv, at + 1, skip=name in WRAPPERS_WITH_ARGUMENT):
-            yield from program_positions(argv, position)
+            if argv[position - 1] not in OWN_VALUES.get(name, ()):
+                yield from program_positions(argv, position)
     elif name == "find":
         for position in (position for position, word in enumerate(argv) if position > at and word in FIND_ACTIONS):
             yield from program_positions(argv, position + 1)
@@ -128,8 +156,8 @@ def program_positions(argv: Sequence[str], at: int) -> Iterator[tuple[int, bool]
         behind = at + found.place if found.place > 0 else len(argv)
         yield from ((position, True) for position in range(at + 1, behind) if _is_loaded(argv, position))
         yield from ((behind, True),) if found.source is ProgramSource.SCRIPT else ()
-    elif name in FILE_OPTION_PROGRAMS:
-        files = (position + 1 for position in range(at + 1, len(argv) - 1) if argv[position] in ("-f", "--file"))
+    elif name in FILE_OPTIONS:
+        files = (position + 1 for position in range(at + 1, len(argv) - 1) if argv[position] in FILE_OPTIONS[name])
         yield from ((position, True) for position in files)
     elif name not in NON_EXECUTING:
         first = name in RUNTIMES  # its first path is a script, whatever its name ends in

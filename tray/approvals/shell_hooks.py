@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from tray.agents.placeholders import declared_values, project_placeholders
 from tray.approvals.command_words import is_user_file, program_of, split_line
 from tray.approvals.programs import (
     QUOTED_HINT,
+    REPEATERS,
     SCRIPT,
     find_code,
     foreign_code,
@@ -20,14 +22,15 @@ from tray.approvals.programs import (
     reads_code,
     require_file,
     require_safe_imports,
+    starts_others,
 )
 from tray.errors import HooktrayError
 from tray.execution.environment import INJECTIONS
 from tray.lazy_dataclass import dataclass
 from tray.model.hook import Command, Hook
 from tray.shell import split
-from tray.shell.evaluate import Field, Script, SimpleCommand, evaluate, rewrite
-from tray.shell.expand import GLOB, MARKS, PROJECT, UNSEEN, Places, under
+from tray.shell.evaluate import SILENT, Field, Script, SimpleCommand, evaluate, rewrite
+from tray.shell.expand import GLOB, MADE, MARKS, PROJECT, UNSEEN, Places, Texts, under
 from tray.text.words import word_set
 
 if TYPE_CHECKING:
@@ -106,6 +109,8 @@ def runs(script: Script, folder: str, shown: str = "", *, is_movable: bool = Tru
                 yield _run(field, giver, words, 1, folder, shown, is_script=True, is_movable=is_movable)
     for inner in script.inner:
         outer = shown or (script.line[inner.start : inner.end] if inner.is_quoted else "")
+        if inner.start == inner.end and inner.script.line:  # what another command prints
+            outer = outer or script.line
         yield from runs(inner.script, folder, outer, is_movable=is_movable and inner.is_movable)
 
 
@@ -127,24 +132,45 @@ def _run(
         is_script=is_script,
         argv=argv,
         position=position,
-        paths=under(command.folder or (folder,), text) if is_path and text and "\0" not in text else (),
+        paths=under(_start_folder(argv[:position], command.folder or (folder,)), text)
+        if is_path and text and "\0" not in text
+        else (),
         shown=shown or field.word.raw,
         is_nested=bool(shown),
         is_movable=is_movable and len(_readings(field.word, command)) == 1,
     )
 
 
+def _start_folder(argv: Sequence[str], folders: Texts) -> Texts:
+    """Where a program starts behind these words: `env -C DIR` goes to another folder first."""
+    for option, value in pairwise(argv):
+        if option in ("-C", "--chdir") and "env" in map(os.path.basename, argv):
+            return under(folders, value)
+    return folders
+
+
 def _code_files(
     script: Script, command: SimpleCommand, code: Iterable[Field], argv: tuple[str, ...]
 ) -> Iterator[tuple[Field, SimpleCommand]]:
     """The files whose text an interpreter runs: on its stdin, or in `$(cat x)` where it expects code."""
+    files = [field for field in command.redirects if field.word.redirect == "<"]
     if reads_code(argv):
-        yield from ((field, command) for field in command.redirects if field.word.redirect == "<")
-        yield from ((field, one) for one in script.commands if one is not command for field in _named(one))
+        yield from ((field, command) for field in files)
+        repeats = PurePath(argv[0]).name in REPEATERS
+        others = (
+            () if files else (one for one in script.commands if one is not command and _gives(one, repeats=repeats))
+        )
+        yield from ((field, one) for one in others for field in _named(one))
     for word in {field.word.start: field.word for field in code if not field.is_known}.values():
         for inner in script.inner:
             if word.start <= inner.start and inner.end <= word.end and not inner.is_quoted:
                 yield from ((field, one) for one in inner.script.commands for field in _named(one))
+
+
+def _gives(command: SimpleCommand, *, repeats: bool) -> bool:
+    """Whether it may print a file that it names; `repeats`: also where it prints the name, as `xargs` runs that."""
+    names = {variant[0].text for variant in command.variants if variant}
+    return not names & SILENT and (repeats or not names & {"echo", "printf"})
 
 
 def _named(command: SimpleCommand) -> Iterator[Field]:
@@ -220,8 +246,9 @@ def require_line(hook: Hook, command: Command) -> None:
         script = script_of(hook, command)
     except ValueError as error:
         raise HooktrayError(f"{hook.name}: {error}", hint="close the quotes in its command") from error
+    uses_project = any(PROJECT in field.text for part, _ in script.scripts() for field in _fields(part))
     for one in runs(script, command.folder):
-        _reject_project(one.shown, is_there=one.in_project)
+        _reject_project(one.shown, is_there=one.in_project or (uses_project and MADE in one.field.text))
         require_safe_imports([word if is_plain(word) else "" for word in one.argv[one.position :]])
         if one.path:
             require_file(one.field.text, one.path, is_script=one.is_script)
@@ -233,8 +260,9 @@ def require_line(hook: Hook, command: Command) -> None:
     for part, _ in script.scripts():
         for name, field in _settings(part):
             _check_setting(name, field)
-        for one_command in part.commands:
-            _require_stdin_imports(one_command)
+        for command_part in part.commands:
+            _require_stdin_imports(command_part)
+            _check_foreign_code(command_part, hook)
 
 
 def _reject_project(shown: str, *, is_there: bool) -> None:
@@ -244,6 +272,12 @@ def _reject_project(shown: str, *, is_there: bool) -> None:
             f"{shown}: each project would bring its own program",
             hint="name the file by its path, or declare the hook in the project's own settings",
         )
+
+
+def _fields(script: Script) -> Iterator[Field]:
+    for command in script.commands:
+        yield from command.fields
+        yield from (field for _, field in command.settings)
 
 
 def _settings(script: Script) -> Iterator[tuple[str, Field]]:
@@ -280,20 +314,31 @@ def _require_stdin_imports(command: SimpleCommand) -> None:
             raise HooktrayError("python imports from the agent's folder first", hint="write python3 -I -")
 
 
+def _check_foreign_code(command: SimpleCommand, hook: Hook) -> None:
+    """Code in another language that starts what lies in a project."""
+    names = (PROJECT, *project_placeholders())
+    for variant in command.variants:
+        argv = [field.text for field in variant]
+        for position in foreign_code(argv):
+            is_there = starts_others(argv[position]) and any(name in argv[position] for name in names)
+            _reject_project(variant[position].word.raw, is_there=is_there and not hook.match.project)
+
+
 def unseen_words(hook: Hook, command: Command) -> tuple[str, ...]:
     """The words that run something which is known only when the hook runs: no approval can cover that."""
     try:
         script = script_of(hook, command)
     except ValueError:
         return ()
-    found = runs(script, command.folder)
+    found = tuple(runs(script, command.folder))
+    replaced = {id(one.field.word) for one in found if one.is_movable and one.path and is_user_file(one.path)}
     words = [
         one.shown
         for one in found
-        if (one.paths or not is_plain(one.field.text)) and not one.path and not one.is_movable
+        if (one.paths or not is_plain(one.field.text)) and not one.path and id(one.field.word) not in replaced
     ]
     for part, _ in script.scripts():
-        words += _unseen_code(part)
+        words += _unseen_code(part, hook.match.project or PROJECT)
         words += [
             field.word.raw
             for name, field in _settings(part)
@@ -302,34 +347,29 @@ def unseen_words(hook: Hook, command: Command) -> tuple[str, ...]:
     return tuple(dict.fromkeys(words))
 
 
-def _unseen_code(script: Script) -> Iterator[str]:
-    """Code for an interpreter that depends on the project, or that another program prints."""
+def _unseen_code(script: Script, project: str) -> Iterator[str]:
+    """Code in another language that may run files, and code that another program prints."""
     for before, command in zip((None, *script.commands), script.commands, strict=False):
         for variant in command.variants:
             argv = [field.text for field in variant]
             for position in foreign_code(argv):
                 text = argv[position]
-                if not is_plain(text) or any(name in text for name in project_placeholders()):
+                if project in text or not is_plain(text) or starts_others(text):
                     yield variant[position].word.raw
             if not argv or not reads_code(argv) or command.given or command.redirects:
                 continue
+            own = script.line[variant[0].word.start : variant[-1].word.end]
             if command.operator not in ("|", "|&") or before is None:
-                yield script.line[variant[0].word.start : variant[-1].word.end]
+                yield from (own,) if len(argv) == 1 or argv[-1] in ("-", "-s") else ()
             elif not all(map(is_plain, before.prints)) and not any(_named(before)):
-                yield script.line[before.words[0].start : before.words[-1].end]
+                text = script.line[before.words[0].start : before.words[-1].end]
+                yield text if len(text) > 1 else own
 
 
 def uncovered_words(hook: Hook, command: Command) -> tuple[str, ...]:
     """The words of the line that run or make something which the approval does not hold."""
     try:
         parts = [one for script in _own_scripts(script_of(hook, command)) for one in script.commands]
-        inside = [
-            f"$({line})"
-            for one in parts
-            for text in one.given
-            if not text.is_literal
-            for line in split.substitutions(text.text)
-        ]
     except ValueError:
         return ()
     firsts = [variant[0] for one in parts for variant in one.variants if variant]
@@ -341,7 +381,7 @@ def uncovered_words(hook: Hook, command: Command) -> tuple[str, ...]:
         for field, one in fields
         if field.is_known and SCRIPT.fullmatch(field.text) and not os.path.isfile(_location(field, one, command))  # noqa: PTH113
     ]
-    return tuple(dict.fromkeys((*names, *unclear, *missing, *inside)))
+    return tuple(dict.fromkeys((*names, *unclear, *missing)))
 
 
 def bare_commands(hook: Hook, command: Command) -> Iterator[str]:

@@ -15,6 +15,7 @@ from itertools import groupby, islice, product
 
 from tray.lazy_dataclass import dataclass
 from tray.shell.expand import (
+    MADE,
     MARKS,
     MOST,
     UNKNOWN,
@@ -51,9 +52,8 @@ DEPTH = 6  # lines inside each other
 _DECLARATIONS = word_set("declare export local readonly typeset")
 _OPENING = word_set("case for if select until while")
 _CLOSING = word_set("done esac fi")
-_SILENT = word_set(
-    ": [ [[ cd declare exit export false local pushd readonly return set shift test true typeset unset"
-)
+# Commands that print nothing.
+SILENT = word_set(": [ [[ cd declare exit export false local pushd readonly return set shift test true typeset unset")
 _CONDITIONAL = ("&&", "||")
 _PRINTED_LAST = ("|", "|&")
 
@@ -252,7 +252,10 @@ class _Line:
             redirects=redirects,
             settings=tuple(settings),
             folder=tuple(map(plain, before.folder)),
-            prints=either(*(_output([one.text for one in variant], before) for variant in variants if variant)),
+            prints=either(
+                *(_output([one.text for one in variant], before) for variant in variants if variant),
+                clouded(tuple(one.text for one in redirects)) if redirects and not columns else (),
+            ),
             operator=operator,
             number=group[0].command,
             words=tuple(group),
@@ -312,7 +315,7 @@ class _Line:
             _set_all(scope, argv[: one.first])
             if one.arguments:
                 scope.arguments = tuple(
-                    (UNSEEN if one.takes_more and "{}" in text else text,) for text in one.arguments
+                    (MADE if one.takes_more and "{}" in text else text,) for text in one.arguments
                 )
             first, last = variant[one.first].word, variant[one.last].word
             text = " ".join(argv[one.first : one.last + 1])
@@ -329,7 +332,7 @@ class _Line:
             self._text(document, during, is_code=is_shell)
         if is_shell and command.operator in _PRINTED_LAST and len(self._commands) > 1:
             for printed in self._commands[-2].prints:
-                if UNSEEN not in printed:
+                if not {UNSEEN, MADE} & set(printed):
                     script, _ = self._evaluator.script(printed, during.copy(is_child=True), self._depth + 1)
                     self._add(0, 0, script, is_movable=False)
 
@@ -432,7 +435,7 @@ def _output(argv: list[str], scope: Scope) -> Texts:
     if len(argv) > 1 and argv[0] in ("builtin", "command") and not argv[1].startswith("-"):
         argv = argv[1:]
     name, words = posixpath.basename(argv[0]), [word for word in argv[1:] if not word.startswith("-")]
-    if name in _SILENT:
+    if name in SILENT:
         return ("",)
     if name == "pwd":
         return scope.cwd
@@ -446,6 +449,8 @@ def _output(argv: list[str], scope: Scope) -> Texts:
         folders = under(scope.cwd, argv[2]) if argv[1] == "-C" else scope.cwd
         root = scope.places.root
         return tuple(root if root and f"{one}/".startswith(f"{root}/") else clouded((one,))[0] for one in folders)
+    if name == "git":
+        return clouded((*argv, *scope.cwd))
     if name == "dirname" and words:
         return (parent(words[0]),)
     if name == "basename" and words:

@@ -15,12 +15,13 @@ from tray.shell.split import atom_end, fill, unescape
 Texts = tuple[str, ...]  # a word's possible texts
 # Marks inside a text, which no line contains: see `has_marks`.
 PROJECT = "/\ue000"  # the folder of whichever project the agent works in
-UNSEEN = "\ue001"  # a part that is not known
+UNSEEN = "\ue001"  # a part that is not known, such as a variable of the environment
+MADE = "\ue005"  # a part that the line makes of something when it runs
 GLOB = "\ue002"  # a pattern of file names
 _BREAK = "\ue003"  # between the words that an unquoted value falls into
 _BLANK = "\ue004"  # a blank in the path of a place, which the formats put in as a whole
-MARKS = frozenset("\ue000\ue001\ue002\ue003\ue004")
-UNKNOWN: Texts = (UNSEEN,)
+MARKS = frozenset("\ue000\ue001\ue002\ue003\ue004\ue005")
+UNKNOWN: Texts = (MADE,)
 MOST = 8  # texts of one word that are looked at
 _QUOTED_PART = lazy_pattern(r"\\.|\$\w+|\$[?$!#@*-]|\$(?![({])|[^\\$`]+", re.DOTALL)
 _PATTERN = lazy_pattern(r"[*?]|\[[^\]]+\]|\{[^}]*(?:,|\.\.)[^}]*\}")
@@ -73,7 +74,7 @@ class Scope:
             if not at and not self.arguments:
                 return (self.places.shell,)
             return self.arguments[at] if at < len(self.arguments) else UNKNOWN
-        return self.variables.get(name, UNKNOWN)
+        return self.variables.get(name, (UNSEEN,))
 
 
 def scope_of(places: Places) -> Scope:
@@ -97,7 +98,7 @@ def either(*groups: Texts) -> Texts:
 
 def clouded(texts: Texts) -> Texts:
     """Something that is made of these, and is not known."""
-    return (f"{PROJECT}/{UNSEEN}",) if any(PROJECT in text for text in texts) else UNKNOWN
+    return (f"{PROJECT}/{MADE}",) if any(PROJECT in text for text in texts) else UNKNOWN
 
 
 def pieces(text: str) -> list[str]:
@@ -212,7 +213,7 @@ def _parameter(body: str, scope: Scope, substitute: Substitute, base: int) -> Te
 def _alternative(name: str, value: Texts, word: Texts, operator: str, scope: Scope, *, is_set: bool) -> Texts:
     """A value with a default. A variable that neither the agent nor the line sets may be set all the same."""
     kind = operator[-1]
-    may_be_unset = not is_set or UNSEEN in value or (operator[0] == ":" and "" in value)
+    may_be_unset = not is_set or UNSEEN in value or MADE in value or (operator[0] == ":" and "" in value)
     may_be_set = not is_set or any(text or operator[0] != ":" for text in value)
     if kind == "?":
         return value
@@ -227,7 +228,7 @@ def _alternative(name: str, value: Texts, word: Texts, operator: str, scope: Sco
 
 def _without(text: str, pattern: str, operator: str) -> str:
     """`${X%…}` and `${X#…}`."""
-    if UNSEEN in text or MARKS & set(pattern):
+    if {UNSEEN, MADE} & set(text) or MARKS & set(pattern):
         return clouded((text,))[0]
     matches = re.compile(translate(pattern)).match
     cuts = range(len(text) + 1)
@@ -242,19 +243,21 @@ def _without(text: str, pattern: str, operator: str) -> str:
 
 def _outside(operator: str) -> str:
     """A part of the project's path: a folder above it, or a name."""
-    return f"{PROJECT}/.." if operator[0] == "%" else UNSEEN
+    return f"{PROJECT}/.." if operator[0] == "%" else MADE
 
 
 def parent(path: str) -> str:
     """What `dirname` prints."""
     above = posixpath.dirname(path.rstrip("/") or "/") or "."
+    if {UNSEEN, MADE} & set(path) - set(above):
+        return path
     return above if PROJECT not in path or PROJECT in above else _outside("%")
 
 
 def last_name(path: str) -> str:
     """What `basename` prints."""
     name = posixpath.basename(path.rstrip("/")) or "/"
-    return UNSEEN if MARKS & set(name) else name
+    return MADE if MARKS & set(name) else name
 
 
 def under(folders: Texts, path: str) -> Texts:
