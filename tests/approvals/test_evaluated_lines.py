@@ -338,14 +338,14 @@ def test_what_runs_but_has_no_place_for_its_copy_is_named_or_refused(
 
 
 LINES = st.recursive(
-    st.sampled_from([start for start in STARTS if start.count("FILE") == 1 and "case" not in start][:40]),
+    st.sampled_from([start for start in STARTS if start.count("FILE") == 1 and "case" not in start]),
     lambda inner: st.one_of(
         st.builds("bash -c {}".format, inner.map(shlex.quote)),
         st.builds("eval {}".format, inner.map(shlex.quote)),
-        st.builds("cd / && ({}\\n)".format, inner),
+        st.builds("cd / && ({}\n)".format, inner),
         st.builds("cd hooks; {}".format, inner),
         st.builds("if true; then {}\nfi".format, inner),
-        st.builds('echo "$({}\\n)"'.format, inner),
+        st.builds('echo "$({}\n)"'.format, inner),
         st.builds("env X=1 bash -c {}".format, inner.map(shlex.quote)),
         st.builds("{}\n{}".format, st.sampled_from(["X=/", "export X=hooks", "unset X", "set -- a b"]), inner),
     ),
@@ -355,7 +355,10 @@ LINES = st.recursive(
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(line=LINES, folder=st.sampled_from(FOLDERS[:6]))
-def test_what_is_found_in_a_line_is_what_a_shell_runs(project: Path, line: str, folder: str) -> None:
+def test_what_is_found_in_a_line_is_what_a_shell_runs_and_its_copy_runs_instead(
+    project: Path, tmp_path: Path, line: str, folder: str
+) -> None:
+    put(project, "approved")
     whole = line_of(line, folder)
     one = hook(project, whole, project=str(project))
     command = cast("Command", one.action)
@@ -364,3 +367,9 @@ def test_what_is_found_in_a_line_is_what_a_shell_runs(project: Path, line: str, 
     printed = run([SHELL, "-c", whole], project)
 
     assert found - {"/bin/sh"} == ({str(project / "hooks" / "check")} if "approved" in printed else set())
+    try:
+        copies, bundle = approved(tmp_path, one)
+    except HooktrayError:  # a line that cannot be rewritten is not run at all
+        return
+    put(project, "planted")
+    assert "planted" not in run(list(CommandResolver(copies).argv(bundle.hook, bundle.digest)), project)

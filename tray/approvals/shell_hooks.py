@@ -245,7 +245,7 @@ def require_line(hook: Hook, command: Command) -> None:
     try:
         script = script_of(hook, command)
     except ValueError as error:
-        raise HooktrayError(f"{hook.name}: {error}", hint="close the quotes in its command") from error
+        raise HooktrayError(f"{hook.name}: {error}", hint="close its quotes, or put it into a script") from error
     uses_project = any(PROJECT in field.text for part, _ in script.scripts() for field in _fields(part))
     for one in runs(script, command.folder):
         _reject_project(one.shown, is_there=one.in_project or (uses_project and MADE in one.field.text))

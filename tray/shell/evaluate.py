@@ -49,6 +49,7 @@ from tray.shell.split import (
 from tray.text.words import word_set
 
 DEPTH = 6  # lines inside each other
+_LINE_LIMIT = 200  # of all lines inside one
 _DECLARATIONS = word_set("declare export local readonly typeset")
 _OPENING = word_set("case for if select until while")
 _CLOSING = word_set("done esac fi")
@@ -179,10 +180,12 @@ def _is_inside(start: int, end: int, others: Iterable[tuple[int, int]]) -> bool:
 class _Evaluator:
     def __init__(self, find_code: FindCode, reads_code: Reads) -> None:
         self._find_code, self._reads_code = find_code, reads_code
+        self._left = _LINE_LIMIT
 
     def script(self, line: str, scope: Scope, depth: int) -> tuple[Script, Texts]:
         """The line, and what it prints."""
-        if depth > DEPTH:
+        self._left -= 1
+        if depth > DEPTH or self._left < 0:
             raise ValueError(TOO_LONG)
         return _Line(self, line, scope, depth).script()
 
@@ -406,8 +409,17 @@ def _is_descriptor(word: ShellWord, line: str) -> bool:
 
 
 def _variants(columns: list[list[tuple[Field, ...]]]) -> tuple[tuple[Field, ...], ...]:
-    found = (tuple(field for one in row for field in one) for row in product(*columns))
-    return tuple(islice(found, MOST))
+    """Every list of words; where there are too many of them, the last one has its varying words unknown."""
+    found = tuple(islice(product(*columns), MOST + 1))
+    if len(found) > MOST:
+        vague = [column if len(column) == 1 else [_vague(column)] for column in columns]
+        found = (*found[:MOST], *product(*vague))
+    return tuple(tuple(field for one in row for field in one) for row in found)
+
+
+def _vague(column: list[tuple[Field, ...]]) -> tuple[Field, ...]:
+    fields = [field for one in column for field in one]
+    return tuple(Field(text=clouded(tuple(one.text for one in fields))[0], word=field.word) for field in fields[:1])
 
 
 def _printed(commands: Sequence[SimpleCommand]) -> Texts:

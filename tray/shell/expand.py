@@ -89,7 +89,7 @@ def scope_of(places: Places) -> Scope:
 def joined(*parts: Texts) -> Texts:
     """Every combination, up to a limit; what is beyond it is not known."""
     found = tuple(dict.fromkeys("".join(one) for one in islice(product(*parts), MOST + 1)))
-    return found if len(found) <= MOST else (*found[:MOST], UNSEEN)
+    return found if len(found) <= MOST else (*found[:MOST], *clouded(tuple(text for part in parts for text in part)))
 
 
 def either(*groups: Texts) -> Texts:
@@ -205,7 +205,7 @@ def _parameter(body: str, scope: Scope, substitute: Substitute, base: int) -> Te
         operator, word = other[1], expand(other[2], scope, substitute, base + body.index(rest) + len(other[1]))
         return _alternative(name, value, word, operator, scope, is_set=is_set)
     if cut := _CUT.fullmatch(rest):
-        (pattern, *_) = expand(cut[2], scope, substitute, base)
+        (pattern, *_) = expand(cut[2].strip("'\""), scope, substitute, base, quoted=True)
         return tuple(dict.fromkeys(_without(text, plain(pattern), cut[1]) for text in value))
     return clouded(value)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from itertools import groupby
@@ -172,19 +171,6 @@ def commands(found: list[ShellWord]) -> Iterator[list[ShellWord]]:
             yield [word for word in group[start:] if not word.is_output]
 
 
-def rewrite(
-    line: str, found: list[ShellWord], replacement: Callable[[ShellWord], str | None], names: Collection[str]
-) -> str:
-    """The line with other words in place of some, and with the placeholders `names` as variables of the shell."""
-    parts: list[str] = []
-    at = 0
-    for word in found:
-        other = replacement(word)
-        parts += [without_env(line[at : word.start]), other if other is not None else _word(word.raw, names)]
-        at = word.end
-    return "".join((*parts, without_env(line[at:])))
-
-
 def fill(text: str, placeholders: Mapping[str, str]) -> str:
     """The text with the known values put in unquoted; anything else stays as it is."""
     return _PLACEHOLDER.sub(lambda found: placeholders.get(found[2], found[0]) if not found[1] else found[0], text)
@@ -194,10 +180,6 @@ def option_prefix(text: str) -> str:
     """`--rules=` of `--rules=./rules.json`."""
     found = _PREFIX.match(text)
     return found[0] if found else ""
-
-
-def quote(word: ShellWord, path: str) -> str:
-    return shlex.quote(word.prefix + path)
 
 
 class _Reader:
@@ -356,18 +338,8 @@ def _filled(text: str, placeholders: Mapping[str, str]) -> tuple[str, bool]:
     return full, re.search(r"\$[\w{(]", full) is None
 
 
-def _word(raw: str, names: Collection[str]) -> str:
-    """Placeholders as variables, also where single quotes would keep the shell from looking."""
-    parts = []
-    for atom in _ATOM.finditer(raw):
-        is_quoted = atom[0][0] == "'"
-        text = atom[0]
-        parts.append(_PLACEHOLDER.sub(lambda found: _splice(found, names), text) if is_quoted else without_env(text))
-    return "".join(parts)
-
-
 def spliced(word: ShellWord, names: Collection[str]) -> Iterator[tuple[int, int, str]]:
-    """Each part of a whole word in single quotes that has a placeholder, as `rewrite` writes it."""
+    """Each part of a whole word in single quotes that has a placeholder, as a variable that the shell puts in."""
     at = 0
     while at < len(word.raw):
         end = max(atom_end(word.raw, at), at + 1)
