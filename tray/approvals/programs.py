@@ -40,12 +40,10 @@ FILE_OPTIONS = {
     "hash": ("-p",),
 }
 REPEATERS = word_set("find parallel xargs")  # their command gets words that the line does not show
+# Options of these whose value is a line for a shell.
 CODE_OPTIONS = {
-    "env": word_set("-S --split-string"),
-    "flock": word_set("-c --command"),
-    "runuser": word_set("-c --command"),
-    "script": word_set("-c --command"),
-    "su": word_set("-c --command"),
+    **dict.fromkeys(word_set("flock runuser script su"), lazy_pattern(r"-[a-zA-Z]*c|--command")),
+    "env": lazy_pattern(r"-\w*S|--split-string"),
 }
 RUNNERS = {  # with the words behind which a command follows
     "bunx": (),
@@ -71,6 +69,7 @@ SCRIPT = lazy_pattern(
     r"|ts|tsx|zsh)",
     re.IGNORECASE,
 )
+PLACERS = word_set("cp curl dd install ln mv patch rsync sed tee wget")  # they write files that their words name
 NON_EXECUTING = READERS | WRITERS | word_set("curl git wget")  # what they name they do not run
 QUOTED_HINT = "put the line into a script, or name the file outside of the quotes"
 MISSING_HINT = "write its whole path, or put it there first"
@@ -99,7 +98,8 @@ def find_code(argv: Sequence[str]) -> Iterator[Code]:
     takes_more = any(PurePath(word).name in REPEATERS for word in argv)
     for position, is_script in program_positions(argv, 0):
         name, found = PurePath(argv[position]).name, parse_invocation(argv[position:])
-        options = [at for at in range(position + 1, last) if argv[at] in CODE_OPTIONS.get(name, ())]
+        pattern = CODE_OPTIONS.get(name)
+        options = [at for at in range(position + 1, last) if pattern and pattern.fullmatch(argv[at])]
         if is_script:
             continue
         if name in EVALUATORS and position < last:

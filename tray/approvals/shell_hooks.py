@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from tray.agents.placeholders import declared_values, project_placeholders
 from tray.approvals.command_words import is_user_file, program_of, split_line
 from tray.approvals.programs import (
+    PLACERS,
     QUOTED_HINT,
     REPEATERS,
     SCRIPT,
@@ -40,6 +41,7 @@ BUILTINS = word_set("""
 . : [ [[ break case cd continue do done echo elif else esac eval exit export false fi for function if in local printf
 pwd read return set shift source test then trap true type umask unset until wait while { }
 """)
+DEVICES = "/dev/"
 # Variables whose value makes a program load code.
 LOADING_VARIABLES = INJECTIONS | word_set(
     "DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH GIT_EXTERNAL_DIFF GIT_PAGER GIT_SSH_COMMAND LD_LIBRARY_PATH LD_PRELOAD "
@@ -247,10 +249,13 @@ def require_line(hook: Hook, command: Command) -> None:
     except ValueError as error:
         raise HooktrayError(f"{hook.name}: {error}", hint="close its quotes, or put it into a script") from error
     uses_project = any(PROJECT in field.text for part, _ in script.scripts() for field in _fields(part))
+    written = set(_written(script, command))
     for one in runs(script, command.folder):
         _reject_project(one.shown, is_there=one.in_project or (uses_project and MADE in one.field.text))
         require_safe_imports([word if is_plain(word) else "" for word in one.argv[one.position :]])
-        if one.path:
+        if one.path and one.path in written:
+            raise HooktrayError(f"{one.shown}: the line writes what it runs", hint="run a file that is there before")
+        if one.path and not one.path.startswith(DEVICES):
             require_file(one.field.text, one.path, is_script=one.is_script)
         can_move = one.is_movable and (command.shell or not one.is_nested)
         if one.path and is_user_file(one.path) and not can_move:
@@ -263,6 +268,16 @@ def require_line(hook: Hook, command: Command) -> None:
         for command_part in part.commands:
             _require_stdin_imports(command_part)
             _check_foreign_code(command_part, hook)
+
+
+def _written(script: Script, command: Command) -> Iterator[str]:
+    """The files that the line makes."""
+    for part, _ in script.scripts():
+        for one in part.commands:
+            names = {variant[0].text for variant in one.variants if variant}
+            for field in one.fields:
+                if field.word.is_output or names & PLACERS:
+                    yield _location(field, one, command)
 
 
 def _reject_project(shown: str, *, is_there: bool) -> None:

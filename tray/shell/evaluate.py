@@ -315,6 +315,8 @@ class _Line:
         argv = [field.text for field in variant]
         for one in self._evaluator.code(argv):
             scope = during.copy(is_child=argv[one.first - 1] not in ("eval", "trap"))
+            if argv[0] == "eval":
+                scope = self._scope  # what it sets stays
             _set_all(scope, argv[: one.first])
             if one.arguments:
                 scope.arguments = tuple(
@@ -356,8 +358,9 @@ class _Line:
         elif name in _OPENING:
             self._blocks.append(scope.folder)
         keep = partial(_keep, scope, conditional=conditional)
-        if name == "for" and len(argv) > 2:
-            keep(argv[1], tuple(argv[3:])[: MOST + 1] or UNKNOWN)
+        if name == "for" and len(argv) > 1:
+            given = tuple(argv[3:]) if argv[2:] else tuple(text for one in scope.arguments[1:] for text in one)
+            keep(argv[1], given[: MOST + 1] or UNKNOWN)
         elif name in _DECLARATIONS:
             for word in argv[1:]:
                 if found := SETTING.fullmatch(word):
@@ -379,9 +382,12 @@ class _Line:
                 scope.variables[word] = ("",)
         elif name == "set" and "--" in argv:
             scope.arguments = (scope.value("0"), *((text,) for text in argv[argv.index("--") + 1 :]))
+        elif name == "shift" and scope.arguments:
+            by = int(argv[1]) if argv[1:] and argv[1].isdigit() else 1
+            scope.arguments = (scope.arguments[0], *scope.arguments[1 + by :])
         elif name in ("read", "mapfile", "readarray"):
-            given = self._commands[-1].redirects
-            texts = tuple(one.text for one in given if one.word.redirect == "<<<") or UNKNOWN
+            redirects = self._commands[-1].redirects
+            texts = tuple(one.text for one in redirects if one.word.redirect == "<<<") or UNKNOWN
             for word in argv[1:]:
                 if re.fullmatch(r"[A-Za-z_]\w*", word):
                     scope.variables[word] = texts
@@ -457,6 +463,8 @@ def _output(argv: list[str], scope: Scope) -> Texts:
         return _printf(argv[1:])
     if name in ("command", "type", "which") and len(words) == 1:
         return (words[0],)
+    if name == "printenv" and len(words) == 1:
+        return scope.value(words[0])
     if name == "git" and argv[-2:] == ["rev-parse", "--show-toplevel"]:
         folders = under(scope.cwd, argv[2]) if argv[1] == "-C" else scope.cwd
         root = scope.places.root
