@@ -154,6 +154,11 @@ def test_a_line_without_a_shell_is_read_as_closely(tmp_path: Path, line: str) ->
         "sh < check",
         ". ./check",
         "find /bin/sh -maxdepth 0 -exec ./check {} +",
+        "sh -c ./check",
+        "eval 'sh ./check'",
+        'echo "$(./check)"',
+        "echo `./check`",
+        "cat <<E\n$(./check)\nE",
     ],
 )
 def test_what_is_there_runs_as_approved_whatever_the_agents_folder_holds(tmp_path: Path, line: str) -> None:
@@ -173,12 +178,11 @@ def test_what_is_there_runs_as_approved_whatever_the_agents_folder_holds(tmp_pat
     assert done.stdout == b"approved\n"
 
 
-@pytest.mark.parametrize("line", ["sh -c ./check", "eval 'sh ./check'", 'echo "$(./check)"', "sh -c {}/check"])
-def test_what_stands_in_a_text_cannot_be_replaced_by_its_copy_and_is_refused(tmp_path: Path, line: str) -> None:
+def test_in_a_text_that_no_shell_reads_a_copy_has_no_place(tmp_path: Path) -> None:
     (tmp_path / "check").write_text("#!/bin/sh\n")
 
-    with pytest.raises(HooktrayError, match="approved copy cannot stand"):
-        read_bundle(hook(tmp_path, line.format(tmp_path)))
+    with pytest.raises(HooktrayError, match="approved copy cannot be written"):
+        read_bundle(hook(tmp_path, "env sh -c ./check", shell=False))
 
 
 def test_a_projects_own_settings_may_name_its_files_by_the_project(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def test_what_a_line_runs_behind_a_text_is_the_approved_copy(house: House, tmp_p
 def test_what_a_text_runs_is_named_in_the_review(house: House, tmp_path: Path) -> None:
     declare(house, {"claude-code": str(claude(tmp_path / "c", "cat <<E\n$(./later.sh)\nE"))}, approve=False)
 
-    assert "when the hook runs: cat, $(./later.sh)" in review(house.catalog.states[0], house.stores.copies, {})
+    assert "when the hook runs: cat, ./later.sh" in review(house.catalog.states[0], house.stores.copies, {})
 
 
 def test_an_unapproved_hook_of_a_source_never_runs(house: House, tmp_path: Path) -> None:

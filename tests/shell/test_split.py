@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 
 import pytest
 from every import every
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tray.shell.split import commands, quote, rewrite, words
+from tray.shell.split import commands, words
 
 PLACES = {"CLAUDE_PROJECT_DIR": "/p", "pluginDir": "/plug in", "HOME": "/h"}
 
@@ -70,43 +69,6 @@ def test_what_is_written_to_is_known() -> None:
 def run(line: str, **variables: str) -> str:
     environment = {"PATH": "/usr/bin:/bin", **variables}
     return subprocess.run(["/bin/sh", "-c", line], env=environment, capture_output=True, check=True).stdout.decode()
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="runs a POSIX shell")
-@pytest.mark.parametrize("line", ["echo ${cwd}", 'echo "${cwd}"', "echo '${cwd}'", "echo 'a'${cwd}''"])
-def test_a_placeholder_is_put_in_by_the_shell_wherever_it_stands(line: str) -> None:
-    told = rewrite(line, words(line, {}), lambda word: None, {"cwd"})
-
-    assert run(told, cwd="/a;echo evil").strip().lstrip("a") in ("/a;echo evil", "/;echo evil")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="runs a POSIX shell")
-def test_an_unknown_one_in_single_quotes_stays_as_it_is() -> None:
-    line = "echo '${other}' ${env:NAME}"
-
-    told = rewrite(line, words(line, {}), lambda word: None, {"cwd"})
-
-    assert run(told, other="x", NAME="me") == "${other} me\n"
-
-
-def test_a_word_is_replaced_as_one_word() -> None:
-    line = "cat --rules=./r.json;echo done"
-    found = words(line, {})
-
-    told = rewrite(line, found, lambda word: quote(word, "/a b'c") if word.value == "./r.json" else None, ())
-
-    assert told == "cat '--rules=/a b'\"'\"'c';echo done"
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="runs a POSIX shell")
-@given(st.text(alphabet="ab/ '\"\\$X{}()<>|&;#`\n*~=-"))
-def test_a_line_without_placeholders_stays_as_it_is(line: str) -> None:
-    try:
-        found = words(line, {})
-    except ValueError:
-        return
-
-    assert rewrite(line, found, lambda word: None, ()) == line
 
 
 @settings(max_examples=150)

@@ -7,14 +7,13 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
-from tray.agents.placeholders import declared_values
 from tray.approvals.command_words import SYSTEM_FOLDERS, absolute
 from tray.approvals.dependencies import PROGRAMS, EntryPoint
-from tray.approvals.programs import SCRIPT, program_positions, takes_code_from_stdin
+from tray.approvals.programs import SCRIPT, program_positions
+from tray.approvals.shell_hooks import runs, script_of
 from tray.execution.script import HEAD, ProgramSource, interpreter_name, parse_invocation
 from tray.files import file_head
 from tray.model.hook import Command, Hook
-from tray.shell import split
 
 BINARY = (b"\x7fELF", b"MZ", b"\xca\xfe\xba\xbe", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe")
 DEVICES = "/dev/"
@@ -32,17 +31,10 @@ def in_argv(argv: Sequence[str], command: Command) -> Iterator[EntryPoint]:
 
 def in_shell(hook: Hook, command: Command) -> Iterator[EntryPoint]:
     """The same for a line for a shell. Raises ValueError when a quote is not closed."""
-    words = split.words(command.line, declared_values(hook, command))
-    for group in split.commands(words):
-        argv = [word.text for word in group]
-        for position, is_script in program_positions(argv, 0):
-            word = group[position]
-            if word.is_literal and (is_script or "/" in word.text):
-                program = _interpreter(argv, position) if is_script else ""
-                yield from _entry_point(absolute(word.text, command.folder), program)
-        plain = [word.text for word in group if not word.redirect]
-        if plain and takes_code_from_stdin(plain):
-            yield from _stdin_programs(group, words, command.folder)
+    for one in runs(script_of(hook, command), command.folder):
+        if one.path:
+            program = _interpreter(one.argv, one.position) if one.is_script else ""
+            yield from _entry_point(one.path, program)
 
 
 def _entry_point(path: str, program: str, *, by_name: bool = False) -> Iterator[EntryPoint]:
@@ -75,16 +67,6 @@ def data_words(words: Sequence[tuple[str, str]], run: set[str]) -> Iterator[tupl
         written = re.search(r"(?:^|=)[\"']?(?:\.\.?/|~/|/)", text) and not SCRIPT.fullmatch(text)
         if written or os.path.isfile(path):  # noqa: PTH113
             yield text, path
-
-
-def _stdin_programs(
-    group: Sequence[split.ShellWord], words: Sequence[split.ShellWord], folder: str
-) -> Iterator[EntryPoint]:
-    """What an interpreter reads as its program: the files behind `<`, or those that the rest of the line gives it."""
-    others = (word for word in words if word.command != group[0].command)
-    for word in (*others, *(word for word in group if word.redirect == "<")):
-        if word.is_literal and not word.is_output and (word.redirect or "/" in word.text) and "://" not in word.text:
-            yield from _entry_point(absolute(word.text, folder), group[0].text)
 
 
 def _interpreter(argv: Sequence[str], position: int) -> str:

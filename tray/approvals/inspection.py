@@ -28,7 +28,7 @@ from tray.approvals.command_words import (
 )
 from tray.approvals.dependencies import MAX_FILES, MAX_SIZE, Dependencies, EntryPoint, Inclusion, scan
 from tray.approvals.dependencies.analysis import InclusionKind
-from tray.approvals.programs import MissingError, require_present
+from tray.approvals.programs import MissingError
 from tray.errors import HooktrayError
 from tray.files import file_head
 from tray.lazy_dataclass import dataclass, field, replace
@@ -67,10 +67,9 @@ def inspect(hook: Hook) -> Inspection:
     if not isinstance(hook.action, Command):
         return Inspection(bundle=Bundle(hook=hook))
     stamps = file_stamps(hook)
-    if hook.action.shell:
-        shell_hooks.require_line(hook, hook.action)
-    else:
-        _require_present(hook, hook.action)
+    if not hook.action.shell:
+        _require_program(hook, hook.action)
+    shell_hooks.require_line(hook, hook.action)
     reader = _Contents()
     run_files = tuple(entries_of(hook, hook.action))
     entries = tuple(entry for entry in run_files if entry.is_copied)
@@ -180,13 +179,12 @@ def _named(hook: Hook, command: Command) -> Iterator[str]:
     return (word.path for word in words_of(hook, command))
 
 
-def _require_present(hook: Hook, command: Command) -> None:
-    """What would be run has to be here to be read; else the agent's own folder could supply it later."""
+def _require_program(hook: Hook, command: Command) -> None:
+    """What starts has to be here to be read; else the agent's own folder could supply it later."""
     program = program_of(hook, command)
-    first, *others = (fill(word, declared_values(hook, command)) for word in split_line(command.line))
     if not program or not os.path.isfile(program):  # noqa: PTH113 - Path.is_file raises for some names
+        first = fill(split_line(command.line)[0], declared_values(hook, command))
         raise MissingError(f"{first}: there is no such program", hint="write its path, or put it there first")
-    require_present([program, *others], command.folder)
 
 
 def _listed(hook: Hook, command: Command) -> Iterator[str]:

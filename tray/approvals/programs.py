@@ -8,22 +8,60 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import PurePath
 
-from tray.approvals.command_words import SYSTEM_FOLDERS, absolute
 from tray.errors import HooktrayError
-from tray.execution.script import INTERPRETERS, SHELL, VERSION, ProgramSource, parse_invocation
+from tray.execution.script import (
+    INTERPRETERS,
+    SHELL,
+    VERSION,
+    ProgramSource,
+    interpreter_name,
+    parse_invocation,
+)
 from tray.lazy_pattern import lazy_pattern
 from tray.protection.file_effects import READERS, WRITERS
 from tray.shell import split
+from tray.shell.evaluate import Code
 from tray.text.words import word_set
 
 WRAPPERS_WITH_ARGUMENT = word_set("flock setpriv systemd-run")  # they run the command behind a word of their own
+ALL_WRAPPERS = split.WRAPPERS | WRAPPERS_WITH_ARGUMENT | word_set("builtin coproc strace unshare watch")
+OWN_VALUES = {"env": word_set("-C -S -u --chdir --split-string --unset")}  # options whose value is no command
 FIND_ACTIONS = word_set("-exec -execdir -ok -okdir")  # of find
 EVALUATORS = word_set("eval trap")
 SOURCE_COMMANDS = word_set(". source")
-FILE_OPTION_PROGRAMS = word_set("awk gawk make mawk nawk sed")  # `-f FILE` is a program to them
+AWKS = word_set("awk gawk mawk nawk")
+# The options whose file is a program to them.
+FILE_OPTIONS = {
+    **dict.fromkeys(AWKS | {"make", "sed"}, ("-f", "--file")),
+    "enable": ("-f",),
+    "hash": ("-p",),
+}
+REPEATERS = word_set("find parallel xargs")  # their command gets words that the line does not show
+# Options of these whose value is a line for a shell.
+CODE_OPTIONS = {
+    **dict.fromkeys(word_set("flock runuser script su"), lazy_pattern(r"-[a-zA-Z]*c|--command")),
+    "env": lazy_pattern(r"-\w*S|--split-string"),
+}
+RUNNERS = {  # with the words behind which a command follows
+    "bunx": (),
+    "npm": ("exec", "x"),
+    "npx": (),
+    "pipenv": ("run",),
+    "pnpm": ("exec", "dlx"),
+    "poetry": ("run",),
+    "uv": ("run",),
+    "uvx": (),
+    "yarn": ("exec", "dlx"),
+}
+RUNTIMES = word_set("bun deno run-parts ts-node tsx")
+LOADING = word_set("--import --init-file --loader --rcfile --require -r")
+STARTING_CODE = lazy_pattern(
+    r"""\b(?:exec\w*|system|popen|spawn\w*|subprocess|eval|runpy|import_module|__import__|qx|do\s*["'./]|getline)\b"""
+    r"""|\bimport\s*\(|\brequire\b(?!\(?\s*["'][\w:]+["'])|`|\|\s*["']"""
+)
 NUMBER = lazy_pattern(r"[\d.]+[smhd]?")
 ASSIGNMENT = lazy_pattern(r"[A-Za-z_]\w*\+?=")
 SCRIPT = lazy_pattern(
@@ -31,8 +69,8 @@ SCRIPT = lazy_pattern(
     r"|ts|tsx|zsh)",
     re.IGNORECASE,
 )
+PLACERS = word_set("cp curl dd install ln mv patch rsync sed tee wget")  # they write files that their words name
 NON_EXECUTING = READERS | WRITERS | word_set("curl git wget")  # what they name they do not run
-DEPTH = 5
 QUOTED_HINT = "put the line into a script, or name the file outside of the quotes"
 MISSING_HINT = "write its whole path, or put it there first"
 
@@ -41,57 +79,56 @@ class MissingError(HooktrayError):
     """What a hook would run is not there."""
 
 
-def require_present(argv: Sequence[str], folder: str, known: Callable[[str], bool] = bool, depth: int = 0) -> None:
-    """Raise HooktrayError for what this command would run and is not a file. `known` words have no unknown variables.
+def require_file(word: str, path: str, *, is_script: bool) -> None:
+    """Raise MissingError unless the program or script that a word names is there."""
+    if not os.path.isfile(path):  # noqa: PTH113 - Path.is_file raises for some names
+        what = "file" if is_script else "program"
+        raise MissingError(f"{word}: there is no such {what}", hint=f"it is looked for at {path}; {MISSING_HINT}")
 
-    With a `depth` it is inside a text, where no word can be replaced by its approved copy.
-    """
+
+def reads_code(argv: Sequence[str]) -> bool:
+    """Whether these words start an interpreter that runs what it reads."""
+    found = (parse_invocation(argv[position:]) for position, is_script in program_positions(argv, 0) if not is_script)
+    return any(one is not None and one.source is ProgramSource.STDIN for one in found)
+
+
+def find_code(argv: Sequence[str]) -> Iterator[Code]:
+    """Lines for a shell among the words: of `sh -c`, `eval`, `trap`, `su -c`, `env -S`."""
+    last = len(argv) - 1
+    takes_more = any(PurePath(word).name in REPEATERS for word in argv)
     for position, is_script in program_positions(argv, 0):
-        word = argv[position]
-        if not known(word):
+        name, found = PurePath(argv[position]).name, parse_invocation(argv[position:])
+        pattern = CODE_OPTIONS.get(name)
+        options = [at for at in range(position + 1, last) if pattern and pattern.fullmatch(argv[at])]
+        if is_script:
             continue
-        _require_safe_imports(argv[position:])
-        if not (is_script or "/" in word or "\\" in word):
-            continue
-        path = absolute(word, folder)
-        if depth and not path.startswith(SYSTEM_FOLDERS):
-            raise HooktrayError(
-                f"{word}: named inside a text, where its approved copy cannot stand", hint=QUOTED_HINT
-            )
-        if not os.path.isfile(path):  # noqa: PTH113 - Path.is_file raises for some names
-            what = "file" if is_script else "program"
-            raise MissingError(
-                f"{word}: there is no such {what}", hint=f"it is looked up in {folder}; {MISSING_HINT}"
-            )
-    for code in _shell_code(argv):
-        require_line_present(code, folder, depth + 1)
+        if name in EVALUATORS and position < last:
+            yield Code(first=position + 1, last=last if name == "eval" else position + 1)
+        elif options:
+            yield Code(first=options[0] + 1, last=options[0] + 1)
+        elif found and found.source is ProgramSource.CODE and found.place > 0 and is_shell(name):
+            at = position + found.place
+            yield Code(first=at, last=at, arguments=tuple(argv[at + 1 :]), takes_more=takes_more)
 
 
-def require_line_present(line: str, folder: str, depth: int = 1) -> None:
-    """The same for a line that a shell is given inside another one."""
-    if depth > DEPTH:
-        raise HooktrayError("too many shells inside each other", hint=QUOTED_HINT)
-    try:
-        found, _ = split.parse(line, {})
-        inside = [one for word in found if has_substitution(word) for one in split.substitutions(word.raw)]
-    except ValueError as error:
-        raise HooktrayError(f"{line[:60]}: {error}", hint="close the quotes in its command") from error
-    for group in split.commands(found):
-        plain = {word.text for word in group if word.is_literal}
-        require_present([word.text for word in group], folder, plain.__contains__, depth)
-    for one in inside:
-        require_line_present(one, folder, depth + 1)
+def foreign_code(argv: Sequence[str]) -> Iterator[int]:
+    """The positions of words that are code for another interpreter than a shell."""
+    for position, is_script in program_positions(argv, 0):
+        found = None if is_script else parse_invocation(argv[position:])
+        is_other = interpreter_name(argv[position]) and not is_shell(argv[position])
+        if found and found.source is ProgramSource.CODE and found.place > 0 and is_other:
+            yield position + found.place
+        elif PurePath(argv[position]).name in AWKS and not is_script:
+            yield from (at for at in range(position + 1, len(argv)) if not argv[at].startswith("-"))
 
 
-def has_substitution(word: split.ShellWord) -> bool:
-    """Whether the shell may run something to make this word."""
-    return not word.is_literal and word.raw[:1] != "'"
+def starts_others(code: str) -> bool:
+    """Whether code in another language may run files that it names."""
+    return STARTING_CODE.search(code) is not None
 
 
-def takes_code_from_stdin(argv: Sequence[str]) -> bool:
-    """Whether this is an interpreter that runs what it reads."""
-    found = parse_invocation(argv) if argv else None
-    return found is not None and found.source is ProgramSource.STDIN
+def is_shell(program: str) -> bool:
+    return INTERPRETERS.get(VERSION.sub("", PurePath(program).name)) is SHELL
 
 
 def program_positions(argv: Sequence[str], at: int) -> Iterator[tuple[int, bool]]:
@@ -100,21 +137,50 @@ def program_positions(argv: Sequence[str], at: int) -> Iterator[tuple[int, bool]
         return
     yield at, False
     name, found = PurePath(argv[at]).name, parse_invocation(argv[at:])
-    if name in split.WRAPPERS | WRAPPERS_WITH_ARGUMENT:
+    if name in ALL_WRAPPERS:
         for position in _wrapped_positions(argv, at + 1, skip=name in WRAPPERS_WITH_ARGUMENT):
-            yield from program_positions(argv, position)
+            if argv[position - 1] not in OWN_VALUES.get(name, ()):
+                yield from program_positions(argv, position)
     elif name == "find":
         for position in (position for position, word in enumerate(argv) if position > at and word in FIND_ACTIONS):
             yield from program_positions(argv, position + 1)
+    elif name in RUNNERS and (start := _runner_start(argv, at, RUNNERS[name])):
+        for position in _wrapped_positions(argv, start, skip=False):
+            yield from (
+                (one, is_script or bool(SCRIPT.fullmatch(argv[one])))
+                for one, is_script in program_positions(argv, position)
+            )
     elif argv[at] in SOURCE_COMMANDS:
         yield from ((position, True) for position in range(at + 1, min(at + 2, len(argv))))
     elif found is not None:
-        yield from ((at + found.place, True),) if found.source is ProgramSource.SCRIPT else ()
-    elif name in FILE_OPTION_PROGRAMS:
-        files = (position + 1 for position in range(at + 1, len(argv) - 1) if argv[position] in ("-f", "--file"))
+        behind = at + found.place if found.place > 0 else len(argv)
+        yield from ((position, True) for position in range(at + 1, behind) if _is_loaded(argv, position))
+        yield from ((behind, True),) if found.source is ProgramSource.SCRIPT else ()
+    elif name in FILE_OPTIONS:
+        files = (position + 1 for position in range(at + 1, len(argv) - 1) if argv[position] in FILE_OPTIONS[name])
         yield from ((position, True) for position in files)
     elif name not in NON_EXECUTING:
-        yield from ((position, True) for position in range(at + 1, len(argv)) if SCRIPT.fullmatch(argv[position]))
+        first = name in RUNTIMES  # its first path is a script, whatever its name ends in
+        for position in range(at + 1, len(argv)):
+            is_path = first and "/" in argv[position] and not argv[position].startswith("-")
+            first = first and not is_path
+            if is_path or SCRIPT.fullmatch(argv[position]):
+                yield position, True
+
+
+def _runner_start(argv: Sequence[str], at: int, verbs: Collection[str]) -> int:
+    """Behind the word that makes a runner of this program; 0 when it does something else."""
+    if not verbs:
+        return at + 1
+    return next((position + 1 for position in range(at + 1, len(argv)) if argv[position] in verbs), 0)
+
+
+def _is_loaded(argv: Sequence[str], position: int) -> bool:
+    """Whether an interpreter runs this file before its script: `node -r ./x`, `bash --rcfile x`."""
+    option, equals, _ = argv[position].partition("=")
+    if equals:
+        return option in LOADING and "/" in argv[position]
+    return argv[position - 1] in LOADING and "/" in argv[position]
 
 
 def _wrapped_positions(argv: Sequence[str], at: int, *, skip: bool) -> Iterator[int]:
@@ -133,7 +199,7 @@ def _wrapped_positions(argv: Sequence[str], at: int, *, skip: bool) -> Iterator[
             after_option = False
 
 
-def _require_safe_imports(argv: Sequence[str]) -> None:
+def require_safe_imports(argv: Sequence[str]) -> None:
     """Modules, and what code in a word imports, are looked for in the folder it runs in before anywhere else."""
     found = parse_invocation(argv)
     if found is None or not interprets_python(argv[0]) or {"I", "P"} & set(found.letters):
@@ -146,13 +212,3 @@ def _require_safe_imports(argv: Sequence[str]) -> None:
 
 def interprets_python(program: str) -> bool:
     return VERSION.sub("", PurePath(program).name) in ("python", "pythonw", "pypy")
-
-
-def _shell_code(argv: Sequence[str]) -> Iterator[str]:
-    """Lines for a shell among the words: of `sh -c`, `eval`, `trap`."""
-    for position, _ in program_positions(argv, 0):
-        name, found = PurePath(argv[position]).name, parse_invocation(argv[position:])
-        if name in EVALUATORS:
-            yield " ".join(argv[position + 1 : position + 2] if name == "trap" else argv[position + 1 :])
-        elif found and found.source is ProgramSource.CODE and INTERPRETERS.get(VERSION.sub("", name)) is SHELL:
-            yield argv[position + found.place]

@@ -17,7 +17,7 @@ from tray.approvals.dependencies import Inclusion
 from tray.approvals.dependencies.analysis import InclusionKind
 from tray.approvals.inspection import Inspection
 from tray.approvals.program_pins import program_names
-from tray.approvals.review_facts import facts
+from tray.approvals.review_facts import facts, unseen
 from tray.approvals.shell_hooks import uncovered_words
 from tray.approvals.variables import asked_for, grant_command
 from tray.language import count, phrase, say
@@ -133,6 +133,8 @@ def _sections(state: HookState, copies: Copies, environment: Mapping[str, str]) 
         gone = say("This hook is no longer declared. Approving that revokes it; until then its approved copy runs.")
         yield Section(kind=SectionKind.PROBLEMS, lines=(gone,))
         return
+    if lines := unseen(state.hook):
+        yield Section(kind=SectionKind.PROBLEMS, lines=lines)
     text = state.hook.source.text
     declared = text.splitlines() if text else definition_rows(state.hook.definition)
     yield Section(kind=SectionKind.DECLARED, lines=tuple(declared))

@@ -10,7 +10,7 @@ from tray.agents.protocol import is_gating, spec
 from tray.agents.registry import AGENTS, BUILT_IN
 from tray.approvals import user_startup_files
 from tray.approvals.catalog import HookState
-from tray.approvals.shell_hooks import uncovered_words
+from tray.approvals.shell_hooks import uncovered_words, unseen_words
 from tray.language import count, phrase, say
 from tray.model.decision import Verdict
 from tray.model.event import Capability, EventKind
@@ -76,6 +76,14 @@ def facts(one: HookState) -> tuple[tuple[str, str], ...]:
         (say("Afterwards"), _trial(hook)),
     )
     return tuple((label, text) for label, text in rows if text)
+
+
+def unseen(hook: Hook) -> tuple[str, ...]:
+    """What its line runs that no approval can cover, one line each: a person reads this first."""
+    if not isinstance(hook.action, Command):
+        return ()
+    words = unseen_words(hook, hook.action)
+    return tuple(say("runs something that Hooktray cannot see: {word}", word=first_line(word, 200)) for word in words)
 
 
 def moment(match: Match) -> str:

@@ -1,27 +1,37 @@
-"""Hooks that are lines for a shell: which of their words name files, and the same line on the approved copies."""
+"""What a hook's line runs, as its shell expands it: which files those are, and the line on the approved copies."""
 
 from __future__ import annotations
 
 import os
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from tray.agents.placeholders import declared_values, project_placeholders
-from tray.approvals.command_words import absolute
+from tray.approvals.command_words import is_user_file, program_of, split_line
 from tray.approvals.programs import (
+    PLACERS,
+    QUOTED_HINT,
+    REPEATERS,
     SCRIPT,
-    has_substitution,
+    find_code,
+    foreign_code,
     interprets_python,
     program_positions,
-    require_line_present,
-    require_present,
-    takes_code_from_stdin,
+    reads_code,
+    require_file,
+    require_safe_imports,
+    starts_others,
 )
 from tray.errors import HooktrayError
+from tray.execution.environment import INJECTIONS
+from tray.lazy_dataclass import dataclass
 from tray.model.hook import Command, Hook
 from tray.shell import split
-from tray.shell.split import substitutions
+from tray.shell.evaluate import SILENT, Field, Script, SimpleCommand, evaluate, rewrite
+from tray.shell.expand import GLOB, MADE, MARKS, PROJECT, UNSEEN, Places, Texts, under
 from tray.text.words import word_set
 
 if TYPE_CHECKING:
@@ -31,161 +41,418 @@ BUILTINS = word_set("""
 . : [ [[ break case cd continue do done echo elif else esac eval exit export false fi for function if in local printf
 pwd read return set shift source test then trap true type umask unset until wait while { }
 """)
+DEVICES = "/dev/"
+# Variables whose value makes a program load code.
+LOADING_VARIABLES = INJECTIONS | word_set(
+    "DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH GIT_EXTERNAL_DIFF GIT_PAGER GIT_SSH_COMMAND LD_LIBRARY_PATH LD_PRELOAD "
+    "PATH PERL5LIB PERL5OPT PYTHONHOME PYTHONPATH PYTHONSTARTUP"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A program, or a file that a program runs. `paths` are where it may lie; () for a name that is looked up."""
+
+    field: Field
+    is_script: bool
+    argv: tuple[str, ...]  # the words of its command
+    position: int  # among them
+    paths: tuple[str, ...]
+    shown: str  # the word of the hook's own line
+    is_nested: bool  # inside a text
+    is_movable: bool  # whether its copy can be written in its place
+
+    @property
+    def in_project(self) -> bool:
+        return any(PROJECT in text for text in (self.field.text, *self.paths))
+
+    @property
+    def path(self) -> str:
+        """The only file that it can be; "" when that is not known."""
+        return self.paths[0] if len(self.paths) == 1 and is_plain(self.paths[0]) else ""
+
+
+def script_of(hook: Hook, command: Command) -> Script:
+    """The hook's line with all that its words may become. Raises ValueError when a quote is not closed."""
+    line = command.line
+    if not command.shell:
+        first, *others = split_line(line)
+        words = [program_of(hook, command) or first, *others]
+        line = shlex.join(os.path.expanduser(word) for word in words)  # noqa: PTH111 - a word is no Path
+    return evaluate(line, places(hook, command), find_code, reads_code)
+
+
+def places(hook: Hook, command: Command) -> Places:
+    """What is known where the hook starts. A hook of no project starts in whichever project the agent works in."""
+    project = hook.match.project or PROJECT
+    values = {
+        **dict.fromkeys(project_placeholders(), project),
+        "HOME": str(Path.home()),
+        "HOOK_SOURCE_DIR": os.path.dirname(hook.source.path),  # noqa: PTH120
+        **declared_values(hook, command),
+    }
+    root = _repository(project) if hook.match.project else PROJECT
+    return Places(values=values, folder=command.folder, cwd=project, root=root, shell=command.interpreter or "sh")
+
+
+def runs(script: Script, folder: str, shown: str = "", *, is_movable: bool = True) -> Iterator[Run]:
+    """Everything that the line would run, also in the lines inside of it. It starts in `folder`."""
+    for command in script.commands:
+        for variant in command.variants:
+            argv = tuple(field.text.replace(GLOB, "*") for field in variant)
+            found = [(variant[position], position) for position, _ in program_positions(argv, 0)]
+            scripts = {position for position, is_script in program_positions(argv, 0) if is_script}
+            for field, position in found:
+                is_script = position in scripts
+                yield _run(field, command, argv, position, folder, shown, is_script=is_script, is_movable=is_movable)
+            code = [field for field, _ in found] + [variant[one.first] for one in find_code(argv)]
+            for field, giver in _code_files(script, command, code, argv):
+                words = (*argv[:1], field.text)
+                yield _run(field, giver, words, 1, folder, shown, is_script=True, is_movable=is_movable)
+    for inner in script.inner:
+        outer = shown or (script.line[inner.start : inner.end] if inner.is_quoted else "")
+        if inner.start == inner.end and inner.script.line:  # what another command prints
+            outer = outer or script.line
+        yield from runs(inner.script, folder, outer, is_movable=is_movable and inner.is_movable)
+
+
+def _run(
+    field: Field,
+    command: SimpleCommand,
+    argv: tuple[str, ...],
+    position: int,
+    folder: str,
+    shown: str,
+    *,
+    is_script: bool,
+    is_movable: bool,
+) -> Run:
+    text = _named_part(field.text) if position else field.text
+    is_path = is_script or "/" in text or "\\" in text
+    return Run(
+        field=field,
+        is_script=is_script,
+        argv=argv,
+        position=position,
+        paths=under(_start_folder(argv[:position], command.folder or (folder,)), text)
+        if is_path and text and "\0" not in text
+        else (),
+        shown=shown or field.word.raw,
+        is_nested=bool(shown),
+        is_movable=is_movable and len(_readings(field.word, command)) == 1,
+    )
+
+
+def _start_folder(argv: Sequence[str], folders: Texts) -> Texts:
+    """Where a program starts behind these words: `env -C DIR` goes to another folder first."""
+    for option, value in pairwise(argv):
+        if option in ("-C", "--chdir") and "env" in map(os.path.basename, argv):
+            return under(folders, value)
+    return folders
+
+
+def _code_files(
+    script: Script, command: SimpleCommand, code: Iterable[Field], argv: tuple[str, ...]
+) -> Iterator[tuple[Field, SimpleCommand]]:
+    """The files whose text an interpreter runs: on its stdin, or in `$(cat x)` where it expects code."""
+    files = [field for field in command.redirects if field.word.redirect == "<"]
+    if reads_code(argv):
+        yield from ((field, command) for field in files)
+        repeats = PurePath(argv[0]).name in REPEATERS
+        others = (
+            () if files else (one for one in script.commands if one is not command and _gives(one, repeats=repeats))
+        )
+        yield from ((field, one) for one in others for field in _named(one))
+    for word in {field.word.start: field.word for field in code if not field.is_known}.values():
+        for inner in script.inner:
+            if word.start <= inner.start and inner.end <= word.end and not inner.is_quoted:
+                yield from ((field, one) for one in inner.script.commands for field in _named(one))
+
+
+def _gives(command: SimpleCommand, *, repeats: bool) -> bool:
+    """Whether it may print a file that it names; `repeats`: also where it prints the name, as `xargs` runs that."""
+    names = {variant[0].text for variant in command.variants if variant}
+    return not names & SILENT and (repeats or not names & {"echo", "printf"})
+
+
+def _named(command: SimpleCommand) -> Iterator[Field]:
+    """The words that name files which the command reads."""
+    for variant in command.variants:
+        yield from (field for field in variant[1:] if "/" in field.text and "://" not in field.text)
+    yield from (field for field in command.redirects if field.word.redirect == "<")
 
 
 def paths(hook: Hook, command: Command) -> Iterator[str]:
     """Every path that a word may name. Raises ValueError when a quote is not closed."""
-    return (path for word in _words(hook, command) if (path := _path(word, command)))
+    for script, _ in script_of(hook, command).scripts():
+        for one in script.commands:
+            yield from (path for field in one.fields if (path := _path(field, one, command)))
 
 
 def named_paths(hook: Hook, command: Command) -> Iterator[tuple[str, str]]:
-    """Each word that may name a file, also one that is written to, with its path."""
-    for word in _words(hook, command):
-        if (
-            word.is_literal
-            and word.redirect != "<<<"
-            and word.value
-            and "\0" not in word.value
-            and not word.is_command
-        ):
-            yield word.raw, absolute(word.value, command.folder)
+    """Each word of the line that may name a file, also one that is written to, with its path."""
+    for script in _own_scripts(script_of(hook, command)):
+        for one in script.commands:
+            programs = {variant[0].word.start for variant in one.variants if variant}
+            for field in one.fields:
+                path = _location(field, one, command)
+                if path and field.word.redirect != "<<<" and field.word.start not in programs:
+                    yield field.word.raw, path
 
 
 def command_words(hook: Hook, command: Command) -> list[list[tuple[str, str]]]:
-    """The words of each simple command with the files that they name; those in any other place are apart."""
-    found = _words(hook, command)
-    groups = [[word for word in group if not word.redirect] for group in split.commands(found)]
-    plain = [group for group in groups if group and group[0].is_command and group[0].is_literal]
-    inside = {id(word) for group in plain for word in group}
-    others = [[("", ""), (word.text, _path(word, command))] for word in found if id(word) not in inside]
-    return [[(word.text, _path(word, command)) for word in group] for group in plain] + others
+    """The words of each simple command with the files that they name."""
+    return [
+        [(field.text, _path(field, one, command)) for field in fields]
+        for script, _ in script_of(hook, command).scripts()
+        for one in script.commands
+        for fields in (*one.variants, one.redirects)
+        if fields
+    ]
 
 
 def rewrite_line(hook: Hook, command: Command, starts: Starts) -> str:
     """The line with the copy of a file that it runs in its place, and with the whole path of data."""
+    script = script_of(hook, command)
+    own = {id(one) for part in _own_scripts(script) for one in part.commands}
 
-    def copy(word: split.ShellWord) -> str | None:
-        path = _path(word, command)
-        if start := starts(path):
-            *words, last = start.as_program if word.is_command else start.as_script
-            return " ".join((*map(shlex.quote, words), split.quote(word, last)))
-        relative = path and not word.value.startswith(("/", "~"))
-        return split.quote(word, path) if relative and os.path.isfile(path) else None  # noqa: PTH113
+    def replacement(word: split.ShellWord, one: SimpleCommand) -> str | None:
+        readings = _readings(word, one)
+        if len(readings) != 1:
+            return None
+        (fields,) = readings.values()
+        texts = [_copied(field, one, command, starts, is_own=id(one) in own) for field in fields]
+        if not any(texts):
+            return None
+        return " ".join(text or shlex.quote(field.text) for text, field in zip(texts, fields, strict=True))
 
     names = declared_values(hook, command).keys() | project_placeholders()
-    return split.rewrite(command.line, _words(hook, command), copy, names - {"HOME"})
+    return rewrite(script, replacement, names - {"HOME"})
+
+
+def _copied(field: Field, one: SimpleCommand, command: Command, starts: Starts, *, is_own: bool) -> str:
+    """The words in the place of this one; "" when it stays."""
+    path, named = _path(field, one, command), _named_part(field.text)
+    prefix = field.text.removesuffix(named)
+    if start := starts(path):
+        is_program = any(variant and variant[0] is field for variant in one.variants)
+        *words, last = start.as_program if is_program else start.as_script
+        return " ".join((*map(shlex.quote, words), shlex.quote(prefix + last)))
+    is_relative = path and is_own and not one.folder and not named.startswith("/")
+    return shlex.quote(prefix + path) if is_relative and os.path.isfile(path) else ""  # noqa: PTH113
 
 
 def require_line(hook: Hook, command: Command) -> None:
-    """What the line runs has to be here to be read. Raises HooktrayError."""
-    placeholders = declared_values(hook, command)
+    """What the line runs has to be here to be read, and its copy has to fit in its place. Raises HooktrayError."""
     try:
-        found, texts = split.parse(command.line, placeholders)
-        inside = [
-            one
-            for part in (*(word.raw for word in found if has_substitution(word)), *_expandable(texts))
-            for one in substitutions(part)
-        ]
+        script = script_of(hook, command)
     except ValueError as error:
-        raise HooktrayError(f"{hook.name}: {error}", hint="close the quotes in its command") from error
-    for group in split.commands(found):
-        known = {word.text for word in group if word.is_literal}
-        require_present([word.text for word in group], command.folder, known.__contains__)
-        for position, _ in program_positions([word.text for word in group], 0):
-            _reject_project_program(group[position])
-        given = [text.text for text in texts if text.command == group[0].command]
-        _check_stdin_program(
-            group, [word for word in found if word.command != group[0].command], given, command.folder
+        raise HooktrayError(f"{hook.name}: {error}", hint="close its quotes, or put it into a script") from error
+    uses_project = any(PROJECT in field.text for part, _ in script.scripts() for field in _fields(part))
+    written = set(_written(script, command))
+    for one in runs(script, command.folder):
+        _reject_project(one.shown, is_there=one.in_project or (uses_project and MADE in one.field.text))
+        require_safe_imports([word if is_plain(word) else "" for word in one.argv[one.position :]])
+        if one.path and one.path in written:
+            raise HooktrayError(f"{one.shown}: the line writes what it runs", hint="run a file that is there before")
+        if one.path and not one.path.startswith(DEVICES):
+            require_file(one.field.text, one.path, is_script=one.is_script)
+        can_move = one.is_movable and (command.shell or not one.is_nested)
+        if one.path and is_user_file(one.path) and not can_move:
+            raise HooktrayError(
+                f"{one.shown}: {one.path} is named where its approved copy cannot be written", hint=QUOTED_HINT
+            )
+    for part, _ in script.scripts():
+        for name, field in _settings(part):
+            _check_setting(name, field)
+        for command_part in part.commands:
+            _require_stdin_imports(command_part)
+            _check_foreign_code(command_part, hook)
+
+
+def _written(script: Script, command: Command) -> Iterator[str]:
+    """The files that the line makes."""
+    for part, _ in script.scripts():
+        for one in part.commands:
+            names = {variant[0].text for variant in one.variants if variant}
+            for field in one.fields:
+                if field.word.is_output or names & PLACERS:
+                    yield _location(field, one, command)
+
+
+def _reject_project(shown: str, *, is_there: bool) -> None:
+    """The user's own settings may not run what any project puts there: that is not approved."""
+    if is_there:
+        raise HooktrayError(
+            f"{shown}: each project would bring its own program",
+            hint="name the file by its path, or declare the hook in the project's own settings",
         )
-    for one in inside:
-        require_line_present(one, command.folder)
-    _reject_relative_path(found)
+
+
+def _fields(script: Script) -> Iterator[Field]:
+    for command in script.commands:
+        yield from command.fields
+        yield from (field for _, field in command.settings)
+
+
+def _settings(script: Script) -> Iterator[tuple[str, Field]]:
+    """The variables that the line sets, for its shell or for one program."""
+    for command in script.commands:
+        yield from command.settings
+        for field in command.fields:
+            if found := split.SETTING.fullmatch(field.text):
+                yield found[1], field
+
+
+def _check_setting(name: str, field: Field) -> None:
+    if name not in LOADING_VARIABLES:
+        return
+    _reject_project(field.word.raw, is_there=PROJECT in field.text)
+    value = field.text.partition("=")[2] if split.SETTING.fullmatch(field.text) else field.text
+    if name == "PATH" and any(part[:1] not in ("/", "$", "~", UNSEEN) for part in value.split(":")):
+        raise HooktrayError(
+            f"{field.word.raw}: programs would come from the agent's folder", hint="write whole paths"
+        )
+
+
+def _require_stdin_imports(command: SimpleCommand) -> None:
+    for variant in command.variants:
+        argv = [field.text for field in variant]
+        if (
+            not argv
+            or not interprets_python(argv[0])
+            or not reads_code(argv)
+            or any("I" in word for word in argv[1:])
+        ):
+            continue
+        if any("import" in text.text for text in command.given):
+            raise HooktrayError("python imports from the agent's folder first", hint="write python3 -I -")
+
+
+def _check_foreign_code(command: SimpleCommand, hook: Hook) -> None:
+    """Code in another language that starts what lies in a project."""
+    names = (PROJECT, *project_placeholders())
+    for variant in command.variants:
+        argv = [field.text for field in variant]
+        for position in foreign_code(argv):
+            is_there = starts_others(argv[position]) and any(name in argv[position] for name in names)
+            _reject_project(variant[position].word.raw, is_there=is_there and not hook.match.project)
+
+
+def unseen_words(hook: Hook, command: Command) -> tuple[str, ...]:
+    """The words that run something which is known only when the hook runs: no approval can cover that."""
+    try:
+        script = script_of(hook, command)
+    except ValueError:
+        return ()
+    found = tuple(runs(script, command.folder))
+    replaced = {id(one.field.word) for one in found if one.is_movable and one.path and is_user_file(one.path)}
+    words = [
+        one.shown
+        for one in found
+        if (one.paths or not is_plain(one.field.text)) and not one.path and id(one.field.word) not in replaced
+    ]
+    for part, _ in script.scripts():
+        words += _unseen_code(part, hook.match.project or PROJECT)
+        words += [
+            field.word.raw
+            for name, field in _settings(part)
+            if name in LOADING_VARIABLES and hook.match.project and hook.match.project in field.text
+        ]
+    return tuple(dict.fromkeys(words))
+
+
+def _unseen_code(script: Script, project: str) -> Iterator[str]:
+    """Code in another language that may run files, and code that another program prints."""
+    for before, command in zip((None, *script.commands), script.commands, strict=False):
+        for variant in command.variants:
+            argv = [field.text for field in variant]
+            for position in foreign_code(argv):
+                text = argv[position]
+                if project in text or not is_plain(text) or starts_others(text):
+                    yield variant[position].word.raw
+            if not argv or not reads_code(argv) or command.given or command.redirects:
+                continue
+            own = script.line[variant[0].word.start : variant[-1].word.end]
+            if command.operator not in ("|", "|&") or before is None:
+                yield from (own,) if len(argv) == 1 or argv[-1] in ("-", "-s") else ()
+            elif not all(map(is_plain, before.prints)) and not any(_named(before)):
+                text = script.line[before.words[0].start : before.words[-1].end]
+                yield text if len(text) > 1 else own
 
 
 def uncovered_words(hook: Hook, command: Command) -> tuple[str, ...]:
     """The words of the line that run or make something which the approval does not hold."""
     try:
-        found, texts = split.parse(command.line, declared_values(hook, command))
-        inside = [one for text in texts if not text.is_literal for one in substitutions(text.text)]
+        parts = [one for script in _own_scripts(script_of(hook, command)) for one in script.commands]
     except ValueError:
         return ()
-    names = {
-        first.text: None
-        for first, *_ in split.commands(found)
-        if first.is_literal and "/" not in first.text and first.text not in BUILTINS
-    }
-    unclear = {word.raw: None for word in found if not word.is_literal and not word.is_output}
-    missing = {word.raw: None for word in found if SCRIPT.fullmatch(word.text) and not _exists(word, command)}
-    return (*names, *unclear, *missing, *(f"$({one})" for one in inside))
+    firsts = [variant[0] for one in parts for variant in one.variants if variant]
+    fields = [(field, one) for one in parts for field in one.fields if not field.word.is_output]
+    names = [one.text for one in firsts if one.is_known and "/" not in one.text and one.text not in BUILTINS]
+    unclear = [field.word.raw for field, _ in fields if not field.is_known]
+    missing = [
+        field.word.raw
+        for field, one in fields
+        if field.is_known and SCRIPT.fullmatch(field.text) and not os.path.isfile(_location(field, one, command))  # noqa: PTH113
+    ]
+    return tuple(dict.fromkeys((*names, *unclear, *missing)))
 
 
 def bare_commands(hook: Hook, command: Command) -> Iterator[str]:
     """The names of programs that the shell looks up. Raises ValueError when a quote is not closed."""
-    for group in split.commands(_words(hook, command)):
-        argv = [word.text for word in group]
-        for position, is_script in program_positions(argv, 0):
-            word = group[position]
-            if word.is_literal and not is_script and "/" not in word.text and word.text not in BUILTINS:
-                yield word.text
+    for one in runs(script_of(hook, command), command.folder):
+        name = one.field.text
+        if one.field.is_known and not (one.is_script or one.is_nested or one.paths) and name not in BUILTINS:
+            yield name
 
 
-def _exists(word: split.ShellWord, command: Command) -> bool:
-    """Whether it is a file now, or a word that cannot be a program: one that is written to, or not plain."""
-    return word.is_output or not word.is_literal or os.path.isfile(absolute(word.value, command.folder))  # noqa: PTH113
+def is_plain(text: str) -> bool:
+    """Whether every part of it is known."""
+    return not MARKS & set(text)
 
 
-def _expandable(texts: Iterable[split.HereDocument]) -> Iterator[str]:
-    return (text.text for text in texts if not text.is_literal)
+def _own_scripts(script: Script) -> Iterator[Script]:
+    """The line, and what is in it without quotes around."""
+    yield script
+    for inner in script.inner:
+        if not inner.is_quoted:
+            yield from _own_scripts(inner.script)
 
 
-def _check_stdin_program(
-    group: Sequence[split.ShellWord], others: Iterable[split.ShellWord], given: Iterable[str], folder: str
-) -> None:
-    """What an interpreter reads as its program: a text behind `<<`, or what the rest of the line gives it."""
-    argv = [word.text for word in group if not word.redirect]
-    if not argv or not takes_code_from_stdin(argv):
-        return
-    for text in given:
-        if interprets_python(argv[0]) and "import" in text and not any("I" in word for word in argv[1:]):
-            raise HooktrayError("python imports from the agent's folder first", hint="write python3 -I -")
-        if not interprets_python(argv[0]):
-            require_line_present(text, folder)
-    for word in (*others, *(word for word in group if word.redirect == "<")):
-        if word.is_literal and "/" in word.text and "://" not in word.text and not word.is_output:
-            require_present((".", word.text), folder)
+def _readings(word: split.ShellWord, command: SimpleCommand) -> dict[tuple[str, ...], tuple[Field, ...]]:
+    """The words that one word may become, as far as they are known."""
+    found = (
+        tuple(field for field in fields if field.word is word) for fields in (*command.variants, command.redirects)
+    )
+    return {
+        tuple(field.text for field in fields): fields
+        for fields in found
+        if any(field.text for field in fields) and all(field.is_known for field in fields)
+    }
 
 
-def _reject_relative_path(found: Iterable[split.ShellWord]) -> None:
-    for word in found:
-        name, _, value = word.text.partition("=")
-        if name in ("PATH", "PATH+") and any(part[:1] not in ("/", "$", "~") for part in value.split(":")):
-            raise HooktrayError(f"{word.raw}: programs would come from the agent's folder", hint="write whole paths")
+def _named_part(text: str) -> str:
+    """What of `--rules=./rules.json` can name a file."""
+    return text[len(split.option_prefix(text)) :]
 
 
-def _reject_project_program(word: split.ShellWord) -> None:
-    """The user's own settings may not run what any project puts there: that is not approved."""
-    for name in sorted({*project_placeholders(), "PWD"}):
-        if not word.is_literal and any(text in word.raw for text in (f"${{{name}}}", f"${name}")):
-            raise HooktrayError(
-                f"{word.raw}: each project would bring its own program",
-                hint="name the file by its path, or declare the hook in the project's own settings",
-            )
-
-
-def _words(hook: Hook, command: Command) -> list[split.ShellWord]:
-    return split.words(command.line, declared_values(hook, command))
-
-
-def _path(word: split.ShellWord, command: Command) -> str:
-    """The file that the word would name; "" for what the shell looks up by name, writes to, or makes up itself."""
-    bare = word.is_command and "/" not in word.text
-    if (
-        not word.is_literal
-        or word.is_output
-        or word.redirect == "<<<"
-        or bare
-        or not word.value
-        or "\0" in word.value
-    ):
+def _location(field: Field, one: SimpleCommand, command: Command) -> str:
+    """The file that the word would name; "" when that is not known."""
+    value = _named_part(field.text)
+    if not field.is_known or not value or "\0" in value:
         return ""
-    return absolute(word.value, command.folder)
+    found = under(one.folder or (command.folder,), value)
+    return found[0] if len(found) == 1 and is_plain(found[0]) else ""
+
+
+def _path(field: Field, one: SimpleCommand, command: Command) -> str:
+    """The same; "" also for what the shell looks up by name, writes to, or makes up itself."""
+    is_name = "/" not in field.text and any(variant and variant[0] is field for variant in one.variants)
+    return "" if is_name or field.word.is_output or field.word.redirect == "<<<" else _location(field, one, command)
+
+
+def _repository(folder: str) -> str:
+    """The folder of the repository around this one, which git prints; "" where there is none."""
+    around = (folder, *map(str, Path(folder).parents))
+    return next((one for one in around if os.path.exists(os.path.join(one, ".git"))), "")  # noqa: PTH110, PTH118

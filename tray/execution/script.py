@@ -137,10 +137,10 @@ def _parse_words(argv: Sequence[str], at: int, grammar: Grammar, attached: str) 
     letters, source = "", ProgramSource.SCRIPT
     while at < len(argv):
         word = argv[at]
-        if word == "-":
+        if word == "-" and grammar is not SHELL:
             return Invocation(ProgramSource.STDIN, -1, letters)
-        if word == "--" or not word.startswith(("-", "+")):
-            place = at + (word == "--")
+        if word in ("-", "--") or not word.startswith(("-", "+")):
+            place = at + (word in ("-", "--"))
             if place < len(argv):
                 return Invocation(source, place, letters)
             return Invocation(ProgramSource.STDIN, -1, letters)

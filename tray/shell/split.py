@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from itertools import groupby
@@ -25,6 +24,7 @@ _ESCAPED = lazy_pattern(
     r"\\(?:(?P<octal>[0-7]{1,3})|x(?P<hex>[0-9A-Fa-f]{1,2})|u(?P<u>[0-9A-Fa-f]{1,4})|.)", re.DOTALL
 )
 _ASSIGNMENT = lazy_pattern(r"[A-Za-z_]\w*\+?=")
+SETTING = lazy_pattern(r"([A-Za-z_]\w*)(\+?)=(.*)", re.DOTALL)
 _PREFIX = lazy_pattern(r"(?:-{1,2}[\w-]+=)?")
 KEYWORDS = word_set("! { do elif else if then until while")  # a command follows
 # Programs and built-ins of the shell that run the command in their arguments.
@@ -44,6 +44,7 @@ _REDIRECTS = {">", ">>", ">|", "&>", "&>>", ">&", "<>", "<", "<&", "<<<", *_HERE
 TOO_LONG = "too much to be read"
 _TOKEN_LIMIT = 4096  # words, operators and parts of words; reading more takes time that the agent may not give
 _INNER = lazy_pattern(r"\$\(|`|[<>]\(")
+_NESTING_LIMIT = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,12 +68,20 @@ class ShellWord:
     @property
     def prefix(self) -> str:
         """`--rules=` of `--rules=./rules.json`; only what follows it can name a file."""
-        found = _PREFIX.match(self.text)
-        return found[0] if found else ""
+        return option_prefix(self.text)
 
     @property
     def value(self) -> str:
         return self.text[len(self.prefix) :]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A line whose words hold their substitutions. `operators` are those in front of each simple command."""
+
+    words: tuple[ShellWord, ...]
+    texts: tuple[HereDocument, ...]
+    operators: tuple[tuple[int, str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +104,46 @@ def parse(line: str, placeholders: Mapping[str, str]) -> tuple[list[ShellWord], 
     """The line's words, and the texts that it gives to its commands. Raises ValueError as `words`."""
     reader = _Reader(line, placeholders)
     return list(reader.words()), reader.texts
+
+
+def read(line: str) -> Reading:
+    """The line with `$(…)`, backticks and `<(…)` as parts of its words. Raises ValueError as `words`."""
+    reader = _Reader(line, {}, is_whole=True)
+    return Reading(tuple(reader.words()), tuple(reader.texts), tuple(reader.operators))
+
+
+def atom_end(text: str, at: int, depth: int = 0) -> int:
+    """Where the part of a word ends that begins here; `at` if none does. Raises ValueError if it is not closed."""
+    if depth > _NESTING_LIMIT:
+        raise ValueError(TOO_LONG)
+    two = text[at : at + 2]
+    if two in ("$(", "<(", ">(", "${"):
+        return _end_of(text, at + 2, ")" if two[1] == "(" else "}", depth)
+    if two[:1] in ('"', "`") or two == '$"':
+        return _end_of(text, at + 1 + (two == '$"'), two[-1] if two == '$"' else two[0], depth)
+    atom = _ATOM.match(text, at)
+    return atom.end() if atom else at
+
+
+def _end_of(text: str, at: int, mark: str, depth: int) -> int:
+    """Behind the mark that closes what is open here, past everything that is quoted or nested."""
+    while at < len(text):
+        char, two = text[at], text[at : at + 2]
+        if char == mark:
+            return at + 1
+        if char == "\\":
+            at += 2
+        elif mark == "`":
+            at += 1
+        elif two in ("$(", "${") or char == "`" or (char == '"' and mark != '"'):
+            at = atom_end(text, at, depth + 1)
+        elif char == "(" and mark == ")":
+            at = _end_of(text, at + 1, ")", depth + 1)
+        elif char == "'" and mark == ")":
+            at = text.find("'", at + 1) + 1 or len(text)
+        else:
+            at += 1
+    raise ValueError("a quote or a bracket is not closed")
 
 
 def substitutions(text: str) -> Iterator[str]:
@@ -127,45 +176,37 @@ def commands(found: list[ShellWord]) -> Iterator[list[ShellWord]]:
             yield [word for word in group[start:] if not word.is_output]
 
 
-def rewrite(
-    line: str, found: list[ShellWord], replacement: Callable[[ShellWord], str | None], names: Collection[str]
-) -> str:
-    """The line with other words in place of some, and with the placeholders `names` as variables of the shell."""
-    parts: list[str] = []
-    at = 0
-    for word in found:
-        other = replacement(word)
-        parts += [_without_env(line[at : word.start]), other if other is not None else _word(word.raw, names)]
-        at = word.end
-    return "".join((*parts, _without_env(line[at:])))
-
-
 def fill(text: str, placeholders: Mapping[str, str]) -> str:
     """The text with the known values put in unquoted; anything else stays as it is."""
     return _PLACEHOLDER.sub(lambda found: placeholders.get(found[2], found[0]) if not found[1] else found[0], text)
 
 
-def quote(word: ShellWord, path: str) -> str:
-    return shlex.quote(word.prefix + path)
+def option_prefix(text: str) -> str:
+    """`--rules=` of `--rules=./rules.json`."""
+    found = _PREFIX.match(text)
+    return found[0] if found else ""
 
 
 class _Reader:
     """One pass through a line. In `((…))`, which is arithmetic, `<<` moves bits and begins no text."""
 
-    def __init__(self, line: str, placeholders: Mapping[str, str]) -> None:
-        self._line, self._placeholders = line, placeholders
+    def __init__(self, line: str, placeholders: Mapping[str, str], *, is_whole: bool = False) -> None:
+        self._line, self._placeholders, self._is_whole = line, placeholders, is_whole
         self._at = self._number = 0
         self._at_command, self._redirect = True, ""
         self._left = _TOKEN_LIMIT
         self._open: list[bool] = []  # of each parenthesis: whether it opens arithmetic
         self._pending: list[Callable[[int], HereDocument]] = []  # their texts begin behind this line
         self.texts: list[HereDocument] = []
+        self.operators: list[tuple[int, str]] = []
 
     def words(self) -> Iterator[ShellWord]:
         while self._at < len(self._line):
             self._count()
             if blank := _BLANK.match(self._line, self._at):
                 self._at = blank.end()
+            elif self._is_whole and _INNER.match(self._line, self._at):
+                yield self._word()
             elif operator := _OPERATOR.match(self._line, self._at):
                 self._operator(operator[0])
             elif self._redirect in _HERE_OPERATORS:
@@ -184,6 +225,7 @@ class _Reader:
         self._redirect = operator if operator in _REDIRECTS and not is_shift else ""
         if not self._redirect:
             self._at_command, self._number = True, self._number + 1
+            self.operators.append((self._number, operator))
         if operator == "\n":
             self._skip()
 
@@ -224,7 +266,10 @@ class _Reader:
     def _end(self) -> int:
         """Where the word ends that begins here."""
         end = self._at
-        while atom := _ATOM.match(self._line, end):
+        while self._is_whole and (further := atom_end(self._line, end)) > end:
+            end = further
+            self._count()
+        while not self._is_whole and (atom := _ATOM.match(self._line, end)):
             end = atom.end()
             self._count()
         if end == self._at or self._line[end : end + 1] in ("'", '"', "\\"):
@@ -267,7 +312,7 @@ def _value(raw: str, placeholders: Mapping[str, str]) -> tuple[str, bool]:
 
 def _atom(atom: str, placeholders: Mapping[str, str]) -> tuple[str, bool]:
     if atom.startswith("$'"):
-        return _ESCAPED.sub(_unescaped, atom[2:-1]), False
+        return unescape(atom[2:-1]), False
     atom = atom.removeprefix("$") if atom.startswith('$"') else atom  # a text that bash may translate
     if atom[0] == "'":
         return fill(atom[1:-1], {name: value for name, value in placeholders.items() if name != "HOME"}), True
@@ -278,6 +323,11 @@ def _atom(atom: str, placeholders: Mapping[str, str]) -> tuple[str, bool]:
         return atom[1:], True
     text, is_literal = _filled(atom, placeholders)
     return text, is_literal and not (atom[0] != "$" and re.search(r"[*?\[]|\{.*,", atom))
+
+
+def unescape(text: str) -> str:
+    """What `$'…'` means."""
+    return _ESCAPED.sub(_unescaped, text)
 
 
 def _unescaped(found: re.Match[str]) -> str:
@@ -293,19 +343,20 @@ def _filled(text: str, placeholders: Mapping[str, str]) -> tuple[str, bool]:
     return full, re.search(r"\$[\w{(]", full) is None
 
 
-def _word(raw: str, names: Collection[str]) -> str:
-    """Placeholders as variables, also where single quotes would keep the shell from looking."""
-    parts = []
-    for atom in _ATOM.finditer(raw):
-        is_quoted = atom[0][0] == "'"
-        text = atom[0]
-        parts.append(_PLACEHOLDER.sub(lambda found: _splice(found, names), text) if is_quoted else _without_env(text))
-    return "".join(parts)
+def spliced(word: ShellWord, names: Collection[str]) -> Iterator[tuple[int, int, str]]:
+    """Each part of a whole word in single quotes that has a placeholder, as a variable that the shell puts in."""
+    at = 0
+    while at < len(word.raw):
+        end = max(atom_end(word.raw, at), at + 1)
+        part = word.raw[at:end]
+        if part[0] == "'" and (text := _PLACEHOLDER.sub(lambda found: _splice(found, names), part)) != part:
+            yield word.start + at, word.start + end, text
+        at = end
 
 
 def _splice(found: re.Match[str], names: Collection[str]) -> str:
     return f"""'"${{{found[2]}}}"'""" if found[1] or found[2] in names else found[0]
 
 
-def _without_env(text: str) -> str:
+def without_env(text: str) -> str:
     return text.replace("${env:", "${")

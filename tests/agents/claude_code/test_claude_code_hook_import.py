@@ -217,6 +217,8 @@ def script(path: Path, text: str) -> Path:
         ("{home}/plain", "is not executable"),
         ("python3 {home}/lacking.py", "the import `wordz`"),
         ('"$CLAUDE_PROJECT_DIR"/x.sh', "each project would bring its own program"),
+        ('"${{CLAUDE_PROJECT_DIR:-.}}/x.sh"', "each project would bring its own program"),
+        ('D="$CLAUDE_PROJECT_DIR/x"; node "$D/y.js"', "each project would bring its own program"),
     ],
 )
 def test_a_hook_that_cannot_work_stays_where_it_is_and_the_others_move(

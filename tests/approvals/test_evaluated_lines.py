@@ -1,0 +1,375 @@
+"""What a shell line runs is known as the shell expands it: forms of naming and running a file, in each place.
+
+The forms are run by a real shell, so that what the evaluator found is what the shell ran.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import cast
+
+import pytest
+from every import every
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tray.approvals.checks import blocking_problem_of
+from tray.approvals.command_resolver import CommandResolver
+from tray.approvals.inspection import read_bundle
+from tray.approvals.shell_hooks import runs, script_of, unseen_words
+from tray.errors import HooktrayError
+from tray.model.event import EventKind
+from tray.model.hook import Command, Failure, Hook, Match, Source
+from tray.store.copies import Bundle, Copies
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines for a POSIX shell")
+
+SHELL = "/bin/bash"
+PROJECT = "$CLAUDE_PROJECT_DIR"
+# Ways to name the folder of the project, inside double quotes.
+FOLDERS = [
+    PROJECT,
+    "${CLAUDE_PROJECT_DIR}",
+    "${CLAUDE_PROJECT_DIR:-.}",
+    "${CLAUDE_PROJECT_DIR-.}",
+    "${CLAUDE_PROJECT_DIR:-$PWD}",
+    "${CLAUDE_PROJECT_DIR:=/nowhere}",
+    "${CLAUDE_PROJECT_DIR:?missing}",
+    "${CLAUDE_PROJECT_DIR%/}",
+    "${CLAUDE_PROJECT_DIR#nothing}",
+    "${CLAUDE_PROJECT_DIR:+$CLAUDE_PROJECT_DIR}",
+    "${GUARD_ROOT:-$CLAUDE_PROJECT_DIR}",
+    "${GUARD_ROOT-$(pwd)}",
+    "${GUARD_ROOT:-${CLAUDE_PROJECT_DIR:-$PWD}}",
+    "${GUARD_ROOT:=$CLAUDE_PROJECT_DIR}",
+    "$PWD",
+    "${PWD}",
+    "$PWD/hooks/..",
+    "${PWD%/}",
+    "$(pwd)",
+    "$(pwd -P)",
+    "`pwd`",
+    "$(git rev-parse --show-toplevel)",
+    "$(git rev-parse --show-toplevel 2>/dev/null || pwd)",
+    '$(git -C "$CLAUDE_PROJECT_DIR" rev-parse --show-toplevel)',
+    '$(cd "$CLAUDE_PROJECT_DIR" && pwd)',
+    '$(cd "$CLAUDE_PROJECT_DIR/hooks/.." >/dev/null 2>&1 && pwd -P)',
+    '$(dirname "$CLAUDE_PROJECT_DIR/hooks")',
+    '$(realpath "$CLAUDE_PROJECT_DIR")',
+    '$(readlink -f "$PWD")',
+    '$(echo "$CLAUDE_PROJECT_DIR")',
+    '$(printf %s "$PWD")',
+]
+# Ways to run the file: FILE is its path for double quotes, FOLDER its folder's parent.
+STARTS = [
+    '"FILE"',
+    'sh "FILE"',
+    'bash -eu "FILE"',
+    'D="FOLDER"; "$D/hooks/check"',
+    'D="FOLDER/hooks"; sh "$D"/check',
+    'D="FOLDER"; E="${D}/hooks"; "$E/check"',
+    'export D="FOLDER"; sh "$D/hooks/check"',
+    'D="FILE"; export D; sh -c \'"$D"\'',
+    'D="FILE" sh -c \'"$D"\'',
+    ': "${D:=FOLDER}"; "$D/hooks/check"',
+    'CMD="sh FILE"; $CMD',
+    "sh -c 'FILE'",
+    'sh -c "FILE"',
+    "bash -ec 'true; sh \"FILE\"'",
+    "env A=1 sh -c 'exec \"FILE\"'",
+    'sh -c \'"$1"\' _ "FILE"',
+    'env A=1 B=2 "FILE"',
+    'exec "FILE"',
+    'command "FILE"',
+    'nice -n 1 "FILE"',
+    'nohup "FILE"',
+    'timeout 5 "FILE"',
+    'time "FILE"',
+    'env nice timeout 5 sh "FILE"',
+    'xargs -n 1 "FILE" < /dev/null',
+    'eval "FILE"',
+    'eval sh "FILE"',
+    "eval '\"FILE\"'",
+    '. "FILE"',
+    'source "FILE"',
+    'cd "FOLDER" && ./hooks/check',
+    'cd "FOLDER/hooks"; sh check',
+    'cd "FOLDER" || exit 1; hooks/check',
+    'pushd "FOLDER" > /dev/null; ./hooks/check',
+    '(cd "FOLDER"; ./hooks/check)',
+    'true | "FILE"',
+    '"FILE" | cat',
+    'false || "FILE"',
+    'test -x "FILE" && "FILE"',
+    '[ ! -f "FILE" ] || sh "FILE"',
+    'if [ -f "FILE" ]; then sh "FILE"; fi',
+    'if false; then true; else "FILE"; fi',
+    'for one in "FILE"; do sh "$one"; done',
+    'while :; do "FILE"; break; done',
+    'case a in a) "FILE";; esac',
+    'run() { "FILE"; }; run',
+    '{ "FILE"; }',
+    '"FILE" &\nwait',
+    'sh < "FILE"',
+    'cat "FILE" | sh',
+    'sh <<E\n"FILE"\nE',
+    'cat <<E\n$("FILE")\nE',
+    'bash <<< "FILE"',
+    'echo "$("FILE")"',
+    'cat <("FILE")',
+    'set -- sh "FILE"; "$@"',
+    'set -- "FILE"; "$1"',
+    'eval "$(cat "FILE")"',
+    'bash -c "$(cat "FILE")"',
+    'source <(cat "FILE")',
+    'read -r D <<< "FILE"; sh "$D"',
+    'printf -v D %s "FILE"; "$D"',
+    'declare D="FILE"; "$D"',
+    'find /bin/sh -maxdepth 0 -exec "FILE" {} \\;',
+]
+CASES = list(
+    dict.fromkeys(
+        [
+            *((start, folder) for start in STARTS[:2] for folder in FOLDERS),
+            *((start, folder) for start in STARTS for folder in (FOLDERS[4], FOLDERS[18])),
+        ]
+    )
+)
+
+
+def line_of(start: str, folder: str) -> str:
+    return start.replace("FILE", f"{folder}/hooks/check").replace("FOLDER", folder)
+
+
+def hook(folder: Path, line: str, *, project: str = "", plugin: str = "") -> Hook:
+    return _hook(
+        folder,
+        Command(  # noqa: S604 - the format has a shell
+            line=line,
+            folder=str(folder),
+            interpreter=SHELL,
+            shell=True,
+            format="claude-code",
+            plugin=plugin,
+            root=plugin,
+        ),
+        project,
+    )
+
+
+def own_hook(folder: Path, line: str) -> Hook:
+    """A hook of hooktray.yaml, whose words no shell reads."""
+    return _hook(folder, Command(line=shlex.join(["bash", "-c", line]), folder=str(folder), interpreter=SHELL), "")
+
+
+def _hook(folder: Path, command: Command, project: str) -> Hook:
+    return Hook(
+        name="check",
+        source=Source(kind="claude-code", path=str(folder / "settings.json")),
+        match=Match(event=EventKind.TOOL_BEFORE.value, project=project),
+        action=command,
+        failure=Failure.ALLOW,
+        dialect="claude-code",
+    )
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "api"
+    (folder / "hooks").mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", folder], check=True)
+    put(folder, "approved")
+    return folder
+
+
+def put(project: Path, text: str) -> None:
+    (project / "hooks" / "check").write_text(f"#!/bin/sh\necho {text}\n")
+    (project / "hooks" / "check").chmod(0o755)
+
+
+def run(argv: list[str], project: Path) -> str:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(project), "CLAUDE_PROJECT_DIR": str(project)}
+    done = subprocess.run(
+        argv, cwd=project, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    return done.stdout.strip()
+
+
+@every(("start", "folder"), CASES)
+def test_the_users_own_hooks_run_no_file_of_a_project(project: Path, tmp_path: Path, start: str, folder: str) -> None:
+    line, own = line_of(start, folder), tmp_path / "own"
+    in_settings, in_yaml = hook(own, line), own_hook(own, line)
+    in_plugin = hook(own, line, plugin=str(own))
+
+    for one in (in_settings, in_yaml, in_plugin):
+        with pytest.raises(HooktrayError, match="each project would bring its own program"):
+            read_bundle(one)
+    assert "each project would bring its own program" in blocking_problem_of(in_settings)  # so it is not imported
+    assert run([SHELL, "-c", line], project) == "approved"  # this is how a shell would run it
+
+
+@every(("start", "folder"), CASES)
+def test_a_projects_own_hooks_run_the_approved_copy_of_its_file(
+    project: Path, tmp_path: Path, start: str, folder: str
+) -> None:
+    put(project, "approved")
+    copies, bundle = approved(tmp_path, hook(project, line_of(start, folder), project=str(project)))
+    put(project, "planted")
+
+    argv = CommandResolver(copies).argv(bundle.hook, bundle.digest)
+
+    assert bundle.covered == (str(project / "hooks" / "check"),)
+    assert run(list(argv), project) == "approved", argv[-1]
+
+
+PLUGIN_FOLDERS = [
+    "${CLAUDE_PLUGIN_ROOT:-.}",
+    '$(cd "${CLAUDE_PLUGIN_ROOT:-$CLAUDE_PROJECT_DIR}" && pwd)',
+]
+
+
+@every(("start", "folder"), [(start, folder) for start in STARTS for folder in PLUGIN_FOLDERS])
+def test_a_plugins_hooks_run_the_approved_copy_of_its_file(
+    project: Path, tmp_path: Path, start: str, folder: str
+) -> None:
+    put(project, "approved")
+    one = hook(project, line_of(start, folder), plugin=str(project))
+    copies, bundle = approved(tmp_path, one)
+    put(project, "planted")
+
+    argv = CommandResolver(copies).argv(bundle.hook, bundle.digest)
+
+    assert str(project / "hooks" / "check") in bundle.covered
+    assert run(list(argv), tmp_path) == "approved", argv[-1]
+
+
+def approved(tmp_path: Path, one: Hook) -> tuple[Copies, Bundle]:
+    (tmp_path / "copies").mkdir(exist_ok=True)
+    copies, bundle = Copies(tmp_path / "copies"), read_bundle(one)
+    copies.save(bundle)
+    return copies, bundle
+
+
+UNSEEN = [
+    ('"$TOOL" --check', '"$TOOL"'),
+    ("$TOOL/check", "$TOOL/check"),
+    ('python3 "$TOOL/check.py"', '"$TOOL/check.py"'),
+    ("${TOOL:-/usr/bin/true}", "${TOOL:-/usr/bin/true}"),
+    ('"$(npm root)/x"', '"$(npm root)/x"'),
+    ('sh -c "$CODE"', '"$CODE"'),
+    ("sh -c '\"$TOOL\"'", "'\"$TOOL\"'"),
+    ('eval "$(direnv export bash)"', '"$(direnv export bash)"'),
+    ("curl -s https://example.com/x | sh", "curl -s https://example.com/x"),
+    ("jq -r .command | bash -s", "jq -r .command"),
+    ("bash -s", "bash -s"),
+    ("for one in ~/hooks/*.sh; do sh $one; done", "$one"),
+    ('read -r D; "$D"', '"$D"'),
+    ('run() { "$1"; }; run ls', '"$1"'),
+    ("perl -e 'exec \"./x\"'", "'exec \"./x\"'"),
+    ("node -e 'require(process.argv[1])'", "'require(process.argv[1])'"),
+    ("awk 'BEGIN { system(\"./x\") }'", "'BEGIN { system(\"./x\") }'"),
+    ("python3 -I -c 'import os; os.system(\"x\")'", "'import os; os.system(\"x\")'"),
+]
+
+
+@every(("line", "word"), UNSEEN)
+def test_what_only_the_run_can_show_is_named(tmp_path: Path, line: str, word: str) -> None:
+    one = hook(tmp_path, line)
+
+    assert read_bundle(one).digest
+    assert unseen_words(one, cast("Command", one.action)) == (word,)
+
+
+SEEN = [
+    "echo done",
+    "jq -r .tool_input.file_path | xargs -n 1 ls -l",
+    'FILE=$(jq -r .tool_input.file_path); npx prettier --check "$FILE"',
+    'cd "$CLAUDE_PROJECT_DIR" && npm test',
+    'grep -q x "$CLAUDE_PROJECT_DIR/notes.txt" && exit 2',
+    'git -C "$CLAUDE_PROJECT_DIR" status --short',
+    'env -C "$CLAUDE_PROJECT_DIR" make check',
+    "cat > /dev/null; echo '{}'",
+    "node -v; python3 --version",
+    "python3 -I -c 'import json, sys; json.load(sys.stdin)'",
+    "awk '{print $1}' /etc/hosts",
+    'case "$1" in *.py) ruff check "$1";; esac',
+    'notify-send "Claude" "$(basename "$PWD")"',
+    "[ -n \"$CI\" ] || say -v Anna 'done'",
+]
+
+
+@every("line", SEEN)
+def test_a_line_that_runs_only_programs_of_the_path_has_nothing_unseen(tmp_path: Path, line: str) -> None:
+    one = hook(tmp_path, line)
+
+    assert read_bundle(one).digest
+    assert unseen_words(one, cast("Command", one.action)) == ()
+
+
+@every(
+    ("line", "shown"),
+    [
+        ('PATH="$CLAUDE_PROJECT_DIR/hooks:$PATH" check', True),
+        ('export BASH_ENV="$PWD/hooks/check"; bash -c :', True),
+        ('for one in "$CLAUDE_PROJECT_DIR"/hooks/*; do sh "$one"; done', True),
+        ('"$(git rev-parse --git-dir)/../hooks/check"', True),
+        ('D=/usr; [ -d "$D/none" ] || D=$PWD; "$D/hooks/check"', False),
+        ('echo "$PWD/hooks/check" | xargs sh', False),
+        ('printf "sh $PWD/hooks/check" | sh', False),
+    ],
+)
+def test_what_runs_but_has_no_place_for_its_copy_is_named_or_refused(
+    project: Path, line: str, *, shown: bool
+) -> None:
+    one = hook(project, line, project=str(project))
+    own = hook(project, line)
+
+    if shown:
+        assert unseen_words(one, cast("Command", one.action))
+    else:
+        with pytest.raises(HooktrayError):
+            read_bundle(one)
+    with pytest.raises(HooktrayError):
+        read_bundle(own)
+
+
+LINES = st.recursive(
+    st.sampled_from([start for start in STARTS if start.count("FILE") == 1 and "case" not in start]),
+    lambda inner: st.one_of(
+        st.builds("bash -c {}".format, inner.map(shlex.quote)),
+        st.builds("eval {}".format, inner.map(shlex.quote)),
+        st.builds("cd / && ({}\n)".format, inner),
+        st.builds("cd hooks; {}".format, inner),
+        st.builds("if true; then {}\nfi".format, inner),
+        st.builds('echo "$({}\n)"'.format, inner),
+        st.builds("env X=1 bash -c {}".format, inner.map(shlex.quote)),
+        st.builds("{}\n{}".format, st.sampled_from(["X=/", "export X=hooks", "unset X", "set -- a b"]), inner),
+    ),
+    max_leaves=3,
+)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(line=LINES, folder=st.sampled_from(FOLDERS[:6]))
+def test_what_is_found_in_a_line_is_what_a_shell_runs_and_its_copy_runs_instead(
+    project: Path, tmp_path: Path, line: str, folder: str
+) -> None:
+    put(project, "approved")
+    whole = line_of(line, folder)
+    one = hook(project, whole, project=str(project))
+    command = cast("Command", one.action)
+
+    found = {each.path for each in runs(script_of(one, command), command.folder) if each.path}
+    printed = run([SHELL, "-c", whole], project)
+
+    assert found - {"/bin/sh"} == ({str(project / "hooks" / "check")} if "approved" in printed else set())
+    try:
+        copies, bundle = approved(tmp_path, one)
+    except HooktrayError:  # a line that cannot be rewritten is not run at all
+        return
+    put(project, "planted")
+    assert "planted" not in run(list(CommandResolver(copies).argv(bundle.hook, bundle.digest)), project)

@@ -1,0 +1,271 @@
+"""What a shell makes of one word: every text that it may have, with marks for what only the shell will know."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Mapping
+from fnmatch import translate
+from itertools import islice, product
+
+from tray.lazy_dataclass import dataclass, field, replace
+from tray.lazy_pattern import lazy_pattern
+from tray.shell.split import atom_end, fill, unescape
+
+Texts = tuple[str, ...]  # a word's possible texts
+# Marks inside a text, which no line contains: see `has_marks`.
+PROJECT = "/\ue000"  # the folder of whichever project the agent works in
+UNSEEN = "\ue001"  # a part that is not known, such as a variable of the environment
+MADE = "\ue005"  # a part that the line makes of something when it runs
+GLOB = "\ue002"  # a pattern of file names
+_BREAK = "\ue003"  # between the words that an unquoted value falls into
+_BLANK = "\ue004"  # a blank in the path of a place, which the formats put in as a whole
+MARKS = frozenset("\ue000\ue001\ue002\ue003\ue004\ue005")
+UNKNOWN: Texts = (MADE,)
+MOST = 8  # texts of one word that are looked at
+_QUOTED_PART = lazy_pattern(r"\\.|\$\w+|\$[?$!#@*-]|\$(?![({])|[^\\$`]+", re.DOTALL)
+_PATTERN = lazy_pattern(r"[*?]|\[[^\]]+\]|\{[^}]*(?:,|\.\.)[^}]*\}")
+_PARAMETER = lazy_pattern(r"(?:env:)?(!?)(\w+|[@*#?$!-])(.*)", re.DOTALL)
+_ALTERNATIVE = lazy_pattern(r"(:?[-=?+])(.*)", re.DOTALL)
+_CUT = lazy_pattern(r"(##?|%%?)(.*)", re.DOTALL)
+# Runs a line inside of a word and returns what it prints: the line, where it begins, and whether it is in backticks.
+Substitute = Callable[[str, int, bool], Texts]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """What is known before a line starts: variables of its environment, and folders."""
+
+    values: Mapping[str, str]
+    folder: str  # relative words are looked up here, until the line goes to another folder
+    cwd: str  # the shell's own folder
+    root: str  # of the repository around it
+    shell: str = "sh"  # `$0`
+
+
+@dataclass(slots=True, kw_only=True)
+class Scope:
+    """A shell's state at one place of a line. `folder` is () until it goes to another one."""
+
+    places: Places
+    variables: dict[str, Texts]
+    exported: set[str]
+    folder: Texts = ()
+    arguments: tuple[Texts, ...] = field(default_factory=tuple)  # `$0` and behind
+
+    @property
+    def cwd(self) -> Texts:
+        return self.folder or (self.places.cwd,)
+
+    def copy(self, *, is_child: bool = False) -> Scope:
+        """The state of a subshell, or of another shell that is started."""
+        known = {name: one for name, one in self.variables.items() if not is_child or name in self.exported}
+        return Scope(
+            places=self.places,
+            variables=known,
+            exported=set(self.exported),
+            folder=self.folder,
+            arguments=() if is_child else self.arguments,
+        )
+
+    def value(self, name: str) -> Texts:
+        if name.isdigit():
+            at = int(name)
+            if not at and not self.arguments:
+                return (self.places.shell,)
+            return self.arguments[at] if at < len(self.arguments) else UNKNOWN
+        return self.variables.get(name, (UNSEEN,))
+
+
+def scope_of(places: Places) -> Scope:
+    """The state in which a line starts. The blanks of its paths part no words, as the formats put them in whole."""
+    named = {name: value.replace(" ", _BLANK) for name, value in places.values.items()}
+    cwd, root = (one.replace(" ", _BLANK) for one in (places.cwd, places.root))
+    start = replace(places, values=named, cwd=cwd, root=root)
+    variables: dict[str, Texts] = {name: (value,) for name, value in {**named, "PWD": cwd}.items()}
+    return Scope(places=start, variables=variables, exported=set(variables))
+
+
+def joined(*parts: Texts) -> Texts:
+    """Every combination, up to a limit; what is beyond it is not known."""
+    found = tuple(dict.fromkeys("".join(one) for one in islice(product(*parts), MOST + 1)))
+    return found if len(found) <= MOST else (*found[:MOST], *clouded(tuple(text for part in parts for text in part)))
+
+
+def either(*groups: Texts) -> Texts:
+    return tuple(dict.fromkeys(text for group in groups for text in group))[: MOST + 1]
+
+
+def clouded(texts: Texts) -> Texts:
+    """Something that is made of these, and is not known."""
+    return (f"{PROJECT}/{MADE}",) if any(PROJECT in text for text in texts) else UNKNOWN
+
+
+def pieces(text: str) -> list[str]:
+    """The words that an unquoted text falls into."""
+    return [one.replace(_BLANK, " ") for one in text.split(_BREAK) if one or _BREAK not in text]
+
+
+def whole(text: str) -> str:
+    """The text where a shell parts no words, as in `D=$X`."""
+    return text.replace(_BREAK, " ")
+
+
+def plain(text: str) -> str:
+    """The text as it is read outside of this package."""
+    return whole(text).replace(_BLANK, " ")
+
+
+def expand(raw: str, scope: Scope, substitute: Substitute, base: int = 0, *, quoted: bool = False) -> Texts:
+    """The texts that a word, or what is inside double quotes, may have. `base` is where it begins in its line."""
+    texts: Texts = ("",)
+    at = 0
+    while at < len(raw):
+        end = _quoted_end(raw, at) if quoted else atom_end(raw, at)
+        end = max(end, at + 1)
+        texts = joined(texts, _part(raw[at:end], scope, substitute, base + at, quoted=quoted))
+        at = end
+    if not quoted and raw[:1] == "~":
+        texts = tuple(_at_home(text, scope) for text in texts)
+    return texts
+
+
+def _quoted_end(raw: str, at: int) -> int:
+    if raw[at] == "`" or raw[at : at + 2] in ("$(", "${"):
+        return atom_end(raw, at)
+    found = _QUOTED_PART.match(raw, at)
+    return found.end() if found else at
+
+
+def _at_home(text: str, scope: Scope) -> str:
+    head, slash, rest = text.partition("/")
+    home = {"~": scope.value("HOME"), "~+": scope.cwd}.get(head)
+    return f"{home[0]}{slash}{rest}" if home else text
+
+
+def _part(part: str, scope: Scope, substitute: Substitute, base: int, *, quoted: bool) -> Texts:
+    if part[0] == "\\" and len(part) > 1:
+        if part[1] == "\n":
+            return ("",)
+        return (part if quoted and part[1] not in '"\\`$' else part[1],)
+    if not quoted:
+        if part[0] == "'":
+            return (fill(part[1:-1], {name: one for name, one in scope.places.values.items() if name != "HOME"}),)
+        if part.startswith("$'"):
+            return (unescape(part[2:-1]),)
+        if part[0] == '"' or part.startswith('$"'):
+            start = part.index('"') + 1
+            return expand(part[start:-1], scope, substitute, base + start, quoted=True)
+        if part[:2] in ("<(", ">("):
+            return clouded(substitute(part[2:-1], base + 2, False))
+    if part[0] not in "$`" or part == "$":
+        return (part if quoted else _PATTERN.sub(GLOB, part),)
+    texts = _expansion(part, scope, substitute, base)
+    return texts if quoted else tuple(re.sub(r"[ \t\n]+", _BREAK, text) for text in texts)
+
+
+def _expansion(part: str, scope: Scope, substitute: Substitute, base: int) -> Texts:
+    """What `$…` and backticks become."""
+    if part[0] == "`":
+        return substitute(re.sub(r"\\([\\`$])", r"\1", part[1:-1]), base + 1, True)
+    if part.startswith("$(("):
+        return UNKNOWN
+    if part.startswith("$("):
+        return substitute(part[2:-1], base + 2, False)
+    if part.startswith("${"):
+        return _parameter(part[2:-1], scope, substitute, base + 2)
+    if part in ("$@", "$*"):
+        return joined(*_separated(scope.arguments[1:])) if len(scope.arguments) > 1 else UNKNOWN
+    name = part[1:]
+    if name[0].isdigit():
+        return joined(scope.value(name[0]), (name[1:],))
+    return scope.value(name) if name[0].isalpha() or name[0] == "_" else UNKNOWN
+
+
+def _separated(arguments: tuple[Texts, ...]) -> list[Texts]:
+    parts = [one for argument in arguments for one in ((_BREAK,), argument)]
+    return parts[1:]
+
+
+def _parameter(body: str, scope: Scope, substitute: Substitute, base: int) -> Texts:
+    """What `${body}` becomes."""
+    found = _PARAMETER.fullmatch(body)
+    if found is None or (body[0] == "#" and len(body) > 1):
+        return UNKNOWN
+    name, rest = found[2], found[3]
+    if name in ("@", "*") and not rest:
+        return _expansion(f"${name}", scope, substitute, base)
+    is_set = name in scope.variables or name.isdigit()
+    value = scope.value(name)
+    if found[1]:
+        is_set, value = True, either(*(scope.value(text) for text in value))
+    if not rest:
+        return value
+    if other := _ALTERNATIVE.fullmatch(rest):
+        operator, word = other[1], expand(other[2], scope, substitute, base + body.index(rest) + len(other[1]))
+        return _alternative(name, value, word, operator, scope, is_set=is_set)
+    if cut := _CUT.fullmatch(rest):
+        (pattern, *_) = expand(cut[2].strip("'\""), scope, substitute, base, quoted=True)
+        return tuple(dict.fromkeys(_without(text, plain(pattern), cut[1]) for text in value))
+    return clouded(value)
+
+
+def _alternative(name: str, value: Texts, word: Texts, operator: str, scope: Scope, *, is_set: bool) -> Texts:
+    """A value with a default. A variable that neither the agent nor the line sets may be set all the same."""
+    kind = operator[-1]
+    may_be_unset = not is_set or UNSEEN in value or MADE in value or (operator[0] == ":" and "" in value)
+    may_be_set = not is_set or any(text or operator[0] != ":" for text in value)
+    if kind == "?":
+        return value
+    if kind == "+":
+        return either(word if may_be_set else (), ("",) if may_be_unset else ())
+    kept = tuple(text for text in value if text or operator[0] != ":")
+    texts = either(word, kept) if may_be_unset else kept
+    if kind == "=":
+        scope.variables[name] = texts
+    return texts
+
+
+def _without(text: str, pattern: str, operator: str) -> str:
+    """`${X%…}` and `${X#…}`."""
+    if {UNSEEN, MADE} & set(text) or MARKS & set(pattern):
+        return clouded((text,))[0]
+    matches = re.compile(translate(pattern)).match
+    cuts = range(len(text) + 1)
+    if operator[0] == "%":
+        ordered = reversed(cuts) if len(operator) == 1 else iter(cuts)
+        left = next((text[:at] for at in ordered if matches(text[at:])), text)
+    else:
+        ordered = iter(cuts) if len(operator) == 1 else reversed(cuts)
+        left = next((text[at:] for at in ordered if matches(text[:at])), text)
+    return left if PROJECT not in text or PROJECT in left else _outside(operator)
+
+
+def _outside(operator: str) -> str:
+    """A part of the project's path: a folder above it, or a name."""
+    return f"{PROJECT}/.." if operator[0] == "%" else MADE
+
+
+def parent(path: str) -> str:
+    """What `dirname` prints."""
+    above = posixpath.dirname(path.rstrip("/") or "/") or "."
+    if {UNSEEN, MADE} & set(path) - set(above):
+        return path
+    return above if PROJECT not in path or PROJECT in above else _outside("%")
+
+
+def last_name(path: str) -> str:
+    """What `basename` prints."""
+    name = posixpath.basename(path.rstrip("/")) or "/"
+    return MADE if MARKS & set(name) else name
+
+
+def under(folders: Texts, path: str) -> Texts:
+    """The path as it is from each of these folders."""
+    return tuple(dict.fromkeys(_normal(posixpath.join(folder, path)) for folder in folders))
+
+
+def _normal(path: str) -> str:
+    """Without `.` and `..`, but where that would hide where the path begins."""
+    flat = posixpath.normpath(path)
+    return flat if not MARKS & set(path) or MARKS & set(flat) == MARKS & set(path) else path
