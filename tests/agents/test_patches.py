@@ -12,7 +12,7 @@ from tray.agents.claude_code.conditions import is_met
 from tray.agents.patches import arguments, lost, write
 from tray.agents.protocol import fit
 from tray.agents.registry import AGENTS
-from tray.agents.tools import hook_call, translate_back, translate_input
+from tray.agents.tools import further_files, hook_call, translate_back, translate_input
 from tray.model.decision import Decision, Rewrite, Target, Verdict
 from tray.model.event import Event, EventKind, Tool
 from tray.model.hook import Match
@@ -123,3 +123,17 @@ def test_a_condition_looks_at_each_file_of_a_patch(rule: str, met: bool) -> None
 
 def _search(pattern: str, text: str) -> bool:
     return re.search(pattern, text) is not None
+
+
+def test_a_patch_has_a_call_for_each_further_file_and_for_where_one_is_moved_to() -> None:
+    tool = Tool(name="apply_patch", input={"command": TWO, "why": "x"})
+
+    calls = further_files("codex", "claude-code", tool)
+
+    assert [arguments(one.input) for one in calls] == [
+        {**EDITED, "file_path": "src/app.py", "file_paths": ["src/app.py"]},
+        {"file_path": ".env", "file_paths": [".env"], "old_string": "", "new_string": ""},
+    ]
+    assert [one.input["why"] for one in calls] == ["x", "x"]
+    assert further_files("codex", "codex", tool) == further_files("opencode", "codex", tool) == []
+    assert further_files("claude-code", "starchild", Tool(name="Write", input={"file_path": "a"})) == []

@@ -26,14 +26,18 @@ FILES = "file_paths"  # every file that a patch names, in its order
 _TARGET = lazy_pattern(r"\*\*\* (Add File|Delete File|Update File|Move to): (.+)")
 
 
+def text(input: Mapping[str, Any]) -> str:
+    """The patch in this input; "" when there is none."""
+    return next((value for value in input.values() if isinstance(value, str) and BEGIN in value), "")
+
+
 def arguments(input: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the canonical arguments of the patch in this input; {} when there is none.
 
     `file_path` is the first file, FILES has all. A patch that only adds files has `content`, like a Write, and any
     other has `old_string` and `new_string`, like an Edit.
     """
-    patch = next((text for text in input.values() if isinstance(text, str) and BEGIN in text), "")
-    lines = patch.partition(BEGIN)[2].splitlines()
+    lines = text(input).partition(BEGIN)[2].splitlines()
     targets = [found.groups() for line in lines if (found := _TARGET.match(line))]
     if not targets:
         return {}
@@ -44,6 +48,23 @@ def arguments(input: Mapping[str, Any]) -> dict[str, Any]:
     if all(action == "Add File" for action, _ in targets):
         return named | {"content": new}
     return named | {"old_string": "\n".join(line[1:] for line in body if line[:1] in ("-", " ")), "new_string": new}
+
+
+def further_files(input: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The same input with the patch of each file but the first; where a file is moved to counts as one."""
+    patch, sections = text(input), list[list[str]]()
+    open_sections = 0  # the last ones, which get the lines that follow
+    for line in patch.partition(BEGIN)[2].splitlines():
+        if found := _TARGET.match(line):
+            is_move = found[1] == "Move to"
+            open_sections = open_sections + 1 if is_move else 1
+            sections.append([*sections[-1][1:], ""] if is_move and sections else [""])
+            sections[-1][0] = f"*** {'Update File' if is_move else found[1]}: {found[2]}"
+        elif not line.startswith("***"):
+            for section in sections[-open_sections:] if open_sections else ():
+                section.append(line)
+    key = next((name for name, value in input.items() if value == patch), "")
+    return [{**input, key: "\n".join((BEGIN, *section, END))} for section in sections[1:]]
 
 
 def lost(input: Mapping[str, Any], value: object) -> bool:

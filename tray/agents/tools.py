@@ -130,6 +130,14 @@ def _own_names(agent: str, name: str) -> tuple[str, ...]:
     return (*usual, name, *(() if rules.whole_aliases else known.matcher_names.get(name, ())))
 
 
+def further_files(agent: str, hook: str, tool: Tool) -> list[Tool]:
+    """The calls of the other files of a patch, for a hook of a format whose own tool changes one file at a time."""
+    row = _row(hook, "Edit")
+    if agent == hook or canonical(agent, tool.name) not in PATCHERS or (row and row.patch):
+        return []
+    return [replace(tool, input=input) for input in patches.further_files(tool.input)]
+
+
 def title(agent: str, tool: Tool) -> str:
     """The canonical name of the tool that does what this call does: a patch that only adds files is a Write."""
     name = canonical(agent, tool.name)
@@ -190,7 +198,7 @@ def _added(known: Translation, input: Mapping[str, Any]) -> dict[str, Any]:
         added = patches.arguments(input) if "file_path" not in given else {}
         names = _rename(added, known.from_canonical)
         return {names[key]: value for key, value in added.items()}
-    text = patches.write(given) if known.patch not in given else ""
+    text = "" if known.patch in given else patches.text(input) or patches.write(given)
     return {known.patch: text} if text else {}
 
 

@@ -13,10 +13,12 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tray.agents import patches
 from tray.agents.agent import Agent
 from tray.agents.placeholders import runtime_values
 from tray.agents.protocol import spec
 from tray.agents.registry import AGENTS, hook_rules
+from tray.agents.tools import further_files
 from tray.engine.async_output import AsyncOutput
 from tray.engine.gates import TurnLimits, gate
 from tray.engine.merge import failed, make_outcome, parse_output, skipped
@@ -28,8 +30,8 @@ from tray.execution.hook_runs import HookPlace, HookRuns
 from tray.execution.process import CANCELLED, CLOSED, Job, StartGate
 from tray.lazy_dataclass import replace
 from tray.lazy_modules import Protocol
-from tray.model.decision import Gate, HookOutput, Outcome, Result, Status, Verdict
-from tray.model.event import TEST_VARIABLE, Event
+from tray.model.decision import Gate, HookOutput, Outcome, Result, Status, Target, Verdict
+from tray.model.event import TEST_VARIABLE, Event, Tool
 from tray.model.hook import AsyncMode, Command, Hook, Http, Prompt, Rule
 from tray.store.ledger import ApprovedHook
 from tray.store.switch import Switch
@@ -96,10 +98,31 @@ class HookExecutor:
         hangup: Hangup | None,
         switch_gate: Gate | None,
     ) -> list[Outcome]:
-        """One outcome for each hook, in order. Hooks of a serial source wait for each other, all others for none.
+        """One outcome for each hook, in order. A hook that knows one file at a time is asked about each of a patch.
 
         `switch_gate` is the switch at this moment; whatever starts later asks it again.
         """
+        outcomes = self._run_once(event, hooks, deadline, hangup, switch_gate)
+        if event.tool is None or not patches.text(event.tool.input):
+            return outcomes
+        for index, one in enumerate(hooks):
+            for tool in further_files(event.agent, one.hook.dialect, event.tool):
+                is_over = outcomes[index].status is not Status.OK or outcomes[index].output.verdict is Verdict.DENY
+                if is_over or one.hook.once or isinstance(one.hook.action, Rule):
+                    break
+                (more,) = self._run_once(replace(event, tool=tool), [one], deadline, hangup, switch_gate)
+                outcomes[index] = _both(outcomes[index], more, tool)
+        return outcomes
+
+    def _run_once(
+        self,
+        event: Event,
+        hooks: Sequence[ApprovedHook],
+        deadline: float,
+        hangup: Hangup | None,
+        switch_gate: Gate | None,
+    ) -> list[Outcome]:
+        """Hooks of a serial source wait for each other, all others for none."""
         turns = self._prepare(event, hooks, switch_gate)
         outcomes: dict[int, Outcome] = {}
         waiting: dict[int, AnyJob] = {}
@@ -283,6 +306,28 @@ class HookExecutor:
             withheld = clean(event.environment, wanted=approved.env, extra={}).withheld
             outcome = replace(outcome, cause=add_withheld(outcome.cause, result.stderr, withheld))
         return outcome
+
+
+def _both(first: Outcome, more: Outcome, tool: Tool) -> Outcome:
+    """The outcome for two files of one patch: the stricter one, and an allow only if both have it."""
+    one, other = first.output, more.output
+    if more.status is not Status.OK:
+        return more if more.status is not Status.SKIPPED and other.verdict >= one.verdict else first
+    rewrite = one.rewrite or other.rewrite
+    if other.rewrite is not None and other.rewrite.target is Target.INPUT:
+        rewrite = one.rewrite
+        if other.rewrite.value != tool.input:
+            other = HookOutput(verdict=Verdict.DENY, reason="it changes one file of a patch, which cannot be carried")
+    verdict = max(one.verdict, other.verdict)
+    output = replace(
+        other if other.verdict > one.verdict else one,
+        verdict=Verdict.ABSTAIN if verdict is Verdict.ALLOW and one.verdict is not other.verdict else verdict,
+        rewrite=rewrite,
+        context="\n\n".join(dict.fromkeys(filter(None, (one.context, other.context)))),
+        notes=tuple(dict.fromkeys((*one.notes, *other.notes))),
+        stop=other.stop if one.stop is None else one.stop,
+    )
+    return replace(first, output=output, ms=first.ms + more.ms, cause=first.cause or more.cause)
 
 
 def _request_job(event: Event, hook: Hook, llm: Callable[[], Llm | None], start_gate: StartGate) -> RequestJob:
