@@ -28,7 +28,7 @@ from tray.engine.ports import EngineOptions
 from tray.engine.record import make_record
 from tray.engine.session_states import TurnEndDetector
 from tray.model.decision import EMPTY_ANSWER, NO_OPINION, Record, Verdict
-from tray.model.event import Event, EventKind, RelayRequest
+from tray.model.event import PROBE_PREFIX, Event, EventKind, RelayRequest
 from tray.notify.alert import Alert
 from tray.notify.service import AlertService
 from tray.settings import Settings
@@ -148,7 +148,9 @@ def one_shot(payload: Payload) -> Callable[[Bench], None]:
 
     def answer(bench: Bench) -> None:
         stores = open_stores(bench.house.paths, migrate=False, offline=True)
-        engine = build_engine(stores, House(bench.house.root / "once"), lambda work: True, EngineOptions(offline=True))
+        engine = build_engine(
+            stores, House(bench.house.root / "once"), lambda work: True, EngineOptions(offline=True)
+        )
         body = json.dumps(payload).encode()
         begun = engine.begin(RelayRequest(agent="claude-code", event="", id=os.urandom(16).hex(), body=body))
         if callable(begun):
@@ -156,6 +158,13 @@ def one_shot(payload: Payload) -> Callable[[Bench], None]:
         stores.journal.close()
 
     return answer
+
+
+def unreadable(bench: Bench) -> None:
+    """Half of an event."""
+    body = json.dumps(before()).encode()[:-30]
+    begun = bench.engine.begin(RelayRequest(agent="claude-code", event="PreToolUse", id="2" * 32, body=body))
+    assert not callable(begun)
 
 
 def answered_alone(bench: Bench) -> None:
@@ -193,6 +202,12 @@ SCENES: dict[str, tuple[Sequence[Step], list[str]]] = {
     "calls under way when the first event came": ((before(2), after(1), after(2)), []),
     "a prompt typed while calls were under way": ((before(2), PROMPT, after(1)), []),
     "compacted while calls were under way": ((event("SessionStart", source="compact"), after()), []),
+    "cleared while calls were under way": ((event("SessionStart", source="clear"), PROMPT, after()), []),
+    "an event before that could not be read": ((START, unreadable, after()), []),
+    "an event before without an id": ((START, {**before(), "tool_use_id": ""}, after()), []),
+    "a probe of ours": (
+        tuple({**one, "session_id": f"{PROBE_PREFIX}1"} for one in (START, PROMPT, after())), [],
+    ),
     "another session's event before": (
         (START, {**START, "session_id": "t"}, {**before(), "session_id": "t"}, after()), [UNSEEN],
     ),

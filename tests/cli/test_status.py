@@ -97,7 +97,11 @@ def test_calls_that_ran_unjudged_in_the_last_day_are_a_problem_in_every_report(
     assert "`hooktray log --verdict unjudged` lists them" in shown
     hooktray(house, "log", "--verdict", "unjudged", "--json")
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [(one["id"][0], one["verdict"]) for one in rows] == [("c", "unjudged"), ("b", "unjudged"), ("a", "unjudged")]
+    assert [(one["id"][0], one["verdict"]) for one in rows] == [
+        ("c", "unjudged"),
+        ("b", "unjudged"),
+        ("a", "unjudged"),
+    ]
     hooktray(house, "stats", "--since", "2d", "--json")
     agents = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert next(one for one in agents if one["of"] == "agent")["unjudged"] == 3

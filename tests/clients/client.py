@@ -137,7 +137,9 @@ class Session:
             rows = [row for row in reversed(journal.recent(1000)) if row.agent == self.client.agent and not row.test]
         finally:
             journal.close()
-        calls = {kind: {call_id(row): row for row in rows if row.kind == kind} for kind in ("tool_before", "tool_after")}
+        calls = {
+            kind: {call_id(row): row for row in rows if row.kind == kind} for kind in ("tool_before", "tool_after")
+        }
         return [row.subject for id, row in calls["tool_after"].items() if id and id not in calls["tool_before"]]
 
     def wait_rows(self, kind: str, deadline: float = LONG) -> list[dict[str, Any]]:

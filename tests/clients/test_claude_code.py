@@ -196,7 +196,9 @@ class TestClaudeCode(QuestionScenes):
 
         assert one.made() == {"forbidden"}
         found = wait(lambda: [row for row in one.rows() if row["verdict"] == "unjudged"], LONG, "the row")
-        assert [(row["tool"], row["subject"], row["reason"]) for row in found] == [("Bash", "touch forbidden", reason)]
+        assert [(row["tool"], row["subject"], row["reason"]) for row in found] == [
+            ("Bash", "touch forbidden", reason)
+        ]
         wait(lambda: [row["alerted"] for row in one.rows() if row["verdict"] == "unjudged"] == ["failed"], LONG)
         status = json.loads(one.hooktray("status", "--json").stdout)
         assert status["unjudged"] == 1

@@ -386,7 +386,8 @@ def test_needs_you_lists_every_agent_that_waits_and_the_first_row_goes_there() -
         (MenuState(now=NOON, failing_hooks=4, options=MenuOptions(doctor=True)), "4 hooks in trouble", RunDoctor()),
         (
             MenuState(now=NOON, failing_hooks=4, unjudged=2, options=MenuOptions(doctor=True)),
-            "2 calls ran unjudged", RunDoctor(),
+            "2 calls ran unjudged",
+            RunDoctor(),
         ),
     ],
 )

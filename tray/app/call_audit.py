@@ -26,7 +26,7 @@ from tray.language import count, say
 from tray.lazy_dataclass import dataclass, field, replace
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Decision, Record, Verdict
-from tray.model.event import Event, EventKind
+from tray.model.event import PROBE_PREFIX, Event, EventKind
 from tray.paths import Paths
 from tray.store.journal import Journal
 from tray.store.switch import Switch
@@ -40,6 +40,7 @@ WHAT_LIMIT = 60  # characters of each
 CALL_ID = lazy_pattern(r"[\w.:/-]{1,200}")  # a call with another id is left out
 EXIT_CODE = lazy_pattern(r"(?i)exit code -?\d")  # a failure that begins so comes from a process
 NO_CALL_RUNS = frozenset({EventKind.SESSION_START, EventKind.TURN_END, EventKind.TURN_FAILED})
+GOES_ON = frozenset({COMPACTED, "clear"})  # a session "starts" so while its subagents may have calls under way
 AFTER_KINDS = frozenset({EventKind.TOOL_AFTER, EventKind.TOOL_FAILED})
 
 K = TypeVar("K")
@@ -69,9 +70,10 @@ class _Tally:
 class CallAudit:
     """All methods but `arrived` run on one thread, the work queue's, after the answers.
 
-    Calls are known by the agent's own id, so agents whose ids are not known to stay the same are left out. The calls of a session count from an
-    event on at which none of them can be under way: one that began earlier may have had its event while no tray ran.
-    `later` runs work so many seconds later, and `show` shows rows in the menu and on the page.
+    Calls are known by the agent's own id, so agents whose ids are not known to stay the same are left out. The calls
+    of a session count from an event on at which none of them can be under way: one that began earlier may have had
+    its event while no tray ran. `later` runs work so many seconds later, and `show` shows rows in the menu and on the
+    page.
     """
 
     def __init__(
@@ -101,39 +103,45 @@ class CallAudit:
 
     def arrived(self, event: Event) -> None:
         """Note a call before its hooks are asked, in any thread: the agent may go on before they have answered."""
-        if (key := _key(event)) is not None:
-            self._judged.setdefault(key, Verdict.ABSTAIN)
+        if event.tool is not None:
+            self._judged.setdefault((event.agent, event.session, event.tool.call), Verdict.ABSTAIN)
 
     def decided(self, event: Event, decision: Decision, record: Record) -> None:
         """Note the decision about a call before it ran, or examine a call that ran."""
-        if event.test or event.answered or event.skip_reason is not None or not event.session:
+        if event.test or event.answered or event.skip_reason is not None:
             return
-        session = (event.agent, event.session)
-        self._note_session(session, event)
-        if event.kind is EventKind.TOOL_BEFORE:
-            if (key := _key(event)) is not None:
-                self._judged[key] = decision.verdict
+        session, kind = (event.agent, event.session), event.kind
+        switch = self._switch.current
+        if event.problem or session not in self._since or kind in NO_CALL_RUNS or switch.pauses or not switch.enabled:
+            self._note_session(session, event)
+        if event.tool is None:
+            return
+        key = (*session, event.tool.call)
+        if kind is EventKind.TOOL_BEFORE:
+            self._judged[key] = decision.verdict
+            if not event.tool.call:
+                self._since[session] = 0.0
+            if len(self._judged) > 2 * CALLS:
                 _trim(self._judged, CALLS)
-        elif event.kind in AFTER_KINDS and (since := self._since[session]):
-            key = _key(event)
-            if key is not None and self._has_run(key, event):
+        elif kind in AFTER_KINDS and self._judged.get(key) in (None, Verdict.DENY):
+            since = self._since.get(session)
+            if since and _is_audited(event) and self._has_run(key, event):
                 self._later(DELAY, partial(self._examine, key, event, record, since))
 
     def _note_session(self, session: SessionKey, event: Event) -> None:
         """A prompt may be typed in the midst of a turn: it counts as the first event of its session only."""
+        if event.problem:  # of what cannot be read it is not known which call and session it is
+            self._since.update((one, 0.0) for one in tuple(self._since) if one[0] == event.agent)
+            return
         known = self._since.get(session)
         is_first_prompt = known is None and event.kind is EventKind.PROMPT
-        ends = event.kind in NO_CALL_RUNS and event.topic != COMPACTED
+        ends = event.kind in NO_CALL_RUNS and event.topic not in GOES_ON
         if (is_first_prompt or ends) and not event.subagent:
             self._since[session] = self._clock()
-        elif known is None or self._is_off(event):
+        elif known is None or self._switch.gate(self._clock(), event.session, event.agent) is not None:
             self._since[session] = 0.0
-        _trim(self._since, SESSIONS)
-
-    def _is_off(self, event: Event) -> bool:
-        state = self._switch.current
-        is_on = state.enabled and not state.pauses
-        return not is_on and self._switch.gate(self._clock(), event.session, event.agent) is not None
+        if len(self._since) > 2 * SESSIONS:
+            _trim(self._since, SESSIONS)
 
     def _has_run(self, key: CallKey, event: Event) -> bool:
         """Whether it ran unjudged, as far as memory knows. A call that failed may never have begun."""
@@ -185,7 +193,8 @@ class CallAudit:
         log.warning("%s: %s: %s", row.agent, row.tool, reason)
         self._journal.append(row, commit=True)
         tally = self._tallies.setdefault((record.agent, record.session), _Tally())
-        _trim(self._tallies, SESSIONS)
+        if len(self._tallies) > 2 * SESSIONS:
+            _trim(self._tallies, SESSIONS)
         tally.calls += 1
         tally.denied += is_denied
         if len(tally.shown) < SHOWN:
@@ -197,13 +206,11 @@ class CallAudit:
         self._show([row])
 
 
-def _key(event: Event) -> CallKey | None:
-    known = AGENTS.get(event.agent)
-    if known is None or not known.keeps_call_ids:
-        return None
-    if event.tool is None or event.test or not CALL_ID.fullmatch(event.tool.call):
-        return None
-    return event.agent, event.session, event.tool.call
+def _is_audited(event: Event) -> bool:
+    known, tool = AGENTS.get(event.agent), event.tool
+    if known is None or not known.keeps_call_ids or event.session.startswith(PROBE_PREFIX):
+        return False
+    return bool(event.session) and tool is not None and CALL_ID.fullmatch(tool.call) is not None
 
 
 def _time(path: Path) -> float:
@@ -234,7 +241,6 @@ def _text(agent: str, tally: _Tally) -> str:
 
 
 def _trim(memory: dict[K, V], limit: int) -> None:
-    """Forget the oldest, many at a time. Another thread may add to it."""
-    if len(memory) > limit * 2:
-        for key in tuple(memory)[:-limit]:
-            memory.pop(key, None)
+    """Forget all but the last ones. Another thread may add to it."""
+    for key in tuple(memory)[:-limit]:
+        memory.pop(key, None)

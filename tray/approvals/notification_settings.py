@@ -1,7 +1,8 @@
 """Pure: which edits of the file reduce the notifications that only a person may reduce, and what holds until then.
 
-Those are the notifications of what was asked or blocked, of hooks that failed, of calls that ran unjudged, of approvals
-that wait, of changed hooks and of switching (decision 39). Each key is judged by itself: what an edit adds counts at once.
+Those are the notifications of what was asked or blocked, of hooks that failed, of calls that ran unjudged, of
+approvals that wait, of changed hooks and of switching (decision 39). Each key is judged by itself: what an edit adds
+counts at once.
 """
 
 from __future__ import annotations

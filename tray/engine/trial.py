@@ -16,7 +16,10 @@ from tray.model.decision import Answer, Decision, Outcome, Record, Status, Verdi
 from tray.model.event import Event, RelayRequest
 from tray.store.ledger import ApprovedHook
 
-RESULTS = (*(verdict.word for verdict in Verdict if verdict >= Verdict.ABSTAIN), "failed")  # what a trial can be expected to come to
+RESULTS = (
+    *(verdict.word for verdict in Verdict if verdict >= Verdict.ABSTAIN),
+    "failed",
+)  # what a trial can be expected to come to
 FAILED = (Status.FAILED, Status.TIMED_OUT)
 
 
