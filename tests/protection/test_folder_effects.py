@@ -13,7 +13,7 @@ from tray.protection.protected_paths import ProtectedPaths
 from tray.protection.self_protection import Protection
 
 # Words for the home, and for a folder between it and our files.
-HOMES = ["~", "~/", "$HOME", '"$HOME"', "${HOME}", "${HOME:?}", "/home/u", "/home/u/", "/home", "/", "..", "../"]
+HOMES = ["~", "~/", "$HOME", '"$HOME"', "${HOME}", "${HOME:?}", "/home/u", "/home/u/", "/home", "/*", "..", "../"]
 INNER = ["~/.config", "$HOME/.local", "/home/u/.local/state", "../.config", "~/.conf*", "~/.*"]
 WAYS = [
     "rm -rf {}",
@@ -61,6 +61,9 @@ BY_NAME = [
     "find ~ -regex '.*tray.*' -delete",
     "find ~ ! -name '*.md' -delete",
     "find ~ -name '*.yaml' | xargs rm",
+    "rm -rf --no-preserve-root /",
+    "find / -delete",
+    "chmod -R 644 /",
     "cd && rm -rf .config",
     "cd ~; rm -rf .local",
     "python3 -c \"import shutil; shutil.rmtree('/home/u')\"",

@@ -125,6 +125,8 @@ def changed_environment(
         if word.redirect == "<" or not (word.is_output or is_writer):
             continue
         for path in _paths(word.value or word.text, cwd, protected):
+            if refuses_root(path, texts, program):
+                continue
             is_whole = removes and not (program in MODE_CHANGERS and environments.is_above(path))
             found = environments.judge_removal(path) if is_whole else environments.judge_write(path)
             if found:
@@ -159,6 +161,11 @@ def _deletes(texts: Sequence[str], program: str) -> bool:
     if program != "find" or (FILTERS & set(texts) and not any(STARTUP_HINT.search(text) for text in texts)):
         return False
     return deletes(texts)
+
+
+def refuses_root(path: str, texts: Sequence[str], program: str) -> bool:
+    """Whether this is `rm -rf /`, which every `rm` refuses by itself."""
+    return program == "rm" and path == "/" and "--no-preserve-root" not in texts
 
 
 def deletes(texts: Sequence[str]) -> bool:

@@ -10,7 +10,7 @@ from pathlib import PurePath
 
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Verdict
-from tray.protection.file_effects import MAX_FILES, MODE_CHANGERS, WRITERS, ProtectionFinding, deletes
+from tray.protection.file_effects import MAX_FILES, MODE_CHANGERS, WRITERS, ProtectionFinding, deletes, refuses_root
 from tray.protection.protected_paths import ProtectedPaths
 from tray.shell.split import COMMAND_RUNNERS, ShellWord
 from tray.text.words import word_set
@@ -51,7 +51,9 @@ def changed_folders(
         if word.redirect or word.text == program or not protected.contains_protected(path, cwd):
             continue
         if not protected.kind(path, cwd) and _takes_away(word, texts, name, cwd, protected):
-            yield _finding(path, cwd, protected, Verdict.DENY if name in WRITERS else Verdict.ASK)
+            is_wide = f"{protected.home}/".startswith(protected.absolute(path, cwd).rstrip("/") + "/")
+            # The user's own hooks, which a denial passes over, have their say about the home and what is above it.
+            yield _finding(path, cwd, protected, Verdict.DENY if name in WRITERS and not is_wide else Verdict.ASK)
     for path in (*_emptied_folders(texts, program), *_shared_folders(texts, program)):
         if protected.kind(path, cwd) or protected.contains_protected(path, cwd):
             yield _finding(path, cwd, protected)
@@ -83,6 +85,8 @@ def _finding(path: str, cwd: str, protected: ProtectedPaths, verdict: Verdict = 
 
 def _takes_away(word: ShellWord, texts: Sequence[str], name: str, cwd: str, protected: ProtectedPaths) -> bool:
     """Whether the command deletes, moves, or changes the modes of, what is below the folder of this word."""
+    if refuses_root(protected.absolute(word.text, cwd), texts, name):
+        return False
     if name in REMOVERS:
         return name != "mv" or not _is_destination(word, texts)
     if name in MODE_CHANGERS:

@@ -58,6 +58,8 @@ SWEEPING = lazy_pattern(
     r"|podman|rd|remove-item|rimraf|rmdir|rmsync|rmtree|rm|rsync|setfacl|shred|systemctl|trash|trash-put|umount"
     r"|unlink|wipe)\b"
 )
+# Without one of these such a program is about something below the agent's own folder.
+ELSEWHERE = lazy_pattern(r"[~$/*`%]|\.\.|\b(?:cd|clean|kill\w*|launchctl|loginctl|pkill|systemctl)\b")
 NO_VARIABLES: Mapping[str, str] = {}
 PROJECT_HINT = "allow it if these hooks are what you want"
 
@@ -131,7 +133,7 @@ class Protection:
         for word in self.words:
             if word in bare:
                 return True
-        if (self.page.port and str(self.page.port) in bare) or SWEEPING.search(bare):
+        if (self.page.port and str(self.page.port) in bare) or self._may_sweep(bare, cwd):
             return True
         for path in self.guards():
             *_, folder, file = f"//{path.lower()}".split("/")
@@ -143,6 +145,13 @@ class Protection:
         if self.home_variables.isdisjoint(environment):
             return False
         return any(PurePath(home).name in text for home in agent_homes(environment).values())
+
+    def _may_sweep(self, bare: str, cwd: str) -> bool:
+        """Whether it may end the tray, or take a folder away that is above one of ours."""
+        if not SWEEPING.search(bare):
+            return False
+        above = cwd.replace(os.sep, "/").rstrip("/") + "/"
+        return bool(ELSEWHERE.search(bare)) or any(place.startswith(above) for place in self.protected_paths.own)
 
     def _findings(self, event: Event, tool: Tool) -> list[ProtectionFinding]:
         name = canonical(event.agent, tool.name)
