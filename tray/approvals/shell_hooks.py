@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
@@ -42,6 +43,7 @@ BUILTINS = word_set("""
 pwd read return set shift source test then trap true type umask unset until wait while { }
 """)
 DEVICES = "/dev/"
+MAX_SCRIPTS = 128  # lines that are remembered: each is asked about several times
 # Variables whose value makes a program load code.
 LOADING_VARIABLES = INJECTIONS | word_set(
     "DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH GIT_EXTERNAL_DIFF GIT_PAGER GIT_SSH_COMMAND LD_LIBRARY_PATH LD_PRELOAD "
@@ -79,7 +81,15 @@ def script_of(hook: Hook, command: Command) -> Script:
         first, *others = split_line(line)
         words = [program_of(hook, command) or first, *others]
         line = shlex.join(os.path.expanduser(word) for word in words)  # noqa: PTH111 - a word is no Path
-    return evaluate(line, places(hook, command), find_code, reads_code)
+    known = places(hook, command)
+    return _script(line, tuple(known.values.items()), known.folder, known.cwd, known.root, known.shell)
+
+
+@lru_cache(MAX_SCRIPTS)
+def _script(line: str, values: tuple[tuple[str, str], ...], *folders: str) -> Script:
+    folder, cwd, root, shell = folders
+    known = Places(values=dict(values), folder=folder, cwd=cwd, root=root, shell=shell)
+    return evaluate(line, known, find_code, reads_code)
 
 
 def places(hook: Hook, command: Command) -> Places:
