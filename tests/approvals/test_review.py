@@ -62,6 +62,17 @@ def test_then_each_file_then_one_line_for_each_thing_to_know(declaring: House) -
     assert lines[-1].split() == ["Digest", state.digest]
 
 
+def test_what_cannot_be_seen_comes_first(house: House) -> None:
+    house.configure({"hooks": [{"event": "turn_end", "name": "odd", "command": 'sh -c "$CODE"'}]})
+    state = house.state("odd")
+
+    first = sections(state, house.stores.copies, {})[0]
+    text = review(state, house.stores.copies, {}).splitlines()
+
+    assert (first.kind, first.lines) == (SectionKind.PROBLEMS, ("runs something that Hooktray cannot see: '$CODE'",))
+    assert text[2] == first.lines[0]
+
+
 def test_a_rule_is_said_in_a_few_words(declaring: House) -> None:
     assert facts_of(declaring, "no-destroying") == {
         "When": "before each tool call · where a text of it matches `rm -rf`",

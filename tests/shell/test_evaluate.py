@@ -11,13 +11,13 @@ from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tray.shell.evaluate import Code, Script, evaluate, rewrite
+from tray.shell.evaluate import Code, EvaluatedLine, evaluate, rewrite
 from tray.shell.expand import GLOB, MADE, PROJECT, UNSEEN, Places
 
 HERE = Places(values={"ROOT": "/p", "HOME": "/h", "plug": "/a b"}, folder="/f", cwd=PROJECT, root=PROJECT)
 
 
-def read(line: str) -> Script:
+def read(line: str) -> EvaluatedLine:
     """The line, where `run` and `eval` take code."""
 
     def find_code(argv: object) -> list[Code]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
@@ -30,7 +31,7 @@ from tray.execution.environment import INJECTIONS
 from tray.lazy_dataclass import dataclass
 from tray.model.hook import Command, Hook
 from tray.shell import split
-from tray.shell.evaluate import SILENT, Field, Script, SimpleCommand, evaluate, rewrite
+from tray.shell.evaluate import SILENT, EvaluatedLine, Field, SimpleCommand, evaluate, rewrite
 from tray.shell.expand import GLOB, MADE, MARKS, PROJECT, UNSEEN, Places, Texts, under
 from tray.text.words import word_set
 
@@ -42,6 +43,7 @@ BUILTINS = word_set("""
 pwd read return set shift source test then trap true type umask unset until wait while { }
 """)
 DEVICES = "/dev/"
+MAX_SCRIPTS = 128  # lines that are remembered: each is asked about several times
 # Variables whose value makes a program load code.
 LOADING_VARIABLES = INJECTIONS | word_set(
     "DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH GIT_EXTERNAL_DIFF GIT_PAGER GIT_SSH_COMMAND LD_LIBRARY_PATH LD_PRELOAD "
@@ -72,14 +74,22 @@ class Run:
         return self.paths[0] if len(self.paths) == 1 and is_plain(self.paths[0]) else ""
 
 
-def script_of(hook: Hook, command: Command) -> Script:
+def script_of(hook: Hook, command: Command) -> EvaluatedLine:
     """The hook's line with all that its words may become. Raises ValueError when a quote is not closed."""
     line = command.line
     if not command.shell:
         first, *others = split_line(line)
         words = [program_of(hook, command) or first, *others]
         line = shlex.join(os.path.expanduser(word) for word in words)  # noqa: PTH111 - a word is no Path
-    return evaluate(line, places(hook, command), find_code, reads_code)
+    known = places(hook, command)
+    return _script(line, tuple(known.values.items()), known.folder, known.cwd, known.root, known.shell)
+
+
+@lru_cache(MAX_SCRIPTS)
+def _script(line: str, values: tuple[tuple[str, str], ...], *folders: str) -> EvaluatedLine:
+    folder, cwd, root, shell = folders
+    known = Places(values=dict(values), folder=folder, cwd=cwd, root=root, shell=shell)
+    return evaluate(line, known, find_code, reads_code)
 
 
 def places(hook: Hook, command: Command) -> Places:
@@ -95,7 +105,7 @@ def places(hook: Hook, command: Command) -> Places:
     return Places(values=values, folder=command.folder, cwd=project, root=root, shell=command.interpreter or "sh")
 
 
-def runs(script: Script, folder: str, shown: str = "", *, is_movable: bool = True) -> Iterator[Run]:
+def runs(script: EvaluatedLine, folder: str, shown: str = "", *, is_movable: bool = True) -> Iterator[Run]:
     """Everything that the line would run, also in the lines inside of it. It starts in `folder`."""
     for command in script.commands:
         for variant in command.variants:
@@ -152,7 +162,7 @@ def _start_folder(argv: Sequence[str], folders: Texts) -> Texts:
 
 
 def _code_files(
-    script: Script, command: SimpleCommand, code: Iterable[Field], argv: tuple[str, ...]
+    script: EvaluatedLine, command: SimpleCommand, code: Iterable[Field], argv: tuple[str, ...]
 ) -> Iterator[tuple[Field, SimpleCommand]]:
     """The files whose text an interpreter runs: on its stdin, or in `$(cat x)` where it expects code."""
     files = [field for field in command.redirects if field.word.redirect == "<"]
@@ -270,7 +280,7 @@ def require_line(hook: Hook, command: Command) -> None:
             _check_foreign_code(command_part, hook)
 
 
-def _written(script: Script, command: Command) -> Iterator[str]:
+def _written(script: EvaluatedLine, command: Command) -> Iterator[str]:
     """The files that the line makes."""
     for part, _ in script.scripts():
         for one in part.commands:
@@ -289,13 +299,13 @@ def _reject_project(shown: str, *, is_there: bool) -> None:
         )
 
 
-def _fields(script: Script) -> Iterator[Field]:
+def _fields(script: EvaluatedLine) -> Iterator[Field]:
     for command in script.commands:
         yield from command.fields
         yield from (field for _, field in command.settings)
 
 
-def _settings(script: Script) -> Iterator[tuple[str, Field]]:
+def _settings(script: EvaluatedLine) -> Iterator[tuple[str, Field]]:
     """The variables that the line sets, for its shell or for one program."""
     for command in script.commands:
         yield from command.settings
@@ -362,7 +372,7 @@ def unseen_words(hook: Hook, command: Command) -> tuple[str, ...]:
     return tuple(dict.fromkeys(words))
 
 
-def _unseen_code(script: Script, project: str) -> Iterator[str]:
+def _unseen_code(script: EvaluatedLine, project: str) -> Iterator[str]:
     """Code in another language that may run files, and code that another program prints."""
     for before, command in zip((None, *script.commands), script.commands, strict=False):
         for variant in command.variants:
@@ -412,7 +422,7 @@ def is_plain(text: str) -> bool:
     return not MARKS & set(text)
 
 
-def _own_scripts(script: Script) -> Iterator[Script]:
+def _own_scripts(script: EvaluatedLine) -> Iterator[EvaluatedLine]:
     """The line, and what is in it without quotes around."""
     yield script
     for inner in script.inner:

@@ -109,21 +109,21 @@ class Inner:
 
     start: int
     end: int
-    script: Script
+    script: EvaluatedLine
     is_quoted: bool = False
     is_backtick: bool = False
     is_movable: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Script:
+class EvaluatedLine:
     """A line, its commands in order, and the lines inside it."""
 
     line: str
     commands: tuple[SimpleCommand, ...]
     inner: tuple[Inner, ...]
 
-    def scripts(self, *, is_movable: bool = True) -> Iterator[tuple[Script, bool]]:
+    def scripts(self, *, is_movable: bool = True) -> Iterator[tuple[EvaluatedLine, bool]]:
         """This line and all inside it, each with whether its words can be replaced."""
         yield self, is_movable
         for one in self.inner:
@@ -134,7 +134,7 @@ FindCode = Callable[[Sequence[str]], Iterable[Code]]
 Reads = Callable[[Sequence[str]], bool]
 
 
-def evaluate(line: str, places: Places, find_code: FindCode, reads_code: Reads) -> Script:
+def evaluate(line: str, places: Places, find_code: FindCode, reads_code: Reads) -> EvaluatedLine:
     """The line's commands. `find_code` and `reads_code` judge words: is there code in them, or on its stdin?
 
     Raises ValueError when a quote is not closed.
@@ -143,7 +143,7 @@ def evaluate(line: str, places: Places, find_code: FindCode, reads_code: Reads) 
 
 
 def rewrite(
-    script: Script, replacement: Callable[[ShellWord, SimpleCommand], str | None], names: Collection[str]
+    script: EvaluatedLine, replacement: Callable[[ShellWord, SimpleCommand], str | None], names: Collection[str]
 ) -> str:
     """The line with other texts in place of some words, and with the placeholders `names` as variables."""
     edits: dict[tuple[int, int], str] = {}
@@ -182,7 +182,7 @@ class _Evaluator:
         self._find_code, self._reads_code = find_code, reads_code
         self._left = _LINE_LIMIT
 
-    def script(self, line: str, scope: Scope, depth: int) -> tuple[Script, Texts]:
+    def script(self, line: str, scope: Scope, depth: int) -> tuple[EvaluatedLine, Texts]:
         """The line, and what it prints."""
         self._left -= 1
         if depth > DEPTH or self._left < 0:
@@ -207,7 +207,7 @@ class _Line:
         self._outer: list[Scope] = []  # around open subshells
         self._blocks: list[Texts] = []  # the folder at the start of each `if`, `for` and their like that is open
 
-    def script(self) -> tuple[Script, Texts]:
+    def script(self) -> tuple[EvaluatedLine, Texts]:
         operators = list(self._reading.operators)
         for number, group in groupby(self._reading.words, key=lambda word: word.command):
             passed = []
@@ -217,7 +217,7 @@ class _Line:
                 self._cross(operator)
             following = operators[0][1] if operators else ""
             self._command(list(group), passed[-1] if passed else "", following)
-        script = Script(line=self._line, commands=tuple(self._commands), inner=tuple(self._inner))
+        script = EvaluatedLine(line=self._line, commands=tuple(self._commands), inner=tuple(self._inner))
         return script, _printed(self._commands)
 
     def _cross(self, operator: str) -> None:
@@ -307,7 +307,7 @@ class _Line:
             self._add(start, end, script, is_backtick=is_backtick)
         return printed
 
-    def _add(self, start: int, end: int, script: Script, **options: bool) -> None:
+    def _add(self, start: int, end: int, script: EvaluatedLine, **options: bool) -> None:
         self._inner.append(Inner(start=start, end=end, script=script, **options))
 
     def _nested(self, variant: tuple[Field, ...], command: SimpleCommand, during: Scope, *, is_only: bool) -> None:
