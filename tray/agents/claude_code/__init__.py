@@ -69,6 +69,7 @@ AGENT = Agent(
     events=events.EVENTS,
     default_can=DEFAULT_CAN,
     protocol=PROTOCOL,
+    answers=PROTOCOL.shape.answers,
     tools={"Task": NativeTool("Agent")},  # `Task` stays an alias of `Agent`
     older_tools={"KillBash": "TaskStop", "KillShell": "TaskStop"},
     marks=Marks(

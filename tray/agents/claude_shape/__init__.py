@@ -61,6 +61,7 @@ def claude_shaped(
         tools=tools or {},
         marks=marks or shaped_marks(shape),
         rules=rules or shaped_rules(shape),
+        answers=shape.answers,
         programs=programs,
         variables=variables,
         starters=starters or programs,

@@ -58,6 +58,7 @@ AGENT = Agent(
     events=EVENTS,
     default_can=DEFAULT_CAN,
     protocol=PROTOCOL,
+    answers=PROTOCOL.shape.answers,
     tools=TOOLS,
     marks=Marks(keys=(MARK,), is_sender=_is_sender, is_alike=_is_sender, event_names=CAPITALISED),
     programs=frozenset({"opencode"}),
