@@ -220,7 +220,8 @@ def _refusal(event: Event, agent: Agent, words: Mapping[str, Verdict], reason: s
     order = (agent.id, event.agent, OWN_FORMAT, CANONICAL, *words)
     id = next(id for id in order if id in words)
     what = "a refusal" if words[id] is Verdict.DENY else "a question"
-    return HookOutput(verdict=words[id], reason=reason, adjustment=f"read as {what} in the format of {id}")
+    adjustment = f"read as {what} in the format of {id}"
+    return HookOutput(verdict=words[id], reason=reason, adjustment=adjustment, read_as=id)
 
 
 def _formats(agent: Agent, key: object, value: object) -> Mapping[str, Verdict]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 REASON_LIMIT = 2000  # characters of what a hook wrote to stderr, taken from its end
 QUOTED = 60  # characters of the output that a reason quotes
 REDACTED_LENGTH = 2000  # characters from which they are taken: a secret at their end is known by what follows
-BROKEN_PROGRAM = "its exit 2 refuses, and comes from an error of its program: {}"
+BROKEN_PROGRAM = "it refuses by the exit 2 of a broken program: {}"
 REPLIED = (0, 2)  # exit codes of a hook that may have answered
 DROPPED = "the call goes on, because {1} does not read its answer: {0}"
 IGNORED = "its answer is the last line of its output; the lines before it were ignored"

@@ -26,13 +26,15 @@ UNOPENED = b"can't open file"  # in the message of a Python that has not found i
 CANNOT_OPEN = lazy_pattern(
     r"""[^\r\n]*python[^\r\n]*: can't open file ['"]([^\r\n]*)['"]: \[Errno 2\] No such file or directory"""
 )
+ERROR_LIMIT = 4096  # characters at either end of what a program wrote to stderr that are looked at
 # What shells, interpreters and parsers of arguments write about their own errors, a line each.
 OWN_ERROR = lazy_pattern(
     r"""^(?:
-        \S[^:\n]*:\ (?:line\ )?\d+:\ .*(?:syntax\ error|unexpected\ (?:eof|end)|parameter\ not\ set|unbound\ variable
-            |not\ found$|cannot\ open|can't\ open|bad\ substitution|operator\ expected|expression\ expected
+        \S[^\n]{0,300}?:\ ?(?:line\ )?\d+:\ .*(?:syntax\ error|parse\ error|unexpected\ (?:eof|end)
+            |parameter\ not\ set|unbound\ variable|not\ found$|cannot\ open|can't\ open|bad\ substitution
+            |operator\ expected|expression\ expected
             |illegal\ (?:number|option)|invalid\ option|too\ many\ arguments|missing\ `?\]|no\ such\ file)
-        | \S[^:\n]*:\ .*(?:no\ such\ file\ or\ directory$|can't\ open\ file|cannot\ execute
+        | \S[^:\n]*:\ .*(?:no\ such\ file\ or\ directory(?::\ \S+)?$|can't\ open\ file|cannot\ execute
             |\b(?:invalid|unrecognized|illegal)\ option\b)
         | \S+:\ error:\ (?:the\ following\ arguments\ are\ required|unrecognized\ arguments|argument\ .+)
         | (?:jq:\ )?(?:parse\ )?error:\ .*(?:\bline\ \d+,\ column|unexpected\ argument|failed\ to\ spawn)
@@ -138,8 +140,9 @@ def is_unopened_script(line: str, output: str) -> bool:
 
 def interpreter_error(stderr: str) -> str:
     """The line in which a program reports that it is broken itself or was called wrongly; "" for none."""
-    found = OWN_ERROR.search(stderr)
-    return stderr[found.start() :].partition("\n")[0].strip() if found else ""
+    looked_at = f"{stderr[:ERROR_LIMIT]}\n{stderr[ERROR_LIMIT:][-ERROR_LIMIT:]}"
+    lines = [looked_at[found.start() :].partition("\n")[0].strip() for found in OWN_ERROR.finditer(looked_at)]
+    return next((line for line in lines if not line.lower().startswith("usage")), lines[0] if lines else "")
 
 
 @lru_cache(LINES)
