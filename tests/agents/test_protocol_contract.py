@@ -202,6 +202,7 @@ def test_an_unknown_event_can_carry_nothing() -> None:
 
 PURE = {
     "__future__",
+    "ast",
     "codecs",
     "collections",
     "dataclasses",

@@ -68,6 +68,37 @@ def test_a_sound_pack_is_reported_with_its_licence(house: House, tmp_path: Path)
     assert "Orc Peon 1.0.0 by somebody, licence: CC-BY-NC-4.0" in rows
 
 
+def test_a_guard_that_refuses_the_test_event_is_ok_and_its_line_shows_that(house: House) -> None:
+    house.hook("guard", on="tool_before", script="echo no >&2; exit 2")
+
+    ((health, message, _),) = of(house, "guard")
+
+    assert (health, message.startswith("deny on claude-code's PreToolUse,")) == ("ok", True)
+    assert message.endswith(". It refused this harmless event: Bash · ls -la: no")
+
+
+def test_a_guard_that_refuses_because_its_program_is_broken_is_broken(house: House) -> None:
+    house.hook("guard", on="tool_before", script="if [ 1 ; then")
+
+    ((health, message, remedy),) = of(house, "guard")
+
+    assert (health, message.split(";")[0]) == ("broken", "It refused this harmless event: Bash · ls -la")
+    assert "by the exit 2 of a broken program: " in message
+    assert remedy.startswith("correct the script or its command in ")
+
+
+def test_a_guard_that_refuses_in_another_formats_words_is_shown_with_the_format(house: House) -> None:
+    house.hook("guard", on="tool_before", script="""cat >/dev/null; echo '{"cancel": true}'""")
+
+    ((health, message, remedy),) = of(house, "guard")
+
+    assert (health, message) == (
+        "attention",
+        "It refused this harmless event: Bash · ls -la; read as a refusal in the format of cline",
+    )
+    assert "write `dialect: cline` in " in remedy
+
+
 def test_a_hook_that_runs_is_ok_and_can_tell_that_it_is_a_test(house: House) -> None:
     house.hook("guard", on="tool_before", script='echo "$HOOKTRAY_TEST" > "$HOOK_SOURCE_DIR/seen"')
 

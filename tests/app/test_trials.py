@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import sys
 import threading
@@ -229,12 +230,101 @@ def test_a_condition_of_claudes_format_is_met_too(house: House, tmp_path: Path) 
     assert event.tool.input["command"] == "git push"
 
 
-def test_a_hook_that_no_test_event_reaches_is_not_tried(bench: Bench) -> None:
+def told(bench: Bench, name: str = "guard") -> str:
+    """What the person who approves it reads about its test run."""
+    bench.approve(name)
+    return bench.trials.describe(bench.house.state(name).key, 0)
+
+
+def test_a_hook_that_no_test_event_reaches_is_not_tried_and_that_is_shown(bench: Bench) -> None:
     bench.house.hook("guard", on="tool_before", script="exit 7", matcher=r"^(?=.*\d{9})[A-F]{40}$", approved=False)
 
-    bench.approve("guard")
+    text = told(bench)
 
+    assert text.startswith("It was not tried: no test event meets its matchers.")
     assert bench.failures == []
+
+
+ARGUMENTS = "import argparse\np = argparse.ArgumentParser()\np.add_argument('--rules', required=True)\np.parse_args()"
+BROKEN_PROGRAMS = {  # each ends with 2, and so refuses every call
+    "syntax of bash": ("#!/bin/bash\nif [ 1 ; then\n", "syntax error"),
+    "syntax of sh": ("#!/bin/sh\nif [ 1 ; then\n", "yntax error"),
+    "a file that is not there": ("#!/bin/sh\ncat >/dev/null\ngrep -q x ./missing-rules\n", "missing-rules"),
+    "a script that is not there": (f"#!/bin/sh\n{sys.executable} missing.py\n", "missing.py"),
+    "arguments": (f"#!{sys.executable}\n{ARGUMENTS}", "arguments are required: --rules"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_PROGRAMS)
+def test_exit_2_of_a_broken_program_refuses_and_is_shown_as_what_it_is(bench: Bench, name: str) -> None:
+    script, error = BROKEN_PROGRAMS[name]
+    path = bench.house.paths.config.parent / "guard.sh"
+    path.write_text(script)
+    path.chmod(0o755)
+    bench.house.hook("guard", on="tool_before", command="./guard.sh", approved=False)
+
+    text = told(bench)
+    answer = bench.house.tool("ls")
+
+    (failure,) = bench.failures
+    assert failure.cause.startswith("it refuses by the exit 2 of a broken program: ")
+    assert error in failure.cause
+    assert failure.remedy.startswith("correct the script or its command in ")
+    assert "It refused this harmless event: Bash · ls -la" in text
+    assert bench.last.buttons == (Button.UNDO,)
+    assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert "of a broken program" in str(bench.house.last.hooks[0]["cause"])
+
+
+@pytest.mark.parametrize(
+    ("script", "keys", "expected"),
+    [
+        ("echo 'use trash' >&2; exit 2", {}, "It refused this harmless event: Bash · ls -la: use trash"),
+        (
+            "echo 'use trash' >&2; exit 2",
+            {"matcher": "rm -rf"},
+            "It refused its test event: Bash · rm -rf: use trash",
+        ),
+        ('echo \'{"permissionDecision": "ask"}\'', {}, "It asks about this harmless event: Bash · ls -la"),
+        ('echo \'{"permissionDecision": "allow"}\'', {}, "It allowed its test event: Bash · ls -la"),
+        ('echo \'{"tool_input": {"command": "true"}}\'', {}, "It rewrote its test event: Bash · ls -la"),
+        ("exit 0", {}, "Its test run went well"),
+    ],
+)
+def test_the_test_run_shows_what_the_hook_did(bench: Bench, script: str, keys: dict[str, Any], expected: str) -> None:
+    bench.house.hook("guard", on="tool_before", script=f"cat >/dev/null; {script}", approved=False, **keys)
+
+    assert told(bench) == expected
+    assert bench.failures == []
+
+
+def test_the_test_run_names_the_format_in_which_a_hook_refuses(bench: Bench) -> None:
+    script = """cat >/dev/null; echo '{"permission": "deny", "agent_message": "no"}'"""
+    bench.house.hook("guard", on="tool_before", script=script, approved=False)
+
+    first, second = told(bench).splitlines()
+
+    assert first == "It refused this harmless event: Bash · ls -la: no"
+    assert second.startswith("  It answers in the format of cursor: write `dialect: cursor` in ")
+
+
+def test_the_test_run_shows_a_refusal_that_an_agents_own_file_drops(bench: Bench, tmp_path: Path) -> None:
+    script = tmp_path / "guard.sh"
+    script.write_text("""#!/bin/sh\ncat >/dev/null\necho '{"permission": "deny"}'\n""")
+    script.chmod(0o755)
+    settings = tmp_path / "settings.json"
+    handler = {"type": "command", "command": str(script)}
+    settings.write_text(json.dumps({"hooks": {"PreToolUse": [{"hooks": [handler]}]}}))
+    bench.house.configure({"sources": [{"claude-code": str(settings)}]})
+    (state,) = bench.house.catalog.states
+
+    bench.controls.approve(state.key, state.digest, "tray")
+
+    (failure,) = bench.failures
+    assert failure.cause.startswith("the call goes on, because claude-code does not read its answer: ")
+    assert "`dialect:`" in failure.remedy
+    assert bench.house.tool("ls") == {}
+    assert "does not read its answer" in str(bench.house.last.hooks[0]["cause"])
 
 
 def test_whoever_waits_is_told_how_the_test_run_went(bench: Bench) -> None:
@@ -244,10 +334,10 @@ def test_whoever_waits_is_told_how_the_test_run_went(bench: Bench) -> None:
     for name in ("fine", "broken", "rule"):
         bench.approve(name)
 
-    told = {name: bench.trials.describe(bench.house.state(name).key, 0) for name in ("fine", "broken", "rule")}
+    texts = {name: bench.trials.describe(bench.house.state(name).key, 0) for name in ("fine", "broken", "rule")}
 
-    assert (told["fine"], told["rule"]) == ("Its test run went well", "")
-    first, cure, undo = told["broken"].splitlines()
+    assert (texts["fine"], texts["rule"]) == ("Its test run went well", "")
+    first, cure, undo = texts["broken"].splitlines()
     assert first == "Its test run failed: exit 7"
     assert cure.strip() == bench.failures[0].remedy
     assert undo == "  Undo: hooktray revoke --last broken"

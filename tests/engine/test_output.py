@@ -63,17 +63,14 @@ FORMS = {
 WORDS = [(dialect, word) for dialect, (_, words) in SAID.items() for word in words]
 REFUSED = [(dialect, word) for dialect, word in WORDS if word in STRICT]
 LENIENT = [(dialect, word) for dialect, word in WORDS if word not in STRICT]
-# What is no answer, with WORD for the dialect's own deny.
+# What is no answer, and refuses nothing.
 TEXTS = {
     "text": CHATTER,
-    "text after the answer": "WORD\nall checked",
-    "an allow after the answer": 'WORD\n{"decision":"allow"}',
-    "an answer over several lines": CHATTER + '\n{\n"decision":"block"\n}',
     "an array": CHATTER + "\n[1]",
     "a number": CHATTER + "\n7",
     "only a number": "7",
-    "half an object": CHATTER + '\n{"decision":"block"',
-    "a word on the line of the answer": CHATTER + " WORD",
+    "an object of no format": CHATTER + '\n{"level":"info","text":"decision: block"}',
+    "a sentence about refusals": "decision: block everything by default, deny the rest",
 }
 OURS = ("claude-code", "copilot-cli", "shelley", "starchild", "x-code")
 
@@ -127,10 +124,8 @@ def test_an_allow_or_a_rewrite_on_the_last_line_counts_no_more_than_other_text(
 @every("text", TEXTS)
 @every("dialect", OURS)
 def test_other_text_keeps_its_meaning_without_failure_block_and_fails_with_it(dialect: str, text: str) -> None:
-    output = TEXTS[text].replace("WORD", SAID[dialect][1].get("deny", '{"decision":"block"}'))
-
-    assert (printed(dialect, output).verdict, printed(dialect, output).problem) == (ABSTAIN, "")
-    assert "and no answer" in printed(dialect, output, hook(dialect, Failure.BLOCK)).problem
+    assert (printed(dialect, TEXTS[text]).verdict, printed(dialect, TEXTS[text]).problem) == (ABSTAIN, "")
+    assert "and no answer" in printed(dialect, TEXTS[text], hook(dialect, Failure.BLOCK)).problem
 
 
 @every("dialect", OURS)
@@ -213,8 +208,8 @@ def test_a_text_that_is_the_answer_is_no_failure() -> None:
 
 
 def test_an_answer_without_a_known_decision_is_a_failure_under_failure_block() -> None:
-    assert printed("x-code", '{"decision":"block"}').problem == ""
-    assert printed("x-code", '{"decision":"block"}', hook("x-code", Failure.BLOCK)).problem
+    assert printed("x-code", "{}").problem == ""
+    assert printed("x-code", "{}", hook("x-code", Failure.BLOCK)).problem
 
 
 def test_the_reason_quotes_little_of_it_and_nothing_that_hides_or_is_secret() -> None:

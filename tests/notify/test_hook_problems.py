@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tray.model.decision import Gate, HookOutput, Outcome, Status
-from tray.notify.alert import BODY_LIMIT
+from tray.engine.merge import BROKEN_PROGRAM
+from tray.model.decision import Gate, HookOutput, Outcome, Status, Verdict
+from tray.notify.alert import BODY_LIMIT, AlertClass
 from tray.notify.hook_problems import HOUR, ProblemTracker, describe, find_problem, without_folders
 
 
@@ -14,6 +15,17 @@ def broken(cause: str = "killed by signal 9", **more: object) -> Outcome:
 
 
 FINE = Outcome(hook="guard", status=Status.OK, ms=10, limit=10)
+
+
+def test_a_refusal_of_a_broken_program_is_a_problem_with_its_own_remedy() -> None:
+    error = BROKEN_PROGRAM.format("guard.sh: line 2: syntax error: No such file or directory")
+    output = HookOutput(verdict=Verdict.DENY, warning=error)
+
+    one = find_problem(Outcome(hook="guard", status=Status.OK, cause=error, output=output))
+
+    assert one is not None
+    assert (one.cls, one.cause) == (AlertClass.HOOK_FAILED, error)
+    assert one.remedy == "correct the script or its command in its file, then approve the change"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tray.lazy_dataclass import dataclass, field
 from tray.lazy_modules import Protocol
-from tray.model.decision import Answer, Decision, HookOutput, Result, Rewrite
+from tray.model.decision import Answer, Decision, HookOutput, Result, Rewrite, Verdict
 from tray.model.event import Capability, Event, EventSpec, RelayRequest, Tool
 from tray.model.form import Answers, Form
 from tray.model.hook import Match
@@ -159,6 +159,17 @@ class Placeholders:
     separator: str = ""  # between the parts of a path
 
 
+Verdicts = Mapping[str, Mapping["Any", Verdict]]  # by the key of an answer: what its text or boolean means
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerWords:
+    """The keys of an answer in one hook format, and those among them that have a verdict."""
+
+    keys: frozenset[str] | None = None  # None: not known
+    verdicts: Verdicts = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookRules:
     """How hooks that were written for one agent differ from others."""
@@ -272,6 +283,7 @@ class Agent(KnownAgent):
     # The canonical tools whose work a tool does besides its own row's, by its name: other agents' hooks know those.
     also_does: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rules: HookRules = HookRules()
+    answers: AnswerWords = AnswerWords()
     forms: FormFormat | None = None
     unconnected_events: frozenset[str] = frozenset()  # that `connect` writes no entry for
     unnamed_event: str = ""  # its entries name no event: what a payload counts as that names none, or is unreadable

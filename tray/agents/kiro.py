@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tray.agents import lenient, wire
-from tray.agents.agent import Connector, HookReader, Marks, NativeTool, Payload, ProtectedFiles
+from tray.agents.agent import AnswerWords, Connector, HookReader, Marks, NativeTool, Payload, ProtectedFiles
 from tray.agents.claude_shape import UNCAPITALISED, claude_shaped
 from tray.agents.claude_shape.protocol import ShapedProtocol
 from tray.agents.claude_shape.settings import SettingsFile
@@ -141,6 +141,7 @@ AGENT = replace(
     settings_files=(".kiro/agents/own.json",),
     path_words=(".kiro",),
     default_can=Capability.NOTHING,
+    answers=AnswerWords(keys=frozenset()),  # none is JSON
     connector=_connector,
     reader=_reader,
     importer=None,

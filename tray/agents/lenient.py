@@ -94,6 +94,14 @@ def loads(output: str, *, python: bool = False) -> Any:
         raise (TooDeepError if output.startswith("{") else ValueError)(wire.TOO_DEEP) from None
 
 
+def first_value(output: str, start: int) -> tuple[Any, int]:
+    """The JSON value that begins at `start`, and where it ends."""
+    try:
+        return _PYTHON.raw_decode(output, start)
+    except RecursionError:
+        raise TooDeepError(wire.TOO_DEEP) from None
+
+
 def _float(digits: str) -> float:
     return max(-LARGEST, min(LARGEST, float(digits)))
 

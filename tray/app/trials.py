@@ -73,12 +73,14 @@ class TrialState(enum.Enum):
     RUNNING = "running"
     PASSED = "passed"
     FAILED = "failed"
+    UNMATCHED = "unmatched"  # no test event meets the hook's matchers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialResult:
     state: TrialState
     failure: TrialFailure | None = None
+    text: str = ""  # what the hook did with the test event, and what is advised
 
 
 NOT_TRIED = TrialResult(state=TrialState.NONE)
@@ -123,9 +125,10 @@ class Trials:
             self._ended.wait_for(lambda: self._result(key).state is not TrialState.RUNNING, timeout)
             result = self._result(key)
         if result.failure is None:
-            return say(DESCRIPTIONS[result.state]) if result.state in DESCRIPTIONS else ""
+            return result.text or (say(DESCRIPTIONS[result.state]) if result.state in DESCRIPTIONS else "")
         lines = (
             say("Its test run failed: {cause}", cause=result.failure.cause),
+            *filter(None, (result.text,)),
             result.failure.remedy,
             say("Undo: {command}", command=f"hooktray revoke --last {shlex.quote(result.failure.hook)}"),
         )
@@ -156,6 +159,10 @@ class Trials:
 DESCRIPTIONS = {
     TrialState.PASSED: phrase("Its test run went well"),
     TrialState.RUNNING: phrase("Its test run still goes on; `hooktray list` shows what comes of it"),
+    TrialState.UNMATCHED: phrase(
+        "It was not tried: no test event meets its matchers. Try it with yours: `hooktray test EVENT --hook NAME "
+        "--payload FILE`"
+    ),
 }
 
 
@@ -172,40 +179,49 @@ def run_trial(paths: Paths, stores: Stores, one: ApprovedHook, stop_signal: Hang
         project.mkdir()
         event = sample_event(one, environment=dict(os.environ), cwd=str(project))
         if event is None:
-            log.info("%s is not tried: no test event meets its matchers", one.hook.name)
-            return NOT_TRIED
+            return TrialResult(state=TrialState.UNMATCHED)
         try:
-            failure = _outcome(stores, one, replace(event, id=os.urandom(16).hex()), stop_signal)
+            result = _outcome(stores, one, replace(event, id=os.urandom(16).hex()), stop_signal)
         except TrialCancelledError:
             return NOT_TRIED
+    failure = result.failure
     try:
         cause, remedy = (failure.cause, failure.remedy) if failure else ("", "")
         TrialResults(paths.state).record(one.hook.key, one.digest, cause, remedy)
     except OSError as error:  # the user is notified of the failure all the same
         log.warning("the result of the trial of %s was not written down: %s", one.hook.name, error)
-    return TrialResult(state=TrialState.FAILED if failure else TrialState.PASSED, failure=failure)
+    return result
 
 
-def _outcome(stores: Stores, one: ApprovedHook, event: Event, stop_signal: Hangup | None) -> TrialFailure | None:
+def _failed(hook: Hook, cause: str, remedy: str, text: str = "") -> TrialResult:
+    failure = TrialFailure(hook=hook.name, cause=cause, remedy=remedy)
+    return TrialResult(state=TrialState.FAILED, failure=failure, text=text)
+
+
+def _outcome(stores: Stores, one: ApprovedHook, event: Event, stop_signal: Hangup | None) -> TrialResult:
     sink = trial.NullListener()
     started, at = time.monotonic(), time.time()
     try:
         engine = build_engine(stores, sink, sink.spawn, EngineOptions(stop_signal=stop_signal), records=sink)
         tried = trial.run(engine, one, event)
     except HooktrayError as error:
-        return TrialFailure(hook=one.hook.name, cause=error.message, remedy=error.hint)
+        return _failed(one.hook, error.message, error.hint)
     if tried.outcome.cause == CANCELLED:
         raise TrialCancelledError
     decision = replace(tried.decision, adjustments=(*tried.decision.adjustments, REMARK))
     ms = (time.monotonic() - started) * 1000
     stores.journal.append(make_record(event, decision, tried.answer, at=at, ms=ms, offline=False), commit=False)
-    if tried.result != "failed":
-        warning, advice = tried.outcome.output.warning, say(remedies.OUTPUT_REMEDY)
-        return TrialFailure(hook=one.hook.name, cause=warning, remedy=advice) if warning else None
     cause = stores.copies.with_originals(one.digest, tried.outcome.cause)
+    if tried.result != "failed":
+        text = trial.describe(tried, one.hook, event)
+        if tried.outcome.output.warning:
+            advice = remedies.remedy(cause, one.hook.name, one.hook.source) or say(remedies.OUTPUT_REMEDY)
+            return _failed(one.hook, first_line(cause, CAUSE_LIMIT), advice, text)
+        text = "\n  ".join(filter(None, (text, trial.advice(tried, one.hook))))
+        return TrialResult(state=TrialState.PASSED, text=text)
     stderr = stores.copies.with_originals(one.digest, tried.outcome.stderr)
     remedy = _remedy(cause, stderr, one.hook, event)
-    return TrialFailure(hook=one.hook.name, cause=_cause(cause, stderr), remedy=remedy)
+    return _failed(one.hook, _cause(cause, stderr), remedy)
 
 
 def _cause(cause: str, stderr: str) -> str:

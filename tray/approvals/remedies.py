@@ -15,6 +15,8 @@ from tray.lazy_dataclass import dataclass
 class HookFailure(enum.Enum):
     """A cause that has a remedy of its own."""
 
+    BROKEN_PROGRAM = enum.auto()  # its exit 2 refuses each call
+    OTHER_WORDS = enum.auto()  # its answer is none in its format
     PROGRAM_OF_SCRIPT = enum.auto()  # a program that the script starts is not there
     INTERPRETER_MODE = enum.auto()
     INTERPRETER = enum.auto()
@@ -44,6 +46,13 @@ OUTPUT_REMEDY = phrase("print JSON or nothing on stdout, and words for people on
 LLM_REMEDY = phrase("write `llm:` in hooktray.yaml and confirm it in the tray's menu")
 # The first row whose words are in the cause counts.
 FAILURES = {
+    HookFailure.BROKEN_PROGRAM: FailureRow(
+        ("of a broken program",), phrase("correct the script or its command in {source}, then approve the change")
+    ),
+    HookFailure.OTHER_WORDS: FailureRow(
+        ("its format,", "does not read its answer", "a reason and no decision", "word for word in the event"),
+        phrase("print an answer in the words of its format, or name the format that it prints with `dialect:`"),
+    ),
     HookFailure.PROGRAM_OF_SCRIPT: FailureRow(
         ("exit 127",), phrase("a program that the script starts is not there: install it, or write its whole path")
     ),

@@ -69,7 +69,9 @@ def run_trial(paths: Paths, agent: str, name: str, body: bytes, *, hook: str, ex
         row |= {"expected": expect, "met": expect == tried.result}
     row["cause"] = stores.copies.with_originals(approved.digest, row["cause"])
     row["stderr"] = stores.copies.with_originals(approved.digest, row["stderr"])
-    print(json.dumps(row, ensure_ascii=False, default=str) if as_json else printable(_report(row)))
+    advice = trial.advice(tried, approved.hook)
+    report = json.dumps(row, ensure_ascii=False, default=str) if as_json else printable(_report(row, advice))
+    print(report)
     if tried.result in REMEDIES:
         print(f"hooktray: {row['cause']}: the hook did not run\n  {REMEDIES[tried.result]}", file=sys.stderr)
     if expect and expect != tried.result:
@@ -128,7 +130,7 @@ def _row(tried: trial.Trial, agent: str, name: str) -> TrialRow:
     }
 
 
-def _report(row: TrialRow) -> str:
+def _report(row: TrialRow, advice: str) -> str:
     values: Mapping[str, object] = row
     lines = [f"{row['hook']} on {row['event']} of {row['agent']}: {row['verdict']}, {row['ms']:.1f} ms"]
     for label in ("reason", "cause", "context", "stop", "stderr"):
@@ -137,6 +139,7 @@ def _report(row: TrialRow) -> str:
         lines.append(f"  rewrites the {row['rewrites']}: {json.dumps(row['rewrite'], ensure_ascii=False)}")
     lines += [f"  note for you: {note}" for note in row["notes"]]
     lines += [f"  made to fit: {adjustment}" for adjustment in row["adjustments"]]
+    lines += [f"  {advice}"] if advice else []
     lines.append(f"  the agent would be told: {row['stdout'].strip() or 'nothing'} (exit {row['code']})")
     lines += ["  as expected"] if row.get("met") else []
     return "\n".join(lines)

@@ -295,6 +295,9 @@ class HookExecutor:
             return Outcome(hook=hook.name, status=Status.SKIPPED, cause=CANCELLED, ms=result.ms)
         try:
             output = parse_output(event, hook, result)
+            if output.warning:  # it may name the approved copy
+                warning = self._copies.with_originals(approved.digest, output.warning)
+                output = replace(output, warning=warning)
             if hook.async_mode is not AsyncMode.NO:
                 output = self._async_output.save(event, hook, result, output)
         except Exception as error:  # the hook's turn

@@ -6,6 +6,7 @@ What counts is the declared order, never who finished first.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from tray.agents.protocol import spec
 from tray.agents.registry import AGENTS, hook_rules
@@ -16,9 +17,15 @@ from tray.model.event import STOP_KINDS, Capability, Event
 from tray.model.hook import GATING_KINDS, OWN_SOURCE, Command, Failure, Hook, Prompt
 from tray.text import redact, sanitise
 
+if TYPE_CHECKING:
+    from tray.agents.agent import Agent
+
 REASON_LIMIT = 2000  # characters of what a hook wrote to stderr, taken from its end
 QUOTED = 60  # characters of the output that a reason quotes
 REDACTED_LENGTH = 2000  # characters from which they are taken: a secret at their end is known by what follows
+BROKEN_PROGRAM = "it refuses by the exit 2 of a broken program: {}"
+REPLIED = (0, 2)  # exit codes of a hook that may have answered
+DROPPED = "the call goes on, because {1} does not read its answer: {0}"
 IGNORED = "its answer is the last line of its output; the lines before it were ignored"
 
 
@@ -32,12 +39,30 @@ def parse_output(event: Event, hook: Hook, result: Result) -> HookOutput:
         from tray.engine.prompt_text import parse_reply
 
         return parse_reply(event, hook, hook.action, result)
-    if result.code == 2 and not result.stdout and isinstance(hook.action, Command):
-        from tray.execution.script import UNOPENED, is_unopened_script
+    if result.code == 2 and isinstance(hook.action, Command):
+        return _exited_2(event, hook, hook.action, result)
+    return _parse(event, hook, result)
+
+
+def _exited_2(event: Event, hook: Hook, command: Command, result: Result) -> HookOutput:
+    """Exit 2 refuses, also that of a program which is broken; then the user is notified as well."""
+    error = ""
+    if b":" in result.stderr or b" line " in result.stderr:  # every error of a program has one of them
+        from tray.execution.script import UNOPENED, interpreter_error, is_unopened_script
 
         stderr = result.stderr.decode("utf-8", "replace").strip()
-        if UNOPENED in result.stderr and is_unopened_script(hook.action.line, stderr):
+        if not result.stdout and UNOPENED in result.stderr and is_unopened_script(command.line, stderr):
             return HookOutput(problem=stderr)
+        error = interpreter_error(stderr)
+    output = _parse(event, hook, result)
+    if output.verdict is not Verdict.DENY:
+        return output
+    if not output.reason and result.stdout and not result.stdout.lstrip().startswith(b"{"):
+        output = replace(output, reason=result.stdout.decode("utf-8", "replace").strip()[-REASON_LIMIT:])
+    return replace(output, warning=BROKEN_PROGRAM.format(error)) if error and not output.warning else output
+
+
+def _parse(event: Event, hook: Hook, result: Result) -> HookOutput:
     known = AGENTS.find(hook.dialect)
     assert known is not None  # it was when the hook was started
     output = known.protocol.read(event, result)
@@ -52,10 +77,35 @@ def parse_output(event: Event, hook: Hook, result: Result) -> HookOutput:
         answer = known.protocol.read(event, replace(result, stdout=last.encode()))
         if answer.verdict > max(output.verdict, Verdict.ALLOW) or answer.stop is not None:
             return _refusal(answer)
-    refusable = Capability.DENY in spec(event.agent, event.name).can  # else there is nothing to block
-    if refusable and hook.failure is Failure.BLOCK and result.code == 0 and not output.problem:
+    if Capability.DENY not in spec(event.agent, event.name).can:  # there is nothing to block
+        return output
+    output = _with_refusal(event, hook, known, result, output)
+    if hook.failure is Failure.BLOCK and result.code == 0 and not output.problem and output.verdict < Verdict.ASK:
         return _require_answer(hook, result, output)
     return output
+
+
+def _with_refusal(event: Event, hook: Hook, known: Agent, result: Result, output: HookOutput) -> HookOutput:
+    """A refusal that the hook's format does not read: it counts for hooks of hooktray.yaml; others only report it.
+
+    An object of hooktray.yaml's hooks that is no answer in their format is a failure, whatever `failure:` they have.
+    """
+    if result.code not in REPLIED or not result.stdout.strip() or output.plain or output.stop is not None:
+        return output
+    from tray.agents import refusals
+
+    is_ours = hook.source.kind == OWN_SOURCE
+    found = refusals.find(event, known, result.stdout)
+    if found is not None and not is_ours:
+        if output.problem or output.verdict >= max(found.verdict, Verdict.ASK):
+            return output
+        return replace(output, warning=DROPPED.format(found.problem or found.adjustment, known.id))
+    if found is not None and (found.problem or found.verdict > output.verdict):
+        return found if not (found.problem and output.problem) else output
+    if not is_ours or replace(output, warning="") != NO_OUTPUT:
+        return output
+    problem = refusals.unknown_keys(event, known, result.stdout)
+    return HookOutput(problem=problem) if problem else output
 
 
 def _refusal(answer: HookOutput) -> HookOutput:

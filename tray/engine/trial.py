@@ -10,11 +10,15 @@ from tray.agents.registry import AGENTS
 from tray.engine.merge import merge
 from tray.engine.pipeline import Engine
 from tray.engine.plan import EventSearch, matches
+from tray.engine.sentence import plain_reason, tool_text
 from tray.errors import HooktrayError
+from tray.language import phrase, say
 from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import Answer, Decision, Outcome, Record, Status, Verdict
 from tray.model.event import Event, RelayRequest
+from tray.model.hook import Hook
 from tray.store.ledger import ApprovedHook
+from tray.text import first_line
 
 RESULTS = (
     *(verdict.word for verdict in Verdict if verdict >= Verdict.ABSTAIN),
@@ -38,6 +42,40 @@ class Trial:
         if self.outcome.status in FAILED:
             return "failed"
         return "skipped" if self.outcome.gate else self.outcome.output.verdict.word
+
+
+# What a hook did with its test event: with a harmless one, and with one that its own matchers ask for.
+SENTENCES: Mapping[str, tuple[str, str]] = {
+    "deny": (phrase("It refused this harmless event: {what}"), phrase("It refused its test event: {what}")),
+    "ask": (phrase("It asks about this harmless event: {what}"), phrase("It asks about its test event: {what}")),
+    "allow": (phrase("It allowed its test event: {what}"),) * 2,
+    "rewrite": (phrase("It rewrote its test event: {what}"),) * 2,
+}
+OTHER_FORMAT = phrase(
+    "It answers in the format of {format}: write `dialect: {format}` in {source} if it is written for that agent"
+)
+OTHER_SHAPE = phrase("Have it print its answer as one JSON object and nothing beside it, in the words of {format}")
+
+
+def describe(tried: Trial, hook: Hook, event: Event) -> str:
+    """What the hook did with its test event, and its reason; "" when it had no opinion or did not answer."""
+    output = tried.outcome.output
+    done = "rewrite" if tried.result == "abstain" and output.rewrite else tried.result
+    if done not in SENTENCES:
+        return ""
+    asked_for = bool(hook.match.pattern or hook.match.condition)
+    what = say(SENTENCES[done][asked_for], what=tool_text(event))
+    reason = "" if output.warning else first_line(plain_reason(output.reason))
+    return f"{what}: {reason}" if reason else what
+
+
+def advice(tried: Trial, hook: Hook) -> str:
+    """What to do about a refusal that the hook's own format does not read; "" for any other answer."""
+    read_as = tried.outcome.output.read_as
+    if not read_as:
+        return ""
+    text = OTHER_SHAPE if read_as == hook.dialect else OTHER_FORMAT
+    return say(text, format=read_as, source=hook.source)
 
 
 class NullListener:

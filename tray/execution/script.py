@@ -8,6 +8,7 @@ from __future__ import annotations
 import enum
 import errno
 import os
+import re
 import shlex
 from collections.abc import Sequence
 from functools import lru_cache
@@ -25,6 +26,29 @@ PYTHON = lazy_pattern(r"pythonw?[\d.]*(\.exe)?")
 UNOPENED = b"can't open file"  # in the message of a Python that has not found its script
 CANNOT_OPEN = lazy_pattern(
     r"""[^\r\n]*python[^\r\n]*: can't open file ['"]([^\r\n]*)['"]: \[Errno 2\] No such file or directory"""
+)
+ERROR_LIMIT = 4096  # characters at either end of what a program wrote to stderr that are looked at
+# What shells, interpreters and parsers of arguments write about their own errors, a line each.
+OWN_ERROR = lazy_pattern(
+    r"""^(?:
+        \S[^\n]{0,300}?:\ ?(?:line\ )?\d+:\ .*(?:syntax\ error|parse\ error|unexpected\ (?:eof|end)
+            |parameter\ not\ set|unbound\ variable|not\ found$|cannot\ open|can't\ open|bad\ substitution
+            |operator\ expected|expression\ expected
+            |illegal\ (?:number|option)|invalid\ option|too\ many\ arguments|missing\ `?\]|no\ such\ file)
+        | \S[^:\n]*:\ .*(?:no\ such\ file\ or\ directory(?::\ \S+)?$|can't\ open\ file|cannot\ execute
+            |\b(?:invalid|unrecognized|illegal)\ option\b)
+        | \S+:\ error:\ (?:the\ following\ arguments\ are\ required|unrecognized\ arguments|argument\ .+)
+        | (?:jq:\ )?(?:parse\ )?error:\ .*(?:\bline\ \d+,\ column|unexpected\ argument|failed\ to\ spawn)
+        | (?:[\w.]+:\ )*\w*(?:Syntax|Reference|Type|Import|ModuleNotFound|Name|Attribute)Error(?:\ \[\w+\])?:\ .
+        | Traceback\ \(most\ recent\ call\ last\):
+        | panic:\ .+\n+goroutine\ \d | flag\ provided\ but\ not\ defined: | Usage\ of\ \S+:$
+        | Error:\ (?:no\ such\ option|missing\ (?:argument|option)|got\ unexpected|cannot\ find\ module)
+        | usage:\ \S | unknown\ option:?\ \S+$
+        | .+\bcompilation\ (?:errors|aborted)\b | syntax\ error\ at\ \S+\ line\ \d
+        | Can't\ (?:open\ perl\ script|locate\ .+@INC) | .+\ at\ \S+\ line\ \d+(?:,\ near\ .+|\.)$
+        | \S*awk:\ .+ | \S*make:\ \*\*\*\ .+
+    )""",
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 COMPOUND = lazy_pattern(r"[;&|<>()`\n]|(?<!\$)\{")  # in a line that may be more than one command
 VERSION = lazy_pattern(r"[\d.]*(\.exe)?$")
@@ -113,6 +137,13 @@ def is_unopened_script(line: str, output: str) -> bool:
     if not script or not PYTHON.fullmatch(Path(argv[_start(argv)]).name):
         return False
     return Path(script).name == Path(found[1]).name
+
+
+def interpreter_error(stderr: str) -> str:
+    """The line in which a program reports that it is broken itself or was called wrongly; "" for none."""
+    looked_at = f"{stderr[:ERROR_LIMIT]}\n{stderr[ERROR_LIMIT:][-ERROR_LIMIT:]}"
+    lines = [looked_at[found.start() :].partition("\n")[0].strip() for found in OWN_ERROR.finditer(looked_at)]
+    return next((line for line in lines if not line.lower().startswith("usage")), lines[0] if lines else "")
 
 
 @lru_cache(LINES)

@@ -108,6 +108,7 @@ class HookOutput:
     ] = ()  # an agent's own answer fields without a canonical word, as it names them
     warning: str = ""  # its output was no answer, in a dialect where that means abstain; shown to the user
     adjustment: str = ""  # what of its output did not count, beside an answer that does
+    read_as: str = ""  # the format in whose words it refuses, where its own format does not read its answer
     plain: bool = field(default=False, compare=False)  # its plain text is the answer that the event asks for
     problem: str = ""
 

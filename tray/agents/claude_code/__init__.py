@@ -71,6 +71,7 @@ AGENT = Agent(
     events=events.EVENTS,
     default_can=DEFAULT_CAN,
     protocol=PROTOCOL,
+    answers=PROTOCOL.shape.answers,
     # `Task` stays an alias of `Agent`.
     tools={"NotebookEdit": NativeTool("NotebookEdit"), "Task": NativeTool("Agent")},
     older_tools={"KillBash": "TaskStop", "KillShell": "TaskStop"},

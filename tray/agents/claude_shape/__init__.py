@@ -66,6 +66,7 @@ def claude_shaped(
         also_does=also_does or {},
         marks=marks or shaped_marks(shape),
         rules=rules or shaped_rules(shape),
+        answers=shape.answers,
         programs=programs,
         variables=variables,
         starters=starters or programs,

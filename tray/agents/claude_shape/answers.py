@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tray.agents import lenient, wire
 from tray.agents.claude_shape import rewrites
-from tray.agents.claude_shape.shape import ClaudeShape, Exit2, Types
+from tray.agents.claude_shape.shape import BEHAVIORS, FORM_ACTIONS, WORDS, ClaudeShape, Exit2, Types
 from tray.lazy_dataclass import replace
 from tray.model.decision import HookOutput, Result, Rewrite, Target, Verdict
 from tray.model.event import Capability, Event, EventKind
@@ -15,10 +15,6 @@ from tray.model.event import Capability, Event, EventKind
 if TYPE_CHECKING:
     from typing import Any
 
-# Of `decision`, besides the words that refuse.
-WORDS = ("approve", "continue", "stop")
-BEHAVIORS = {"allow": Verdict.ALLOW, "deny": Verdict.DENY}
-ACTIONS = ("accept", "cancel", "decline")
 REQUEST_KEYS: Mapping[str, Types] = {  # by behavior; the keys of the other behavior are unknown keys
     "allow": {"updatedInput": (dict,), "updatedPermissions": (list,)},
     "deny": {"interrupt": (bool,), "message": (str,)},
@@ -116,7 +112,7 @@ def _problem(shape: ClaudeShape, answer: Mapping[str, Any], hook_event: str) -> 
         return f"has a decision that is none of {', '.join(sorted(words))}"
     if "permissionDecision" in inner and specific.get("permissionDecision", "deny") not in shape.permissions:
         return f"has a permissionDecision that is none of {', '.join(sorted(shape.permissions))}"
-    if "action" in inner and specific.get("action", "decline") not in ACTIONS:
+    if "action" in inner and specific.get("action", "decline") not in FORM_ACTIONS:
         return "has an action that is none of accept, cancel, decline"
     is_named = specific.get("hookEventName") == hook_event or not shape.checks_event_name
     if "hookSpecificOutput" in answer and not is_named:

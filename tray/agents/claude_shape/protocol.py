@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from tray.agents import outputs, wire
-from tray.agents.claude_shape.shape import ClaudeShape
+from tray.agents.claude_shape.shape import FORM_ACTIONS, ClaudeShape
 from tray.lazy_dataclass import dataclass
 from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Result, Target, Verdict
 from tray.model.event import Event, EventKind, RelayRequest, Tool
@@ -203,12 +203,10 @@ def _calls(payload: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _answer_problem(event: Event, value: Any) -> str:
-    from tray.agents.claude_shape import answers
-
     if event.kind is EventKind.WORKTREE_CREATE:
         problem = wire.text_problem(value, blank=False)
         return problem or ("is more than one line" if len(value.splitlines()) > 1 else "")
-    if not isinstance(value, Mapping) or value.get("action") not in answers.ACTIONS:
+    if not isinstance(value, Mapping) or value.get("action") not in FORM_ACTIONS:
         return "is not a form's answer"
     return wire.json_problem(value)
 

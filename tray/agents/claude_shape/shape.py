@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tray.agents.agent import AnswerWords
 from tray.lazy_dataclass import dataclass, field
 from tray.model.decision import Target, Verdict
 from tray.model.event import Capability, EventKind, EventSpec
@@ -37,6 +38,14 @@ REWRITE_KEYS: Mapping[Target, str] = {
     Target.MESSAGE: "displayContent",
     Target.OUTPUT: "updatedToolOutput",
 }
+BEHAVIORS: Mapping[str, Verdict] = {"allow": Verdict.ALLOW, "deny": Verdict.DENY}
+CONTINUE: Mapping[str | bool, Verdict] = {False: Verdict.DENY, True: Verdict.ABSTAIN}
+FORM_ACTIONS: Mapping[str, Verdict] = {
+    "accept": Verdict.ABSTAIN,
+    "cancel": Verdict.ABSTAIN,
+    "decline": Verdict.DENY,
+}
+WORDS = ("approve", "continue", "stop")  # of `decision`, besides the words that refuse
 PERMISSIONS: Mapping[str, Verdict] = {"allow": Verdict.ALLOW, "ask": Verdict.ASK, "deny": Verdict.DENY}
 # The words for an event's topic, by kind. The first one replaces a word that the agent does not have.
 TOPIC_WORDS: Mapping[EventKind, tuple[str, ...]] = {
@@ -248,6 +257,19 @@ class ClaudeShape:
         """Every key of an answer that an agent or Hooktray reads."""
         inner = (key for types in self.answer_fields.values() for key in types)
         return frozenset((*self.top, *LEGACY_KEYS, *inner, *self.rewrite_keys.values(), "hookEventName"))
+
+    @cached_property
+    def answers(self) -> AnswerWords:
+        """The keys of an answer, and what those with a verdict may have."""
+        decisions = dict.fromkeys(WORDS, Verdict.ABSTAIN) | dict(self.verdict_words)
+        rows: tuple[tuple[str, Mapping[Any, Verdict], bool], ...] = (
+            ("action", FORM_ACTIONS, bool(self.form_events)),
+            ("behavior", BEHAVIORS, bool(self.request_events)),
+            ("continue", CONTINUE, not self.stop_ignored.issuperset(self.events)),
+            ("decision", decisions | dict.fromkeys(self.refusal_words, Verdict.DENY), True),
+            ("permissionDecision", self.permissions, bool(self.permission_events)),
+        )
+        return AnswerWords(keys=self.known_keys, verdicts={key: words for key, words, is_read in rows if is_read})
 
     @cached_property
     def names_by_kind(self) -> Mapping[EventKind, str]:

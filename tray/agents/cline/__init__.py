@@ -22,6 +22,7 @@ AGENT = Agent(
     default_can=Capability.ASK | Capability.DENY,
     extra_can={"PreToolUse": Capability.ASK},
     protocol=protocol,
+    answers=protocol.ANSWERS,
     tools={
         "Bash": NativeTool(SHELL),  # its list of commands is one command here
         "Edit": NativeTool(

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tray.agents import lenient, outputs, tools, wire
+from tray.agents.agent import AnswerWords
 from tray.model.decision import EMPTY_ANSWER, Answer, Decision, HookOutput, Result, Rewrite, Target, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec, RelayRequest, Tool
 
@@ -63,6 +64,13 @@ COMMAND_KEYS = ("commands", "command", "args", "cmd")  # of its input
 CONTROL = "HOOK_CONTROL\t"  # before the answer, where a hook prints other lines as well
 CONTEXT_KEYS = ("context", "contextModification")
 KNOWN_KEYS = frozenset({"cancel", "errorMessage", "overrideInput", "review", *CONTEXT_KEYS})
+ANSWERS = AnswerWords(
+    keys=KNOWN_KEYS,
+    verdicts={
+        "cancel": {False: Verdict.ABSTAIN, True: Verdict.DENY},
+        "review": {False: Verdict.ABSTAIN, True: Verdict.ASK},
+    },
+)
 
 
 def event_name(payload: Mapping[str, Any]) -> str:

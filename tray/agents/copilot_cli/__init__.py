@@ -17,7 +17,7 @@ from tray.agents.agent import (
     options_of,
     part,
 )
-from tray.agents.copilot_cli import protocol
+from tray.agents.copilot_cli import hook_format, protocol
 from tray.agents.copilot_cli.events import AGENT as ID
 from tray.agents.copilot_cli.events import EVENTS, UNCONNECTED_EVENTS
 from tray.lazy_pattern import lazy_pattern
@@ -71,6 +71,7 @@ AGENT = Agent(
     name="Copilot CLI",
     events=EVENTS,
     protocol=protocol,
+    answers=hook_format.ANSWERS,
     tools=TOOLS,
     also_does={"apply_patch": ("Write",), "str_replace_editor": ("Write",)},
     marks=Marks(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from tray.agents import lenient, outputs, tools, wire
+from tray.agents.agent import AnswerWords
 from tray.agents.copilot_cli.events import AGENT, EVENTS, TRANSFORMED
 from tray.model.decision import HookOutput, Result, Rewrite, Target, Verdict
 from tray.model.event import Event, EventKind
@@ -51,6 +52,10 @@ KNOWN_KEYS = frozenset(
         *("modifiedPrompt", "modifiedResponse", "modifiedResult", "modifiedTransformedPrompt", "permissionDecision"),
         *("permissionDecisionReason", "reason", "updatedInput"),
     }
+)
+ANSWERS = AnswerWords(
+    keys=KNOWN_KEYS,
+    verdicts={"behavior": BEHAVIORS, "decision": {"block": Verdict.DENY}, "permissionDecision": VERDICTS},
 )
 IGNORED = "The hook's output {}; ignored."
 

@@ -15,7 +15,7 @@ from tray.agents.agent import (
     part,
 )
 from tray.agents.claude_shape import UNCAPITALISED
-from tray.agents.cursor import protocol
+from tray.agents.cursor import hook_format, protocol
 from tray.agents.cursor.events import EVENTS, EXTRA_CAN, ID, NAME, SHELL, UNCONNECTED_EVENTS
 from tray.lazy_pattern import lazy_pattern
 from tray.model.event import Capability
@@ -39,6 +39,7 @@ AGENT = Agent(
     name=NAME,
     events=EVENTS,
     protocol=protocol,
+    answers=hook_format.ANSWERS,
     tools=TOOLS,
     matcher_names={"Edit": ("Write",), "StrReplace": ("Write",)},
     also_does=dict.fromkeys(

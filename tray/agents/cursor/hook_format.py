@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tray.agents import lenient, outputs, tools, wire
+from tray.agents.agent import AnswerWords
 from tray.agents.cursor.events import EVENTS, ID, PERMISSION_EVENTS, SHELL, UNCONNECTED_EVENTS
 from tray.model.decision import HookOutput, Result, Rewrite, Target, Verdict
 from tray.model.event import Capability, Event, EventKind, Tool
@@ -34,13 +35,22 @@ SUBMITTED = "beforeSubmitPrompt"
 INFORMED = frozenset({"preToolUse", *(name for name, spec in EVENTS.items() if Capability.CONTEXT in spec.can)})
 ENDS = frozenset({"stop", "subagentStop"})
 REASONS = ("completed", "aborted", "error", "window_close", "user_close")
+AGENT_MESSAGE = ("agent_message", "agentMessage")  # the second of each is of its older versions
+USER_MESSAGE = ("user_message", "userMessage")
 # Cursor's own words; its allow grants nothing, so it counts as no opinion.
 VERDICTS = {"ask": Verdict.ASK, "deny": Verdict.DENY}
 KNOWN_KEYS = frozenset(
     {
-        *("additionalContext", "additional_context", "agent_message", "continue", "followup_message"),
-        *("hookSpecificOutput", "permission", "updated_input", "updated_mcp_tool_output", "user_message"),
+        *("additionalContext", "additional_context", "continue", "followup_message", "hookSpecificOutput"),
+        *("permission", "updated_input", "updated_mcp_tool_output", *AGENT_MESSAGE, *USER_MESSAGE),
     }
+)
+ANSWERS = AnswerWords(
+    keys=KNOWN_KEYS,
+    verdicts={
+        "continue": {False: Verdict.DENY, True: Verdict.ABSTAIN},
+        "permission": {"allow": Verdict.ABSTAIN, **VERDICTS},
+    },
 )
 
 
@@ -140,8 +150,8 @@ def _answer(event: Event, name: str, answer: Mapping[str, Any]) -> HookOutput:
     verdict, reason = _refusal(name, answer)
     if name in PERMISSION_EVENTS or name not in EVENTS:
         verdict = VERDICTS.get(wire.text(answer, "permission"), Verdict.ABSTAIN)
-        reason = wire.text(answer, "agent_message", "user_message") if verdict is not Verdict.ABSTAIN else ""
-    note = wire.text(answer, "user_message") if name == "preCompact" else ""
+        reason = wire.text(answer, *AGENT_MESSAGE, *USER_MESSAGE) if verdict is not Verdict.ABSTAIN else ""
+    note = wire.text(answer, *USER_MESSAGE) if name == "preCompact" else ""
     return HookOutput(
         verdict=verdict,
         reason=reason,
@@ -159,7 +169,7 @@ def _context(answer: Mapping[str, Any]) -> str:
 def _refusal(name: str, answer: Mapping[str, Any]) -> tuple[Verdict, str]:
     """Outside of permission events."""
     if name == SUBMITTED and answer.get("continue") is False:
-        return Verdict.DENY, wire.text(answer, "user_message")
+        return Verdict.DENY, wire.text(answer, *USER_MESSAGE)
     followup = wire.text(answer, "followup_message") if name in ENDS else ""
     return (Verdict.DENY, followup) if followup else (Verdict.ABSTAIN, "")
 

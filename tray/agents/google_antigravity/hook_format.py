@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tray.agents import lenient, tools, wire
+from tray.agents.agent import AnswerWords
 from tray.model.decision import HookOutput, Result, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec
 
@@ -58,6 +59,10 @@ NAMES_BY_KIND: Mapping[EventKind, str] = {
 VERDICTS = {"deny": Verdict.DENY, "force_ask": Verdict.ASK}
 OPINIONS = frozenset({*VERDICTS, "allow", "ask"})
 KNOWN_KEYS = frozenset({"decision", "injectSteps", "reason"})
+ANSWERS = AnswerWords(
+    keys=KNOWN_KEYS,
+    verdicts={"decision": dict.fromkeys(("", "allow", "ask", "continue"), Verdict.ABSTAIN) | VERDICTS},
+)
 
 
 def hook_event_name(event: Event) -> str:

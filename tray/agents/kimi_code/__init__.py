@@ -7,7 +7,7 @@ import re
 from tray.agents import wire
 from tray.agents.agent import HookRules, Marks, NativeTool, Payload, part
 from tray.agents.claude_shape import CAPITALISED, claude_shaped
-from tray.agents.kimi_code.protocol import CLIENT, CLIENTS, NAME, PROTOCOL, SETTINGS, SHAPE
+from tray.agents.kimi_code.protocol import ANSWERS, CLIENT, CLIENTS, NAME, PROTOCOL, SETTINGS, SHAPE
 from tray.lazy_dataclass import replace
 from tray.lazy_pattern import lazy_pattern
 from tray.model.event import Capability
@@ -46,6 +46,7 @@ AGENT = replace(
     ),
     default_can=Capability.DENY,
     keeps_call_ids=True,
+    answers=ANSWERS,
     guarded_members={"*/.kimi-code/config.toml": lazy_pattern("hooks", re.IGNORECASE)},
     connector=part("tray.agents.kimi_code.connector"),
     reader=part("tray.agents.kimi_code.source"),

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tray.agents import lenient, wire
+from tray.agents.agent import AnswerWords
 from tray.agents.claude_shape.protocol import ShapedProtocol
 from tray.agents.claude_shape.settings import SettingsFile
 from tray.agents.claude_shape.shape import ClaudeShape, PayloadKeys, RefusalStyle
@@ -29,6 +30,10 @@ CLIENT = "client_type"
 CLIENTS = ("kimi_code_cli",)
 PROMPT = "UserPromptSubmit"
 KNOWN_KEYS = ("hookSpecificOutput", "message", "permissionDecision", "permissionDecisionReason")
+ANSWERS = AnswerWords(
+    keys=frozenset(KNOWN_KEYS),
+    verdicts={"permissionDecision": {"allow": Verdict.ABSTAIN, "ask": Verdict.ABSTAIN, "deny": Verdict.DENY}},
+)
 REFUSABLE = ("PreToolUse", "Stop", PROMPT)
 
 # It waits for the answers of three events only.

@@ -59,6 +59,7 @@ AGENT = Agent(
     events=EVENTS,
     default_can=DEFAULT_CAN,
     protocol=PROTOCOL,
+    answers=PROTOCOL.shape.answers,
     tools=TOOLS,
     also_does={"apply_patch": ("Write",), "patch": ("Write",)},
     marks=Marks(keys=(MARK,), is_sender=_is_sender, is_alike=_is_sender, event_names=CAPITALISED),

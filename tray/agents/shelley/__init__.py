@@ -28,6 +28,7 @@ AGENT = Agent(
     events=protocol.EVENTS,
     default_can=protocol.DEFAULT_CAN,
     protocol=protocol,
+    answers=hook_format.ANSWERS,
     marks=Marks(is_alike=_is_alike, event=_event),
     rules=HookRules(text_counts=True, fails_to_refuse=True, only_rewrites_prompts=True, moved=MOVED),
     programs=frozenset({"shelley"}),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from tray.agents import lenient, outputs, tools, wire
+from tray.agents.agent import AnswerWords
 from tray.model.decision import HookOutput, Result, Rewrite, Target
 from tray.model.event import Event, EventKind
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 AGENT = "shelley"
 EXTRAS = ("cwd", "model", "slug")  # of a new conversation, besides its prompt
+ANSWERS = AnswerWords(keys=frozenset(("message", "prompt", *EXTRAS)))  # it refuses by failing
 TYPES = {EventKind.TURN_END: "end_of_turn"}
 START_KINDS = (EventKind.CONVERSATION_NEW, EventKind.SESSION_START)
 COMMAND_KINDS = (EventKind.PROMPT_EXPANSION, EventKind.SLASH_COMMAND)

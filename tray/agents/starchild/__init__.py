@@ -25,6 +25,7 @@ AGENT = Agent(
     default_can=protocol.DEFAULT_CAN,
     extra_can={"pre_tool_call": Capability.ALLOW | Capability.ASK},  # its hooks may answer in Claude Code's form
     protocol=protocol,
+    answers=hook_format.ANSWERS,
     tools=TOOLS,
     marks=Marks(is_alike=wire.has_texts("event", "session_id", "agent_id"), event_names=lazy_pattern(r"[a-z]\w*")),
     programs=frozenset({"starchild"}),

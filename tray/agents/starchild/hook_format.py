@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tray.agents import lenient, outputs, tools, wire
+from tray.agents.agent import AnswerWords
 from tray.model.decision import HookOutput, Result, Rewrite, Target, Verdict
 from tray.model.event import Event, EventKind
 
@@ -64,6 +65,14 @@ REWRITE_KEYS: Mapping[str, tuple[str, Target]] = {
 }
 OBJECTS = ("hookSpecificOutput", "tool_input", "updatedInput")
 KNOWN_KEYS = frozenset((*TEXTS, *OBJECTS, *(key for key, _ in REWRITE_KEYS.values()), "continue"))
+ANSWERS = AnswerWords(
+    keys=KNOWN_KEYS,
+    verdicts={
+        "continue": {False: Verdict.DENY, True: Verdict.ABSTAIN},
+        "decision": DECISIONS,
+        "permissionDecision": PERMISSIONS,
+    },
+)
 
 
 def hook_event_name(event: Event) -> str:

@@ -57,6 +57,7 @@ AGENT = Agent(
     events=protocol.EVENTS,
     default_can=protocol.DEFAULT_CAN,
     protocol=protocol,
+    answers=hook_format.ANSWERS,
     tools=TOOLS,
     marks=Marks(is_alike=_is_alike, event_names=lazy_pattern(r"[A-Z]\w*")),
     rules=HookRules(

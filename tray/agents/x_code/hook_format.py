@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tray.agents import lenient, outputs, tools, wire
+from tray.agents.agent import AnswerWords
 from tray.model.decision import HookOutput, Result, Rewrite, Target, Verdict
 from tray.model.event import Event, EventKind, Tool
 
@@ -35,6 +36,8 @@ NAMES_BY_KIND: Mapping[EventKind, str] = {
 }
 DECIDING_EVENTS = ("PostToolUse", "PreToolUse", "UserPromptSubmit")
 KNOWN_KEYS = frozenset({"args", "context", "decision", "output", "reason"})
+DECISIONS = {"allow": Verdict.ABSTAIN, "deny": Verdict.DENY, "modify": Verdict.ABSTAIN}
+ANSWERS = AnswerWords(keys=KNOWN_KEYS, verdicts={"decision": DECISIONS})
 IGNORED = "The hook's output {}; ignored."
 # Hooks read these fields without asking whether they are there.
 USAGE = {"tokenUsage": {"inputTokens": 0, "outputTokens": 0, "totalTokens": 0}}
@@ -132,7 +135,7 @@ def _hook_output(event: Event, answer: Mapping[str, Any]) -> HookOutput:
     decision = answer.get("decision")
     if decision == "deny":
         return HookOutput(verdict=Verdict.DENY, reason=wire.text(answer, "reason"))
-    if decision not in ("allow", "modify"):
+    if not isinstance(decision, str) or decision not in DECISIONS:
         return HookOutput(warning=IGNORED.format("has a decision that is none of allow, deny, modify"))
     if hook_event_name(event) == "UserPromptSubmit":
         return HookOutput(context=wire.text(answer, "context"))

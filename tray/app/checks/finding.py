@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Mapping
 
-from tray.approvals.remedies import LLM_REMEDY, OUTPUT_REMEDY
+from tray.approvals.remedies import LLM_REMEDY
 from tray.language import phrase, say
 from tray.lazy_dataclass import dataclass, field
 
@@ -216,7 +216,7 @@ EXPLANATIONS: Mapping[Cause, Explanation] = {
     Cause.HOOK_UNKNOWN_EVENT: Explanation(
         "hook", BROKEN, "no agent has the event `{event}`, so it is never asked", "name a known event in {source}"
     ),
-    Cause.HOOK_UNREADABLE_OUTPUT: Explanation("hook", ATTENTION, "{problem}", OUTPUT_REMEDY),
+    Cause.HOOK_UNREADABLE_OUTPUT: Explanation("hook", ATTENTION, "{problem}", "{remedy}"),
     Cause.HOOK_WAITS: Explanation("hook", ATTENTION, "waits for your approval and does not run", APPROVALS),
     Cause.HOOK_WITHHELD: Explanation(
         "hook", ATTENTION, "its script names variables that are withheld: {names}",

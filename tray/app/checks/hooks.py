@@ -21,6 +21,7 @@ from tray.engine import trial
 from tray.engine.ports import EngineOptions
 from tray.errors import HooktrayError
 from tray.execution.environment import clean, is_injection, mentioned_in
+from tray.language import say
 from tray.model.decision import Record
 from tray.model.event import EventKind
 from tray.model.hook import ApprovalState, Command, Match, Prompt, Rule
@@ -151,10 +152,18 @@ def _trial(context: CheckContext, one: ApprovedHook) -> Finding:
         cause = context.stores.copies.with_originals(one.digest, outcome.cause)
         remedy = remedies.remedy(cause, name, one.hook.source) or f"`{command}` shows all of it"
         return _finding(Cause.HOOK_BROKEN, name, problem=cause, remedy=remedy)
-    if outcome.output.warning:
-        return _finding(Cause.HOOK_UNREADABLE_OUTPUT, name, problem=outcome.output.warning)
+    done = trial.describe(tried, one.hook, sent)
+    if warning := outcome.output.warning:
+        problem = f"{done}; {warning}" if done else warning
+        remedy = remedies.remedy(warning, name, one.hook.source) or say(remedies.OUTPUT_REMEDY)
+        cause_of = Cause.HOOK_BROKEN if tried.result == "deny" else Cause.HOOK_UNREADABLE_OUTPUT
+        return _finding(cause_of, name, problem=problem, remedy=remedy)
+    if advised := trial.advice(tried, one.hook):
+        problem = f"{done}; {outcome.output.adjustment}"
+        return _finding(Cause.HOOK_UNREADABLE_OUTPUT, name, problem=problem, remedy=advised)
     kind = "a rule" if isinstance(one.hook.action, Rule) else f"{outcome.ms:.0f} ms"
-    return _finding(Cause.HOOK_OK, name, text=f"{tried.result} on {agent}'s {event}, {kind}")
+    text = f"{tried.result} on {agent}'s {event}, {kind}"
+    return _finding(Cause.HOOK_OK, name, text=f"{text}. {done}" if done else text)
 
 
 def check_matchers(context: CheckContext) -> Iterator[Finding]:

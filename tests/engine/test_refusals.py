@@ -1,0 +1,347 @@
+"""What a person would read as a refusal is one, or a failure; what only looks like one changes nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from agents.hook_outputs import EVENTS, ran
+from agents.recordings import request_for
+from every import every
+from house import House
+
+from tray.agents.protocol import parse, render, spec
+from tray.agents.registry import AGENTS
+from tray.engine.merge import parse_output
+from tray.model.decision import Decision, HookOutput, Verdict
+from tray.model.event import Capability, Event, EventKind
+from tray.model.hook import Command, Failure, Hook, Match, Source
+
+BASH = EVENTS["bash"]
+REASON = "ask first"
+FORMATS = tuple(AGENTS)
+ANSWERS = {id: agent.answers for id, agent in AGENTS.items()}
+# Every refusal of every format: what its table has, and what Hooktray itself answers to its agent.
+WORDS = {
+    f"{id}: {key} {word}": {key: word, "reason": REASON}
+    for id, answers in ANSWERS.items()
+    for key, words in answers.verdicts.items()
+    for word, verdict in words.items()
+    if verdict is Verdict.DENY
+}
+
+
+def rendered(agent: str) -> Any:
+    """What Hooktray answers to the agent when a tool call is refused; None for one that is told by its exit code."""
+    before = (name for name, each in AGENTS[agent].events.items() if each.kind is EventKind.TOOL_BEFORE)
+    name = next((name for name in before if Capability.DENY in spec(agent, name).can), "")
+    if not name:
+        return None
+    event = parse(request_for(agent, name, AGENTS[agent].protocol.sample(name)))
+    answer = render(event, Decision(verdict=Verdict.DENY, reason=REASON)).stdout
+    return json.loads(answer) if answer else None
+
+
+TOLD = {id: told for id in AGENTS if (told := rendered(id)) is not None}
+REFUSALS: Mapping[str, Any] = {json.dumps(said): said for said in (WORDS | TOLD).values()}  # each once
+ALLOWS = {
+    f"{key} {word}": {key: word}
+    for id, answers in ANSWERS.items()
+    for key, words in answers.verdicts.items()
+    for word, verdict in words.items()
+    if verdict <= Verdict.ALLOW and word not in ("", "ask", "continue")
+}
+REWRITES: Mapping[str, Any] = {
+    "antigravity": {"injectSteps": []},
+    "claude-code": {"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"command": "true"}}},
+    "cline": {"overrideInput": {"command": "true"}},
+    "copilot-cli": {"modifiedArgs": {"command": "true"}},
+    "cursor": {"updated_input": {"command": "true"}},
+    "older claude-code": {"updatedInput": {"command": "true"}},
+    "starchild": {"tool_input": {"command": "true"}},
+    "x-code": {"decision": "modify", "args": {"command": "true"}},
+}
+
+
+def shouted(value: Any) -> Any:
+    """The same in capitals."""
+    if isinstance(value, dict):
+        return {key.upper(): shouted(each) for key, each in value.items()}
+    return value.upper() if isinstance(value, str) and " " not in value else value
+
+
+SHAPES: Mapping[str, Callable[[Any], str]] = {
+    "bare": json.dumps,
+    "pretty": lambda said: json.dumps(said, indent=2),
+    "in capitals": lambda said: json.dumps(shouted(said)),
+    "nested": lambda said: json.dumps({"result": said}),
+    "nested twice": lambda said: json.dumps({"data": {"result": [said]}}),
+    "in a list": lambda said: json.dumps([said]),
+    "noise before": lambda said: f"Checking...\n{json.dumps(said)}",
+    "noise on its line": lambda said: f"Checking... {json.dumps(said)} done",
+    "noise before several lines": lambda said: f"Checking...\n{json.dumps(said, indent=4)}\n",
+    "noise after": lambda said: f"{json.dumps(said)}\nall checked\n",
+    "an object before": lambda said: f'{{"level": "info"}}\n{json.dumps(said)}',
+    "an object after": lambda said: f'{json.dumps(said)}\n{{"decision": "allow"}}',
+    "in a code fence": lambda said: f"```json\n{json.dumps(said, indent=2)}\n```",
+    "behind a BOM": lambda said: f"\ufeff{json.dumps(said)}\n",
+    "a comma too many": lambda said: json.dumps(said)[:-1] + ",}",
+    "a comment": lambda said: json.dumps(said, indent=1)[:-1] + "// by the guard\n}",
+    "as Python writes it": repr,
+    "as a JSON text": lambda said: json.dumps(json.dumps(said)),
+    "without its end": lambda said: json.dumps(said).rstrip("}"),
+    "quotes in its reason": lambda said: json.dumps(said).replace(REASON, 'not "this" one'),
+    "a line break in its reason": lambda said: json.dumps(said).replace(REASON, "not\nthis one"),
+}
+NATIVE_SHAPES = ("bare", "pretty")
+
+
+def hook(dialect: str, failure: Failure = Failure.ALLOW, *, source: str = "hooktray") -> Hook:
+    return Hook(
+        name="guard",
+        source=Source(kind=source, path="/c"),
+        match=Match(event="tool_before", format="" if source == "hooktray" else source),
+        action=Command(line="./guard.sh", folder="/c"),
+        dialect=dialect,
+        failure=failure,
+    )
+
+
+def printed(
+    dialect: str, output: str | bytes, *, event: Event = BASH, failure: Failure = Failure.ALLOW
+) -> HookOutput:
+    return parse_output(event, hook(dialect, failure), ran(0, output))
+
+
+def refuses(output: HookOutput) -> bool:
+    return output.verdict is Verdict.DENY or output.stop is not None
+
+
+@every("shape", SHAPES)
+@every("refusal", REFUSALS)
+@every("dialect", FORMATS)
+def test_a_refusal_in_any_formats_words_is_a_refusal(dialect: str, refusal: str, shape: str) -> None:
+    parsed = printed(dialect, SHAPES[shape](REFUSALS[refusal]))
+
+    assert refuses(parsed), parsed
+    assert not parsed.problem
+
+
+@every("shape", SHAPES)
+@every("said", {**ALLOWS, **REWRITES})
+@every("dialect", FORMATS)
+def test_an_allow_or_a_rewrite_counts_in_the_hooks_own_format_only_and_alone(
+    dialect: str, said: str, shape: str
+) -> None:
+    output = SHAPES[shape]({**ALLOWS, **REWRITES}[said])
+    native = AGENTS[dialect].protocol.read(BASH, ran(0, output))
+
+    parsed = printed(dialect, output)
+
+    if shape not in NATIVE_SHAPES:
+        assert (parsed.verdict is Verdict.ALLOW, parsed.rewrite) == (native.verdict is Verdict.ALLOW, native.rewrite)
+    assert parsed.verdict in (Verdict.ABSTAIN, native.verdict), parsed
+    assert parsed.rewrite in (None, native.rewrite)
+
+
+REFUSED = {
+    '{"decision":"deny"}': "antigravity",
+    '"BLOCK"': "starchild",
+    "Block\n": "starchild",
+    '{"Decision":"Block"}': "starchild",
+    '{"result":{"decision":"block"}}': "starchild",
+    '{"cancel":true}': "cline",
+    '{"cancel":"True"}': "cline",
+    '{"behavior":"deny"}': "claude-code",
+    '{"permission":"deny"}': "cursor",
+    '{"permissionDecision":"DENY"}': "starchild",
+    '{"permission_decision": "deny"}': "starchild",
+    '{decision: "block"}': "starchild",
+    '{"continue":"false"}': "starchild",
+}
+FAILED = (
+    *('{"approve": false}', '{"blocked": true}', '{"decison":"block"}', '{"action":"block"}', '{"block":true}'),
+    *('{"ok":false}', '{"decision":null}', '{"hookSpecificOutput":{"permissionDecison":"deny"}}', '{"allow":false}'),
+    *('{"blocked": true, "reason": "no"}', '{"systemMessage": "no", "approved": false}', '{"verdict": "denied"}'),
+    *('{"reason": "no"}', '{"decision": 1}', '{"foo": 1}', '{"status": "refused", "systemMessage": "no"}'),
+    *('Checking...\n{"decison":"block"}', '{"systemMessage": "no", "decison": "block"}'),
+)
+NEUTRAL = (
+    *("{}", '{"continue": true}', '{"suppressOutput": true}', '{"systemMessage": "checked"}', '{"ok": true}'),
+    *('{"continue": true, "suppressOutput": true}', '{"decision": "approve", "reason": "fine"}'),
+    *('{"context": "a hook that prints {\\"decision\\": \\"block\\"} refuses"}', '{"decision": ""}'),
+    *("INFO 3 rules, decision: deny by default", "blocked 0 of 3 calls", '{"level":"info","msg":"not blocked"}\n{}'),
+    *('[1, {"a": 2}]', "{{{{{", '{"tool_input": {"decision": "deny"}}'),
+)
+
+
+@every("failure", Failure)
+@every(("output", "format"), REFUSED.items())
+def test_a_refusal_in_other_words_says_whose_they_are(output: str, format: str, failure: Failure) -> None:
+    parsed = printed("starchild", output, failure=failure)
+
+    assert (parsed.verdict, parsed.adjustment) == (Verdict.DENY, f"read as a refusal in the format of {format}")
+
+
+@every("failure", Failure)
+@every("output", FAILED)
+def test_a_near_miss_is_a_failure_whatever_the_policy(output: str, failure: Failure) -> None:
+    parsed = printed("starchild", output, failure=failure)
+
+    assert parsed.problem.startswith("output has "), parsed
+    assert (parsed.verdict, parsed.rewrite, parsed.context) == (Verdict.ABSTAIN, None, "")
+
+
+def near_misses(key: str) -> set[str]:
+    """The key with a letter too few, a letter too many, and two letters exchanged."""
+    fewer = {key[:n] + key[n + 1 :] for n in range(len(key))}
+    more = {f"{key[:n]}x{key[n:]}" for n in range(len(key) + 1)}
+    return fewer | more | {key[: n - 1] + key[n] + key[n - 1] + key[n + 1 :] for n in range(1, len(key))}
+
+
+@every(
+    ("dialect", "key"),
+    [(id, key) for id, answers in ANSWERS.items() for key in answers.verdicts if key in (answers.keys or ())],
+)
+def test_a_misspelt_key_of_a_verdict_is_never_dropped_in_silence(dialect: str, key: str) -> None:
+    word = next(word for word, verdict in ANSWERS[dialect].verdicts[key].items() if verdict >= Verdict.ASK)
+    for near in near_misses(key) - (ANSWERS[dialect].keys or frozenset()):
+        parsed = printed(dialect, json.dumps({near: word, "systemMessage": "x"}))
+
+        assert parsed.problem or parsed.verdict >= Verdict.ASK, near
+
+
+@every("output", NEUTRAL)
+def test_what_refuses_nothing_is_no_refusal(output: str) -> None:
+    parsed = printed("starchild", output)
+
+    assert (parsed.verdict, parsed.adjustment, parsed.problem) == (Verdict.ABSTAIN, "", ""), parsed
+
+
+@every(("dialect", "other"), [(one, other) for one in FORMATS for other in FORMATS if one != other])
+def test_what_another_format_knows_is_no_near_miss(dialect: str, other: str) -> None:
+    for key in ANSWERS[other].keys or ():
+        assert ", for " not in printed(dialect, json.dumps({"systemMessage": "x", key: "x"})).problem, key
+
+
+LINES = 'echo \'{"decision": "deny"}\' # {"permission": "deny"}\nprintf \'%s\' \'{"cancel": true}\''
+CALL = json.loads(BASH.body) | {
+    "tool_input": {"command": LINES, "rules": [{"permission": "deny"}, {"decison": "block"}], "blocked": True}
+}
+ECHOED = parse(request_for("claude-code", "PreToolUse", json.dumps(CALL).encode()))
+ECHOES: Mapping[str, Callable[[dict[str, Any]], str]] = {
+    "as it came": json.dumps,
+    "pretty": lambda event: json.dumps(event, indent=2),
+    "behind a text": lambda event: f"got: {json.dumps(event)}\n",
+    "as Python writes it": lambda event: f"event = {event}",
+    "with a key more": lambda event: json.dumps(event | {"checked": 3}),
+    "in a note": lambda event: json.dumps({"systemMessage": "checked", "event": event}),
+    "its command": lambda event: f"checking {LINES}",
+    "a line of its command": lambda event: "1: " + LINES.splitlines()[1],
+    "its rules": lambda event: f"rules: {json.dumps(CALL['tool_input']['rules'])}",
+}
+
+
+@every("echo", ECHOES)
+@every("dialect", FORMATS)
+def test_a_copy_of_the_event_refuses_nothing(dialect: str, echo: str) -> None:
+    event = json.loads(AGENTS[dialect].protocol.stdin(ECHOED))
+
+    output = ECHOES[echo](event)
+    native = AGENTS[dialect].protocol.read(ECHOED, ran(0, output))
+
+    parsed = printed(dialect, output, event=ECHOED)
+    assert (parsed.verdict, parsed.adjustment) == (Verdict.ABSTAIN, native.adjustment), parsed
+    assert not parsed.problem or native.problem or echo == "in a note", parsed
+
+
+def test_a_refusal_beside_a_copy_of_the_event_counts() -> None:
+    output = json.dumps(CALL) + '\n{"permission": "deny", "agent_message": "no"}\ndone'
+
+    parsed = printed("starchild", output, event=ECHOED)
+
+    assert (parsed.verdict, parsed.reason) == (Verdict.DENY, "no")
+
+
+def test_a_refusal_that_the_event_has_word_for_word_is_a_failure_and_not_dropped() -> None:
+    said = '{"permission": "deny", "reason": "no"}'
+    call = json.loads(BASH.body) | {"tool_input": {"command": "rm -rf /", "description": said}}
+    event = parse(request_for("claude-code", "PreToolUse", json.dumps(call).encode()))
+
+    assert "word for word" in printed("starchild", f"Checking...\n{said}\n", event=event).problem
+
+
+def test_an_end_of_everything_in_another_format_makes_no_agent_go_on() -> None:
+    assert printed("cursor", '{"continue": false}', event=EVENTS["stop"]).verdict is Verdict.ABSTAIN
+    assert printed("cursor", '{"continue": false}').verdict is Verdict.DENY
+
+
+def test_an_output_of_megabytes_is_looked_at_at_both_ends() -> None:
+    noise = "{ " * 300_000
+
+    assert printed("starchild", f'{{"permission":"deny"}}\n{noise}').verdict is Verdict.DENY
+    assert printed("starchild", f'{noise}\n{{"permission":"deny"}}\n').verdict is Verdict.DENY
+
+
+SOURCES = [
+    ("x-code", '{"decision": "block"}', "claude-code"),
+    ("claude-code", '{"permission": "deny"}', "cursor"),
+    ("claude-code", 'Checking...\n{\n"decision": "block"\n}', "claude-code"),
+    ("claude-code", '{"result": {"decision": "block"}}', "claude-code"),
+    ("cursor", '{"decision": "block"}', "claude-code"),
+    ("starchild", '{"permission": "deny"}', "cursor"),
+]
+
+
+@every(("agent", "output", "format"), SOURCES)
+def test_a_hook_of_an_agents_own_file_keeps_its_agents_way_and_the_dropped_refusal_is_reported(
+    agent: str, output: str, format: str
+) -> None:
+    native = AGENTS[agent].protocol.read(BASH, ran(0, output))
+
+    parsed = parse_output(BASH, hook(agent, source=agent), ran(0, output))
+
+    assert (parsed.verdict, parsed.problem, native.verdict) == (Verdict.ABSTAIN, "", Verdict.ABSTAIN)
+    assert parsed.warning == (
+        f"the call goes on, because {agent} does not read its answer: read as a refusal in the format of {format}"
+    )
+
+
+def test_a_near_miss_of_a_hook_of_an_agents_own_file_is_reported_too() -> None:
+    parsed = parse_output(BASH, hook("claude-code", source="claude-code"), ran(0, '{"decison": "block"}'))
+
+    assert (parsed.verdict, parsed.problem) == (Verdict.ABSTAIN, "")
+    assert "decison, for decision?" in parsed.warning
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "codex", "starchild"])
+def test_a_guard_in_the_words_of_another_format_stops_the_call(house: House, agent: str) -> None:
+    script = """cat >/dev/null; echo '{"permission": "deny", "agent_message": "ask first"}'"""
+    house.hook("guard", on="tool_before", script=script)
+    name = "pre_tool_call" if agent == "starchild" else "PreToolUse"
+
+    house.relay(agent, name, json.loads(AGENTS[agent].protocol.sample(name)))
+
+    assert house.last.verdict is Verdict.DENY
+    assert house.last.hooks[0]["reason"] == "ask first"
+    assert house.last.adjustments == ("guard: read as a refusal in the format of cursor",)
+
+
+@pytest.mark.parametrize(("failure", "verdict"), [("allow", "abstain"), ("block", "deny"), (None, "ask")])
+def test_a_guard_with_a_slip_in_its_answer_has_failed(house: House, failure: str | None, verdict: str) -> None:
+    keys: dict[str, Any] = {} if failure is None else {"failure": failure}
+    house.hook("guard", on="tool_before", script="""cat >/dev/null; echo '{"decison": "block"}'""", **keys)
+
+    house.tool("rm -rf /")
+
+    assert (house.last.verdict.word, house.last.hooks[0]["status"]) == (verdict, "failed")
+    assert "decison, for decision?" in str(house.last.hooks[0]["cause"])
+
+
+def test_a_hook_that_copies_its_input_to_a_log_has_no_opinion(house: House) -> None:
+    house.hook("log", on="tool_before", script='tee -a "$HOOK_SOURCE_DIR/calls"')
+
+    assert house.tool('echo \'{"permission": "deny"}\'') == {}
+    assert (house.last.hooks[0]["status"], house.last.verdict.word) == ("ok", "abstain")

@@ -1,0 +1,414 @@
+"""Finds a refusal that the hook's own format does not read: in another format's words, misspelt, or among other text.
+
+What a person would read as a refusal must not pass for an answer without an opinion. Allows and rewrites are not
+looked for: they count in the hook's own format only.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache, partial
+from typing import TYPE_CHECKING
+
+from tray.agents import lenient, wire
+from tray.agents.registry import AGENTS, CANONICAL, OWN_FORMAT
+from tray.lazy_dataclass import dataclass
+from tray.lazy_pattern import lazy_pattern
+from tray.model.decision import HookOutput, Verdict
+from tray.model.event import STOP_KINDS, Event
+from tray.text import printable
+from tray.text.words import word_set
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tray.agents.agent import Agent
+
+LIMIT = 64 * 1024  # characters at either end of an output that are looked at
+FAULTY_LIMIT = 200  # objects with faults that are looked at
+BROKEN_LIMIT = 4096  # characters of an object that is not JSON
+WORD_LIMIT = 20  # characters of an output that is one word
+QUOTED = 60  # characters of a key that a problem quotes
+NEAR = 2  # edits between a key and the one that was probably meant
+SHORTEST = 5  # characters of a key that another one may be near to
+# What scripts print that are carried from one format to another; it asks for nothing.
+NEUTRAL = word_set("continue ok suppressOutput systemMessage")
+# Words of no format that people write all the same. A hook that prints them has failed.
+REFUSING = word_set("block blocked cancelled denied deny disallow disallowed forbid forbidden reject rejected refuse "
+                    "refused stop veto")  # fmt: skip
+PERMITTING = word_set("accept accepted allow allowed approve approved ok permit permitted proceed safe")
+TRUE, FALSE = word_set("1 true yes"), word_set("0 false no")
+NO_LETTERS = lazy_pattern(r"[\W_]+")
+STRUCTURE = lazy_pattern(r'"(?:\\.|[^"\\])*"|[{}\[\]]', re.DOTALL)
+# What people write in JSON although it has no place there: comments, and a comma before the end.
+FAULTS = lazy_pattern(
+    r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|,(?=\s*(?:(?://[^\n]*|/\*.*?\*/)\s*)*[}\]])', re.DOTALL
+)
+PAIR = lazy_pattern(r"""[{,\n]\s*(["']?)([A-Za-z_]\w*)\1\s*:\s*(["']?)(\w+)\3(?=\s*(?:[,}\n]|$))""")
+START = lazy_pattern(r"""\{(?=\s*["'\w}/])""")
+FIRST_KEY = lazy_pattern(r"""\{\s*["']?([A-Za-z_]\w*)["']?\s*:""")
+BROKEN_REASON = lazy_pattern(r"""["']?\w*(?:reason|message)["']?\s*:\s*"(.*?)"\s*(?:\}|,\s*["'\n]|$)""", re.I | re.S)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An object in an output, and its own text."""
+
+    fields: Mapping[str, Any]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class EventCopy:
+    """The event as the hook reads it: what the hook prints of it is not the hook's own word."""
+
+    roots: tuple[Any, ...]  # what the hook reads, and what the agent sent
+    values: tuple[Any, ...]  # the objects and lists of both
+    texts: frozenset[str]  # those with a bracket
+
+    def has(self, value: object) -> bool:
+        """Whether this is the event with or without some of its fields, or an object of it."""
+        return value in self.values or any(_is_part(value, root) for root in self.roots)
+
+    def without(self, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The fields that the hook added, where it printed the whole event with some of its own."""
+        for root in self.roots:
+            if _is_part(root, fields):
+                fields = {key: value for key, value in fields.items() if key not in root}
+        return fields
+
+    def covers(self, text: str, output: str) -> bool:
+        """Whether a longer text of the event, or a line of one, stands in the output with this text in it."""
+        return any(
+            each in output
+            for whole in self.texts
+            if text in whole
+            for each in (whole, *whole.splitlines())
+            if text in each and each.strip() != text
+        )
+
+
+def find(event: Event, agent: Agent, stdout: bytes) -> HookOutput | None:
+    """The refusal or question in what a hook of this agent's format printed, or the problem of a near miss."""
+    text = lenient.text(stdout.replace(b"\0", b""), lenient.PYTHON)  # as UTF-16 has them
+    if "{" not in text and len(text) > WORD_LIMIT:
+        return None
+    if text.startswith('"') and lenient.is_value(text):
+        text = str(lenient.loads(text, python=True))
+    if _is_plain(agent, text):
+        return None
+    if (words := _formats(agent, "decision", text)) and "{" not in text:
+        return _refusal(event, agent, words, "")
+    parts = (text,) if len(text) <= 2 * LIMIT else (text[:LIMIT], text[-LIMIT:])
+    objects = [one for part in parts for one in _objects(part)]
+    refusals = [(one, found) for one in objects if (found := _refusal_in(event, agent, one.fields)) is not None]
+    if refusals and (output := _own_refusal(event, agent, refusals, text)):
+        return output
+    for one in objects:
+        if _near_miss(agent, one.fields, None):  # mostly there is none, and then the event need not be read
+            copy = _event_copy(event, agent)
+            is_copy = one.text in copy.texts or copy.covers(one.text, text)
+            if not is_copy and (problem := _near_miss(agent, one.fields, copy)):
+                return HookOutput(problem=problem)
+    return None
+
+
+def unknown_keys(event: Event, agent: Agent, stdout: bytes) -> str:
+    """Why the one object that a hook printed is no answer; "" when it has a key of its format, or is no object."""
+    try:
+        fields = lenient.loads(lenient.text(stdout, lenient.PYTHON), python=True)
+    except ValueError:
+        return ""
+    known = agent.answers.keys
+    if not isinstance(fields, dict) or not fields or known is None or not (known | NEUTRAL).isdisjoint(fields):
+        return ""
+    copy = _event_copy(event, agent)
+    if copy.has(fields) or copy.without(fields) is not fields:
+        return ""
+    return f"output has no key that its format, {agent.id}, knows: {_quoted(', '.join(map(str, fields)))}"
+
+
+def _is_plain(agent: Agent, text: str) -> bool:
+    """Whether it is an object of known keys and words: then no other format need be known, nor its module loaded."""
+    try:
+        return _has_known_words(agent, lenient.loads(text, python=True))
+    except ValueError:
+        return False
+
+
+def _has_known_words(agent: Agent, fields: object) -> bool:
+    if not isinstance(fields, dict):
+        return False
+    known = agent.answers.keys or frozenset()
+    for key, value in fields.items():
+        if key in agent.answers.verdicts:
+            is_known = (
+                isinstance(value, str | bool)
+                and agent.answers.verdicts[key].get(value, Verdict.DENY) <= Verdict.ALLOW
+            )
+        elif key in lenient.NESTED_KEYS:
+            is_known = _has_known_words(agent, value)
+        else:  # one word may be another format's verdict
+            is_known = key == "hookEventName" or not (isinstance(value, str) and len(value.split()) == 1)
+        if not is_known or key not in known | agent.answers.verdicts.keys():
+            return False
+    return not fields or not all(key == "hookEventName" or _fold(key).endswith("reason") for key in fields)
+
+
+# ---- refusals ----
+
+
+def _own_refusal(
+    event: Event, agent: Agent, refusals: list[tuple[Found, HookOutput]], output: str
+) -> HookOutput | None:
+    """The strictest that is not in a copy of the event."""
+    copy = _event_copy(event, agent)
+    found: list[HookOutput] = []
+    for one, refusal in refusals:
+        if copy.covers(one.text, output):
+            continue
+        if one.text in copy.texts:
+            refusal = HookOutput(problem="output has a refusal that stands word for word in the event")
+        elif (own := _refusal_in(event, agent, one.fields, copy)) is not None:
+            refusal = own
+        else:
+            continue
+        found.append(refusal)
+    return max(found, key=lambda each: each.verdict, default=None)
+
+
+def _refusal_in(
+    event: Event, agent: Agent, fields: Mapping[str, Any], copy: EventCopy | None = None
+) -> HookOutput | None:
+    """The strictest word in an object, with the reason beside or above it."""
+    best = None
+    for each, reason in _levels(agent, fields, "", copy):
+        for key, value in each.items():
+            if event.kind in STOP_KINDS and _fold(key) == "continue":
+                continue  # the agent stops in any case: a refusal there would make it go on
+            if words := _formats(agent, key, value):
+                output = _refusal(event, agent, words, reason)
+                best = output if best is None or output.verdict > best.verdict else best
+    return best
+
+
+def _levels(
+    agent: Agent, fields: Mapping[str, Any], reason: str, copy: EventCopy | None
+) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """Each object that may hold an answer, and its reason; none of what rewrites something, and no copy."""
+    waiting: list[tuple[Any, str]] = [(fields, reason)]
+    while waiting:
+        value, above = waiting.pop()
+        if isinstance(value, list):
+            waiting += [(each, above) for each in value if isinstance(each, dict | list)]
+            continue
+        if copy is not None and copy.has(value):
+            continue
+        own = value if copy is None else copy.without(value)
+        own_reason = _reason(own) or above
+        yield own, own_reason
+        known = agent.answers.keys or frozenset()
+        for key, each in own.items():
+            if isinstance(each, dict | list) and (key not in known or key in lenient.NESTED_KEYS):
+                waiting.append((each, own_reason))
+
+
+def _refusal(event: Event, agent: Agent, words: Mapping[str, Verdict], reason: str) -> HookOutput:
+    """`words`: in which formats the output has which verdict. The hook's own counts first, then the caller's."""
+    order = (agent.id, event.agent, OWN_FORMAT, CANONICAL, *words)
+    id = next(id for id in order if id in words)
+    what = "a refusal" if words[id] is Verdict.DENY else "a question"
+    adjustment = f"read as {what} in the format of {id}"
+    return HookOutput(verdict=words[id], reason=reason, adjustment=adjustment, read_as=id)
+
+
+def _formats(agent: Agent, key: object, value: object) -> Mapping[str, Verdict]:
+    """The formats in which this pair refuses or asks; none if it means something else in the hook's own."""
+    found = _table().get((_fold(key), _word(value)), {})
+    is_other = found and agent.id not in found and value in agent.answers.verdicts.get(str(key), ())
+    return {} if is_other else found
+
+
+@cache
+def _table() -> Mapping[tuple[str, str | None], Mapping[str, Verdict]]:
+    """What each format has for a refusal or a question: by key and word, each without regard to its case."""
+    table: dict[tuple[str, str | None], dict[str, Verdict]] = {}
+    for id, agent in AGENTS.items():
+        for key, words in agent.answers.verdicts.items():
+            for word, verdict in words.items():
+                if verdict > Verdict.ALLOW:
+                    table.setdefault((_fold(key), _word(word)), {})[id] = verdict
+    return table
+
+
+def _reason(fields: Mapping[str, Any]) -> str:
+    """The first text under a key such as `reason`, `agent_message` or `permissionDecisionReason`."""
+    texts = (value for key, value in fields.items() if _fold(key).endswith(("reason", "message")))
+    return next((value for value in texts if isinstance(value, str) and value), "")
+
+
+# ---- near misses ----
+
+
+def _near_miss(agent: Agent, fields: Mapping[str, Any], copy: EventCopy | None) -> str:
+    """Why an object that does not refuse may be meant as a refusal; "" for one that is plain."""
+    known = agent.answers.keys
+    if known is None:
+        return ""
+    if copy is not None:
+        fields = {} if copy.has(fields) else copy.without(fields)
+    answers = (fields, *(each for key in lenient.NESTED_KEYS if isinstance(each := fields.get(key), dict)))
+    unknown = [str(key) for each in answers for key in each if key not in _answer_keys()]
+    key, meant = next(((key, meant) for key in unknown for meant in known if _is_near(key, meant)), ("", ""))
+    if key:
+        return f"output has a key that its format, {agent.id}, does not know: {_quoted(key)}, for {meant}?"
+    for each, _ in _levels(agent, fields, "", copy):
+        for key, value in each.items():
+            if key in agent.answers.verdicts and not _is_word(agent, key, value):
+                return f"output has {wire.with_article(key)} that means nothing in its format, {agent.id}"
+            if key in known or key in agent.answers.verdicts:
+                continue
+            if _means_refusal(key, value):
+                return f"output has a key that its format, {agent.id}, does not know: {_quoted(key)}"
+    names = {str(key) for each in answers for key in each} - {"hookSpecificOutput", "hookEventName"}
+    is_reason = all(_fold(name).endswith("reason") for name in names) and any(map(_reason, answers))
+    return "output has a reason and no decision" if is_reason else ""
+
+
+def _is_word(agent: Agent, key: str, value: object) -> bool:
+    """Whether the value is a word of this key in any format, or holds further keys."""
+    if isinstance(value, dict):
+        return True
+    formats = (one.answers.verdicts.get(key, {}) for one in AGENTS.values())
+    return any(_word(value) == _word(word) for words in (agent.answers.verdicts[key], *formats) for word in words)
+
+
+def _means_refusal(key: str, value: object) -> bool:
+    word, name = _word(value), _fold(key)
+    return word in REFUSING or (name in PERMITTING and word in FALSE) or (name in REFUSING and word in TRUE)
+
+
+def _is_near(key: str, meant: str) -> bool:
+    return min(len(key), len(meant)) >= SHORTEST and _distance(key, meant) <= NEAR
+
+
+def _distance(one: str, other: str) -> int:
+    """The edits between two words, as far as they matter here."""
+    if abs(len(one) - len(other)) > NEAR:
+        return NEAR + 1
+    row: list[int] = [*range(len(other) + 1)]
+    for number, sign in enumerate(one, start=1):
+        before, row[0] = row[0], number
+        for place, each in enumerate(other, start=1):
+            before, row[place] = row[place], min(row[place] + 1, row[place - 1] + 1, before + (sign != each))
+    return row[-1]
+
+
+# ---- words ----
+
+
+def _fold(word: object) -> str:
+    """Without case, and without what stands between its parts."""
+    return NO_LETTERS.sub("", str(word)).lower()
+
+
+def _word(value: object) -> str | None:
+    """A value as one word; None for one that is none."""
+    if isinstance(value, int) and value in (0, 1):
+        return _fold(bool(value))
+    return _fold(value) if isinstance(value, str) else None
+
+
+def _quoted(text: str) -> str:
+    return printable(text, QUOTED)
+
+
+# ---- copies of the event ----
+
+
+def _event_copy(event: Event, agent: Agent) -> EventCopy:
+    try:
+        stdin = lenient.loads(lenient.text(agent.protocol.stdin(event)), python=True)
+    except ValueError:
+        stdin = {}
+    values: list[Any] = []
+    texts: set[str] = set()
+    waiting = [stdin, event.payload]
+    while waiting:
+        value = waiting.pop(0)
+        if isinstance(value, str):
+            texts.add(value.strip())
+        elif isinstance(value, Mapping | list) and value:
+            values.append(value)
+            waiting += value.values() if isinstance(value, Mapping) else value
+    return EventCopy((stdin, event.payload), tuple(values), frozenset(text for text in texts if "{" in text))
+
+
+def _is_part(value: object, whole: object) -> bool:
+    """Whether all that this object has is in the other."""
+    if not isinstance(value, Mapping) or not isinstance(whole, Mapping) or not value:
+        return False
+    return all(key in whole and whole[key] == each for key, each in value.items())
+
+
+# ---- objects in a text ----
+
+
+def _objects(text: str) -> Iterator[Found]:
+    """The outermost objects in a text; also those with small faults, such as a comma too many."""
+    faulty, end = 0, 0
+    for found in START.finditer(text):
+        start = found.start()
+        if start < end or faulty == FAULTY_LIMIT:
+            continue
+        fields, end = _decode(text, start)
+        faulty += fields is None
+        if fields is not None:
+            yield Found(fields, text[start:end])
+
+
+def _decode(text: str, start: int) -> tuple[Mapping[str, Any] | None, int]:
+    """The object that begins here, and where it ends."""
+    try:
+        return lenient.first_value(text, start)
+    except ValueError:
+        pass
+    end = _end(text, start)
+    body = FAULTS.sub(lambda found: found[1] or "", text[start:end])
+    for read in (partial(lenient.loads, python=True), ast.literal_eval):
+        try:
+            value = read(body)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            continue
+        if isinstance(value, dict):
+            return {str(key): each for key, each in value.items()}, end
+    return _broken(text[start : start + BROKEN_LIMIT], start)
+
+
+def _end(text: str, start: int) -> int:
+    """Where the brackets that open here are closed; the end of the text when they are not."""
+    depth = 0
+    for found in STRUCTURE.finditer(text, start):
+        depth += (found[0] in "{[") - (found[0] in "}]")
+        if depth == 0:
+            return found.end()
+    return len(text)
+
+
+def _broken(body: str, start: int) -> tuple[Mapping[str, Any] | None, int]:
+    """The pairs of an answer that is not JSON, such as one with quotes in its reason or without its end."""
+    first = FIRST_KEY.match(body)
+    if first is None or _fold(first[1]) not in map(_fold, _answer_keys()):
+        return None, start
+    body = body[: _end(body, 0)]
+    reason = BROKEN_REASON.search(body)
+    pairs = {found[2]: found[4] for found in PAIR.finditer(body)}
+    return {**pairs, "reason": reason[1] if reason else ""}, start + len(body)
+
+
+@cache
+def _answer_keys() -> frozenset[str]:
+    """The keys of every format."""
+    return NEUTRAL.union(*(agent.answers.keys or () for agent in AGENTS.values()))
