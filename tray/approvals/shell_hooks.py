@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tray.agents.placeholders import declared_values, project_placeholders
 from tray.approvals.command_words import absolute
@@ -18,19 +17,22 @@ from tray.approvals.programs import (
     require_present,
     takes_code_from_stdin,
 )
+from tray.approvals.script_start import script_words
 from tray.errors import HooktrayError
+from tray.lazy_pattern import lazy_pattern
 from tray.model.hook import Command, Hook
 from tray.shell import split
 from tray.shell.split import substitutions
 from tray.text.words import word_set
 
-if TYPE_CHECKING:
-    from tray.approvals.script_start import Starts
-
 BUILTINS = word_set("""
 . : [ [[ break case cd continue do done echo elif else esac eval exit export false fi for function if in local printf
 pwd read return set shift source test then trap true type umask unset until wait while { }
 """)
+
+
+# In these a word where a command could be is a pattern, a value or a function's name: the shell's PATH decides there.
+UNCLEAR = lazy_pattern(r"\bcase\b|\[\[|\(\(|=\(|\(\s*\)")
 
 
 def paths(hook: Hook, command: Command) -> Iterator[str]:
@@ -51,29 +53,23 @@ def named_paths(hook: Hook, command: Command) -> Iterator[tuple[str, str]]:
             yield word.raw, absolute(word.value, command.folder)
 
 
-def command_words(hook: Hook, command: Command) -> list[list[tuple[str, str]]]:
-    """The words of each simple command with the files that they name; those in any other place are apart."""
-    found = _words(hook, command)
-    groups = [[word for word in group if not word.redirect] for group in split.commands(found)]
-    plain = [group for group in groups if group and group[0].is_command and group[0].is_literal]
-    inside = {id(word) for group in plain for word in group}
-    others = [[("", ""), (word.text, _path(word, command))] for word in found if id(word) not in inside]
-    return [[(word.text, _path(word, command)) for word in group] for group in plain] + others
+def rewrite_line(hook: Hook, command: Command, copies: Mapping[str, str], programs: Mapping[str, str]) -> str:
+    """The line with the copy of a file that it runs in its place, whole paths of data, and the approved programs."""
+    words = _words(hook, command)
+    named = {id(word) for word in _bare_programs(command.line, words)}
 
-
-def rewrite_line(hook: Hook, command: Command, starts: Starts) -> str:
-    """The line with the copy of a file that it runs in its place, and with the whole path of data."""
-
-    def copy(word: split.ShellWord) -> str | None:
+    def replacement(word: split.ShellWord) -> str | None:
         path = _path(word, command)
-        if start := starts(path):
-            *words, last = start.as_program if word.is_command else start.as_script
-            return " ".join((*map(shlex.quote, words), split.quote(word, last)))
+        if copy := copies.get(path):
+            *before, last = script_words(copy, programs) if word.is_command else (copy,)
+            return " ".join((*map(shlex.quote, before), split.quote(word, last)))
+        if id(word) in named and word.text in programs:
+            return split.quote(word, programs[word.text])
         relative = path and not word.value.startswith(("/", "~"))
         return split.quote(word, path) if relative and os.path.isfile(path) else None  # noqa: PTH113
 
     names = declared_values(hook, command).keys() | project_placeholders()
-    return split.rewrite(command.line, _words(hook, command), copy, names - {"HOME"})
+    return split.rewrite(command.line, words, replacement, names - {"HOME"})
 
 
 def require_line(hook: Hook, command: Command) -> None:
@@ -120,13 +116,16 @@ def uncovered_words(hook: Hook, command: Command) -> tuple[str, ...]:
 
 
 def bare_commands(hook: Hook, command: Command) -> Iterator[str]:
-    """The names of programs that the shell looks up. Raises ValueError when a quote is not closed."""
-    for group in split.commands(_words(hook, command)):
-        argv = [word.text for word in group]
-        for position, is_script in program_positions(argv, 0):
+    """The names of programs that stand in the line. Raises ValueError when a quote is not closed."""
+    return (word.text for word in _bare_programs(command.line, _words(hook, command)))
+
+
+def _bare_programs(line: str, words: list[split.ShellWord]) -> Iterator[split.ShellWord]:
+    for group in () if UNCLEAR.search(line) else split.commands(words):
+        for position, is_script in program_positions([word.text for word in group], 0):
             word = group[position]
             if word.is_literal and not is_script and "/" not in word.text and word.text not in BUILTINS:
-                yield word.text
+                yield word
 
 
 def _exists(word: split.ShellWord, command: Command) -> bool:

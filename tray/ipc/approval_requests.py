@@ -13,7 +13,7 @@ from tray.approvals.catalog import REMOVED, HookState, command_or_url
 from tray.approvals.consent import require_readable
 from tray.approvals.controls import COMMANDS, Controls
 from tray.approvals.guarded_settings import GuardedSetting
-from tray.approvals.program_pins import terminal_path
+from tray.approvals.search_path import terminal_path
 from tray.approvals.variables import require_grantable
 from tray.errors import HooktrayError
 from tray.language import count, say
@@ -261,8 +261,6 @@ class ApprovalRequests:
             question = say(
                 "Hooktray: confirm this setting? It loosens a gate, reduces notifications or sends data out."
             )
-            if setting.is_program:
-                question = say("Hooktray: approve this program for the hooks that use it?")
         else:
             summary = say("Deny {setting}", setting=text)
             question = say("Hooktray: turn this setting down?")
