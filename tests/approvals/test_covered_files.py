@@ -283,7 +283,9 @@ def test_a_module_beside_the_folder_of_hooks_is_covered_and_one_outside_is_named
         own_home,
         {
             ".claude/hooks/g.sh": '. "$(dirname "$0")/../lib/near.sh"\n'
-            '. "$(dirname "$0")/../../far.sh"\n. "$HOME/x.sh"\n. "$CLAUDE_PROJECT_DIR/y.sh"\n',
+            '. "$(dirname "$0")/../../far.sh"\n. "$HOME/x.sh"\n. "$CLAUDE_PROJECT_DIR/y.sh"\n'
+            'python3 "$HOME/.claude/hooks/z.py"\nsh ~/.claude/lib/near.sh >/dev/null\n',
+            ".claude/hooks/z.py": "",
             ".claude/lib/near.sh": "",
             "far.sh": "",
         },
@@ -291,8 +293,11 @@ def test_a_module_beside_the_folder_of_hooks_is_covered_and_one_outside_is_named
 
     found = find([str(own_home / ".claude/hooks/g.sh")], "/", content=lambda path: Path(path).read_bytes())
 
-    assert covered(own_home, found) == {".claude/hooks/g.sh", ".claude/lib/near.sh"}
-    assert set(found.outside) == {str(own_home / "x.sh"), str(own_home / "far.sh"), "$CLAUDE_PROJECT_DIR/y.sh"}
+    assert covered(own_home, found) == {".claude/hooks/g.sh", ".claude/hooks/z.py", ".claude/lib/near.sh"}
+    by_their_place = (
+        str(own_home / name) for name in ("x.sh", "far.sh", ".claude/hooks/z.py", ".claude/lib/near.sh")
+    )
+    assert set(found.outside) == {*by_their_place, "$CLAUDE_PROJECT_DIR/y.sh"}
 
 
 def test_a_file_that_the_line_names_as_data_is_not_covered_because_its_script_names_it_too(tmp_path: Path) -> None:

@@ -12,10 +12,11 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from tray.approvals.covered_files import SHELLS, ScriptProblem, ScriptProblemKind, language
+from tray.approvals.covered_files import ScriptProblem, ScriptProblemKind
 from tray.approvals.entry_points import EntryPoint
 from tray.approvals.inspection import Inspection, entries_of, inspect
 from tray.approvals.python_imports import missing_imports
+from tray.approvals.script_files import SHELLS, language
 from tray.approvals.script_start import parse_shebang
 from tray.errors import HooktrayError
 from tray.execution.environment import USER_PACKAGES

@@ -9,8 +9,9 @@ from pathlib import PurePath
 
 from tray.agents.placeholders import declared_values
 from tray.approvals.command_words import SYSTEM_FOLDERS, absolute
-from tray.approvals.covered_files import LINKED_FOLDERS, is_interpreter
+from tray.approvals.covered_files import LINKED_FOLDERS
 from tray.approvals.programs import SCRIPT, program_positions, takes_code_from_stdin
+from tray.approvals.script_files import is_interpreter
 from tray.execution.script import HEAD, ProgramSource, parse_invocation
 from tray.lazy_dataclass import dataclass
 from tray.model.hook import Command, Hook

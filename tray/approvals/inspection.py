@@ -25,9 +25,10 @@ from tray.approvals.command_words import (
     split_line,
     words_of,
 )
-from tray.approvals.covered_files import CoveredFiles, is_interpreter
+from tray.approvals.covered_files import CoveredFiles
 from tray.approvals.entry_points import EntryPoint
 from tray.approvals.programs import MissingError, program_positions, require_present
+from tray.approvals.script_files import is_interpreter
 from tray.approvals.script_start import parse_shebang
 from tray.approvals.search_path import is_user_writable
 from tray.errors import HooktrayError
