@@ -204,9 +204,9 @@ class Consent:
         return version
 
     def _append(self, action: LedgerAction, state: HookState, channel: str) -> int:
-        search_path = state.inspection.search_path if state.inspection else ""
+        found = state.inspection
+        text = approval_text(state.hook, found.search_path, found.uncovered) if found else state.hook.definition
         ledger_state = self._ledger.append(
-            action, state.key, state.digest,
-            definition=approval_text(state.hook, search_path), position=state.position, channel=channel,
-        )  # fmt: skip
+            action, state.key, state.digest, definition=text, position=state.position, channel=channel
+        )
         return ledger_state.version

@@ -121,9 +121,9 @@ def _uncovered(hook: Hook, command: Command, entries: Iterable[EntryPoint], othe
     """What a user's program can put something else at; what only the system can replace is left out."""
     run = (program_of(hook, command), *(entry.path for entry in entries if not entry.is_copied))
     copied = {entry.path for entry in entries if entry.is_copied}
-    paths = (path for path in (*run, *others) if os.path.isabs(path) and path not in copied)  # noqa: PTH117
-    found = filter(is_user_writable, paths)
-    return tuple(dict.fromkeys(found))
+    whole = (path for path in (*run, *others) if os.path.isabs(path))  # noqa: PTH117
+    paths = dict.fromkeys(one for path in whole for one in (path, os.path.realpath(path)))
+    return tuple(path for path in paths if path not in copied and is_user_writable(path))
 
 
 def _is_own_program(entry: EntryPoint) -> bool:

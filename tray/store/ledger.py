@@ -39,6 +39,7 @@ class ApprovedHook:
     at: float
     channel: str
     search_path: str = ""  # the PATH of its approval, which the hook gets
+    uncovered: tuple[str, ...] = ()  # files and folders that it runs or names, of which it has no copy
     granted: tuple[str, ...] = ()  # withheld variables that a person lets through to it, besides its own `env:`
 
     @property
@@ -64,6 +65,7 @@ class LedgerState:
     ordered: tuple[ApprovedHook, ...] = ()  # the approved ones, rules first, then by their position
     by_event: Mapping[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)  # indexes by (agent, event)
     known_candidates: dict[tuple[str, ...], Candidates] = field(default_factory=dict, compare=False, repr=False)
+    uncovered: tuple[str, ...] = ()  # of all approved hooks
     tampered: str = ""  # why the rows from some point on do not count; "" when all do
 
     def candidates(self, agent: str, *events: str) -> Candidates:
@@ -371,6 +373,7 @@ def fold(rows: Sequence[Row], order: Mapping[str, tuple[int, int]], broken: str)
         denied=frozenset(denied),
         ordered=ranked,
         by_event=_index_by_event(ranked),
+        uncovered=tuple(dict.fromkeys(path for one in ranked for path in one.uncovered)),
         tampered=broken,
     )
 
@@ -380,7 +383,7 @@ def _rebuilt_rows(state: LedgerState, now: float, channel: str) -> Iterator[tupl
     nowhere = json.dumps((0, 0))
     for key, one in sorted(state.approved.items(), key=lambda item: item[1].at):
         action = LedgerAction.APPROVE.value
-        text = approval_text(one.hook, one.search_path)
+        text = approval_text(one.hook, one.search_path, one.uncovered)
         yield one.at, action, key, one.digest, text, json.dumps(one.position), one.channel
     for key, digest in state.settings.items():
         yield now, LedgerAction.APPROVE.value, key, digest, state.setting_texts.get(key, ""), nowhere, channel
@@ -402,9 +405,9 @@ def _sort_key(one: ApprovedHook) -> tuple[bool, tuple[int, int], float]:
     return (not isinstance(one.hook.action, Rule), one.position, one.at)
 
 
-def approval_text(hook: Hook, search_path: str) -> str:
+def approval_text(hook: Hook, search_path: str, uncovered: Sequence[str]) -> str:
     """What the ledger keeps of an approval: the definition, and what was noted with it."""
-    fields = json.loads(hook.definition) | {NOTED: {"path": search_path}}
+    fields = json.loads(hook.definition) | {NOTED: {"path": search_path, "uncovered": list(uncovered)}}
     return json.dumps(fields, sort_keys=True, ensure_ascii=False)
 
 
@@ -412,10 +415,11 @@ def _approved(definition: str, digest: str, position: Sequence[int], at: float, 
     """The hook that a row puts in force; a definition that cannot be read approves nothing."""
     try:
         hook, noted = restore(definition), json.loads(definition).get(NOTED, {})
-        search_path = str(noted.get("path", ""))
-    except (AttributeError, ValueError, RecursionError):
+        search_path, uncovered = str(noted.get("path", "")), tuple(map(str, noted.get("uncovered", ())))
+    except (AttributeError, TypeError, ValueError, RecursionError):
         return None
     first, second = position
     return ApprovedHook(
-        hook=hook, digest=digest, position=(first, second), at=at, channel=channel, search_path=search_path
-    )
+        hook=hook, digest=digest, position=(first, second), at=at, channel=channel, search_path=search_path,
+        uncovered=uncovered,
+    )  # fmt: skip
