@@ -311,7 +311,6 @@ class HookCatalog:
     def _damage(self, in_force: str) -> str:
         try:
             if in_force:
-                self._copies.keep_spares(in_force)
                 self._copies.check(in_force)
         except DamagedError as damage:
             return damage.message

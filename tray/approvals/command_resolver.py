@@ -76,9 +76,7 @@ class CommandResolver:
     def _intact_manifest(self, hook: Hook, name: str, search_path: str) -> Manifest:
         """What the copy consists of; altered files are put back from the spare bytes or from the hook's files."""
         try:
-            manifest = self._copies.check(name)
-            self._copies.keep_spares(name)  # before the hook's first start can alter it
-            return manifest
+            return self._copies.check(name)
         except DamagedError:
             with contextlib.suppress(DamagedError):
                 return self._copies.restore(name)

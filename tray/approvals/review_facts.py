@@ -168,11 +168,18 @@ def _below_home(name: str) -> str:
 
 
 def uncovered(one: HookState) -> tuple[str, ...]:
-    """What it runs, loads or names and an approval does not cover: words of the line, files and folders."""
+    """What it runs, loads or names and an approval does not cover: words of the line, files and folders.
+
+    These are the first lines of a review, and what the line runs that cannot be seen is the first of them.
+    """
     action, inspection = one.hook.action, one.inspection
     words = uncovered_words(one.hook, action) if isinstance(action, Command) and action.shell else ()
-    found = (*inspection.uncovered, *inspection.found.outside) if inspection else ()
-    return tuple(dict.fromkeys(map(_below_home, (*words, *found))))
+    if inspection is None:
+        found: tuple[str, ...] = words
+    else:
+        unseen = (word for word in words if word not in inspection.bundle.pinned)
+        found = (*unseen, *inspection.uncovered, *inspection.found.outside)
+    return tuple(dict.fromkeys(map(_below_home, found)))
 
 
 def _trial(hook: Hook) -> str:

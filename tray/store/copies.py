@@ -94,7 +94,6 @@ class Copies:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._verified: dict[str, VerifiedCopy] = {}
-        self._with_spares: set[str] = set()  # of those that were looked at
         self._saving = threading.Lock()
 
     def save(self, bundle: Bundle) -> str:
@@ -115,17 +114,6 @@ class Copies:
         with self._saving:
             self._restore_files(name)
         return self.check(name)
-
-    def keep_spares(self, name: str) -> None:
-        """Give a whole copy that an earlier Hooktray made the spare bytes from which it is restored."""
-        if name in self._with_spares:
-            return
-        spares = self.folder / name / SPARE
-        with self._saving, contextlib.suppress(DamagedError, OSError):
-            paths, files = self.paths(name), self.check(name).files
-            for path in [paths[one] for one, sha256 in files.items() if not (spares / sha256).exists()]:
-                _write_spare(spares, content(path), runs=os.access(path, os.X_OK))
-            self._with_spares.add(name)
 
     def written_files(self, name: str) -> tuple[str, ...]:
         """The files that the hook has written into its folder, as paths below that."""
