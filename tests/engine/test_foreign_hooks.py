@@ -92,7 +92,9 @@ def test_what_a_line_runs_behind_a_text_is_the_approved_copy(house: House, tmp_p
 def test_what_a_text_runs_is_named_in_the_review(house: House, tmp_path: Path) -> None:
     declare(house, {"claude-code": str(claude(tmp_path / "c", "cat <<E\n$(./later.sh)\nE"))}, approve=False)
 
-    assert "Not covered by an approval:\n  cat\n  $(./later.sh)\n" in review(house.catalog.states[0], house.stores.copies, {})
+    text = review(house.catalog.states[0], house.stores.copies, {})
+
+    assert "Not covered by an approval:\n  cat\n  $(./later.sh)\n" in text
 
 
 def test_an_unapproved_hook_of_a_source_never_runs(house: House, tmp_path: Path) -> None:
