@@ -97,13 +97,15 @@ class ApprovalRequests:
 
     def _approve(self, one: HookState, pid: object, env: tuple[str, ...]) -> UserRequest:
         path = terminal_path(pid) if isinstance(pid, int) and self._shares_files(pid) else ""
+        shown = self._controls.with_path(one, path)
 
         def approve(channel: str) -> str:
-            self._controls.approve(one.key, one.digest, channel, path if channel in COMMANDS else "", env)
+            digest, used = (shown.digest, path) if channel in COMMANDS else (one.digest, "")
+            self._controls.approve(one.key, digest, channel, used, env)
             return self._controls.describe_trial(one.key, TRIAL_TIMEOUT)
 
         summary = say("Approve {name} {digest}", name=one.hook.name, digest=one.digest[:8])
-        question = f"{say('Hooktray: approve this?')}\n\n{self._reviews.hook(self._controls.with_path(one, path))}"
+        question = f"{say('Hooktray: approve this?')}\n\n{self._reviews.hook(shown)}"
         if env:
             variables = ", ".join(env)
             summary = say("{approve} with {variables}", approve=summary, variables=variables)
