@@ -300,7 +300,7 @@ HEAVY = (
 OURS = 95  # modules of ours; each takes 0.15 ms at least
 FOR_COMMANDS = ("tray.approvals.command_resolver", "tray.execution.command")
 FOR_SHELL_LINES = ("tray.approvals.programs", "tray.approvals.shell_hooks", "tray.shell.split")
-FOR_APPROVALS = ("tray.approvals.dependencies", "tray.approvals.inspection", "tray.approvals.program_pins")
+FOR_APPROVALS = ("tray.approvals.covered_files", "tray.approvals.inspection", "tray.approvals.search_path")
 
 
 def imported(house: House, command: str) -> set[str]:

@@ -13,7 +13,7 @@ from house import PRE_TOOL_USE, House
 from tray.agents.wire import LARGE_PAYLOAD
 from tray.app.service import TrayService
 from tray.approvals.callers.known_agents import KnownAgents
-from tray.approvals.program_pins import SearchPath
+from tray.approvals.search_path import SearchPath
 from tray.model.decision import Answer
 from tray.model.event import RelayRequest
 from tray.threads import NEVER

@@ -396,3 +396,17 @@ def test_a_guard_whose_files_were_taken_away_goes_on_as_approved(house: House, w
 
     assert house.tool("ls")["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert len(house.stores.ledger.in_order()) == 1
+
+
+def test_an_approval_is_one_row_with_the_path_and_what_it_does_not_cover(house: House) -> None:
+    rules = house.paths.config.parent / "rules.json"
+    rules.write_text("[]")
+    before = house.stores.ledger.state.version
+
+    house.hook("guard", on="tool_before", script="exit 0", command="./guard.sh ./rules.json")
+
+    (approved,) = house.stores.ledger.load().ordered
+    assert house.stores.ledger.state.version == before + 1
+    assert approved.search_path == house.catalog.search.current()
+    assert approved.uncovered == house.stores.ledger.state.uncovered == (str(rules),)
+    assert approved.hook.definition == house.state("guard").hook.definition

@@ -101,32 +101,29 @@ def test_looking_at_the_syntax_of_a_script_runs_nothing_and_reads_no_startup_fil
     assert not mark.exists()
 
 
-def test_review_lists_what_is_covered_and_why_and_what_is_data(house: House) -> None:
+def test_the_first_lines_of_a_review_name_what_is_not_covered(house: House) -> None:
     folder = house.paths.config.parent
     (folder / "lib").mkdir()
     (folder / "lib" / "words.sh").write_text("WORD=x\n")
+    (folder / "node_modules").mkdir()
     (folder / "audit.log").write_text("")
-    (folder / "seen.txt").write_text("")
-    text = 'D=$(dirname "$0")\n. "$D/lib/words.sh"\n. "$HOME/more.sh"\necho x >> "$D/seen.txt"\n'
+    text = '. "$(dirname "$0")/lib/words.sh"\n. "$HOME/more.sh"\n. "$CLAUDE_PROJECT_DIR/own.sh"\n'
     house.hook(
         "guard", on="tool_before", script=text, command="./guard.sh --log=./audit.log ~/far.log", approved=False
     )
 
-    parts = sections(house.state("guard"), house.stores.copies, {})
-    (details,) = (part.lines for part in parts if part.kind is SectionKind.DETAILS)
+    state = house.state("guard")
+    first, *_ = sections(state, house.stores.copies, {})
 
-    assert list(details)[: details.index("  PATH of the hook (or of the terminal that approves it):")] == [
-        "  Covered, and run as it is now:",
-        f"    {folder}/guard.sh: run by the command",
-        f"    {folder}/lib/words.sh: loaded by {folder}/guard.sh:3",
-        "  Data, not covered: the hook reads and writes your own files:",
-        "    --log=./audit.log",
-        "    ~/far.log",
-        "  Data beside the scripts, not covered: logs, and what a script writes:",
-        f"    {folder}/seen.txt",
-        "  Not covered, although code is loaded from there: it runs as it is at that moment:",
-        "    $HOME/more.sh",
-    ]
+    names = (f"{folder}/node_modules", f"{Path.home()}/more.sh", f"{folder}/audit.log", f"{Path.home()}/far.log")
+    assert first.kind is SectionKind.UNCOVERED
+    assert first.lines == (
+        f"  {folder}/node_modules", "  ~/more.sh", f"  {folder}/audit.log", "  ~/far.log",
+        "  $CLAUDE_PROJECT_DIR/own.sh",
+    )  # fmt: skip
+    assert state.inspection is not None
+    assert state.inspection.uncovered == names
+    assert state.covered == (f"{folder}/guard.sh", f"{folder}/lib/words.sh")
 
 
 def test_review_of_a_rule_has_no_path_because_it_starts_no_program(house: House) -> None:

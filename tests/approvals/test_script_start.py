@@ -1,4 +1,4 @@
-"""First lines as the kernel and `env` read them, with the pinned program in its place."""
+"""First lines as the kernel and `env` read them, with the approved program in its place."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ SH = "/bin/sh"
 @every(
     ("line", "interpreter", "words"),
     [
-        ("#!/bin/sh", SH, (SH,)),
-        ("#! /bin/sh -e -u ", SH, (SH, "-e -u")),
+        ("#!/bin/sh", SH, ()),
+        ("#! /bin/zsh -e -u ", "/bin/zsh", ("/bin/zsh", "-f", "-e -u")),
         ("#!/usr/bin/env mysh", "mysh", (SH,)),
         ("#!/usr/bin/env -S mysh -e -u", "mysh", (SH, "-e", "-u")),
         ("#!/usr/bin/env -S A=b mysh -e", "mysh", ("/usr/bin/env", "A=b", SH, "-e")),
@@ -34,5 +34,5 @@ def test_the_words_before_a_script(line: str, interpreter: str, words: tuple[str
     assert start_words(shebang, {"mysh": SH}) == words
 
 
-def test_without_a_pin_env_looks_for_the_name() -> None:
-    assert start_words(parse_shebang(b"#!/usr/bin/env mysh\n"), {}) == ("/usr/bin/env", "mysh")
+def test_without_an_approved_program_env_looks_for_the_name() -> None:
+    assert start_words(parse_shebang(b"#!/usr/bin/env mysh\n"), {}) == ()

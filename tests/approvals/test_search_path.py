@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tray.approvals.program_pins import SearchPath, login_path, terminal_path
+from tray.approvals.search_path import SearchPath, login_path, terminal_path
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no login shell")
 

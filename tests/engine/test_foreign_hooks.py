@@ -92,7 +92,9 @@ def test_what_a_line_runs_behind_a_text_is_the_approved_copy(house: House, tmp_p
 def test_what_a_text_runs_is_named_in_the_review(house: House, tmp_path: Path) -> None:
     declare(house, {"claude-code": str(claude(tmp_path / "c", "cat <<E\n$(./later.sh)\nE"))}, approve=False)
 
-    assert "when the hook runs: cat, ./later.sh" in review(house.catalog.states[0], house.stores.copies, {})
+    text = review(house.catalog.states[0], house.stores.copies, {})
+
+    assert "./later.sh" in text
 
 
 def test_an_unapproved_hook_of_a_source_never_runs(house: House, tmp_path: Path) -> None:
@@ -176,7 +178,7 @@ def test_the_review_names_what_the_approval_does_not_hold(house: House, tmp_path
 
     text = review(house.catalog.states[0], house.stores.copies, {})
 
-    assert 'finds or makes it when the hook runs: jq, "$TOOL"' in text
+    assert 'Not covered by an approval:\n  "$TOOL"\n\n' in text
     assert "echo not here" in text
 
 
@@ -185,7 +187,7 @@ def test_a_script_that_hides_behind_another_program_is_named_in_the_review(house
 
     text = review(house.catalog.states[0], house.stores.copies, {})
 
-    assert "when the hook runs: timeout, ./later.sh\n" in text
+    assert "Not covered by an approval:\n  timeout\n  ./later.sh\n" in text
 
 
 def test_the_exec_form_takes_each_argument_as_it_stands(house: House, tmp_path: Path) -> None:

@@ -23,7 +23,6 @@ from tray.store.ledger import ApprovedHook
 TITLE = "the script is swapped between check and run"
 GOOD = "#!/bin/sh\necho good\n"
 EVIL = "#!/bin/sh\necho evil\n"
-LOCATED = '#!/bin/sh\n: "$0"\necho good\n'
 REFUSED = b"did not start"
 GOOD_OUTPUT, EVIL_OUTPUT = b"good\n", b"evil\n"
 # Alters a file in place, at the same length, and puts it right again for a little longer than a check takes.
@@ -58,28 +57,25 @@ def torture(tally: Tally) -> None:
 
 
 def _copies(tally: Tally, house: House) -> None:
-    """The approved copies themselves are altered and put right again, without a pause, while hooks start."""
-    single = _flipped(house, "single", tally.many(300, 100_000), GOOD)
-    for said in single:
-        tally.attack("the copy of one file, from its descriptor", said in (GOOD_OUTPUT, REFUSED))
-    located = _flipped(house, "located", tally.many(5_000, 20_000), LOCATED, enough=tally.many(1, 20_000))
-    fell = located.count(EVIL_OUTPUT)
+    """The approved copy itself is altered and put right again, without a pause, while its hook starts.
+
+    That race stays: docs/security.md names it.
+    """
+    outputs = _flipped(house, "copied", tally.many(5_000, 20_000), enough=tally.many(1, 20_000))
+    fell = outputs.count(EVIL_OUTPUT)
     tally.control("check the copy, then run it by its path", fell > 0)
-    tally.measured.append(
-        f"copies altered while hooks start: {single.count(EVIL_OUTPUT)} of {len(single):,} starts from a descriptor"
-        f" ran altered bytes, {fell:,} of {len(located):,} starts from the copy"
-    )
+    tally.measured.append(f"copies altered while hooks start: {fell:,} of {len(outputs):,} starts ran altered bytes")
 
 
-def _flipped(house: House, name: str, starts: int, text: str, enough: int = 0) -> list[bytes]:
+def _flipped(house: House, name: str, starts: int, enough: int) -> list[bytes]:
     """`starts` starts; fewer when so many as `enough` ran altered bytes."""
-    _make(house.paths.config.parent / f"{name}.sh", text)
+    _make(house.paths.config.parent / f"{name}.sh", GOOD)
     house.hook(name, on="tool_before", command=f"./{name}.sh")
     approved = next(one for one in house.stores.ledger.in_order() if one.hook.name == name)
     (copy,) = house.stores.copies.paths(approved.digest).values()
     outputs: list[bytes] = []
-    with _flipping(Path(copy), text.encode()):
-        while len(outputs) < starts and (not enough or outputs.count(EVIL_OUTPUT) < enough):
+    with _flipping(Path(copy), GOOD.encode()):
+        while len(outputs) < starts and outputs.count(EVIL_OUTPUT) < enough:
             try:
                 outputs += _turns(house, approved)
             except HooktrayError:
@@ -118,10 +114,8 @@ def _mode(tally: Tally, house: House, swap: Swap) -> None:
 def _turns(house: House, approved: ApprovedHook) -> Sequence[bytes]:
     """As every event does it: the approved copy is checked, and run."""
     covering = CommandResolver(house.stores.copies)
-    lines = [covering.command_line(approved.hook, approved.digest) for _ in range(TOGETHER)]
-    jobs = [
-        Job(argv=line.argv, script=line.script, cwd="/", environment={"PATH": os.environ["PATH"]}) for line in lines
-    ]
+    lines = [covering.argv(approved.hook, approved.digest) for _ in range(TOGETHER)]
+    jobs = [Job(argv=argv, cwd="/", environment={"PATH": os.environ["PATH"]}) for argv in lines]
     return [one.stdout for one in run(jobs, monotonic() + 60, None)]
 
 

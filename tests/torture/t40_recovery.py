@@ -1,4 +1,4 @@
-"""T40: ledgers that are damaged or lost, approvals that travel, upgrades: no unapproved byte, no silent call."""
+"""T40: ledgers that are damaged or lost, approvals that travel: no unapproved byte, no silent call."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import headless
-import older
 from desk import wait
 from headless import ENVIRONMENT
 from house import House
@@ -23,13 +22,12 @@ from torture.losses import LOSSES, Loss, database_deleted, first_row_altered, st
 from torture.recovered import ASK, DENIED, GUARDS, SILENCE, Call, Guarded
 from torture.trays import LONG
 from tray.errors import HooktrayError
-from tray.model.hook import ApprovalState
 from tray.store.approval_file import Export, of_bundle, parse, read, render
 from tray.store.db import open_db
 from tray.store.earlier_approvals import import_approvals
 from tray.store.ledger import Ledger
 
-TITLE = "ledgers that are lost, approvals that travel, upgrades"
+TITLE = "ledgers that are lost, approvals that travel"
 HOME = "HOME"
 # What may come out for each tool of an agent that can ask. One that cannot may let it go on, if that is noted.
 WANTED = {"Bash": {ASK, DENIED}, "Write": {DENIED}, "Read": {SILENCE}}
@@ -56,7 +54,6 @@ def torture(tally: Tally) -> None:
 def _other_parts(tally: Tally, home: Guarded) -> None:
     _running(tally, home)
     _travel(tally)
-    _upgrades(tally)
 
 
 def _judge(tally: Tally, what: str, home: Guarded, calls: list[Call], *, announced: bool = False) -> None:
@@ -251,55 +248,3 @@ def _believe(house: House, exports: list[Export]) -> None:
     for one in house.catalog.states:
         if one.hook.name in names:
             house.consent.approve(one.key, one.digest, "torture")
-
-
-# ---- upgrades
-
-
-def _upgrades(tally: Tally) -> None:
-    """Approvals of earlier versions, whose identities are others now: their copies go on, and nothing else."""
-    for version in ("before_coverage", "before_failure"):
-        for change in (_scripts_edited, _nothing, _scripts_deleted, _declared_no_more)[: tally.many(2, 4)]:
-            root = tally.folder / f"{version}{change.__name__}"
-            older.restore(version, root / "home")
-            mark = root / "evil"
-            change(root / "home" / "config", mark)
-            house = House(root)
-            try:
-                house.catalog.refresh()
-                house.consent.pin_earlier("torture")
-                for word in ("alone", "logging", "strict", "open", "plain"):
-                    answer = house.tool(f"echo {word}", environment={"PATH": os.environ["PATH"]})
-                    verdict = answer["hookSpecificOutput"]["permissionDecision"] if answer else SILENCE
-                    tally.attack(f"{version}{change.__name__}, {word}: {verdict}", verdict == DENIED)
-                tally.attack(f"{version}{change.__name__} ran other bytes", not mark.exists())
-                if change is _scripts_edited:
-                    _control_upgrade(tally, version, house, mark)
-            finally:
-                house.close()
-
-
-def _control_upgrade(tally: Tally, version: str, house: House, mark: Path) -> None:
-    for one in house.catalog.states:
-        if one.state is not ApprovalState.APPROVED:
-            house.consent.approve(one.key, one.digest, "torture")
-    house.tool(environment={"PATH": os.environ["PATH"]})
-    tally.control(f"an upgrade that approves what changed, {version}", mark.exists())
-
-
-def _nothing(config: Path, mark: Path) -> None:
-    """As it was left."""
-
-
-def _scripts_edited(config: Path, mark: Path) -> None:
-    for script in config.rglob("*.sh"):
-        script.write_text(f"#!/bin/sh\n: >{mark}\n")
-
-
-def _scripts_deleted(config: Path, mark: Path) -> None:
-    for script in config.rglob("*.sh"):
-        script.unlink()
-
-
-def _declared_no_more(config: Path, mark: Path) -> None:
-    (config / "hooktray.yaml").write_text("hooks: []\n")

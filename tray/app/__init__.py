@@ -140,7 +140,7 @@ def confirmed_llm(paths: Paths, stores: Stores) -> Llm | None:
 def build_catalog(paths: Paths, stores: Stores) -> HookCatalog:
     """What the sources propose, held against the ledger."""
     from tray.approvals.catalog import HookCatalog
-    from tray.approvals.program_pins import SearchPath, login_path
+    from tray.approvals.search_path import SearchPath, login_path
     from tray.sources import configuration
     from tray.store import earlier_approvals
     from tray.store.trial_results import TrialResults

@@ -93,8 +93,6 @@ class DatabaseRecovery:
     def _about(self, batch: ApprovalBatch) -> tuple[str, ...]:
         if self._database.is_marked_damaged:
             return (self.headline,)
-        if self._unseen is None and batch.upgrades == len(batch.hooks):
-            return ()
         if self._unseen is None:
             return (say("These approvals come from an imported file or a damaged database"),)
         return (self.headline, *self._facts(self._unseen, batch))

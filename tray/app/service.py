@@ -13,7 +13,7 @@ from tray.agents.recognition import neutral
 from tray.agents.wire import LARGE_PAYLOAD
 from tray.app.presence_files import presence_variable
 from tray.approvals.callers.known_agents import KnownAgents
-from tray.approvals.program_pins import SearchPath
+from tray.approvals.search_path import SearchPath
 from tray.engine.pipeline import Engine
 from tray.engine.ports import Defer
 from tray.engine.session_states import TurnEndDetector

@@ -15,8 +15,6 @@ from tray.approvals.controls import Controls
 from tray.errors import StoreError
 from tray.text import sanitise
 
-PINNED_AT_START = "noted at start"  # the channel of rows about programs of hooks that were approved before
-
 log = logging.getLogger(__name__)
 
 
@@ -53,7 +51,6 @@ class SourceRefresh:
     def _record(self) -> None:
         """Record what follows from the sources without a question to the user."""
         guarded_settings.record_additions(self._catalog.configuration.settings, self._stores.ledger)
-        self._consent.pin_earlier(PINNED_AT_START)
         self._controls.follow_agents()
         self._controls.follow_connections(native_hooks(self._paths, self._catalog.states))
 

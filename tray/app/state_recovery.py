@@ -247,7 +247,7 @@ class StateRecovery:
             with contextlib.suppress(HooktrayError):
                 yield copies.bundle(one.digest)
         with contextlib.suppress(HooktrayError, OSError, ValueError):
-            yield read_bundle(one.hook)
+            yield read_bundle(one.hook, one.search_path)
 
     def _save(self) -> None:
         """The whole database as it was; where that cannot be read any more, what is in memory."""

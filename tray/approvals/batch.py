@@ -1,8 +1,7 @@
 """Hooks that one review shows together and one click approves: all of a source, or those that were not changed.
 
-The latter wait although a person changed nothing. They were approved before with the same content, in a damaged or
-lost database or on the machine of an import, which approves nothing here. Or an earlier Hooktray approved them, whose
-copies run until then (upgrades.py).
+The latter were approved before with the same content, in a damaged or lost database or on the machine of an import,
+which approves nothing here.
 """
 
 from __future__ import annotations
@@ -35,11 +34,6 @@ class ApprovalBatch:
     source: str = ""  # the file whose waiting hooks these are; "" when they were approved before
     unreadable: int = 0  # hooks of that file that wait, too, and cannot be approved yet
 
-    @property
-    def upgrades(self) -> int:
-        """How many of them an earlier Hooktray approved."""
-        return sum(one.is_upgrade for one in self.hooks)
-
     def __bool__(self) -> bool:
         return bool(self.hooks)
 
@@ -50,13 +44,10 @@ NO_BATCH = ApprovalBatch()
 def find_batch(catalog: HookCatalog, ledger_state: LedgerState) -> ApprovalBatch:
     """The hooks of the catalog that wait although the same content was approved before.
 
-    A hook with any entry in the ledger in force is decided by itself, unless only an upgrade changed it, and so is
-    one that was changed, denied or revoked before.
+    A hook with any entry in the ledger in force is decided by itself, and so is one that was changed, denied or
+    revoked before.
     """
-    hooks = (
-        *_unchanged(catalog.states, ledger_state, catalog.earlier),
-        *(one for one in catalog.states if one.is_upgrade and one.state is ApprovalState.CHANGED),
-    )
+    hooks = tuple(_unchanged(catalog.states, ledger_state, catalog.earlier))
     return ApprovalBatch(hooks=hooks, digest=_digest(hooks), partial=catalog.earlier.partial) if hooks else NO_BATCH
 
 
@@ -93,25 +84,14 @@ def summary_lines(batch: ApprovalBatch) -> tuple[str, ...]:
     """What a person should know before reading the hooks, in short sentences."""
     if batch.source:
         return _source_lines(batch)
-    lines = []
-    if number := len(batch.hooks) - batch.upgrades:
-        lines += [
-            count(
-                "{n} hook waits with exactly the content that was approved before.",
-                "{n} hooks wait with exactly the content that was approved before.",
-                number,
-            ),
-            say("Nothing runs until you approve it."),
-        ]
-    if batch.upgrades:
-        lines += [
-            count(
-                "{n} hook waits because this version of Hooktray covers other files or reads `failure:` otherwise.",
-                "{n} hooks wait because this version of Hooktray covers other files or reads `failure:` otherwise.",
-                batch.upgrades,
-            ),
-            say("The approved copies run until you approve them again."),
-        ]
+    lines = [
+        count(
+            "{n} hook waits with exactly the content that was approved before.",
+            "{n} hooks wait with exactly the content that was approved before.",
+            len(batch.hooks),
+        ),
+        say("Nothing runs until you approve it."),
+    ]
     if batch.partial:
         lines.append(
             say("Some of the earlier decisions could not be read: a hook that you revoked may be among these.")

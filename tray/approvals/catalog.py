@@ -7,28 +7,26 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from tray.approvals import changed_programs, guarded_settings, upgrades
+from tray.approvals import guarded_settings
 from tray.approvals.checks import describe
 from tray.approvals.command_words import Stamp
 from tray.approvals.guarded_settings import GuardedSetting
 from tray.approvals.identity import reconcile
 from tray.approvals.inspection import Inspection, file_stamps, inspect
-from tray.approvals.program_check import ProgramChecker
-from tray.approvals.program_pins import ProgramNames, SearchPath, program_names, propose
 from tray.approvals.programs import MissingError
+from tray.approvals.search_path import SearchPath
 from tray.approvals.variables import asked_for
 from tray.errors import HooktrayError
 from tray.execution.script import NOT_EXECUTABLE
 from tray.language import phrase, say
 from tray.lazy_dataclass import dataclass, replace
-from tray.model.hook import ApprovalState, Command, Hook, Prompt
+from tray.model.hook import ApprovalState, Hook, Prompt
 from tray.settings import Settings
 from tray.sources.configuration import Configuration, file_stamp, find_programs
 from tray.store.copies import Bundle, Copies, DamagedError
 from tray.store.earlier_approvals import EarlierApprovals
 from tray.store.grants import grants_of
 from tray.store.ledger import ApprovedHook, Ledger, LedgerState
-from tray.store.pins import Pins
 from tray.store.trial_results import TrialResults
 
 NO_MODEL = phrase("it asks a model, and none is set: write `llm:` in hooktray.yaml and confirm it in the tray's menu")
@@ -47,16 +45,12 @@ class HookState:
     approved: str = ""  # digest in force; "" when none
     covered: tuple[str, ...] = ()
     inspection: Inspection | None = None  # of what is proposed; None where that cannot be read
-    pins: Pins | None = None  # how it would find its programs
     health: str = ""  # what a person should know; "" when all is well
     remedy: str = ""  # what to do about that
     failed_trial: bool = False  # the approved copy failed on the test event after its approval
     granted: tuple[str, ...] = ()  # withheld variables that a person lets through to it
     asks_for: tuple[str, ...] = ()  # those that it names and does not get
     missing: bool = False  # its program or script is not there
-    is_upgrade: bool = (
-        False  # it waits only because a later Hooktray covers other files or reads `failure:` otherwise
-    )
 
     @property
     def waiting(self) -> bool:
@@ -93,8 +87,6 @@ class HookCatalog:
         self.earlier = read_earlier()
         self._earlier_stamp = self._stamp_of_earlier()
         self.search = search or SearchPath(os.environ)
-        self._checker = ProgramChecker()
-        self._pins: dict[str, tuple[ProgramNames, Pins]] = {}  # by digest
         self._load = load
         self._source_stamp = source_stamp
         self._ledger = ledger
@@ -180,7 +172,7 @@ class HookCatalog:
     @property
     def misses_program(self) -> bool:
         """Whether what is proposed names a program that was not found."""
-        return any(one.missing for one in self.states)
+        return any(one.missing or (one.inspection and one.inspection.missing_programs) for one in self.states)
 
     def _read(self) -> tuple[object, ...]:
         """Load what is declared; returns its stamp from before, so that an edit meanwhile is seen the next time."""
@@ -216,10 +208,8 @@ class HookCatalog:
     def watched(self) -> tuple[str, ...]:
         """The files that what is proposed depends on, besides hooktray.yaml."""
         covered = (path for one in self.states for path in one.covered)
-        pins = (one.pins for one in self._ledger.state.ordered if one.pins)
-        programs = {program.path for one in pins for program in one.approved.values()}
         imported = (str(self._earlier_file),) if self._earlier_file else ()
-        return (*self.configuration.watched, *covered, *sorted(programs), *imported)
+        return (*self.configuration.watched, *covered, *imported)
 
     def find(self, word: str) -> list[HookState]:
         """The hooks that a person may mean by a name, key, command or prefix of a digest."""
@@ -227,18 +217,16 @@ class HookCatalog:
         return exact or [one for one in self.states if len(word) >= 6 and one.digest.startswith(word)]
 
     def settings(self) -> tuple[GuardedSetting, ...]:
-        """The settings in the file that need a confirmation, and the programs that changed."""
-        settings = guarded_settings.guarded_settings(self.configuration.settings, self._ledger.state)
-        return (*settings, *changed_programs.questions(self._ledger.state, self._checker, self.search.current))
+        """The settings in the file that need a confirmation."""
+        return guarded_settings.guarded_settings(self.configuration.settings, self._ledger.state)
 
-    def pins(self, state: HookState, path: str) -> Pins | None:
-        """How this hook would find its programs on another PATH."""
-        return propose(program_names(state.inspection), path) if state.inspection else None
-
-    def unpinned(self) -> frozenset[str]:
-        """The keys of approved commands whose programs were never noted."""
-        found = self._ledger.state.approved.items()
-        return frozenset(key for key, one in found if one.pins is None and isinstance(one.hook.action, Command))
+    def at_path(self, state: HookState, path: str) -> HookState:
+        """The hook with the programs that this PATH has; "" = as it is. Raises HooktrayError."""
+        if not path or state.inspection is None or state.inspection.search_path == path:
+            return state
+        inspection = inspect(state.inspection.bundle.hook, path, self._known_programs(state.approved))
+        self._copies.save(inspection.bundle)
+        return replace(state, inspection=inspection, digest=inspection.bundle.digest)
 
     @property
     def settings_in_force(self) -> Settings:
@@ -279,7 +267,7 @@ class HookCatalog:
         in_force = approved.digest if approved else ""
         if hook.inactive:
             return _inactive_state(hook, position, approved, ledger_state)
-        inspection = self._inspect(hook)
+        inspection = self._inspect(hook, in_force)
         if isinstance(inspection, HooktrayError):
             state = ApprovalState.CHANGED if approved else ApprovalState.PENDING
             return HookState(
@@ -287,8 +275,6 @@ class HookCatalog:
                 health=inspection.message, remedy=inspection.hint, missing=isinstance(inspection, MissingError),
             )  # fmt: skip
         bundle = inspection.bundle
-        if approved and changed_programs.is_only_programs(self._copies, bundle, approved):
-            bundle = replace(bundle, pinned=self._copies.check(in_force).pinned)
         health = self._damage(in_force) or _health(hook, bundle, in_force, ledger_state)
         granted = grants_of(hook.key, ledger_state.settings, ledger_state.setting_texts)
         trial = self._failed_trial(hook, bundle, in_force) if in_force and not health else None
@@ -301,10 +287,8 @@ class HookCatalog:
             approved=in_force,
             covered=bundle.covered,
             inspection=inspection,
-            pins=self._proposed_pins(inspection),
             granted=granted,
             asks_for=asked_for(hook, bundle.contents.values(), os.environ, granted),
-            is_upgrade=approved is not None and upgrades.is_only_upgrade(self._copies, bundle, approved),
             health=health
             or (f"its test run failed: {trial[0]}" if trial else _first_problem(inspection))
             or self._model_problem(hook, ledger_state),
@@ -318,18 +302,6 @@ class HookCatalog:
         has_mode = found and found[0].removeprefix(NOT_EXECUTABLE) in bundle.executable
         return None if has_mode else found
 
-    def _proposed_pins(self, inspection: Inspection) -> Pins | None:
-        """As they were first found: a later event's PATH counts only where a program was not found."""
-        if not isinstance(inspection.bundle.hook.action, Command):
-            return None
-        digest = inspection.bundle.digest
-        known = self._pins.get(digest)
-        if known is not None and all(name in known[1].programs for name in known[0].required):
-            return known[1]
-        names = known[0] if known else program_names(inspection)
-        self._pins[digest] = names, propose(names, self.search.current())
-        return self._pins[digest][1]
-
     def prune(self) -> None:
         """Remove the copies of what is neither approved nor proposed, and none that a refresh saves meanwhile."""
         with self._lock:
@@ -339,7 +311,6 @@ class HookCatalog:
     def _damage(self, in_force: str) -> str:
         try:
             if in_force:
-                self._copies.keep_spares(in_force)
                 self._copies.check(in_force)
         except DamagedError as damage:
             return damage.message
@@ -351,14 +322,22 @@ class HookCatalog:
             return ""
         return say(NO_MODEL)
 
-    def _inspect(self, hook: Hook) -> Inspection | HooktrayError:
+    def _known_programs(self, in_force: str) -> Mapping[str, str]:
+        """The programs that the approval noted: they stay while they are there, whatever another PATH has."""
+        try:
+            return self._copies.check(in_force).pinned if in_force else {}
+        except DamagedError:
+            return {}
+
+    def _inspect(self, hook: Hook, in_force: str) -> Inspection | HooktrayError:
         """The hook's bytes as they are now, kept as a copy, so that what is reviewed is what gets approved."""
         known = self._inspections.get(hook.key)
         before = file_stamps(hook, self._watched_paths(hook))
-        if known and known[:2] == (hook.definition, before):
+        programs = self._known_programs(in_force)
+        if known and known[:2] == (hook.definition, before) and self._has_programs(known[2], programs):
             return known[2]
         try:
-            inspection: Inspection | HooktrayError = inspect(hook)
+            inspection: Inspection | HooktrayError = inspect(hook, self.search.current(), programs)
             if isinstance(inspection, Inspection):
                 self._copies.save(inspection.bundle)
         except HooktrayError as error:
@@ -367,6 +346,15 @@ class HookCatalog:
             inspection = HooktrayError(f"{hook.name}: {error}")
         self._inspections[hook.key] = (hook.definition, _merged_stamps(hook, inspection, before), inspection)
         return inspection
+
+    def _has_programs(self, inspection: Inspection | HooktrayError, approved: Mapping[str, str]) -> bool:
+        """Whether a later PATH or an approval at a terminal changes nothing of its programs."""
+        if isinstance(inspection, HooktrayError):
+            return True
+        pinned = inspection.bundle.pinned
+        there = ((name, path) for name, path in approved.items() if os.access(path, os.X_OK))
+        is_same = all(pinned.get(name, path) == path for name, path in there)
+        return is_same and (not inspection.missing_programs or inspection.search_path == self.search.current())
 
 
 def _merged_stamps(
@@ -389,7 +377,7 @@ def _with_positions(hooks: Sequence[Hook]) -> Iterator[tuple[Hook, tuple[int, in
 
 def _first_problem(inspection: Inspection) -> str:
     """The first thing that its scripts need and that is missing; "" for none."""
-    return next((describe(problem) for problem in inspection.dependencies.problems if problem.certain), "")
+    return next((describe(problem) for problem in inspection.found.problems if problem.certain), "")
 
 
 def _state(key: str, digest: str, in_force: str, ledger_state: LedgerState) -> ApprovalState:

@@ -8,14 +8,16 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from tray.approvals.dependencies import SHELLS, shebang
-from tray.approvals.dependencies.analysis import ScriptProblem, ScriptProblemKind
+from tray.approvals.covered_files import ScriptProblem, ScriptProblemKind
+from tray.approvals.entry_points import EntryPoint
 from tray.approvals.inspection import Inspection, entries_of, inspect
+from tray.approvals.python_imports import missing_imports
+from tray.approvals.script_files import SHELLS, language
+from tray.approvals.script_start import parse_shebang
 from tray.errors import HooktrayError
 from tray.execution.environment import USER_PACKAGES
 from tray.execution.script import HEAD
@@ -34,10 +36,8 @@ SHELL_FOLDERS = ("/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin")
 MESSAGES = {
     ScriptProblemKind.FILE: phrase("`{name}` is not there, and {script} loads it"),
     ScriptProblemKind.INTERPRETER: phrase("`{name}` is not installed, and {script} begins with it"),
-    ScriptProblemKind.LARGE: phrase("the package `{name}`, which {script} imports, is too large to be copied"),
     ScriptProblemKind.MODE: phrase("{script} is not executable"),
     ScriptProblemKind.MODULE: phrase("the import `{name}` of {script} was not found"),
-    ScriptProblemKind.PACKAGE: phrase("the package `{name}`, which {script} imports, was not found"),
     ScriptProblemKind.SYNTAX: phrase("{script} cannot be read: {name}"),
     ScriptProblemKind.USER_PACKAGE: phrase(
         "`{name}`, which {script} imports, is installed for your user only, and hooks do not load such packages"
@@ -46,13 +46,9 @@ MESSAGES = {
 REMEDIES = {
     ScriptProblemKind.FILE: phrase("put the file there, or name it under `files:`"),
     ScriptProblemKind.INTERPRETER: phrase("install it, or correct the first line"),
-    ScriptProblemKind.LARGE: phrase("bundle the script into one file"),
     ScriptProblemKind.MODE: phrase("run `chmod +x {quoted}`"),
     ScriptProblemKind.MODULE: phrase(
         "put the file beside the script, or install the package for the interpreter that runs the script"
-    ),
-    ScriptProblemKind.PACKAGE: phrase(
-        "install it in node_modules beside the script, or bundle the script into one file"
     ),
     ScriptProblemKind.SYNTAX: phrase("correct that line"),
     ScriptProblemKind.USER_PACKAGE: phrase(
@@ -67,12 +63,7 @@ def problems(inspection: Inspection) -> tuple[ScriptProblem, ...]:
     hook = inspection.bundle.hook
     if not isinstance(hook.action, Command):
         return ()
-    loads_user_packages = USER_PACKAGES in hook.env
-    missing = (
-        problem
-        for problem in inspection.dependencies.problems
-        if not (loads_user_packages and problem.kind is ScriptProblemKind.USER_PACKAGE)
-    )
+    missing = (one for one in inspection.found.problems if one.name not in inspection.bundle.contents)
     return (*missing, *_mode_problems(inspection), *_syntax_problems(inspection))
 
 
@@ -121,8 +112,8 @@ def _mode_problems(inspection: Inspection) -> Iterator[ScriptProblem]:
                 continue
             if entry.path not in inspection.bundle.executable:
                 yield ScriptProblem(kind=ScriptProblemKind.MODE, name=entry.path, script=entry.path)
-            program = shebang(inspection.bundle.contents[entry.path][:HEAD])
-            if program and not (Path(program).exists() if "/" in program else shutil.which(program)):
+            program = parse_shebang(inspection.bundle.contents[entry.path][:HEAD]).interpreter
+            if program and not (Path(program).exists() if "/" in program else program in inspection.bundle.pinned):
                 # The agent may bring another PATH than ours.
                 certain = "/" in program
                 yield ScriptProblem(
@@ -131,17 +122,36 @@ def _mode_problems(inspection: Inspection) -> Iterator[ScriptProblem]:
 
 
 def _syntax_problems(inspection: Inspection) -> Iterator[ScriptProblem]:
-    """The syntax errors that the shells of its scripts report; the inspection found those of Python."""
+    """The syntax errors of its scripts that a shell with `-n` or Python reports, and what Python would not find."""
     hook = inspection.bundle.hook
     assert isinstance(hook.action, Command)
     with contextlib.suppress(ValueError):
         for entry in entries_of(hook, hook.action):
             content = inspection.bundle.contents.get(entry.path, b"")
-            name = Path(entry.program or shebang(content[:HEAD])).name
-            if name in SYNTAX_OPTIONS and (error := _syntax_error(name, content)):
+            name = Path(entry.program or parse_shebang(content[:HEAD]).interpreter).name
+            error = _syntax_error(name, content) if name in SYNTAX_OPTIONS else ""
+            if error:
                 yield ScriptProblem(
                     kind=ScriptProblemKind.SYNTAX, name=error, script=entry.path, certain=name in SHELLS
                 )
+            elif content and language(entry.path, content[:HEAD]) == "python":
+                yield from _python_problems(inspection, entry, content)
+
+
+def _python_problems(inspection: Inspection, entry: EntryPoint, content: bytes) -> Iterator[ScriptProblem]:
+    """Its imports that are not found, and its syntax errors; its Python may be another version than ours."""
+    program = entry.program or parse_shebang(content[:HEAD]).interpreter
+    bundle, text = inspection.bundle, content.decode("utf-8", "replace").removeprefix("\ufeff")
+    try:
+        for name, line, is_users in missing_imports(
+            entry.path, text, bundle.pinned.get(program, program), bundle.contents
+        ):
+            kind = ScriptProblemKind.USER_PACKAGE if is_users else ScriptProblemKind.MODULE
+            if not is_users or USER_PACKAGES not in bundle.hook.env:
+                yield ScriptProblem(kind=kind, name=name, script=entry.path, line=line)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        what, line = f"{getattr(error, 'msg', '') or error}", getattr(error, "lineno", 0) or 0
+        yield ScriptProblem(kind=ScriptProblemKind.SYNTAX, name=what, script=entry.path, line=line, certain=False)
 
 
 def _syntax_error(shell: str, content: bytes) -> str:

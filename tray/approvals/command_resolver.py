@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
 from tray.agents.placeholders import fill
 from tray.approvals.command_words import (
-    SYSTEM_FOLDERS,
     CommandWord,
     Stamp,
     file_sha256,
@@ -19,56 +18,21 @@ from tray.approvals.command_words import (
     program_of,
     words_of,
 )
-from tray.approvals.program_check import ProgramChecker, hook_path
-from tray.approvals.script_start import (
-    ScriptSource,
-    ScriptStart,
-    Starts,
-    can_be_sealed,
-    script_source,
-    script_start,
-)
+from tray.approvals.script_start import script_words
 from tray.errors import HooktrayError
-from tray.execution.sealed_script import SealedScript, seal
-from tray.files import content
-from tray.lazy_dataclass import dataclass, replace
+from tray.lazy_dataclass import dataclass
 from tray.model.hook import Command, Hook
-from tray.store.copies import Copies, DamagedError, Manifest
-from tray.store.pins import Pins
+from tray.store.copies import LINKED, Copies, DamagedError, Manifest
 
-MAX_LINES = 128  # command lines that are remembered, each with the descriptor of its script
+MAX_LINES = 128  # command lines that are remembered
 NO_PLACEHOLDERS: Mapping[str, str] = MappingProxyType({})
-NO_PROGRAMS: Mapping[str, str] = MappingProxyType({})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandLine:
-    """What starts: its words, and the script that they name by a descriptor, if any."""
-
-    argv: tuple[str, ...] = ()
-    script: SealedScript | None = None
-    search_path: str = ""  # the hook's PATH; "" for the agent's
 
 
 @dataclass(frozen=True, slots=True)
 class _KnownLine:
     hook: Hook
     manifest: Manifest
-    pins: Pins | None
-    searched: str  # the agent's PATH, if the hook looks in it
-    programs: Mapping[str, str]
-    is_fixed: bool  # whether only the system can replace the programs
-    line: CommandLine
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _SealedHook:
-    """A hook of one file that runs from a descriptor."""
-
-    manifest: Manifest
-    path: str
-    source: ScriptSource
-    script: SealedScript
+    argv: tuple[str, ...]
 
 
 class CommandResolver:
@@ -78,144 +42,48 @@ class CommandResolver:
         self._copies = copies
         self._cached_sums: dict[Stamp, str] = {}
         self._lines: dict[str, _KnownLine] = {}  # as long as hook and copy are the same
-        self._sources: dict[tuple[str, str], ScriptSource] = {}
-        self._sealed: dict[str, _SealedHook] = {}
-        self._programs = ProgramChecker()
 
-    def argv(self, hook: Hook, name: str, placeholders: Mapping[str, str] = NO_PLACEHOLDERS) -> tuple[str, ...]:
+    def argv(
+        self, hook: Hook, name: str, placeholders: Mapping[str, str] = NO_PLACEHOLDERS, search_path: str = ""
+    ) -> tuple[str, ...]:
         """The command line on the approved copies. Raises DamagedError; never falls back to the original.
 
-        `placeholders` are the hook's values for one event.
-        """
-        if not isinstance(hook.action, Command):
-            return ()
-        manifest = self._intact_manifest(hook, name)
-        self._check_pinned(hook, manifest)
-        _check_program(hook, hook.action, manifest)
-        return _line(hook, hook.action, self._plain_starts(name), placeholders, NO_PROGRAMS)
-
-    def command_line(
-        self,
-        hook: Hook,
-        name: str,
-        placeholders: Mapping[str, str] = NO_PLACEHOLDERS,
-        pins: Pins | None = None,
-        agent_path: str = "",
-    ) -> CommandLine:
-        """The same as it is started: a script that does not use its own place is read from a sealed descriptor.
-
-        `pins` are its programs. Raises ProgramChangedError when one of them is another one now. A hook that was
-        approved before PATHs were recorded looks in `agent_path`, too.
+        `placeholders` are the hook's values for one event, `search_path` the PATH of its approval.
         """
         command = hook.action
         if not isinstance(command, Command):
-            return CommandLine()
-        # A descriptor's bytes are the approved ones, whatever became of the copy.
-        sealed = self._sealed.get(name)
-        manifest = sealed.manifest if sealed else self._intact_manifest(hook, name)
-        searched = agent_path if pins and pins.is_open else ""
+            return ()
+        manifest = self._intact_manifest(hook, name, search_path)
+        self._check_programs(hook, manifest)
         known = self._lines.get(name)
-        if known is not None and (known.manifest is not manifest or known.pins is not pins):
-            known = None
-        if known is not None and known.is_fixed:
-            programs = known.programs
-        else:
-            programs = self._programs.programs(pins, hook.name) if pins else NO_PROGRAMS
-        if manifest.pinned:
-            self._check_pinned(hook, manifest, pins)
-        is_same = known is not None and known.programs == programs and known.searched == searched
-        if known is not None and is_same and not placeholders and (sealed or known.hook is hook):
-            return known.line
-        line = self._make_line(hook, command, name, manifest, programs, placeholders)
-        if pins:
-            line = replace(line, search_path=hook_path(pins, searched))
-        if not placeholders and (line.script is None or name in self._sealed):
+        if known is not None and known.manifest is manifest and known.hook is hook and not placeholders:
+            return known.argv
+        programs = {one: path for one, path in manifest.pinned.items() if not os.path.isabs(one)}  # noqa: PTH117
+        argv = _line(hook, command, self._copies.paths(name), placeholders, programs)
+        if not placeholders:
             if len(self._lines) >= MAX_LINES:
                 self._lines.clear()
-            is_fixed = pins is None or not self._programs.is_watched(pins)
-            self._lines[name] = _KnownLine(hook, manifest, pins, searched, programs, is_fixed, line)
-        return line
+            self._lines[name] = _KnownLine(hook, manifest, argv)
+        return argv
 
-    def _make_line(
-        self,
-        hook: Hook,
-        command: Command,
-        name: str,
-        manifest: Manifest,
-        programs: Mapping[str, str],
-        placeholders: Mapping[str, str],
-    ) -> CommandLine:
-        _check_program(hook, command, manifest)
-        sealed = self._sealed.get(name) or self._seal(hook, command, name, manifest)
-        if sealed:
-            starts: Starts = {sealed.path: script_start(sealed.source, programs, sealed.script)}.get
-        else:
-            starts = self._copied_starts(hook, command, name, programs)
-        argv = _line(hook, command, starts, placeholders, programs)
-        return CommandLine(argv=argv, script=sealed.script if sealed else None)
-
-    def _seal(self, hook: Hook, command: Command, name: str, manifest: Manifest) -> _SealedHook | None:
-        """The only file of a hook behind a descriptor; None when it has to run from its copy."""
-        if len(manifest.files) != 1:
-            return None
-        ((path, expected),) = manifest.files.items()
-        source, whole = self._source(hook, command, name, path), content(self._copies.paths(name)[path])
-        if not can_be_sealed(hook, command, source, whole):
-            return None
-        if hashlib.sha256(whole).hexdigest() != expected:
-            raise DamagedError(f"the approved copy of {path} was altered while {hook.name} was started")
-        script = seal(whole, path)
-        if script is None:
-            return None
-        sealed = _SealedHook(manifest=manifest, path=path, source=source, script=script)
-        if script.is_shared:
-            if len(self._sealed) >= MAX_LINES:
-                self._sealed.clear()
-            self._sealed[name] = sealed
-        return sealed
-
-    def _plain_starts(self, name: str) -> Starts:
-        copies = self._copies.paths(name)
-        return lambda path: (
-            ScriptStart(as_program=(copies[path],), as_script=(copies[path],)) if path in copies else None
-        )
-
-    def _copied_starts(self, hook: Hook, command: Command, name: str, programs: Mapping[str, str]) -> Starts:
-        copies = self._copies.paths(name)
-        return lambda path: (
-            script_start(self._source(hook, command, name, path), programs, None) if path in copies else None
-        )
-
-    def _source(self, hook: Hook, command: Command, name: str, path: str) -> ScriptSource:
-        """What is known of one script of a copy; its bytes are those of the copy's name."""
-        found = self._sources.get((name, path))
-        if found is None:
-            if len(self._sources) >= MAX_LINES:
-                self._sources.clear()
-            found = self._sources[name, path] = script_source(hook, command, path, self._copies.paths(name)[path])
-        return found
-
-    def _check_pinned(self, hook: Hook, manifest: Manifest, pins: Pins | None = None) -> None:
-        """At each start: these programs can change without a change of the hook or of its copy."""
-        for path, pinned in manifest.pinned.items():  # what runs from a copy is not looked for at its old path
-            if pins and path in pins.approved:
-                continue  # one question covers all hooks that use it
-            if pinned != self._cached_sha256(path):
+    def _check_programs(self, hook: Hook, manifest: Manifest) -> None:
+        """At each start: a program that is the hook itself can change without a change of the hook or its copy."""
+        for path, pinned in manifest.pinned.items():
+            is_program = os.path.isabs(path) and pinned != LINKED  # noqa: PTH117
+            if is_program and pinned != self._cached_sha256(path):
                 raise DamagedError(f"{path} is another program than when {hook.name} was approved")
 
-    def _intact_manifest(self, hook: Hook, name: str) -> Manifest:
+    def _intact_manifest(self, hook: Hook, name: str, search_path: str) -> Manifest:
         """What the copy consists of; altered files are put back from the spare bytes or from the hook's files."""
         try:
-            manifest = self._copies.check(name)
-            self._copies.keep_spares(name)  # before the hook's first start can alter it
-            return manifest
+            return self._copies.check(name)
         except DamagedError:
             with contextlib.suppress(DamagedError):
                 return self._copies.restore(name)
             from tray.approvals.inspection import read_bundle  # takes long to import; few copies are damaged
 
             with contextlib.suppress(HooktrayError, OSError, ValueError):
-                bundle = read_bundle(hook)
+                bundle = read_bundle(hook, search_path)
                 if bundle.digest == name:
                     self._copies.save(bundle)
                     return self._copies.check(name)
@@ -235,39 +103,53 @@ class CommandResolver:
         return self._cached_sums[stamp]
 
 
-def _check_program(hook: Hook, command: Command, manifest: Manifest) -> None:
-    """Once for each line: what starts follows from the hook and its copy."""
-    program = program_of(hook, command)
-    if program not in (*manifest.files, *manifest.pinned) and not program.startswith(SYSTEM_FOLDERS):
-        raise DamagedError(f"{program} was not there when {hook.name} was approved")
-
-
 def _line(
-    hook: Hook, command: Command, starts: Starts, placeholders: Mapping[str, str], programs: Mapping[str, str]
+    hook: Hook,
+    command: Command,
+    copies: Mapping[str, str],
+    placeholders: Mapping[str, str],
+    programs: Mapping[str, str],
 ) -> tuple[str, ...]:
     program = program_of(hook, command)
     if command.shell:
         from tray.approvals import shell_hooks  # takes long to import, and not every hook is a shell line
 
-        return (programs.get(program, program), "-c", shell_hooks.rewrite_line(hook, command, starts))
-    first, others = starts(program), list(words_of(hook, command))[1:]
-    words = (part for word in others for part in _resolve_word(word, starts, placeholders, command))
-    return (*(first.as_program if first else (programs.get(program, program),)), *words)
+        return (program, "-c", shell_hooks.rewrite_line(hook, command, copies, programs))
+    first = script_words(copies[program], programs) if program in copies else (program,)
+    return (*first, *_arguments(hook, command, copies, placeholders, programs))
 
 
-def _resolve_word(
-    word: CommandWord, starts: Starts, placeholders: Mapping[str, str], command: Command
-) -> tuple[str, ...]:
-    """The word with the approved copy of what it names; data keeps the user's own path in every folder."""
-    if start := starts(word.path):
-        *options, path = start.as_script
-        return (*options, word.prefix + path)
+def _arguments(
+    hook: Hook,
+    command: Command,
+    copies: Mapping[str, str],
+    placeholders: Mapping[str, str],
+    programs: Mapping[str, str],
+) -> Iterator[str]:
+    """The words behind the first: a script's copy, a program that the line names, or data."""
+    words = list(words_of(hook, command))
+    run: frozenset[int] = frozenset()
+    if programs:
+        from tray.approvals.programs import program_positions  # few lines name further programs
+
+        run = frozenset(position for position, _ in program_positions([word.text for word in words], 0))
+    for position, word in enumerate(words[1:], start=1):
+        if word.path in copies:
+            yield word.prefix + copies[word.path]
+        elif position in run and word.text in programs:
+            yield programs[word.text]
+        else:
+            yield _data_word(word, placeholders, command)
+
+
+def _data_word(word: CommandWord, placeholders: Mapping[str, str], command: Command) -> str:
+    """A word that names data keeps the user's own path in every folder."""
     named = word.text.removeprefix(word.prefix)
     if named.startswith("~/") or (_is_relative(named, command) and "${" not in named):
-        return (word.prefix + word.path,)
+        return word.prefix + word.path
     if is_user_file(word.path) and not Path(named).is_absolute():
-        return (word.prefix + word.path,)
-    return (fill(word.text, placeholders),)
+        return word.prefix + word.path
+    return fill(word.text, placeholders)
 
 
 def _is_relative(named: str, command: Command) -> bool:

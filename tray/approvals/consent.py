@@ -8,15 +8,12 @@ from collections.abc import Callable, Collection, Iterable
 
 from tray.approvals.batch import ApprovalBatch, find_batch, source_batches
 from tray.approvals.catalog import REMOVED, HookCatalog, HookState
-from tray.approvals.program_pins import opened
 from tray.approvals.variables import require_grantable
 from tray.errors import HooktrayError
 from tray.language import phrase, say
 from tray.lazy_dataclass import dataclass
 from tray.store.grants import grants_definition, grants_key
-from tray.store.guards import uncovered_row
-from tray.store.ledger import Ledger, LedgerAction
-from tray.store.pins import PROGRAM, PROGRAMS_OF, Pins
+from tray.store.ledger import Ledger, LedgerAction, approval_text
 
 LIST_HINT = phrase("`hooktray list` shows where each hook stands")
 MAX_REQUESTS, MAX_UNDOS = 20, 4  # any program can ask; asking must not push what can be undone out of sight
@@ -60,9 +57,7 @@ class Consent:
 
         `path` is the PATH of the terminal that approves, if one does.
         """
-        state = self._current(key, digest)
-        if digest != REMOVED:
-            self._pin(state, self._catalog.pins(state, path) if path else state.pins, channel)
+        state = self._current(key, digest, path)
         action = LedgerAction.REVOKE if digest == REMOVED else LedgerAction.APPROVE
         return state, self._write(action, state, channel)
 
@@ -89,31 +84,9 @@ class Consent:
                 say("these hooks are not the ones that were shown: one of them changed or was decided since"),
                 hint=say("open the menu and review them again"),
             )
-        for one in found.hooks:
-            self._pin(one, one.pins, channel)
         approved = tuple((one, self._append(LedgerAction.APPROVE, one, channel)) for one in found.hooks)
         self._catalog.refresh()
         return approved
-
-    def pin_earlier(self, channel: str) -> None:
-        """Note the programs of hooks that were approved before there were such notes; nothing becomes approved."""
-        unpinned = self._catalog.unpinned()
-        for one in self._catalog.states if unpinned else ():
-            if one.digest == one.approved and one.pins and one.key in unpinned:
-                self._pin(one, opened(one.pins), channel)
-
-    def _pin(self, state: HookState, pins: Pins | None, channel: str) -> None:
-        """The rows about its programs, before the row that puts the hook in force."""
-        if pins is None:
-            return
-        texts = self._ledger.state.setting_texts
-        rows = [(f"{PROGRAM}{path}", one.digest, one.definition) for path, one in pins.approved.items()]
-        rows.append((f"{PROGRAMS_OF}{state.digest}", pins.digest, pins.definition))
-        for key, digest, definition in rows:
-            if texts.get(key) != definition:
-                self._ledger.append(
-                    LedgerAction.APPROVE, key, digest, definition=definition, position=(0, 0), channel=channel
-                )
 
     def deny(self, key: str, digest: str, channel: str) -> tuple[HookState, int]:
         """Turn a proposal down. What was approved before stays in force."""
@@ -215,9 +188,10 @@ class Consent:
             found.grant()
         return found
 
-    def _current(self, key: str, digest: str) -> HookState:
+    def _current(self, key: str, digest: str, path: str = "") -> HookState:
         self._catalog.refresh()
         state = next((one for one in self._catalog.states if one.key == key), None)
+        state = self._catalog.at_path(state, path) if state else None
         if state is None or require_readable(state).digest != digest:
             raise HooktrayError(
                 say("this hook changed again since you looked at it"), hint=say("open the menu and review it again")
@@ -230,20 +204,9 @@ class Consent:
         return version
 
     def _append(self, action: LedgerAction, state: HookState, channel: str) -> int:
-        if action is LedgerAction.APPROVE:
-            self._note_uncovered(state, channel)
+        found = state.inspection
+        text = approval_text(state.hook, found.search_path, found.uncovered) if found else state.hook.definition
         ledger_state = self._ledger.append(
-            action, state.key, state.digest,
-            definition=state.hook.definition, position=state.position, channel=channel,
-        )  # fmt: skip
+            action, state.key, state.digest, definition=text, position=state.position, channel=channel
+        )
         return ledger_state.version
-
-    def _note_uncovered(self, state: HookState, channel: str) -> None:
-        """The row about the files that the hook goes by and that no copy is made of, before the hook is in force."""
-        paths = state.inspection.uncovered if state.inspection else ()
-        key, digest, definition = uncovered_row(state.digest, paths)
-        known = self._ledger.state.setting_texts.get(key)
-        if definition != known and (paths or known):
-            self._ledger.append(
-                LedgerAction.APPROVE, key, digest, definition=definition, position=(0, 0), channel=channel
-            )

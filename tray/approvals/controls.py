@@ -263,7 +263,7 @@ class Controls:
 
     def with_path(self, state: HookState, path: str) -> HookState:
         """The hook as a terminal with this PATH would approve it; "" = anybody else."""
-        return replace(state, pins=self._catalog.pins(state, path)) if path else state
+        return self._catalog.at_path(state, path)
 
     def setting(self, word: str) -> GuardedSetting | None:
         """The setting of this name that needs a person's word."""

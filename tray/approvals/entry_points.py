@@ -8,15 +8,26 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from tray.approvals.command_words import SYSTEM_FOLDERS, absolute
-from tray.approvals.dependencies import PROGRAMS, EntryPoint
+from tray.approvals.covered_files import LINKED_FOLDERS
 from tray.approvals.programs import SCRIPT, program_positions
+from tray.approvals.script_files import is_interpreter
 from tray.approvals.shell_hooks import runs, script_of
-from tray.execution.script import HEAD, ProgramSource, interpreter_name, parse_invocation
+from tray.execution.script import HEAD, ProgramSource, parse_invocation
 from tray.files import file_head
+from tray.lazy_dataclass import dataclass
 from tray.model.hook import Command, Hook
 
 BINARY = (b"\x7fELF", b"MZ", b"\xca\xfe\xba\xbe", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe")
 DEVICES = "/dev/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryPoint:
+    """A file that the line of a hook runs. `program` is the interpreter in front of it, where there is one."""
+
+    path: str
+    program: str = ""
+    is_copied: bool = True  # else it runs from its own place: a binary, an interpreter, what a package manager owns
 
 
 def in_argv(argv: Sequence[str], command: Command) -> Iterator[EntryPoint]:
@@ -40,15 +51,17 @@ def in_shell(hook: Hook, command: Command) -> Iterator[EntryPoint]:
 def _entry_point(path: str, program: str, *, by_name: bool = False) -> Iterator[EntryPoint]:
     """A file of the user's own that is run; files of the system's package manager are left out."""
     if os.path.isfile(path) and not path.startswith(SYSTEM_FOLDERS):  # noqa: PTH113
-        yield EntryPoint(path=path, program=program, is_copied=bool(program) or _is_copied(path, by_name=by_name))
+        is_managed = not LINKED_FOLDERS.isdisjoint(PurePath(path).parts)
+        is_copied = not is_managed and (bool(program) or _is_script(path, by_name=by_name))
+        yield EntryPoint(path=path, program=program, is_copied=is_copied)
 
 
-def _is_copied(path: str, *, by_name: bool) -> bool:
-    """Whether a program is copied: a script is, a binary or an interpreter is bound to its digest.
+def _is_script(path: str, *, by_name: bool) -> bool:
+    """Whether a program is a script of the user's own: no binary, no interpreter.
 
-    So is a link that a package manager put on the PATH: the script that it leads to finds its own files from there.
+    Nor is it a link that a package manager put on the PATH: the script there finds its own files from where it is.
     """
-    if interpreter_name(path) or PurePath(path).name in PROGRAMS:
+    if is_interpreter(path):
         return False
     if by_name and os.path.dirname(os.path.realpath(path)) != os.path.realpath(os.path.dirname(path)):  # noqa: PTH120
         return False

@@ -19,7 +19,6 @@ from tray.approvals.notification_settings import (
 from tray.lazy_dataclass import dataclass
 from tray.settings import KEYS, Llm, PushTarget, Settings
 from tray.store.ledger import Ledger, LedgerAction, LedgerState
-from tray.store.pins import PROGRAM
 from tray.text import push_urls
 
 PUSH = "push"
@@ -57,11 +56,6 @@ class GuardedSetting:
     @property
     def waiting(self) -> bool:
         return not self.confirmed and not self.denied
-
-    @property
-    def is_program(self) -> bool:
-        """Whether it is a program that hooks use, and no setting."""
-        return self.key.startswith(PROGRAM)
 
 
 def guarded_settings(settings: Settings, ledger_state: LedgerState) -> tuple[GuardedSetting, ...]:

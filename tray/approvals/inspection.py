@@ -1,22 +1,21 @@
-"""What an approval covers: the scripts that a command line runs and what they load.
+"""What an approval covers: the scripts that a command line runs and what belongs to them.
 
-`shell_hooks.py` reads lines for a shell, `entry_points.py` finds what a line runs, and `dependencies` what scripts
-load. A plugin's hook is approved with the plugin's whole folder. A word that names any other file is data:
-it stays as it is.
+`shell_hooks.py` reads lines for a shell, `entry_points.py` finds what a line runs, and `covered_files.py` what
+belongs to that. A word that names any other file is data: it stays as it is.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Collection, Iterable, Iterator
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
 from tray.agents.placeholders import declared_values, fill
-from tray.approvals import entry_points, shell_hooks
+from tray.approvals import covered_files, entry_points, shell_hooks
 from tray.approvals.command_words import (
-    SYSTEM_FOLDERS,
     Stamp,
     absolute,
     file_sha256,
@@ -26,87 +25,133 @@ from tray.approvals.command_words import (
     split_line,
     words_of,
 )
-from tray.approvals.dependencies import MAX_FILES, MAX_SIZE, Dependencies, EntryPoint, Inclusion, scan
-from tray.approvals.dependencies.analysis import InclusionKind
-from tray.approvals.programs import MissingError
+from tray.approvals.covered_files import CoveredFiles
+from tray.approvals.entry_points import EntryPoint
+from tray.approvals.programs import MissingError, program_positions
+from tray.approvals.script_files import is_interpreter
+from tray.approvals.script_start import parse_shebang
+from tray.approvals.search_path import is_user_writable
 from tray.errors import HooktrayError
+from tray.execution.script import HEAD
 from tray.files import file_head
-from tray.lazy_dataclass import dataclass, field, replace
+from tray.lazy_dataclass import dataclass, field
 from tray.model.hook import Command, Hook
-from tray.store.copies import Bundle
+from tray.store.copies import LINKED, Bundle
 
-EXCLUDED_FOLDERS = {".git", "__pycache__"}
+MAX_SIZE = 20 * 1024 * 1024  # bytes of one hook's files together
+MAX_FILES = 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inspection:
-    """What an approval of a hook would cover, why, and what it would not."""
+    """What an approval of a hook would cover, and what it would not."""
 
     bundle: Bundle
-    dependencies: Dependencies = field(default_factory=Dependencies)
+    found: CoveredFiles = field(default_factory=CoveredFiles)
     data_words: tuple[str, ...] = ()  # words of the line that name data
-    uncovered: tuple[str, ...] = ()  # files that it runs or names, that no copy is made of and the user can write
+    uncovered: tuple[str, ...] = ()  # files and folders that it runs, loads or names, and that no copy has
+    search_path: str = ""  # the PATH that the hook gets
+    missing_programs: tuple[str, ...] = ()  # names that are not found on it
     stamps: tuple[Stamp, ...] = ()  # of all that it depends on, from before it was read
 
     @property
     def watched_paths(self) -> tuple[str, ...]:
         """The files and folders whose change changes the inspection, besides those of the line."""
-        files, watched = self.dependencies.files, self.dependencies.watched_folders
-        whole = (InclusionKind.HOOKS, InclusionKind.FOLDER)
-        folders = (os.path.dirname(path) for path, reason in files.items() if reason.kind in whole)  # noqa: PTH120
-        return tuple(dict.fromkeys((*self.bundle.contents, *files, *watched, *folders)))
+        programs = (path if os.path.isabs(path) else name for name, path in self.bundle.pinned.items())  # noqa: PTH117
+        return tuple(dict.fromkeys((*self.bundle.contents, *self.found.watched, *programs)))
 
 
-def read_bundle(hook: Hook) -> Bundle:
+def read_bundle(hook: Hook, search_path: str = "") -> Bundle:
     """Read every file that belongs to the hook, once. Raises HooktrayError when one is missing or too large."""
-    return inspect(hook).bundle
+    return inspect(hook, search_path).bundle
 
 
-def inspect(hook: Hook) -> Inspection:
-    """The same, with the reason for each file, what the scripts are missing, and what is not covered."""
+def inspect(hook: Hook, search_path: str = "", known: Mapping[str, str] | None = None) -> Inspection:
+    """The same, with what is not covered.
+
+    Programs are looked for on `search_path`, or on our own PATH; those that are `known` stay while they are there.
+    """
     if not isinstance(hook.action, Command):
         return Inspection(bundle=Bundle(hook=hook))
+    command, path = hook.action, search_path or os.environ.get("PATH", os.defpath)
     stamps = file_stamps(hook)
-    if not hook.action.shell:
-        _require_program(hook, hook.action)
-    shell_hooks.require_line(hook, hook.action)
+    if not command.shell:
+        _require_program(hook, command)
+    shell_hooks.require_line(hook, command)
     reader = _Contents()
-    run_files = tuple(entries_of(hook, hook.action))
-    entries = tuple(entry for entry in run_files if entry.is_copied)
-    listed = tuple(path for path in _limited(hook, hook.action) if is_user_file(path))
-    run = {entry.path for entry in run_files} | set(listed) | {program_of(hook, hook.action)}
-    named = tuple(entry_points.data_words(_word_paths(hook, hook.action), run))
-    found = scan(entries, hook.action.folder, data={path for _, path in named}, content=reader.content)
-    files = {path: Inclusion(kind=InclusionKind.LISTED) for path in listed} | dict(found.files)
+    entries = tuple(entries_of(hook, command))
+    listed = tuple(one for one in _limited(hook, command) if is_user_file(one))
+    run = {entry.path for entry in entries} | set(listed) | {program_of(hook, command)}
+    data = dict(entry_points.data_words(_word_paths(hook, command), run))
+    found = covered_files.find(
+        (entry.path for entry in entries if entry.is_copied),
+        command.folder,
+        plugin=command.plugin,
+        has_files=bool(hook.files),
+        data=set(data.values()),
+        content=reader.content,
+    )
+    files = tuple(dict.fromkeys((*listed, *found.files)))
     if len(files) > MAX_FILES:
         raise HooktrayError(
             f"{hook.name}: more than {MAX_FILES} files", hint="move the hook into a folder of its own"
         )
-    contents = {path: reader.content(path) for path in files}
-    executable = frozenset(path for path in contents if os.access(path, os.X_OK))
-    programs = (program_of(hook, hook.action), *(entry.path for entry in run_files if not entry.is_copied))
-    pinned = {
-        path: file_sha256(path) for path in programs if path not in contents and not path.startswith(SYSTEM_FOLDERS)
-    }
+    contents = {one: reader.content(one) for one in files}
+    names = dict.fromkeys((*_shebang_names(entries, contents), *_line_names(hook, command)))
+    programs = {name: there for name in names if (there := _program(name, path, known or {}))}
+    own = {entry.path: file_sha256(entry.path) for entry in entries if _is_own_program(entry)}
+    links = dict.fromkeys(found.links, LINKED)
     return Inspection(
-        bundle=Bundle(hook=hook, contents=contents, executable=executable, pinned=pinned),
-        dependencies=replace(found, files=files),
-        data_words=tuple(dict.fromkeys(text for text, _ in named)),
-        uncovered=_writable((*pinned, *found.uncopied, *(path for _, path in named)), contents),
+        bundle=Bundle(
+            hook=hook,
+            contents=contents,
+            executable=frozenset(one for one in contents if os.access(one, os.X_OK)),
+            pinned={**programs, **own, **links},
+        ),
+        found=found,
+        data_words=tuple(data),
+        uncovered=_uncovered(hook, command, entries, (*programs.values(), *links, *found.outside, *data.values())),
+        search_path=path,
+        missing_programs=tuple(name for name in names if name not in programs),
         stamps=(*stamps, *reader.stamps),
     )
 
 
-def _writable(paths: Iterable[str], covered: Collection[str]) -> tuple[str, ...]:
-    """Those that the user can write, also where there is no such file yet."""
-    whole = (one for path in paths for one in (os.path.abspath(path), os.path.realpath(path)))  # noqa: PTH100
-    others = (path for path in dict.fromkeys(whole) if path not in covered)
-    return tuple(
-        path.replace(os.sep, "/")
-        for path in others
-        if not path.startswith(SYSTEM_FOLDERS)
-        and (os.access(path, os.W_OK) or os.access(os.path.dirname(path), os.W_OK))  # noqa: PTH120
-    )
+def _uncovered(hook: Hook, command: Command, entries: Iterable[EntryPoint], others: Iterable[str]) -> tuple[str, ...]:
+    """What a user's program can put something else at; what only the system can replace is left out."""
+    run = (program_of(hook, command), *(entry.path for entry in entries if not entry.is_copied))
+    copied = {entry.path for entry in entries if entry.is_copied}
+    whole = (path for path in (*run, *others) if os.path.isabs(path))  # noqa: PTH117
+    paths = dict.fromkeys(one for path in whole for one in (path, os.path.realpath(path)))
+    return tuple(path.replace(os.sep, "/") for path in paths if path not in copied and is_user_writable(path))
+
+
+def _is_own_program(entry: EntryPoint) -> bool:
+    """Whether it is the hook itself, and no script: then its bytes are approved, and it runs from its place."""
+    return not entry.is_copied and not is_interpreter(entry.path) and is_user_writable(entry.path)
+
+
+def _program(name: str, search_path: str, known: Mapping[str, str]) -> str:
+    before = known.get(name, "")
+    return before if os.access(before, os.X_OK) else shutil.which(name, path=search_path) or ""
+
+
+def _shebang_names(entries: Iterable[EntryPoint], contents: Mapping[str, bytes]) -> Iterator[str]:
+    """The names that `env` would look up for the scripts of the line."""
+    for entry in entries:
+        shebang = parse_shebang(contents.get(entry.path, b"")[:HEAD])
+        if shebang.is_searched and shebang.interpreter and "/" not in shebang.interpreter:
+            yield shebang.interpreter
+
+
+def _line_names(hook: Hook, command: Command) -> Iterator[str]:
+    """The programs that the line names, besides its first word, which the definition has."""
+    if command.shell:
+        yield from shell_hooks.bare_commands(hook, command)
+        return
+    words = split_line(command.line)
+    found = (words[at] for at, is_script in program_positions(words, 0) if at and not is_script)
+    yield from (word for word in found if "/" not in word)
 
 
 def file_stamps(hook: Hook, also: Iterable[str] = ()) -> tuple[Stamp, ...]:
@@ -188,9 +233,7 @@ def _require_program(hook: Hook, command: Command) -> None:
 
 
 def _listed(hook: Hook, command: Command) -> Iterator[str]:
-    """The files of the hook's plugin, and what its `files:` say."""
-    if command.plugin:
-        yield from _folder(command.plugin)
+    """What its `files:` say."""
     for pattern in hook.files:
         whole = Path(absolute(pattern, command.folder))
         fixed = Path(*_plain_parts(whole))
@@ -199,13 +242,6 @@ def _listed(hook: Hook, command: Command) -> Iterator[str]:
             yield from (str(path) for path in ([fixed] if rest == Path() else fixed.glob(str(rest))))
         except (OSError, ValueError, NotImplementedError) as error:
             raise HooktrayError(f"files: {pattern}: {error}", hint="write a pattern such as `lib/*.py`") from error
-
-
-def _folder(root: str) -> Iterator[str]:
-    """All files of a plugin, but for what git and Python keep there for themselves."""
-    for folder, inner, files in os.walk(root):
-        inner[:] = sorted(set(inner) - EXCLUDED_FOLDERS)
-        yield from (os.path.join(folder, name) for name in sorted(files))  # noqa: PTH118
 
 
 def _plain_parts(pattern: Path) -> Iterator[str]:

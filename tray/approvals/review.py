@@ -9,33 +9,17 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tray.approvals import user_startup_files
 from tray.approvals.catalog import REMOVED, HookState
 from tray.approvals.checks import describe, problems
 from tray.approvals.definition import definition_rows
-from tray.approvals.dependencies import Inclusion
-from tray.approvals.dependencies.analysis import InclusionKind
-from tray.approvals.inspection import Inspection
-from tray.approvals.program_pins import program_names
-from tray.approvals.review_facts import facts, unseen
-from tray.approvals.shell_hooks import uncovered_words
+from tray.approvals.review_facts import facts, uncovered, unseen
 from tray.approvals.variables import asked_for, grant_command
-from tray.language import count, phrase, say
+from tray.language import count, say
 from tray.lazy_dataclass import dataclass
-from tray.model.hook import Action, Command, Http, Prompt, Rule
+from tray.model.hook import Action, Http, Prompt, Rule
 from tray.store.copies import Copies, DamagedError
-from tray.store.pins import Pins
 from tray.text import first_line, printable
 
-INCLUSION_TEXTS = {
-    InclusionKind.FOLDER: phrase("in a folder that {script} lists"),
-    InclusionKind.HOOKS: phrase("in the same folder of hooks"),
-    InclusionKind.IMPORTED: phrase("loaded by {script}"),
-    InclusionKind.LISTED: phrase("named by `files:` or part of the plugin"),
-    InclusionKind.NAMED: phrase("named by {script}"),
-    InclusionKind.PACKAGE: phrase("part of a package that {script} imports"),
-    InclusionKind.RUN: phrase("run by the command"),
-}
 LIMIT = 4_000_000  # characters: what is approved is shown whole
 TERMINAL_LIMIT = 40_000  # characters of files that a terminal shows; the rest is in the text that it names
 GUTTER = "| "  # before each line that is not ours: it cannot pass for one of ours
@@ -50,6 +34,7 @@ class SectionKind(enum.Enum):
     DETAILS = "details"
     FACTS = "facts"  # `rows`: one line each, with its label
     PROBLEMS = "problems"
+    UNCOVERED = "uncovered"  # the first lines: what an approval does not cover
 
 
 FOREIGN = frozenset({SectionKind.CHANGES, SectionKind.DECLARED, SectionKind.FILE})
@@ -135,6 +120,9 @@ def _sections(state: HookState, copies: Copies, environment: Mapping[str, str]) 
         return
     if lines := unseen(state.hook):
         yield Section(kind=SectionKind.PROBLEMS, lines=lines)
+    if names := uncovered(state):
+        lines = tuple(f"  {name}" for name in names)
+        yield Section(kind=SectionKind.UNCOVERED, title=say("Not covered by an approval:"), lines=lines)
     text = state.hook.source.text
     declared = text.splitlines() if text else definition_rows(state.hook.definition)
     yield Section(kind=SectionKind.DECLARED, lines=tuple(declared))
@@ -167,77 +155,20 @@ def _definition_changes(state: HookState, copies: Copies) -> Iterator[Section]:
 
 
 def _details(state: HookState, copies: Copies) -> Iterator[str]:
-    """Why each file is covered, what is not, and how programs are found."""
-    if state.inspection is not None:
-        yield from _coverage(state.inspection, copies.written_files(state.approved) if state.approved else ())
-    action = state.hook.action
-    if isinstance(action, Command) and action.shell:
-        yield f"  {say('A shell runs this line as it stands, with the copies in place of the files above.')}"
-        if names := uncovered_words(state.hook, action):
-            text = say(
-                "Not covered, as the shell finds or makes it when the hook runs: {names}", names=", ".join(names)
-            )
-            yield f"  {text}"
-    yield from (f"  {line}" for line in _programs(state))
-
-
-def _coverage(inspection: Inspection, beside: tuple[str, ...]) -> Iterator[str]:
-    if inspection.dependencies.files:
-        yield f"  {say('Covered, and run as it is now:')}"
-        yield from (
-            f"    {path}: {_inclusion_text(reason)}" for path, reason in sorted(inspection.dependencies.files.items())
-        )
-    for title, names in _uncovered_data(inspection, beside):
-        yield f"  {title}"
-        yield from (f"    {name}" for name in names)
-
-
-def _programs(state: HookState) -> Iterator[str]:
-    """The PATH that an approval would record, the programs that are found on it, and what else they read."""
-    if state.pins is None or state.inspection is None or not isinstance(state.hook.action, Command):
+    """What the hook wrote beside its copy, and how programs are found."""
+    if state.approved and (written := copies.written_files(state.approved)):
+        yield f"  {say('Written by the hook beside its approved copy, not covered')}:"
+        yield from (f"    {name}" for name in written)
+    if state.inspection is None or not state.inspection.search_path:
         return
-    yield say("PATH of the hook (or of the terminal that approves it):")
-    yield from (f"  {folder}" for folder in state.pins.path.split(os.pathsep))
-    if state.pins.programs:
-        yield say("Programs, as they are found on that PATH:")
-        yield from (
-            f"  {name}: {_program_text(state.pins, path)}" for name, path in sorted(state.pins.programs.items())
-        )
-    missing = [name for name in program_names(state.inspection).required if name not in state.pins.programs]
-    if missing:
-        yield say("Not found on that PATH: {names}", names=", ".join(missing))
-    files = user_startup_files.start_up_files(state.inspection, state.pins)
-    if files:
-        yield say("Not covered, although it can change what the programs do:")
-        yield from (f"  {one.path}: {say(one.reason, program=one.program)}" for one in files)
-
-
-def _program_text(pins: Pins, path: str) -> str:
-    if path in pins.approved:
-        return say("{path}, bound to its bytes: when they change, you are asked once for all hooks", path=path)
-    return path
-
-
-def _uncovered_data(inspection: Inspection, beside: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """What is not covered, by kind."""
-    kinds = (
-        (say("Data, not covered: the hook reads and writes your own files"), inspection.data_words),
-        (
-            say("Data beside the scripts, not covered: logs, and what a script writes"),
-            inspection.dependencies.data_files,
-        ),
-        (
-            say("Not covered, although code is loaded from there: it runs as it is at that moment"),
-            inspection.dependencies.uncopied,
-        ),
-        (say("Written by the hook beside its approved copy, not covered"), beside),
-    )
-    yield from ((f"{title}:", names) for title, names in kinds if names)
-
-
-def _inclusion_text(reason: Inclusion) -> str:
-    location = f"{reason.script}:{reason.line}" if reason.line else reason.script
-    return say(INCLUSION_TEXTS[reason.kind], script=location)
+    yield f"  {say('PATH of the hook (or of the terminal that approves it):')}"
+    yield from (f"    {folder}" for folder in state.inspection.search_path.split(os.pathsep))
+    programs = [one for one in sorted(state.inspection.bundle.pinned.items()) if not os.path.isabs(one[0])]  # noqa: PTH117
+    if programs:
+        yield f"  {say('Programs, as they are found on that PATH:')}"
+        yield from (f"    {name}: {path}" for name, path in programs)
+    if missing := state.inspection.missing_programs:
+        yield f"  {say('Not found on that PATH: {names}', names=', '.join(missing))}"
 
 
 def _changes(path: str, now: list[str], state: HookState, copies: Copies) -> Iterator[Section]:

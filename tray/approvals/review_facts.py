@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from tray.agents.protocol import is_gating, spec
 from tray.agents.registry import AGENTS, BUILT_IN
-from tray.approvals import user_startup_files
 from tray.approvals.catalog import HookState
 from tray.approvals.shell_hooks import uncovered_words, unseen_words
 from tray.language import count, phrase, say
@@ -171,29 +170,33 @@ def _not_covered(one: HookState) -> str:
         return say("what is answered there")
     if isinstance(action, Prompt):
         return say("what the model answers")
-    names = list(dict.fromkeys(_uncovered_names(one)))
+    names = uncovered(one)
     system = say("programs of the system, and what they load")
-    shown = ", ".join(first_line(_below_home(name), 60) for name in names[:SHOWN_NAMES])
+    shown = ", ".join(first_line(name, 60) for name in names[:SHOWN_NAMES])
     if more := len(names) - SHOWN_NAMES:
         shown = count("{names} and {n} more", "{names} and {n} more", more, names=shown) if more > 0 else shown
     return f"{shown}; {system}" if shown else system
 
 
 def _below_home(name: str) -> str:
+    """A path as a person writes it."""
     home = str(Path.home())
     return f"~{name.removeprefix(home)}" if name.startswith(f"{home}/") else name
 
 
-def _uncovered_names(one: HookState) -> Iterator[str]:
+def uncovered(one: HookState) -> tuple[str, ...]:
+    """What it runs, loads or names and an approval does not cover: words of the line, files and folders.
+
+    These are the first lines of a review, and what the line runs that cannot be seen is the first of them.
+    """
     action, inspection = one.hook.action, one.inspection
-    if inspection is not None:
-        yield from inspection.dependencies.uncopied
-        yield from inspection.data_words
-        yield from inspection.dependencies.data_files
-        if one.pins is not None:
-            yield from (file.path for file in user_startup_files.start_up_files(inspection, one.pins))
-    if isinstance(action, Command) and action.shell:
-        yield from uncovered_words(one.hook, action)
+    words = uncovered_words(one.hook, action) if isinstance(action, Command) and action.shell else ()
+    if inspection is None:
+        found: tuple[str, ...] = words
+    else:
+        unseen = (word for word in words if word not in inspection.bundle.pinned)
+        found = (*unseen, *inspection.uncovered, *inspection.found.outside)
+    return tuple(dict.fromkeys(map(_below_home, found)))
 
 
 def _trial(hook: Hook) -> str:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING
 
 from tray.agents.placeholders import declared_values, project_placeholders
 from tray.approvals.command_words import is_user_file, program_of, split_line
@@ -26,22 +25,23 @@ from tray.approvals.programs import (
     require_safe_imports,
     starts_others,
 )
+from tray.approvals.script_start import script_words
 from tray.errors import HooktrayError
 from tray.execution.environment import INJECTIONS
 from tray.lazy_dataclass import dataclass
+from tray.lazy_pattern import lazy_pattern
 from tray.model.hook import Command, Hook
 from tray.shell import split
 from tray.shell.evaluate import SILENT, EvaluatedLine, Field, SimpleCommand, evaluate, rewrite
 from tray.shell.expand import GLOB, MADE, MARKS, PROJECT, UNSEEN, Places, Texts, under
 from tray.text.words import word_set
 
-if TYPE_CHECKING:
-    from tray.approvals.script_start import Starts
-
 BUILTINS = word_set("""
 . : [ [[ break case cd continue do done echo elif else esac eval exit export false fi for function if in local printf
 pwd read return set shift source test then trap true type umask unset until wait while { }
 """)
+# In these a word where a command could be is a pattern, a value or a function's name: the shell's PATH decides there.
+UNCLEAR = lazy_pattern(r"\bcase\b|\[\[|\(\(|=\(|\(\s*\)")
 DEVICES = "/dev/"
 MAX_SCRIPTS = 128  # lines that are remembered: each is asked about several times
 # Variables whose value makes a program load code.
@@ -210,28 +210,22 @@ def named_paths(hook: Hook, command: Command) -> Iterator[tuple[str, str]]:
                     yield field.word.raw, path
 
 
-def command_words(hook: Hook, command: Command) -> list[list[tuple[str, str]]]:
-    """The words of each simple command with the files that they name."""
-    return [
-        [(field.text, _path(field, one, command)) for field in fields]
-        for script, _ in script_of(hook, command).scripts()
-        for one in script.commands
-        for fields in (*one.variants, one.redirects)
-        if fields
-    ]
-
-
-def rewrite_line(hook: Hook, command: Command, starts: Starts) -> str:
-    """The line with the copy of a file that it runs in its place, and with the whole path of data."""
+def rewrite_line(hook: Hook, command: Command, copies: Mapping[str, str], programs: Mapping[str, str]) -> str:
+    """The line with the copy of a file that it runs in its place, whole paths of data, and the approved programs."""
     script = script_of(hook, command)
     own = {id(one) for part in _own_scripts(script) for one in part.commands}
+    named = {id(field): programs[field.text] for field in _bare_programs(hook, command) if field.text in programs}
 
     def replacement(word: split.ShellWord, one: SimpleCommand) -> str | None:
         readings = _readings(word, one)
         if len(readings) != 1:
             return None
         (fields,) = readings.values()
-        texts = [_copied(field, one, command, starts, is_own=id(one) in own) for field in fields]
+        texts = [
+            shlex.quote(named[id(field)]) if id(field) in named
+            else _copied(field, one, command, copies, programs, is_own=id(one) in own)
+            for field in fields
+        ]  # fmt: skip
         if not any(texts):
             return None
         return " ".join(text or shlex.quote(field.text) for text, field in zip(texts, fields, strict=True))
@@ -240,13 +234,21 @@ def rewrite_line(hook: Hook, command: Command, starts: Starts) -> str:
     return rewrite(script, replacement, names - {"HOME"})
 
 
-def _copied(field: Field, one: SimpleCommand, command: Command, starts: Starts, *, is_own: bool) -> str:
+def _copied(
+    field: Field,
+    one: SimpleCommand,
+    command: Command,
+    copies: Mapping[str, str],
+    programs: Mapping[str, str],
+    *,
+    is_own: bool,
+) -> str:
     """The words in the place of this one; "" when it stays."""
     path, named = _path(field, one, command), _named_part(field.text)
     prefix = field.text.removesuffix(named)
-    if start := starts(path):
+    if copy := copies.get(path):
         is_program = any(variant and variant[0] is field for variant in one.variants)
-        *words, last = start.as_program if is_program else start.as_script
+        *words, last = script_words(copy, programs) if is_program else (copy,)
         return " ".join((*map(shlex.quote, words), shlex.quote(prefix + last)))
     is_relative = path and is_own and not one.folder and not named.startswith("/")
     return shlex.quote(prefix + path) if is_relative and os.path.isfile(path) else ""  # noqa: PTH113
@@ -411,10 +413,14 @@ def uncovered_words(hook: Hook, command: Command) -> tuple[str, ...]:
 
 def bare_commands(hook: Hook, command: Command) -> Iterator[str]:
     """The names of programs that the shell looks up. Raises ValueError when a quote is not closed."""
-    for one in runs(script_of(hook, command), command.folder):
-        name = one.field.text
-        if one.field.is_known and not (one.is_script or one.is_nested or one.paths) and name not in BUILTINS:
-            yield name
+    return (field.text for field in _bare_programs(hook, command))
+
+
+def _bare_programs(hook: Hook, command: Command) -> Iterator[Field]:
+    for one in () if UNCLEAR.search(command.line) else runs(script_of(hook, command), command.folder):
+        is_name = one.field.is_known and not (one.is_script or one.is_nested or one.paths)
+        if is_name and one.field.text not in BUILTINS:
+            yield one.field
 
 
 def is_plain(text: str) -> bool:

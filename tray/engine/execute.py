@@ -232,14 +232,13 @@ class HookExecutor:
             folder = values.get(known.rules.placeholders.plugin) or command.root
             stdin = known.rules.plugin_input(stdin, command.owner, folder)
         named = {**variables, **values} if command.format else {}
-        line = self._resolver.command_line(hook, digest, named, approved.pins, event.environment.get("PATH", ""))
-        if line.search_path:
-            extra["PATH"] = line.search_path
+        argv = self._resolver.argv(hook, digest, named, approved.search_path)
+        if approved.search_path:
+            extra["PATH"] = approved.search_path
         # An agent's own hooks start where it would start them, as their relative paths mean that; others in `cwd`.
         folders = (event.hook_folder, event.cwd) if hook.match.format == event.agent else (event.cwd,)
         return Job(
-            argv=line.argv,
-            script=line.script,
+            argv=argv,
             cwd=next(filter(os.path.isdir, folders), None) or str(Path.home()),
             environment=clean(event.environment, wanted=hook.env, extra=extra).environment,
             stdin=stdin,

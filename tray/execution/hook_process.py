@@ -88,8 +88,6 @@ class HookProcess:
             return
         ms = (time.perf_counter() - self._started) * 1000
         stdout, stderr = self._pipes.take()
-        if (sealed := self._job.script) is not None:  # interpreters name a script that they read from a descriptor
-            stderr = stderr.replace(sealed.path.encode(), sealed.original.encode(errors="surrogateescape"))
         cause, signal = self._cause, 0
         if not cause and self._pipes.overflowed:
             cause = TOO_MUCH
@@ -175,10 +173,8 @@ def spawn(
         with job.start_gate() as open_:
             if not open_:
                 return Result(cause=process.CLOSED)
-            # A script that is read from a descriptor is there; the system reports a missing interpreter.
-            is_sealed = job.script is not None and script.script_of(job.argv) == job.script.path
-            if not is_sealed and (problem := script.missing_program(job.argv, job.cwd)):
-                return Result(cause=job.named(problem))
+            if problem := script.missing_program(job.argv, job.cwd):
+                return Result(cause=problem)
             child = subprocess.Popen(
                 job.argv,
                 bufsize=0,
@@ -186,7 +182,6 @@ def spawn(
                 creationflags=flags,
                 cwd=job.cwd or None,
                 env={**job.environment, process.RUN_VARIABLE: mark},
-                pass_fds=(job.script.descriptor,) if job.script else (),
                 start_new_session=True,
                 stdin=subprocess.PIPE,
                 stdout=stdout,
@@ -199,7 +194,7 @@ def spawn(
                     prlimit(child.pid, RLIMIT_NOFILE, ORIGINAL_LIMIT)
             return child
     except (OSError, ValueError) as error:
-        return Result(cause=job.named(script.start_error(job.argv, job.cwd, error)))
+        return Result(cause=script.start_error(job.argv, job.cwd, error))
 
 
 def raise_limit() -> None:

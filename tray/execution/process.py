@@ -6,15 +6,11 @@ import logging
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING
 
 from tray.lazy_dataclass import dataclass, field
 from tray.lazy_modules import Protocol
 from tray.model.decision import Result
 from tray.model.hook import DEFAULT_TIMEOUT
-
-if TYPE_CHECKING:  # most events of `once` start no process
-    from tray.execution.sealed_script import SealedScript
 
 STDOUT_LIMIT = 1024 * 1024  # bytes; more is a failure, because a verdict is never read from half an answer
 STDERR_LIMIT = 64 * 1024  # bytes; what comes later is thrown away
@@ -50,11 +46,6 @@ class Job:
     on_exit: Callable[[int, bool], None] | None = None  # called with it, and whether it left any in the background
     on_end: Callable[[], None] | None = None  # called once its process has ended
     start_gate: StartGate = always_open  # whether it may start; held until it has
-    script: SealedScript | None = None  # what `argv` names by its descriptor
-
-    def named(self, text: str) -> str:
-        """The text with the script's own path in place of its descriptor's."""
-        return text.replace(self.script.path, self.script.original) if self.script else text
 
 
 class Hangup(Protocol):

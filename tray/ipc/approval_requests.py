@@ -13,7 +13,7 @@ from tray.approvals.catalog import REMOVED, HookState, command_or_url
 from tray.approvals.consent import require_readable
 from tray.approvals.controls import COMMANDS, Controls
 from tray.approvals.guarded_settings import GuardedSetting
-from tray.approvals.program_pins import terminal_path
+from tray.approvals.search_path import terminal_path
 from tray.approvals.variables import require_grantable
 from tray.errors import HooktrayError
 from tray.language import count, say
@@ -97,13 +97,15 @@ class ApprovalRequests:
 
     def _approve(self, one: HookState, pid: object, env: tuple[str, ...]) -> UserRequest:
         path = terminal_path(pid) if isinstance(pid, int) and self._shares_files(pid) else ""
+        shown = self._controls.with_path(one, path)
 
         def approve(channel: str) -> str:
-            self._controls.approve(one.key, one.digest, channel, path if channel in COMMANDS else "", env)
+            digest, used = (shown.digest, path) if channel in COMMANDS else (one.digest, "")
+            self._controls.approve(one.key, digest, channel, used, env)
             return self._controls.describe_trial(one.key, TRIAL_TIMEOUT)
 
         summary = say("Approve {name} {digest}", name=one.hook.name, digest=one.digest[:8])
-        question = f"{say('Hooktray: approve this?')}\n\n{self._reviews.hook(self._controls.with_path(one, path))}"
+        question = f"{say('Hooktray: approve this?')}\n\n{self._reviews.hook(shown)}"
         if env:
             variables = ", ".join(env)
             summary = say("{approve} with {variables}", approve=summary, variables=variables)
@@ -261,8 +263,6 @@ class ApprovalRequests:
             question = say(
                 "Hooktray: confirm this setting? It loosens a gate, reduces notifications or sends data out."
             )
-            if setting.is_program:
-                question = say("Hooktray: approve this program for the hooks that use it?")
         else:
             summary = say("Deny {setting}", setting=text)
             question = say("Hooktray: turn this setting down?")

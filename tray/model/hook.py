@@ -124,6 +124,7 @@ class Rule:
 
 # Fields under the names that definitions in ledgers have: another name would be another digest.
 STORED_NAMES = {"async_mode": "aside", "background_seconds": "background"}
+NOTED = "noted"  # beside a definition in the ledger: what an approval notes, which is no part of the definition
 # What came after the first approvals: left out of a definition where it has its default, so that those still hold.
 OMITTED_WHEN_EMPTY = frozenset(
     {"aside", "condition", "continue_on_block", "once", "owner", "root", "skill", "status", "subagent"}
@@ -233,6 +234,7 @@ def restore(definition: str) -> Hook:
     """The hook of a definition that the ledger holds. Raises ValueError when it is not one of ours."""
     try:
         fields = json.loads(definition)
+        fields.pop(NOTED, None)
         action = ACTIONS[fields.pop("kind")](**fields.pop("action"))
         match = fields.pop("match")
         return Hook(

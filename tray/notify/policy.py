@@ -73,7 +73,6 @@ __all__ = [
     "hook_changed",
     "hooks_unchanged",
     "information",
-    "program_changed",
     "question",
     "question_closed",
     "question_key",
@@ -289,11 +288,6 @@ def setting_waiting(text: str, rules: Rules = NO_RULES, *, about: str) -> Alert:
     """A setting of the file does not count until the user confirms it."""
     body = say("{setting} does not count until you confirm it under Approvals", setting=text)
     return _own_alert(AlertClass.APPROVAL_PENDING, body, rules, about=about)
-
-
-def program_changed(text: str, rules: Rules = NO_RULES, *, about: str) -> Alert:
-    """A program of approved hooks is another one now, so that they fail."""
-    return _own_alert(AlertClass.CHANGED, text, rules, about=about)
 
 
 def hook_changed(name: str, rules: Rules = NO_RULES, *, key: str = "", digest: str = "") -> Alert:

@@ -34,7 +34,6 @@ from tray.notify.policy import (
     hooks_unchanged,
     information,
     may_have_alerts,
-    program_changed,
     question,
     question_closed,
     question_key,
@@ -190,8 +189,7 @@ class AlertService:
     def setting_waiting(self, setting: GuardedSetting) -> None:
         """A setting waits for its confirmation; announced once for each value."""
         if setting.id not in self._waiting:
-            describe = program_changed if setting.is_program else setting_waiting
-            alert = describe(setting.text, self._rules(), about=setting.key)
+            alert = setting_waiting(setting.text, self._rules(), about=setting.key)
             self._waiting[setting.id] = alert.key
             self._announce([alert])
 

@@ -243,7 +243,7 @@ def _moved(one: Export, before: str, home: str) -> Export:
         return {key: rebased(inner) for key, inner in value.items()} if isinstance(value, dict) else value
 
     hook = restore(json.dumps(rebased(json.loads(one.approved.hook.definition))))
-    files, pinned = ({moved(path): sha for path, sha in each.items()} for each in (one.files, one.pinned))
+    files, pinned = ({moved(path): moved(value) for path, value in each.items()} for each in (one.files, one.pinned))
     approved = one.approved
     return Export(
         approved=ApprovedHook(

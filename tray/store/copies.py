@@ -36,6 +36,7 @@ SETTLED_NS = 2_000_000_000  # nanoseconds
 DAMAGED_HINT = "the tray mends it from the file, if that is still what was approved; else approve the hook again"
 
 
+LINKED = "linked"  # in the place of a SHA-256: a folder of packages, to which the copy has a link
 Stamp = tuple[int, int, int, int]
 
 
@@ -46,7 +47,8 @@ class Bundle:
     hook: Hook
     contents: Mapping[str, bytes] = field(default_factory=dict)  # absolute path -> bytes, copied and run as a copy
     executable: frozenset[str] = frozenset()
-    pinned: Mapping[str, str] = field(default_factory=dict)  # program run from its own path -> SHA-256
+    # What runs from its own place: a name with its path, a program with its SHA-256, a folder that is LINKED.
+    pinned: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def file_digests(self) -> dict[str, str]:
@@ -77,6 +79,7 @@ class VerifiedCopy:
     raw: bytes  # of its manifest
     manifest: Manifest
     paths: Mapping[str, str]  # absolute path of the original -> path of the copy
+    links: Mapping[str, str]  # path of a link in the copy -> the folder that it leads to
     root: str  # of its files
     folders: dict[str, Stamp] = field(default_factory=dict)  # while these are the same, nothing was put in
 
@@ -91,7 +94,6 @@ class Copies:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._verified: dict[str, VerifiedCopy] = {}
-        self._with_spares: set[str] = set()  # of those that were looked at
         self._saving = threading.Lock()
 
     def save(self, bundle: Bundle) -> str:
@@ -112,17 +114,6 @@ class Copies:
         with self._saving:
             self._restore_files(name)
         return self.check(name)
-
-    def keep_spares(self, name: str) -> None:
-        """Give a whole copy that an earlier Hooktray made the spare bytes from which it is restored."""
-        if name in self._with_spares:
-            return
-        spares = self.folder / name / SPARE
-        with self._saving, contextlib.suppress(DamagedError, OSError):
-            paths, files = self.paths(name), self.check(name).files
-            for path in [paths[one] for one, sha256 in files.items() if not (spares / sha256).exists()]:
-                _write_spare(spares, content(path), runs=os.access(path, os.X_OK))
-            self._with_spares.add(name)
 
     def written_files(self, name: str) -> tuple[str, ...]:
         """The files that the hook has written into its folder, as paths below that."""
@@ -201,15 +192,19 @@ class Copies:
         if digest(manifest.definition, manifest.files, manifest.pinned) != name:
             raise self._damaged(name, "its list of files was altered")
         paths = {path: str(self.path(name, path)) for path in manifest.files}
-        return VerifiedCopy(raw=raw, manifest=manifest, paths=paths, root=str(self.folder / name / FILES))
+        links = {str(self.path(name, path)): path for path, value in manifest.pinned.items() if value == LINKED}
+        root = str(self.folder / name / FILES)
+        return VerifiedCopy(raw=raw, manifest=manifest, paths=paths, links=links, root=root)
 
     def _has_foreign_file(self, verified: VerifiedCopy) -> bool:
         """Whether a file was not approved; if none, the folders' stamps prove it until one changes."""
         verified.folders.clear()
         stamps: dict[str, Stamp] = {}
         found = set(_files(verified.root, stamps)) if os.path.lexists(verified.root) else set()
-        ours = set(verified.paths.values())
-        foreign = not found >= ours or any(not _is_data(path) for path in found - ours)
+        links = {path for path in verified.links if _is_link(path, verified.links)}
+        ours = {*verified.paths.values(), *links}
+        is_whole = found >= ours and len(links) == len(verified.links)
+        foreign = not is_whole or any(not _is_data(path) for path in found - ours)
         if not foreign and _is_settled(stamps):
             verified.folders.update(stamps)
         return foreign
@@ -222,8 +217,9 @@ class Copies:
                 self._restore_file(name, verified.paths[path], expected)
             found = set(_files(verified.root, {})) if os.path.lexists(verified.root) else set()
             for path in found - set(verified.paths.values()):
-                if not _is_data(path):
+                if not _is_data(path) and not _is_link(path, verified.links):
                     os.unlink(path)  # noqa: PTH108 - as a text, like its neighbours
+            _write_links(verified.links)
         except (DamagedError, OSError):
             return False
         return True
@@ -279,6 +275,7 @@ class Copies:
                 copy.write_bytes(whole)
                 copy.chmod(0o500 if path in bundle.executable else 0o400)
                 _write_spare(draft / SPARE, whole, runs=path in bundle.executable)
+            _write_links({str(draft / _below(path)): path for path, one in bundle.pinned.items() if one == LINKED})
             manifest = {
                 "definition": bundle.hook.definition,
                 "files": bundle.file_digests,
@@ -342,6 +339,18 @@ def _write_spare(folder: Path, whole: bytes, *, runs: bool) -> None:
         spare.chmod(0o400)
     if runs:
         spare.chmod(0o500)
+
+
+def _write_links(links: Mapping[str, str]) -> None:
+    for path, folder in links.items():
+        if not os.path.lexists(path):
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            Path(path).symlink_to(folder, target_is_directory=True)
+
+
+def _is_link(path: str, links: Mapping[str, str]) -> bool:
+    """Whether it is the approved link to a folder of packages."""
+    return path in links and os.path.islink(path) and os.readlink(path) == links[path]  # noqa: PTH114, PTH115
 
 
 def _is_data(path: str) -> bool:

@@ -13,12 +13,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from tray.errors import StoreError
 from tray.lazy_dataclass import dataclass, field, replace
-from tray.model.hook import Hook, Match, Rule, restore
+from tray.model.hook import NOTED, Hook, Match, Rule, restore
 from tray.store.checkpoint import LEDGER, read_checkpoint, write_checkpoint
 from tray.store.db import Database
 from tray.store.grants import grants_key, grants_of
-from tray.store.guards import uncovered_of
-from tray.store.pins import Pins, pins_of
 
 MAX_CACHED = 256  # of events whose hooks are remembered; names come from outside
 CHECKPOINT = LEDGER
@@ -40,9 +38,9 @@ class ApprovedHook:
     position: tuple[int, int]  # of its source and within it, as it stood when it was approved
     at: float
     channel: str
-    pins: Pins | None = None  # None: approved before there were any
+    search_path: str = ""  # the PATH of its approval, which the hook gets
+    uncovered: tuple[str, ...] = ()  # files and folders that it runs or names, of which it has no copy
     granted: tuple[str, ...] = ()  # withheld variables that a person lets through to it, besides its own `env:`
-    uncovered: tuple[str, ...] = ()  # files that it runs or names, of which it has no copy
 
     @property
     def env(self) -> tuple[str, ...]:
@@ -364,15 +362,7 @@ def fold(rows: Sequence[Row], order: Mapping[str, tuple[int, int]], broken: str)
         one = _approved(definition, digest, order.get(key) or json.loads(position), at, channel)
         if one is not None:
             approved[key] = one
-    approved = {
-        key: replace(
-            one,
-            pins=pins_of(one.digest, texts),
-            granted=grants_of(key, settings, texts),
-            uncovered=uncovered_of(one.digest, texts),
-        )
-        for key, one in approved.items()
-    }
+    approved = {key: replace(one, granted=grants_of(key, settings, texts)) for key, one in approved.items()}
     ranked = tuple(sorted(approved.values(), key=_sort_key))
     return LedgerState(
         version=version,
@@ -393,7 +383,8 @@ def _rebuilt_rows(state: LedgerState, now: float, channel: str) -> Iterator[tupl
     nowhere = json.dumps((0, 0))
     for key, one in sorted(state.approved.items(), key=lambda item: item[1].at):
         action = LedgerAction.APPROVE.value
-        yield one.at, action, key, one.digest, one.hook.definition, json.dumps(one.position), one.channel
+        text = approval_text(one.hook, one.search_path, one.uncovered)
+        yield one.at, action, key, one.digest, text, json.dumps(one.position), one.channel
     for key, digest in state.settings.items():
         yield now, LedgerAction.APPROVE.value, key, digest, state.setting_texts.get(key, ""), nowhere, channel
     for key, digest in state.revoked.items():
@@ -414,11 +405,21 @@ def _sort_key(one: ApprovedHook) -> tuple[bool, tuple[int, int], float]:
     return (not isinstance(one.hook.action, Rule), one.position, one.at)
 
 
+def approval_text(hook: Hook, search_path: str, uncovered: Sequence[str]) -> str:
+    """What the ledger keeps of an approval: the definition, and what was noted with it."""
+    fields = json.loads(hook.definition) | {NOTED: {"path": search_path, "uncovered": list(uncovered)}}
+    return json.dumps(fields, sort_keys=True, ensure_ascii=False)
+
+
 def _approved(definition: str, digest: str, position: Sequence[int], at: float, channel: str) -> ApprovedHook | None:
     """The hook that a row puts in force; a definition that cannot be read approves nothing."""
     try:
-        hook = restore(definition)
-    except (ValueError, RecursionError):
+        hook, noted = restore(definition), json.loads(definition).get(NOTED, {})
+        search_path, uncovered = str(noted.get("path", "")), tuple(map(str, noted.get("uncovered", ())))
+    except (AttributeError, TypeError, ValueError, RecursionError):
         return None
     first, second = position
-    return ApprovedHook(hook=hook, digest=digest, position=(first, second), at=at, channel=channel)
+    return ApprovedHook(
+        hook=hook, digest=digest, position=(first, second), at=at, channel=channel, search_path=search_path,
+        uncovered=uncovered,
+    )  # fmt: skip

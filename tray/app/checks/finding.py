@@ -76,7 +76,6 @@ class Cause(enum.Enum):
     MATCHER_NEVER = enum.auto()
     NOTIFICATIONS_NONE = enum.auto()
     NOTIFICATIONS_OK = enum.auto()
-    PROGRAM_CHANGED = enum.auto()
     PUSH_FAILED = enum.auto()
     PUSH_LACKS = enum.auto()
     PUSH_NO_IDLE = enum.auto()
@@ -244,9 +243,6 @@ EXPLANATIONS: Mapping[Cause, Explanation] = {
         "start a notification server (dunst, mako, your desktop's own) in the session of the tray",
     ),
     Cause.NOTIFICATIONS_OK: Explanation("notifications", OK, "a server is there"),
-    Cause.PROGRAM_CHANGED: Explanation(
-        "hook", BROKEN, "{text}", "tray's menu, Approvals; without an icon: hooktray open, or {approve}"
-    ),
     Cause.PUSH_FAILED: Explanation(
         "push", ATTENTION, "{problem}", "`hooktray push test` tries all of them"
     ),

@@ -52,8 +52,7 @@ def configuration(context: CheckContext) -> Iterator[Finding]:
         if setting.waiting:
             name = setting.key.removeprefix("setting:")
             values = {"text": setting.text, "approve": f"hooktray approve {shlex.quote(name)}"}
-            cause = Cause.PROGRAM_CHANGED if setting.is_program else Cause.SETTING_WAITS
-            yield Finding(cause=cause, name=name, values=values)
+            yield Finding(cause=Cause.SETTING_WAITS, name=name, values=values)
     if not found.problem:
         text = "good" if context.paths.config.exists() else "not there yet; `hooktray run` makes one"
         yield Finding(cause=Cause.CONFIGURATION_OK, name=context.paths.config.name, values={"text": text})

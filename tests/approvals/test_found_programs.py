@@ -1,7 +1,8 @@
-"""The programs of hooks: which PATH finds them, that they stay the approved ones, and the one question when not."""
+"""The programs of hooks: which PATH finds them, and that they stay where they were approved."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
@@ -13,7 +14,6 @@ from house import House
 
 from tray.approvals.review import review
 from tray.model.hook import ApprovalState
-from tray.store.ledger import LedgerAction
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows finds programs by other rules")
 SYSTEM = "/usr/bin:/bin"
@@ -51,8 +51,23 @@ def python_at(path: Path) -> Path:
 def declare(house: House, name: str, head: str, body: str, *, path: str = SYSTEM, command: str = "") -> None:
     """A hook, approved at a terminal with this PATH."""
     program(house.paths.config.parent, name, f"{head}\n{body}\n")
-    state = house.hook(name, on="tool_before", command=command or f"./{name}", approved=False)
+    house.hook(name, on="tool_before", command=command or f"./{name}", approved=False)
+    approve(house, name, path)
+
+
+def approve(house: House, name: str, path: str) -> None:
+    state = house.catalog.at_path(house.state(name), path)
     house.consent.approve(state.key, state.digest, "test", path)
+
+
+def from_settings(house: House, line: str) -> None:
+    """An approved line for a shell, as an agent's settings have it."""
+    settings = house.root / "settings.json"
+    hooks = [{"type": "command", "command": line, "shell": "bash"}]
+    settings.write_text(json.dumps({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": hooks}]}}))
+    house.configure({"sources": [{"claude-code": str(settings)}]})
+    (state,) = house.catalog.states
+    house.consent.approve(state.key, state.digest, "test")
 
 
 def outcome(house: House, path: str) -> tuple[str, str]:
@@ -74,90 +89,69 @@ def test_a_new_program_on_the_agents_path_is_not_run(house: House, own: Path) ->
     assert found == ("ok", "no")
 
 
-def test_a_new_program_in_a_folder_of_the_recorded_path_hides_no_program_of_the_system(
-    house: House, own: Path
-) -> None:
-    declare(house, "guard", "#!/bin/sh", "grep -q . || exit 1; echo no >&2; exit 2", path=f"{own}:{SYSTEM}")
-    program(own, "grep", "#!/bin/sh\nexit 1\n")
+@pytest.mark.parametrize(
+    "line", ["mysh {guard} ; exit $?", "timeout 9 mysh {guard} || exit 2", "A=b env mysh {guard} || exit 2"]
+)
+def test_a_new_program_is_not_run_by_a_line_for_a_shell_either(house: House, own: Path, line: str) -> None:
+    tools = house.root / "tools"
+    python_at(tools / "mysh")
+    guard = program(house.root, "guard", f"{DENY}\n")
+    house.catalog.search.saw_event(f"{own}:{tools}:{SYSTEM}")
+    from_settings(house, line.format(guard=guard))
+    program(own, "mysh", "#!/bin/sh\nexit 0\n")
 
     found = outcome(house, f"{own}:{SYSTEM}")
 
     assert found == ("ok", "no")
 
 
-def test_a_replaced_interpreter_fails_all_its_hooks_until_one_question_is_answered(house: House, own: Path) -> None:
-    interpreter = python_at(own / "mysh")
-    for name in ("first", "second"):
-        declare(house, name, "#!/usr/bin/env mysh", DENY, path=f"{own}:{SYSTEM}")
-    program(own, "mysh", "#!/bin/sh\nexit 0\n")
+def test_a_line_with_patterns_keeps_its_words(house: House) -> None:
+    line = 'case "$(cat)" in *env*|ls|*ls*) echo no >&2; exit 2;; esac; list=(ls env)'
+    from_settings(house, line)
 
-    house.tool("ls", environment={"PATH": f"{own}:{SYSTEM}"})
-
-    assert [one["status"] for one in house.last.hooks] == ["failed", "failed"]
-    assert str(interpreter) in str(house.last.hooks[0]["reason"])
-    (question,) = (one for one in house.catalog.settings() if one.waiting)
-    assert "2 hooks use it (first, second)" in question.text
-
-    house.controls().approve(question.key, question.digest, "test")
-    house.tool("ls", environment={"PATH": f"{own}:{SYSTEM}"})
-
-    assert [one["status"] for one in house.last.hooks] == ["ok", "ok"]
-    assert [one for one in house.catalog.settings() if one.waiting] == []
+    assert outcome(house, SYSTEM) == ("ok", "no")
 
 
-def test_an_interpreter_in_the_line_is_the_same_question(
-    house: House, own: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", f"{own}:{SYSTEM}")
-    python_at(own / "bash")
-    declare(house, "guard", "", DENY, path=f"{own}:{SYSTEM}", command="bash ./guard")
-    program(own, "bash", "#!/bin/sh\nexit 0\n")
+def test_a_program_that_is_gone_waits_for_a_new_approval_with_its_new_place(house: House, tmp_path: Path) -> None:
+    old, new = (tmp_path / "home" / ".nvm" / name / "bin" for name in ("v20", "v22"))
+    python_at(old / "mynode")
+    declare(house, "guard", "#!/usr/bin/env mynode", DENY, path=f"{old}:{SYSTEM}")
+    python_at(new / "mynode")
+    shutil.rmtree(old)
 
-    found = outcome(house, f"{own}:{SYSTEM}")
+    found = outcome(house, f"{new}:{SYSTEM}")
 
     assert found[0] == "failed"
-    assert house.state("guard").state is ApprovalState.APPROVED
-    (question,) = (one for one in house.catalog.settings() if one.waiting)
-    house.controls().approve(question.key, question.digest, "test")
-    assert outcome(house, f"{own}:{SYSTEM}")[0] == "ok"
+    assert f"{old / 'mynode'}" in found[1]
+    house.catalog.search.saw_event(f"{new}:{SYSTEM}")
+    state = house.state("guard")
+    assert state.state is ApprovalState.CHANGED
+    assert f"mynode: {new / 'mynode'}" in review(state, house.stores.copies, {})
+    house.consent.approve(state.key, state.digest, "test")
+    assert outcome(house, SYSTEM) == ("ok", "no")
 
 
-def test_a_denied_question_leaves_the_hooks_failed_and_waits_no_more(house: House, own: Path) -> None:
+def test_the_next_version_of_an_interpreter_in_its_place_is_no_change(house: House, own: Path) -> None:
     python_at(own / "mysh")
     declare(house, "guard", "#!/usr/bin/env mysh", DENY, path=f"{own}:{SYSTEM}")
-    program(own, "mysh", "#!/bin/sh\nexit 0\n")
-    (question,) = house.catalog.settings()
 
-    house.controls().deny(question.key, question.digest, "test")
+    program(own, "mysh", '#!/bin/sh\n# 2\nexec /bin/sh "$@"\n')
 
-    assert outcome(house, SYSTEM)[0] == "failed"
-    assert [one for one in house.catalog.settings() if one.waiting] == []
+    assert outcome(house, SYSTEM) == ("ok", "no")
+    assert house.state("guard").state is ApprovalState.APPROVED
 
 
-def test_a_link_of_the_users_own_to_a_program_of_the_system_may_be_upgraded_there(house: House, own: Path) -> None:
-    (own / "mysh").symlink_to("/bin/sh")
-    declare(house, "guard", "#!/usr/bin/env mysh", DENY, path=f"{own}:{SYSTEM}")
+def test_a_program_that_is_the_hook_itself_fails_when_it_is_another_one_and_waits(house: House, own: Path) -> None:
+    tool = own / "mytool"
+    shutil.copy("/bin/false", tool)
+    declare(house, "guard", "", "", path=f"{own}:{SYSTEM}", command=str(tool))
 
-    assert outcome(house, SYSTEM)[1] == "no"
-    (own / "mysh").unlink()
-    program(own, "mysh", "#!/bin/sh\nexit 0\n")
-    assert outcome(house, SYSTEM)[0] == "failed"
-
-
-def test_a_program_that_the_script_starts_is_not_hidden_by_a_new_one(house: House, own: Path, tmp_path: Path) -> None:
-    early = tmp_path / "early"
-    program(early, "other", "#!/bin/sh\n:\n")
-    program(own, "mytool", "#!/bin/sh\necho no\n")
-    declare(house, "guard", "#!/bin/sh", "other; mytool >&2; exit 2", path=f"{early}:{own}:{SYSTEM}")
-    assert outcome(house, SYSTEM)[1] == "no"
-
-    program(early, "mytool", "#!/bin/sh\necho yes\n")
+    shutil.copy("/bin/true", tool)
 
     found = outcome(house, SYSTEM)
     assert found[0] == "failed"
-    assert str(early / "mytool") in found[1]
-    (question,) = house.catalog.settings()
-    assert str(early / "mytool") in question.text
+    assert "another program" in found[1]
+    assert house.state("guard").state is ApprovalState.CHANGED
 
 
 def test_node_of_a_version_manager_is_found_without_the_agents_path(house: House, tmp_path: Path) -> None:
@@ -173,24 +167,6 @@ def test_node_of_a_version_manager_is_found_without_the_agents_path(house: House
     found = outcome(house, SYSTEM)
 
     assert found == ("ok", f"no {versions / 'node'}")
-
-
-def test_a_program_that_moved_is_asked_about_once(house: House, tmp_path: Path) -> None:
-    old, new = (tmp_path / "home" / ".nvm" / name / "bin" for name in ("v20", "v22"))
-    python_at(old / "mynode")
-    declare(house, "guard", "#!/usr/bin/env mynode", DENY, path=f"{old}:{SYSTEM}")
-    python_at(new / "mynode")
-    shutil.rmtree(old)
-
-    found = outcome(house, f"{new}:{SYSTEM}")
-
-    assert found[0] == "failed"
-    assert f"{old / 'mynode'} is gone" in found[1]
-    (question,) = house.catalog.settings()
-    assert str(new / "mynode") in question.text
-    house.controls().approve(question.key, question.digest, "test")
-    assert outcome(house, SYSTEM)[1] == "no"
-    assert house.catalog.settings() == ()
 
 
 def test_a_projects_eslint_is_found_on_the_path_of_the_terminal_that_approved(house: House, tmp_path: Path) -> None:
@@ -219,28 +195,6 @@ def test_a_program_that_only_the_agents_path_has_is_proposed_with_its_place(hous
     assert outcome(house, SYSTEM)[1] == "lint"
 
 
-def test_what_was_approved_before_keeps_what_it_finds_and_gets_its_pins_at_the_next_start(
-    house: House, own: Path
-) -> None:
-    program(own, "mytool", "#!/bin/sh\necho no\n")
-    house.catalog.search.saw_event(SYSTEM)
-    program(house.paths.config.parent, "guard", "#!/usr/bin/env sh\nmytool >&2; exit 2\n")
-    state = house.hook("guard", on="tool_before", command="./guard", approved=False)
-    house.stores.ledger.append(  # as an earlier version wrote it
-        LedgerAction.APPROVE, state.key, state.digest,
-        definition=state.hook.definition, position=state.position, channel="test",
-    )  # fmt: skip
-    house.catalog.refresh()
-
-    house.consent.pin_earlier("noted at start")
-    program(own, "sh", "#!/bin/sh\nexit 0\n")
-
-    assert outcome(house, f"{own}:{SYSTEM}")[1] == "no"
-    (approved,) = house.stores.ledger.in_order()
-    assert approved.pins is not None
-    assert approved.pins.programs["sh"] in ("/usr/bin/sh", "/bin/sh")
-
-
 def test_review_shows_the_path_and_the_programs(house: House, own: Path) -> None:
     python_at(own / "mysh")
     program(house.paths.config.parent, "guard", f"#!/usr/bin/env mysh\n{DENY}\n")
@@ -250,7 +204,7 @@ def test_review_shows_the_path_and_the_programs(house: House, own: Path) -> None
     text = review(state, house.stores.copies, {})
 
     assert f"    {own}\n    /usr/bin\n    /bin\n" in text
-    assert f"mysh: {own / 'mysh'}, bound to its bytes" in text
+    assert f"mysh: {own / 'mysh'}" in text
 
 
 def test_what_an_event_says_later_does_not_change_what_review_showed(house: House, own: Path) -> None:

@@ -1,4 +1,4 @@
-"""What scripts load is found by reading them: modules, sourced files, packages, rules; and nothing of them runs."""
+"""What belongs to scripts is found by reading them: modules, sourced files, rules, folders; nothing of them runs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tray.approvals.dependencies import Dependencies, EntryPoint, boundary, hooks_folder, scan
-from tray.approvals.dependencies.analysis import InclusionKind, ScriptProblemKind
+from tray.approvals.covered_files import CoveredFiles, boundary, find, hooks_folder
+from tray.errors import HooktrayError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="places of a POSIX system")
 
@@ -22,13 +22,13 @@ def tree(root: Path, files: Mapping[str, str]) -> None:
         path.write_text(text)
 
 
-def seen(root: Path, script: str, *, program: str = "", data: tuple[str, ...] = ()) -> Dependencies:
-    entry = EntryPoint(path=str(root / script), program=program)
+def seen(root: Path, script: str, *, data: tuple[str, ...] = (), has_files: bool = False) -> CoveredFiles:
     named = {str(root / name) for name in data}
-    return scan([entry], str(root), data=named, content=lambda path: Path(path).read_bytes())
+    entries = [str(root / script)]
+    return find(entries, str(root), has_files=has_files, data=named, content=lambda path: Path(path).read_bytes())
 
 
-def covered(root: Path, found: Dependencies) -> set[str]:
+def covered(root: Path, found: CoveredFiles) -> set[str]:
     return {os.path.relpath(path, root) for path in found.files}
 
 
@@ -156,16 +156,7 @@ JAVASCRIPT = {
     "template": ("read(`${__dirname}/rules.json`)", {"rules.json": ""}, {"rules.json"}),
     "written": ("fs.appendFileSync(path.join(__dirname, 'seen.txt'), 'x')", {"seen.txt": ""}, set()),
     "comment": ("// import './a.mjs'\n/* require('./a.mjs') */", {"a.mjs": ""}, set()),
-    "package": (
-        "import { z } from 'zod/v4'",
-        {
-            "node_modules/zod/package.json": '{"dependencies": {"dep": "1"}}',
-            "node_modules/zod/v4.js": "",
-            "node_modules/dep/index.js": "",
-            "node_modules/other/index.js": "",
-        },
-        {"node_modules/zod/package.json", "node_modules/zod/v4.js", "node_modules/dep/index.js"},
-    ),
+    "package": ("import { z } from 'zod/v4'", {"node_modules/zod/v4.js": ""}, set()),
 }
 OTHER = {
     "ruby": (
@@ -174,12 +165,7 @@ OTHER = {
         {"lib/words.rb": "", "rules/a.yml": ""},
         {"lib/words.rb", "rules/a.yml"},
     ),
-    "perl": (
-        "g.pl",
-        "use FindBin;\nuse lib \"$FindBin::Bin/lib\";\nuse My::Words;\nrequire './more.pl';",
-        {"lib/My/Words.pm": "", "more.pl": ""},
-        {"lib/My/Words.pm", "more.pl"},
-    ),
+    "perl": ("g.pl", "use FindBin;\nrequire './more.pl';", {"more.pl": ""}, {"more.pl"}),
     "php": ("g.php", "<?php require_once __DIR__ . '/lib/a.php';", {"lib/a.php": ""}, {"lib/a.php"}),
     "any": ("g", "#!/usr/bin/awk -f\n# reads rules.txt\n", {"rules.txt": ""}, {"rules.txt"}),
 }
@@ -204,41 +190,21 @@ def test_what_a_script_loads_or_names_beside_itself_is_found(
 
 
 LACKS = {
-    "module": ("g.py", "from utils.words import A", "utils.words", ScriptProblemKind.MODULE, True),
-    "submodule": ("g.py", "import there.gone", "there.gone", ScriptProblemKind.MODULE, True),
-    "relative": ("g.py", "import there", "gone", ScriptProblemKind.MODULE, True),
-    "optional": (
-        "g.py",
-        "try:\n    import gone\nexcept ImportError:\n    pass",
-        "gone",
-        ScriptProblemKind.MODULE,
-        False,
-    ),
-    "lazy": ("g.py", "def f():\n    import gone", "gone", ScriptProblemKind.MODULE, False),
-    "sourced": ("g.sh", '. "$(dirname "$0")/gone.sh"', "{}/gone.sh", ScriptProblemKind.FILE, True),
-    "esm": ("g.mjs", "import x from './gone.mjs'", "./gone.mjs", ScriptProblemKind.MODULE, True),
-    "package": ("g.mjs", "import x from 'gone'", "gone", ScriptProblemKind.PACKAGE, True),
-    "require in a try": (
-        "g.cjs",
-        "try {\n  require('./gone')\n} catch {}",
-        "./gone",
-        ScriptProblemKind.MODULE,
-        False,
-    ),
-    "ruby": ("g.rb", "require_relative 'gone'", "gone", ScriptProblemKind.MODULE, True),
+    "sourced": ("g.sh", '. "$(dirname "$0")/gone.sh"', True),
+    "esm": ("g.mjs", "import x from './gone.sh'", False),
+    "ruby": ("g.rb", "require_relative 'gone.sh'", False),
 }
 
 
-@pytest.mark.parametrize(("script", "text", "name", "what", "sure"), LACKS.values(), ids=LACKS)
-def test_an_import_that_is_not_found_is_named_with_its_line(
-    tmp_path: Path, script: str, text: str, name: str, what: ScriptProblemKind, sure: bool
+@pytest.mark.parametrize(("script", "text", "sure"), LACKS.values(), ids=LACKS)
+def test_a_file_that_a_script_loads_and_that_is_not_there_is_named_with_its_line(
+    tmp_path: Path, script: str, text: str, sure: bool
 ) -> None:
-    tree(tmp_path, {script: text, "there/__init__.py": "from . import *\nfrom .gone import x\n"})
+    tree(tmp_path, {script: f"\n{text}\n"})
 
-    (problem, *_) = seen(tmp_path, script, program="/usr/bin/python3" if script == "g.py" else "").problems
+    (problem,) = seen(tmp_path, script).problems
 
-    assert (problem.name, problem.kind, problem.certain) == (name.format(tmp_path), what, sure)
-    assert problem.line
+    assert (problem.name, problem.line, problem.certain) == (str(tmp_path / "gone.sh"), 2, sure)
 
 
 def test_a_file_that_is_tested_for_may_be_missing(tmp_path: Path) -> None:
@@ -247,40 +213,30 @@ def test_a_file_that_is_tested_for_may_be_missing(tmp_path: Path) -> None:
     assert seen(tmp_path, "g.sh").problems == ()
 
 
-def test_what_uv_installs_is_not_called_missing(tmp_path: Path) -> None:
-    header = '# /// script\n# dependencies = ["requests"]\n# ///\n'
-    tree(
-        tmp_path,
-        {"g.py": f"#!/usr/bin/env -S uv run --script\n{header}import requests\nimport words\n", "words.py": ""},
-    )
-
-    found = seen(tmp_path, "g.py")
-
-    assert covered(tmp_path, found) == {"g.py", "words.py"}
-    assert found.problems == ()
-
-
-def test_a_folder_of_hooks_goes_along_as_a_whole_when_its_script_needs_anything_of_it(tmp_path: Path) -> None:
+def test_a_folder_of_hooks_goes_along_as_a_whole_without_what_programs_write(tmp_path: Path) -> None:
     tree(
         tmp_path,
         {
-            ".claude/hooks/g.py": "from utils import words",
+            ".claude/hooks/g.sh": 'echo "$(date)" > "$(dirname "$0")/state.json"\n',
             ".claude/hooks/utils/words.py": "",
             ".claude/hooks/rules/more.yaml": "",
+            ".claude/hooks/state.json": "",
             ".claude/hooks/audit.log": "",
+            ".claude/hooks/.env": "",
             ".claude/hooks/__pycache__/g.pyc": "",
-            ".claude/hooks/plain.sh": "echo",
+            ".claude/hooks/.git/HEAD": "",
+            ".claude/hooks/node_modules/zod/index.js": "",
+            ".claude/hooks/.venv/bin/python": "",
             ".claude/settings.json": "",
         },
     )
 
-    whole, single = seen(tmp_path, ".claude/hooks/g.py"), seen(tmp_path, ".claude/hooks/plain.sh")
+    found = seen(tmp_path, ".claude/hooks/g.sh")
 
-    below = ("g.py", "utils/words.py", "rules/more.yaml", "plain.sh")
-    assert covered(tmp_path, whole) == {f".claude/hooks/{name}" for name in below}
-    assert covered(tmp_path, single) == {".claude/hooks/plain.sh"}
-    assert whole.files[str(tmp_path / ".claude/hooks/utils/words.py")].kind is InclusionKind.IMPORTED
-    assert [Path(path).name for path in whole.data_files] == ["audit.log"]
+    assert covered(tmp_path, found) == {
+        f".claude/hooks/{name}" for name in ("g.sh", "utils/words.py", "rules/more.yaml")
+    }
+    assert found.links == tuple(str(tmp_path / ".claude/hooks" / name) for name in (".venv", "node_modules"))
 
 
 @pytest.mark.parametrize(
@@ -290,13 +246,21 @@ def test_a_folder_of_hooks_goes_along_as_a_whole_when_its_script_needs_anything_
         ("/home/you/.claude/hooks/deep/er/g.py", "/home/you/.claude/hooks"),
         ("/home/you/.config/shelley/hooks/g", "/home/you/.config/shelley/hooks"),
         ("/p/.cursor/hooks/g.py", "/p/.cursor/hooks"),
+        ("/p/.github/hooks/scripts/g.sh", "/p/.github/hooks"),
+        ("/p/hooks/g.py", "/p/hooks"),
         ("/p/.git/hooks/pre-commit", ""),
-        ("/p/hooks/g.py", ""),
+        ("/p/.claude/g.py", ""),
         ("/home/you/.config/hooktray/g.py", ""),
     ],
 )
-def test_a_folder_of_hooks_is_known_by_its_name_and_place(script: str, folder: str) -> None:
+def test_a_folder_of_hooks_is_known_by_its_name(script: str, folder: str) -> None:
     assert hooks_folder(script) == folder
+
+
+def test_a_folder_of_this_name_around_a_repository_is_no_folder_of_hooks(tmp_path: Path) -> None:
+    tree(tmp_path, {"hooks/project/.git/HEAD": "", "hooks/project/tools/g.py": ""})
+
+    assert hooks_folder(str(tmp_path / "hooks/project/tools/g.py")) == ""
 
 
 def test_nothing_above_the_repository_or_the_home_belongs_to_a_hook(tmp_path: Path, own_home: Path) -> None:
@@ -314,29 +278,26 @@ def test_nothing_above_the_repository_or_the_home_belongs_to_a_hook(tmp_path: Pa
     }
 
 
-def test_a_module_beside_the_folder_of_hooks_keeps_its_place_and_one_outside_is_named_as_not_covered(
-    tmp_path: Path, own_home: Path
-) -> None:
+def test_a_module_beside_the_folder_of_hooks_is_covered_and_one_outside_is_named(own_home: Path) -> None:
     tree(
         own_home,
         {
             ".claude/hooks/g.sh": '. "$(dirname "$0")/../lib/near.sh"\n'
-            '. "$(dirname "$0")/../../far.sh"\n'
-            '. "$HOME/x.sh"\n',
+            '. "$(dirname "$0")/../../far.sh"\n. "$HOME/x.sh"\n. "$CLAUDE_PROJECT_DIR/y.sh"\n'
+            'python3 "$HOME/.claude/hooks/z.py"\nsh ~/.claude/lib/near.sh >/dev/null\n',
+            ".claude/hooks/z.py": "",
             ".claude/lib/near.sh": "",
             "far.sh": "",
         },
     )
 
-    found = scan(
-        [EntryPoint(path=str(own_home / ".claude/hooks/g.sh"))],
-        "/",
-        data=(),
-        content=lambda path: Path(path).read_bytes(),
-    )
+    found = find([str(own_home / ".claude/hooks/g.sh")], "/", content=lambda path: Path(path).read_bytes())
 
-    assert covered(own_home, found) == {".claude/hooks/g.sh", ".claude/lib/near.sh"}
-    assert found.uncopied == ("$HOME/x.sh", str(own_home / "far.sh"))
+    assert covered(own_home, found) == {".claude/hooks/g.sh", ".claude/hooks/z.py", ".claude/lib/near.sh"}
+    by_their_place = (
+        str(own_home / name) for name in ("x.sh", "far.sh", ".claude/hooks/z.py", ".claude/lib/near.sh")
+    )
+    assert set(found.outside) == {*by_their_place, "$CLAUDE_PROJECT_DIR/y.sh"}
 
 
 def test_a_file_that_the_line_names_as_data_is_not_covered_because_its_script_names_it_too(tmp_path: Path) -> None:
@@ -354,19 +315,16 @@ def test_package_json_is_covered_where_it_says_what_a_script_is(tmp_path: Path) 
     assert covered(tmp_path, seen(tmp_path, "h/g.js")) == {"h/g.js"}
 
 
-@pytest.mark.parametrize("script", [".claude/hooks/g.py", "tools/checks/g.py"])
+@pytest.mark.parametrize("script", [".claude/checks/g.py", "tools/checks/g.py"])
 def test_a_project_that_its_hook_walks_through_is_no_part_of_the_hook(tmp_path: Path, script: str) -> None:
     text = "from pathlib import Path\nROOT = Path(__file__).resolve().parents[2]\nprint(*ROOT.rglob('*.py'))\n"
     tree(tmp_path, {".git/HEAD": "", script: text, "src/code.py": "", "README.md": ""})
 
-    found = seen(tmp_path, script)
-
-    assert covered(tmp_path, found) == {script}
-    assert found.data_files == (str(tmp_path),)
+    assert covered(tmp_path, seen(tmp_path, script)) == {script}
 
 
-@pytest.mark.parametrize(("number", "size"), [(2100, 0), (3, 8 * 1024 * 1024)], ids=["too many", "too large"])
-def test_a_folder_of_hooks_that_is_too_large_is_left_out_and_the_hook_can_be_approved(
+@pytest.mark.parametrize(("number", "size"), [(200, 0), (3, 2 * 1024 * 1024)], ids=["too many", "too large"])
+def test_a_folder_of_hooks_that_is_too_large_is_refused_and_files_is_the_cure(
     tmp_path: Path, number: int, size: int
 ) -> None:
     tree(tmp_path, {".claude/hooks/g.sh": '. "$(dirname "$0")/lib.sh"', ".claude/hooks/lib.sh": ""})
@@ -374,38 +332,23 @@ def test_a_folder_of_hooks_that_is_too_large_is_left_out_and_the_hook_can_be_app
         with (tmp_path / f".claude/hooks/{one}.wav").open("wb") as file:
             file.truncate(size)
 
-    found = seen(tmp_path, ".claude/hooks/g.sh")
+    with pytest.raises(HooktrayError) as refused:
+        seen(tmp_path, ".claude/hooks/g.sh")
 
+    assert "`files:`" in refused.value.hint
+    found = seen(tmp_path, ".claude/hooks/g.sh", has_files=True)
     assert covered(tmp_path, found) == {".claude/hooks/g.sh", ".claude/hooks/lib.sh"}
-    assert found.data_files == (str(tmp_path / ".claude/hooks"),)
-
-
-def test_each_version_of_a_package_goes_along(tmp_path: Path) -> None:
-    tree(
-        tmp_path,
-        {
-            "g.mjs": "import 'one'",
-            "node_modules/one/package.json": '{"dependencies": {"two": "1", "b": "1"}}',
-            "node_modules/b/package.json": "{}",
-            "node_modules/two/package.json": '{"dependencies": {"b": "2"}}',
-            "node_modules/two/node_modules/b/package.json": "{}",
-        },
-    )
-
-    found = covered(tmp_path, seen(tmp_path, "g.mjs"))
-
-    places = ("one", "b", "two", "two/node_modules/b")
-    assert found == {"g.mjs", *(f"node_modules/{place}/package.json" for place in places)}
 
 
 @pytest.mark.parametrize(
     ("script", "text"),
     [
         ("g.sh", "DATA='" + "word; " * 20_000 + "'\n"),
-        ("g.mjs", "join(__dirname, " + "'a' " * 200),
-        ("g.rb", "join(__dir__, " + "'a' " * 200),
+        ("g.mjs", "join(__dirname, " + "'a' " * 20_000),
+        ("g.py", "from a import " + "b, " * 20_000),
+        ("g.rb", "join(__dir__, " + "'a' " * 20_000),
     ],
-    ids=["shell", "javascript", "ruby"],
+    ids=["shell", "javascript", "python", "ruby"],
 )
 def test_a_script_with_a_very_long_line_is_read(tmp_path: Path, script: str, text: str) -> None:
     """Without an end to the search, each of these takes minutes or for ever."""
@@ -429,14 +372,6 @@ def test_a_file_that_a_script_writes_by_its_whole_path_is_no_part_of_the_hook(ow
     tree(own_home, {".claude/hooks/g.sh": text, ".claude/hooks/lib.sh": "", ".claude/hooks/state.json": ""})
 
     assert covered(own_home, seen(own_home, ".claude/hooks/g.sh")) == {".claude/hooks/g.sh", ".claude/hooks/lib.sh"}
-
-
-def test_a_script_that_python_cannot_read_is_named_with_its_line(tmp_path: Path) -> None:
-    tree(tmp_path, {"g.py": "import os\nif\n"})
-
-    (problem,) = seen(tmp_path, "g.py").problems
-
-    assert (problem.kind, problem.line) == (ScriptProblemKind.SYNTAX, 2)
 
 
 def test_reading_a_script_never_runs_it(tmp_path: Path) -> None:

@@ -1,0 +1,247 @@
+"""The files of a hook beside those that its line runs: its folder of hooks, and what its scripts load.
+
+What is found this way is copied with the scripts. `files:` of the hook names whatever it does not find.
+"""
+
+from __future__ import annotations
+
+import enum
+import os
+import sys
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import islice
+from pathlib import Path, PurePath
+
+from tray.approvals import script_files
+from tray.approvals.command_words import SYSTEM_FOLDERS
+from tray.approvals.script_files import SCRIPT_SIZE, language, script_text
+from tray.errors import HooktrayError
+from tray.execution.script import HEAD
+from tray.lazy_dataclass import dataclass
+
+FOLDER_FILES, FOLDER_SIZE = 200, 5 * 1024 * 1024  # of a folder that is taken whole
+LINKED_FOLDERS = frozenset({"node_modules", ".venv", "venv"})  # too large to be copied: a copy has a link to them
+SKIPPED_FOLDERS = LINKED_FOLDERS | {
+    ".cache", ".git", ".hg", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".svn", "__pycache__", "logs",
+}  # fmt: skip
+LOG_SUFFIXES = {".db", ".jsonl", ".lock", ".log", ".ndjson", ".out", ".pid", ".pyc", ".sqlite", ".sqlite3", ".tmp"}
+
+
+class ScriptProblemKind(enum.Enum):
+    """What is missing or wrong."""
+
+    FILE = enum.auto()  # a file that the script loads
+    INTERPRETER = enum.auto()  # what its first line names
+    MODE = enum.auto()  # it is not executable
+    MODULE = enum.auto()  # a module that it imports
+    SYNTAX = enum.auto()  # the interpreter cannot read it
+    USER_PACKAGE = enum.auto()  # it is among the user's own Python packages, which hooks do not load
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptProblem:
+    """One thing that is missing or wrong. `certain`: the script cannot work without it."""
+
+    kind: ScriptProblemKind
+    name: str
+    script: str
+    line: int = 0
+    certain: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoveredFiles:
+    """What is copied with the scripts of a hook, and what is not."""
+
+    files: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()  # folders of packages, which a copy has a link to
+    outside: tuple[str, ...] = ()  # code that a script loads from a fixed place
+    problems: tuple[ScriptProblem, ...] = ()
+    watched: tuple[str, ...] = ()  # folders where something may appear that belongs to it
+
+
+def find(
+    entries: Iterable[str],
+    folder: str,
+    *,
+    plugin: str = "",
+    has_files: bool = False,
+    data: Collection[str] = (),
+    content: Callable[[str], bytes],
+) -> CoveredFiles:
+    """What belongs to the scripts of one hook, which is declared in `folder`.
+
+    `data` are files that its line names as data. With `has_files` the hook lists its files: no folder is taken whole.
+    Raises HooktrayError when a folder is too large.
+    """
+    search = _Search(folder, data, content)
+    if plugin and not has_files and _may_be_whole(plugin):
+        search.add_folder(plugin)
+    for path in entries:
+        search.add_entry(path, "" if has_files else hooks_folder(path))
+    return search.result()
+
+
+def boundary(script: str, folder: str) -> str:
+    """The folder above which nothing belongs to a script: never the user's home, nor any folder above it."""
+    hooks = hooks_folder(script)
+    above = [str(one) for one in PurePath(script).parents if os.path.exists(f"{one}/.git")]  # noqa: PTH110
+    wanted = [*above, *([os.path.dirname(hooks)] if hooks else ()), *([folder] if _is_within(script, folder) else ())]  # noqa: PTH120
+    return min((one for one in wanted if not _too_wide(one)), key=len, default=_folder(script))
+
+
+def hooks_folder(script: str) -> str:
+    """The nearest folder called `hooks` that a script is in, within its repository; "" for none."""
+    for one in PurePath(script).parents:
+        if one.name == "hooks" and one.parent.name != ".git" and _may_be_whole(str(one)):
+            return str(one)
+        if os.path.exists(one / ".git"):  # noqa: PTH110
+            break
+    return ""
+
+
+def folder_files(root: str) -> Iterator[str]:
+    """The files of a folder without those that programs write, caches, packages and secrets (`.env`)."""
+    for folder, inner, names in os.walk(root):
+        inner[:] = sorted(set(inner) - SKIPPED_FOLDERS)
+        for name in sorted(names):
+            path = os.path.join(folder, name)  # noqa: PTH118
+            if not is_log(path) and os.path.isfile(path):  # noqa: PTH113
+                yield path
+
+
+def is_log(path: str) -> bool:
+    """Whether a file is one that programs write, by its name; and `.env`, which holds secrets."""
+    one = PurePath(path)
+    return one.suffix.lower() in LOG_SUFFIXES or one.name.startswith(".env") or one.name == ".DS_Store"
+
+
+class _Search:
+    """Follows the scripts of a line to all that they load."""
+
+    def __init__(self, folder: str, data: Collection[str], content: Callable[[str], bytes]) -> None:
+        self._folder, self._data, self._content = folder, data, content
+        self._files: dict[str, None] = {}
+        self._texts: dict[str, str] = {}  # of the scripts among them
+        self._named: dict[str, None] = {}  # files that are named and not loaded: one that is written is data
+        self._links: dict[str, None] = {}
+        self._outside: dict[str, None] = {}
+        self._watched: dict[str, None] = {}
+        self._problems: dict[str, ScriptProblem] = {}
+
+    def add_folder(self, folder: str) -> list[str]:
+        """Take a whole folder of hooks. Raises HooktrayError when it is too large."""
+        files = list(islice(folder_files(folder), FOLDER_FILES + 1))
+        size = sum(map(os.path.getsize, files))
+        if len(files) > FOLDER_FILES or size > FOLDER_SIZE:
+            limit = f"{FOLDER_FILES} files" if len(files) > FOLDER_FILES else f"{FOLDER_SIZE // 1024**2} MB"
+            hint = "write `files:` into the hook, or move it into a folder of its own"
+            raise HooktrayError(f"{folder}: the hook's folder has more than {limit}", hint=hint)
+        self._watched |= dict.fromkeys((folder, *(_folder(path) for path in files)))
+        self._named |= dict.fromkeys(files)
+        return files
+
+    def add_entry(self, script: str, hooks: str) -> None:
+        """Read this script and all that it loads; add its folder of hooks."""
+        root = boundary(script, self._folder)
+        self._files[script] = None
+        waiting = deque([script, *(self.add_folder(hooks) if hooks else ())])
+        seen: set[str] = set()
+        folders: dict[str, None] = {_folder(script): None}  # where Python looks for modules
+        while waiting:
+            path = waiting.popleft()
+            if path in seen:
+                continue
+            seen.add(path)
+            for found in self._read(path, root, folders):
+                if found not in seen:
+                    waiting.append(found)
+
+    def result(self) -> CoveredFiles:
+        texts = self._texts.values()
+        written = {path for path in self._named if any(script_files.writes(text, path) for text in texts)}
+        named = (path for path in self._named if path not in written and path not in self._data)
+        files = tuple(dict.fromkeys((*self._files, *named)))
+        links = (link for link in self._links if not any(_is_within(path, link) for path in files))
+        return CoveredFiles(
+            files=files,
+            links=tuple(links) if sys.platform != "win32" else (),
+            outside=(*self._outside, *sorted(written)),
+            problems=tuple(self._problems.values()),
+            watched=tuple(self._watched),
+        )
+
+    def _read(self, path: str, root: str, folders: dict[str, None]) -> Iterator[str]:
+        """The files that one script loads or names; those that it loads are covered, whatever writes to them."""
+        with Path(path).open("rb") as file:
+            head = file.read(HEAD)
+        kind = language(path, head)
+        if not kind or os.path.getsize(path) > SCRIPT_SIZE:  # noqa: PTH202
+            return
+        text = self._texts[path] = script_text(kind, self._content(path))
+        self._add_links(kind, path, root)
+        if kind == "python":
+            for one in script_files.search_path(path, text):
+                (folders if _is_within(one, root) else self._outside).setdefault(one)
+        self._outside |= dict.fromkeys(one for one in script_files.fixed_files(text) if not is_log(one))
+        loaded = list(self._loaded(kind, path, text, root, folders))
+        self._files |= dict.fromkeys(loaded)
+        named: dict[str, None] = {}
+        for one in script_files.named(path, text):
+            files = islice(folder_files(one), FOLDER_FILES) if os.path.isdir(one) else (one,)  # noqa: PTH112
+            named |= dict.fromkeys(file for file in files if _belongs(file, root) and not is_log(file))
+        self._named |= named
+        yield from (*loaded, *named)
+
+    def _loaded(self, kind: str, path: str, text: str, root: str, folders: Collection[str]) -> Iterator[str]:
+        """What is copied of what a script loads. The rest is noted."""
+        for one in script_files.loaded(kind, path, text, folders):
+            if one.is_missing:
+                self._watched[_folder(path)] = None
+                self._problems[one.path] = ScriptProblem(
+                    kind=ScriptProblemKind.FILE, name=one.path, script=path, line=one.line, certain=kind == "shell"
+                )
+            elif one.is_fixed or not _is_within(one.path, root):
+                self._outside[one.path] = None
+            elif _belongs(one.path, root):
+                yield one.path
+        if kind == "javascript" and (file := script_files.package_file(path, root)):
+            yield file
+
+    def _add_links(self, kind: str, path: str, root: str) -> None:
+        """The folders of packages beside a script, and for JavaScript those above it."""
+        for number, one in enumerate(map(str, PurePath(path).parents)):
+            for name in sorted(LINKED_FOLDERS if number == 0 else {"node_modules"} if kind == "javascript" else ()):
+                if os.path.isdir(f"{one}/{name}"):  # noqa: PTH112
+                    self._links[f"{one}/{name}"] = None
+            if one == root:
+                return
+
+
+def _folder(path: str) -> str:
+    return os.path.dirname(path)  # noqa: PTH120 - of texts, which need not be paths
+
+
+def _is_within(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(f"{folder.rstrip('/')}{os.sep}")
+
+
+def _belongs(path: str, root: str) -> bool:
+    """Whether a file below the root is copied: not one in a folder of packages, which a copy has a link to."""
+    return _is_within(path, root) and LINKED_FOLDERS.isdisjoint(PurePath(path).parts)
+
+
+def _may_be_whole(folder: str) -> bool:
+    """Whether a folder can be taken whole: no folder with settings of an agent or of the user, nor a wide one."""
+    return not PurePath(folder).name.startswith(".") and not _too_wide(folder)
+
+
+def _too_wide(folder: str) -> bool:
+    """Whether a folder holds more than a hook: the root, the user's home or what is above it, the temporary files."""
+    import tempfile
+
+    wide = {os.sep, tempfile.gettempdir()}
+    for home in {str(Path.home()), os.path.realpath(Path.home())}:
+        wide |= {home, *map(str, PurePath(home).parents)}
+    return folder in wide or folder.startswith(SYSTEM_FOLDERS)

@@ -1,0 +1,87 @@
+"""Imports of a Python script that are not installed for its interpreter; nothing runs to find that."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import sys
+from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path, PurePath
+
+REMOVED_MODULES = {"asynchat", "asyncore", "distutils", "imp", "smtpd"}  # of older standard libraries
+STANDARD = frozenset(sys.stdlib_module_names) | REMOVED_MODULES
+# What says that the script brings modules from elsewhere: PEP 723, or a search path of its own.
+OTHER_PLACES = ("# /// script", "sys.path", "addsitedir")
+
+
+def missing_imports(
+    script: str, text: str, program: str, covered: Collection[str]
+) -> Iterator[tuple[str, int, bool]]:
+    """The modules that a script needs and that are nowhere: name, line, and whether only the user's packages have it.
+
+    Raises SyntaxError or ValueError when Python cannot read it.
+    """
+    installed = _installed_for(program)
+    tree = ast.parse(text)
+    if installed is None or any(mark in text for mark in OTHER_PLACES):
+        return
+    beside = {part for path in covered for part in (*PurePath(path).parts, PurePath(path).stem)}
+    for node in tree.body:
+        names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and not node.level and node.module:
+            names = [node.module]
+        for name in names:
+            root = name.split(".")[0]
+            if root not in STANDARD | beside and not _holds(installed, root) and not _holds([_folder(script)], root):
+                yield name, node.lineno, _holds(_user_packages(program), root)
+
+
+def _holds(folders: Iterable[Path | str], name: str) -> bool:
+    return any(any(Path(folder).glob(pattern)) for folder in folders for pattern in (name, f"{name}.*"))
+
+
+def _folder(path: str) -> str:
+    return os.path.dirname(path)  # noqa: PTH120
+
+
+@lru_cache(maxsize=64)
+def _installed_for(program: str) -> tuple[Path, ...] | None:
+    """Where this interpreter has its packages; None when its place does not show that."""
+    prefix = Path(program).parent.parent
+    config = prefix / "pyvenv.cfg"
+    folders = list(_packages(prefix))
+    try:
+        text = config.read_text() if config.is_file() else ""
+    except (OSError, ValueError):
+        return None
+    if not text or re.search(r"include-system-site-packages\s*=\s*true", text, re.IGNORECASE):
+        real = Path(os.path.realpath(program)).parent.parent
+        folders += [*_packages(real), *(_packages(real / "local") if real == Path("/usr") else ())]
+    if not folders or any(any(folder.glob("__editable__*.pth")) for folder in folders):
+        return None
+    return (*folders, *_linked(folders))
+
+
+def _user_packages(program: str) -> Iterator[Path]:
+    """Where `pip install --user` puts packages for this interpreter; a virtual environment has no such place."""
+    if not Path(program).parent.parent.joinpath("pyvenv.cfg").is_file():
+        yield from _packages(Path.home() / ".local")
+
+
+def _packages(prefix: Path) -> Iterator[Path]:
+    for pattern in ("lib/python3*/site-packages", "lib/python3*/dist-packages", "Lib/site-packages"):
+        yield from prefix.glob(pattern)
+
+
+def _linked(folders: Iterable[Path]) -> Iterator[Path]:
+    """The folders that `.pth` files add."""
+    for file in (file for folder in folders for file in folder.glob("*.pth")):
+        try:
+            lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            continue
+        yield from (
+            Path(file.parent, line.strip()) for line in lines if line.strip() and not line.startswith(("#", "import"))
+        )

@@ -1,0 +1,262 @@
+"""One script of a hook: the files beside it that it loads or names, and whether it writes a file.
+
+PATTERNS is the one table of what loads a file, by language. Nothing of a script runs.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path, PurePath
+
+from tray.agents.placeholders import folder_variables
+from tray.approvals.command_words import SYSTEM_FOLDERS, absolute
+from tray.approvals.script_start import parse_shebang
+from tray.execution.script import VERSION, interpreter_name
+from tray.lazy_dataclass import dataclass
+from tray.lazy_pattern import lazy_pattern
+
+SCRIPT_SIZE = 1024 * 1024  # bytes of a script that is read for what it loads
+MAX_BASES = 20  # folders that a script names, in which the files that it names are looked for
+ROUNDS = 3  # in which variables of a shell script get their values
+SHELLS = ("ash", "bash", "dash", "ksh", "sh", "zsh")
+PROGRAMS = {
+    **dict.fromkeys(("python", "pythonw", "pypy", "uv", "uvx", "pipx"), "python"),
+    **dict.fromkeys(SHELLS, "shell"),
+    **dict.fromkeys(("bun", "deno", "node", "nodejs", "npx", "ts-node", "tsx"), "javascript"),
+}
+SUFFIXES = {
+    **dict.fromkeys((".py", ".pyw"), "python"),
+    **dict.fromkeys((".bash", ".ksh", ".sh", ".zsh"), "shell"),
+    **dict.fromkeys((".cjs", ".cts", ".js", ".jsx", ".mjs", ".mts", ".ts", ".tsx"), "javascript"),
+    **dict.fromkeys((".awk", ".fish", ".lua", ".php", ".pl", ".pm", ".ps1", ".r", ".rb", ".tcl"), "other"),
+}
+# What loads a file, by language; `name` is the file or module, `names` are modules of a package.
+PATTERNS = {
+    "python": lazy_pattern(
+        r"^[ \t]*from[ \t]+(?P<package>\.*[\w.]*)[ \t]+import[ \t]+(?:\((?P<lines>[^)]*)\)|(?P<names>[^\n#;(]+))"
+        r"|^[ \t]*import[ \t]+(?P<modules>[\w., \t]+)|\b(?:import_module|__import__)\(\s*['\"](?P<name>[\w.]+)",
+        re.MULTILINE,
+    ),
+    "shell": lazy_pattern(r"(?:^|[\s;&|({!])(?:\.|source)[ \t]+(?P<name>(?:\$\([^()]*\)|[^\s;&|()])+)", re.MULTILINE),
+    "javascript": lazy_pattern(
+        r"(?:\bfrom\s*|\brequire\s*\(\s*|\bimport\s*\(?\s*)(?P<sign>['\"`])(?P<name>\.{1,2}(?:/[^'\"`\n]*)?)(?P=sign)"
+    ),
+    "other": lazy_pattern(
+        r"\b(?:require_relative|require|load|include|do)\b\s*\(?\s*['\"](?:\./)?(?P<name>[^'\"\n]+)"
+    ),
+}
+ENDINGS = {
+    "javascript": ("", ".js", ".cjs", ".mjs", ".ts", ".tsx", ".json", "/index.js", "/index.mjs", "/index.ts"),
+    "other": ("", ".rb", ".pl", ".pm", ".php", ".lua"),
+}
+# In any language: a name with a folder or an ending. It counts if it is a file beside the script.
+TOKEN = lazy_pattern(r"[\w@+.-]*(?:/[\w@+.-]+)+|[\w@+-]+\.[\w.+-]+")
+QUOTED = lazy_pattern(r"""(['"])([\w./ -]{1,80})\1""")
+COMMENTS = {
+    **dict.fromkeys(("python", "shell"), lazy_pattern(r"(?:^|(?<=\s))#[^\n]*")),
+    "javascript": lazy_pattern(r"(?<!:)//[^\n]*|/\*.*?\*/", re.DOTALL),
+}
+JOINED = lazy_pattern(r"""['"]\s*[,/+]\s*['"]""")  # between the parts of one path
+LISTING = lazy_pattern(r"\b(?:glob|iterdir|listdir|readdir(?:Sync)?|rglob|scandir|walk)\b")
+ABOVE = lazy_pattern(r"\.parents?(?:\.parent|\[1\])|dirname\([^)\n]*dirname\(")
+OWN_FOLDER, OWN_FILE = "\x02", "\x03"  # of a shell script, while its text is worked on
+IDIOMS = (
+    (lazy_pattern(r"\$\{(?:0|BASH_SOURCE(?:\[0\])?)%/\*\}|\$\{0:A:h\}"), OWN_FOLDER),
+    (
+        lazy_pattern(
+            r"\$\{?0\}?|\$\{?BASH_SOURCE(?:\[0\])?\}?|\$\{BASH_SOURCE(?:\[0\])?:-\$0\}|\$\{\(%\):-%x\}|\$\{0:A\}"
+        ),
+        OWN_FILE,
+    ),
+    (lazy_pattern(r"\$\((?:g?readlink(?:\s+-f)?|realpath)\s+(?:--\s+)?([\x02\x03][^\s()]*)\)"), r"\1"),
+    (lazy_pattern(r"\$\(\s*dirname\s+(?:--\s+)?\x03\s*\)|`dirname\s+(?:--\s+)?\x03`"), OWN_FOLDER),
+    (lazy_pattern(r"\$\(\s*dirname\s+(?:--\s+)?(\x02[^\s()]*)\s*\)"), r"\1/.."),
+    (
+        lazy_pattern(
+            r"\$\(\s*(?:CDPATH=\S*\s+)?(?:builtin\s+)?cd\s+(?:-[LP]\s+)?(?:--\s+)?(\x02[^\s()]*)"
+            r"[^()]*?(?:&&|;)\s*pwd(?:\s+-[LP])?[^()]*\)"
+        ),
+        r"\1",
+    ),
+)
+ASSIGNMENT = lazy_pattern(r"(?:^|[\s;&(])([A-Za-z_]\w*)=([^\s;&|()<>]*[/\x02][^\s;&|()<>]*|\x02)")
+VARIABLE = lazy_pattern(r"\$\{?(\w+)[^}/\s]*\}?/|\x02/")
+TYPED = lazy_pattern(r"js$")  # TypeScript's imports name what it becomes
+HOME = lazy_pattern(r"^\$\{?HOME\}?(?=/)")
+FIXED = lazy_pattern(r"^(?:~|/|\$)")  # what begins like this is the same place for a script and for its copy
+SHELL_WRITES = r"(?:>>?\|?\s*|\b(?:tee|touch|rm)\s+(?:-\w+\s+)*)[^\s;|&<>]*"
+CODE_WRITES = lazy_pattern(
+    r"open\([^)\n]*['\"][rbt]*[wax+]|\.open\(\s*['\"][wax]|write_(?:text|bytes)|\.touch\(|unlink|\.dump\("
+    r"|(?:write|append)File|createWriteStream|sqlite3\.connect"
+)
+FIXED_TOKEN = lazy_pattern(r"(?<![\w.@+/}$~-])(~|\$\{?(\w+)\}?)?/[\w@+./-]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """A file that a script loads. With `is_fixed` it has a place of its own, which is the same for a copy."""
+
+    path: str
+    line: int = 0
+    is_fixed: bool = False
+    is_missing: bool = False
+
+
+def is_interpreter(path: str) -> bool:
+    """Whether a program runs scripts: by its name, as far as that is known."""
+    return bool(interpreter_name(path)) or VERSION.sub("", PurePath(path).name) in PROGRAMS
+
+
+def language(path: str, head: bytes) -> str:
+    """The language of a script, by its first line or its name; "" when it is none."""
+    if b"\0" in head:
+        return ""
+    program = VERSION.sub("", PurePath(parse_shebang(head).interpreter).name)
+    found = PROGRAMS.get(program) or SUFFIXES.get(PurePath(path).suffix.lower())
+    return found or ("other" if head[:2] == b"#!" else "")
+
+
+def script_text(kind: str, content: bytes) -> str:
+    """A script without its comments; a shell script also without quotes and the variables that it sets."""
+    text = content.decode("utf-8", "replace").removeprefix("\ufeff")
+    if pattern := COMMENTS.get(kind):
+        text = pattern.sub("", text)
+    if kind != "shell":
+        return text
+    text = text.replace("\\\n", " ").replace('"', "").replace("'", "")
+    for _ in range(ROUNDS):
+        for pattern, replacement in IDIOMS:
+            text = pattern.sub(replacement, text)
+        for name, value in dict(ASSIGNMENT.findall(text)).items():
+            text = re.sub(rf"\$(?:\{{{name}\}}|{name}\b)", lambda _, value=value: value, text)  # type: ignore[misc]
+    return VARIABLE.sub(lambda found: found[0] if found[1] in _fixed_names() else "./", text)
+
+
+def loaded(kind: str, path: str, text: str, folders: Collection[str]) -> Iterator[Load]:
+    """What a script loads; `folders` are where Python looks for modules, besides the script's own."""
+    if kind == "python":
+        yield from (Load(path=one) for one in _modules(path, text, tuple(dict.fromkeys((*folders, _folder(path))))))
+        return
+    for found in PATTERNS[kind].finditer(text):
+        name = found["name"]
+        if kind == "shell" and FIXED.match(name):
+            name = HOME.sub("~", name)
+            yield Load(path=name if "$" in name else absolute(name, "/"), is_fixed=True)
+            continue
+        names = (*(f"{name}{ending}" for ending in ENDINGS.get(kind, ("",))), TYPED.sub("ts", name))
+        file = next(filter(os.path.isfile, (absolute(one, _folder(path)) for one in names)), "")
+        if file:
+            yield Load(path=file)
+        elif text.count(PurePath(name).name) == 1 and not set(name) & set("*?[$"):  # else it looks for it first
+            line = text.count("\n", 0, found.start("name")) + 1
+            yield Load(path=absolute(name, _folder(path)), line=line, is_missing=True)
+
+
+def named(path: str, text: str) -> Iterator[str]:
+    """The files beside a script that it names, and the folders whose files it lists; both are there."""
+    folder = _folder(path)
+    names = dict.fromkeys(found[2] for found in QUOTED.finditer(f"{text}\n{JOINED.sub('/', text)}"))
+    bases = [folder, *([_folder(folder)] if ABOVE.search(text) else [])]
+    folders = [one for name in names for base in bases if _is_folder(one := absolute(name, base), folder)]
+    if LISTING.search(text):
+        yield from folders
+    bases += folders[:MAX_BASES]
+    for part in (text, JOINED.sub("/", text)):
+        for found in TOKEN.finditer(part):
+            for one in (absolute(found[0].lstrip("/"), base) for base in bases):
+                is_listed = part.startswith("/*", found.end()) and _is_folder(one, folder)
+                if is_listed or (one != path and os.path.isfile(one)):  # noqa: PTH113
+                    yield one
+
+
+def fixed_files(text: str) -> Iterator[str]:
+    """The files that a script names by a whole path: none of them is replaced by its copy."""
+    for found in FIXED_TOKEN.finditer(text):
+        name = HOME.sub("~", found[0])
+        if "$" in name:
+            if found[2] in _fixed_names() and PurePath(name).suffix in SUFFIXES:
+                yield name
+        elif os.path.isfile(one := absolute(name, "/")) and not one.startswith(SYSTEM_FOLDERS):  # noqa: PTH113
+            yield one
+
+
+def search_path(path: str, text: str) -> Iterator[str]:
+    """The folders that `sys.path` may get: those that the script names, below its own or the one above."""
+    if "sys.path" not in text and "addsitedir" not in text:
+        return
+    above = _folder(_folder(path))
+    names = [found[2] for found in QUOTED.finditer(f"{text}\n{JOINED.sub('/', text)}")]
+    wanted = (above, *(absolute(name, base) for base in (_folder(path), above) for name in names))
+    yield from filter(os.path.isdir, wanted)
+
+
+def package_file(path: str, root: str) -> str:
+    """The nearest `package.json`, if it says how Node loads a script; "" for none."""
+    for one in PurePath(path).parents:
+        file = str(one / "package.json")
+        if os.path.isfile(file):  # noqa: PTH113
+            with Path(file).open(encoding="utf-8", errors="replace") as opened:
+                text = opened.read(SCRIPT_SIZE)
+            return file if re.search(r'"(?:type|imports|exports)"\s*:', text) else ""
+        if str(one) == root:
+            break
+    return ""
+
+
+def writes(text: str, path: str) -> bool:
+    """Whether a script may write a file: by its name, or by a variable that has it."""
+    name = re.escape(PurePath(path).name)
+    if not re.search(rf"(?<![\w.-]){name}(?![\w.-])", text):
+        return False
+    if re.search(rf"{SHELL_WRITES}(?<![\w.-]){name}(?![\w.-])", text):
+        return True
+    words = [name, *re.findall(rf"(\w+)\s*(?::\s*\w+\s*)?=[^=\n][^\n]*{name}", text)]
+    pattern = re.compile("|".join(rf"(?<![\w.-]){word}\b" for word in words))
+    return any(CODE_WRITES.search(line) and pattern.search(line) for line in text.splitlines())
+
+
+def _fixed_names() -> Collection[str]:
+    return {"HOOK_SOURCE_DIR", "HOME", "PWD", *folder_variables()}
+
+
+def _modules(path: str, text: str, folders: tuple[str, ...]) -> Iterator[str]:
+    """The files of the modules that a Python script imports, of those that are beside it or in `folders`."""
+    for found in PATTERNS["python"].finditer(text):
+        package, names = found["package"] or "", re.findall(r"\w+", found["lines"] or found["names"] or "")
+        if found["modules"] or found["name"]:
+            for name in (found["modules"] or found["name"]).split(","):
+                yield from _module_files(folders, name.split(" as ")[0].strip())
+            continue
+        level = len(package) - len(package.lstrip("."))
+        base = _folder(path)
+        for _ in range(level - 1):
+            base = _folder(base)
+        for name in ("", *names):
+            module = ".".join(filter(None, (package.lstrip("."), name)))
+            yield from _module_files((base,) if level else folders, module)
+
+
+def _module_files(folders: Iterable[str], name: str) -> Iterator[str]:
+    """The files of a module and of the packages above it; nothing for one that is installed elsewhere."""
+    parts = name.split(".") if name else [""]
+    for folder in folders:
+        found = False
+        for end in range(1, len(parts) + 1):
+            path = os.path.join(folder, *parts[:end])  # noqa: PTH118
+            for file in (f"{path.rstrip('/')}/__init__.py", f"{path}.py"):
+                if os.path.isfile(file):  # noqa: PTH113
+                    found = True
+                    yield file
+        if found:
+            return
+
+
+def _is_folder(path: str, script_folder: str) -> bool:
+    """Whether it is a folder beside a script, and none that the script is in."""
+    return os.path.isdir(path) and not f"{script_folder}/".startswith(f"{path.rstrip('/')}/")  # noqa: PTH112
+
+
+def _folder(path: str) -> str:
+    return os.path.dirname(path)  # noqa: PTH120 - of texts, which need not be paths

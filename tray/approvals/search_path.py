@@ -1,0 +1,96 @@
+"""The PATH of hooks: which one an approval records, and the programs that are found on it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pathlib import Path, PurePath
+
+from tray.approvals.command_words import SYSTEM_FOLDERS
+
+LOGIN_SECONDS = 5.0  # that a login shell may take
+LOGIN_MARK = "hooktray-path:"
+LOGIN_SHELLS = ("bash", "dash", "fish", "ksh", "sh", "zsh")  # that understand the question for their PATH
+
+
+@lru_cache(maxsize=1024)
+def is_user_writable(path: str) -> bool:
+    """Whether this user can put something else at this path: the file, or a folder above it, is theirs to change."""
+    if sys.platform == "win32" or os.geteuid() == 0:
+        return not f"{path}/".startswith(SYSTEM_FOLDERS)
+    above = [path] if not os.path.islink(path) else []  # noqa: PTH114
+    above += [str(one) for one in PurePath(path).parents]
+    return any(_is_ours(one) for one in above)
+
+
+def _is_ours(path: str) -> bool:
+    if sys.platform == "win32":
+        return True
+    try:
+        return os.access(path, os.W_OK) or os.stat(path).st_uid == os.geteuid()  # noqa: PTH116
+    except OSError:
+        return False
+
+
+class SearchPath:
+    """The PATH that an approval records: the terminal's that approves, else the last event's, else the login shell's.
+
+    `login` is asked at most once, and only when nothing else is known.
+    """
+
+    def __init__(self, environment: Mapping[str, str], login: Callable[[], str] = lambda: "") -> None:
+        self._environment, self._login = environment, login
+        self._found: str | None = None
+        self.event_path = ""  # of the last event that had one
+
+    def saw_event(self, path: str) -> bool:
+        """Remember the PATH of an agent; True when it is another one than before."""
+        before, self.event_path = self.event_path, path or self.event_path
+        return self.event_path != before
+
+    def current(self) -> str:
+        """The PATH for an approval that no terminal gives."""
+        return self.event_path or self._login_path()
+
+    def _login_path(self) -> str:
+        own = self._environment.get("PATH", os.defpath)
+        if "TERM" in self._environment:  # we were started from a terminal: that is the login shell's
+            return own
+        if self._found is None:
+            self._found = self._login()
+        return os.pathsep.join(dict.fromkeys(filter(None, (*self._found.split(os.pathsep), *own.split(os.pathsep)))))
+
+
+def login_path(environment: Mapping[str, str]) -> str:
+    """What the user's login shell has in PATH; "" when it does not say."""
+    shell = environment.get("SHELL", "")
+    if os.name == "nt" or Path(shell).name not in LOGIN_SHELLS or not Path(shell).is_absolute():
+        return ""
+    try:
+        done = subprocess.run(
+            [shell, "-l", "-i", "-c", f"echo {LOGIN_MARK}; printenv PATH"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=LOGIN_SECONDS,
+            check=False,
+            cwd=environment.get("HOME", "/"),
+            env=environment,
+            start_new_session=True,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    _, mark, rest = done.stdout.decode("utf-8", "surrogateescape").rpartition(f"{LOGIN_MARK}\n")
+    return rest.split("\n")[0].strip() if mark else ""
+
+
+def terminal_path(pid: int) -> str:
+    """The PATH of the command that a person typed at a terminal; "" where that cannot be seen."""
+    try:
+        fields = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return ""
+    return next((os.fsdecode(one[5:]) for one in fields if one.startswith(b"PATH=")), "")
