@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import codecs
 import gc
 import io
 import os
@@ -73,6 +74,24 @@ def _pipe_utf8() -> None:
             stream.reconfigure(encoding="utf-8", errors="replace")
 
 
+def _print_anything() -> None:
+    """No name or text ends a command because the encoding of the output lacks a sign: that is written as in JSON."""
+    codecs.register_error("hooktray", _escaped)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="hooktray")
+
+
+def _escaped(error: UnicodeError) -> tuple[str | bytes, int]:
+    """A byte of a name that is not UTF-8 is written as it is where the encoding is UTF-8."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    text = error.object[error.start : error.end]
+    if error.encoding.lower().replace("-", "") == "utf8" and all("\udc80" <= sign <= "\udcff" for sign in text):
+        return text.encode("utf-8", "surrogateescape"), error.end
+    units = text.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2)), error.end
+
+
 def _home(argv: list[str]) -> tuple[list[str], list[str]]:
     """The option --home as two words, and the words after it."""
     if argv[:1] == ["--home"]:
@@ -90,6 +109,7 @@ def _run_command(home: Sequence[str], argv: Sequence[str]) -> int:
         return push()
     if argv in RUN_ARGV:
         return _run(home, argv)
+    _print_anything()
     gc.set_threshold(100_000, 20, 20)  # a short command has no garbage worth collecting
     from tray.cli import main as cli
 

@@ -1,5 +1,9 @@
 """The errors that people read: what went wrong, where, and what to do next."""
 
+import errno
+
+FULL = frozenset({errno.EDQUOT, errno.EFBIG, errno.ENOSPC})  # of a disk
+MAKE_ROOM = "make room on this disk and try again"
 # What libraries raise beside errors of their own, for values or a system that they do not expect.
 BUILT_IN_ERRORS = (AttributeError, EOFError, ImportError, LookupError, OSError, RuntimeError, TypeError, ValueError)
 

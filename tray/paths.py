@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import shlex
 import stat
@@ -11,7 +10,7 @@ from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 
 from tray import relay_program
-from tray.errors import HooktrayError
+from tray.errors import FULL, MAKE_ROOM, HooktrayError
 from tray.lazy_dataclass import dataclass
 
 NAME = "hooktray"
@@ -111,8 +110,8 @@ def _relay_folder() -> Path:
 
 def unwritable_error(folder: Path, error: OSError) -> HooktrayError:
     """For a folder of ours in which nothing can be made."""
-    is_full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    hint = "make room on this disk and try again" if is_full else WRITABLE
+    is_full = error.errno in FULL
+    hint = MAKE_ROOM if is_full else WRITABLE
     return HooktrayError(f"{folder}: nothing can be written there: {error.strerror or error}", hint=hint)
 
 

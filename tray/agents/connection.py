@@ -9,6 +9,7 @@ from typing import Any
 from tray.edit.backups import CONNECTIONS, Backup, Backups
 from tray.edit.file_changes import File, FileChange, FileState, read_state, resolve_links
 from tray.edit.json_edit import is_blank
+from tray.edit.merge import merge
 from tray.edit.yaml_edit import append, items, remove
 from tray.errors import HooktrayError
 from tray.lazy_dataclass import dataclass, field, replace
@@ -133,7 +134,9 @@ def disconnect_change(site: Site, agent: str, path: Path, strip: Transform) -> F
     if backup and backup.agent == agent:
         after: FileState = backup.before
     elif isinstance(current, File) and not is_blank(current.text):
-        after = File(text=strip(current.text), mode=current.mode)
+        edited = site.backups.get(real)
+        undone = _undone(edited, current, strip) if edited and edited.agent == agent and not edited.moved else None
+        after = File(text=strip(current.text) if undone is None else undone, mode=current.mode)
     else:
         return None
     if after == current:
@@ -141,6 +144,17 @@ def disconnect_change(site: Site, agent: str, path: Path, strip: Transform) -> F
     return FileChange(
         path=real, before=current, after=after, origin=after, moved=moved, keeps_ours=bool(moved), display_path=path
     )
+
+
+def _undone(backup: Backup, current: File, strip: Transform) -> bytes | None:
+    """The file of before us, such as its empty list that we filled, with the later edits; None if they overlap."""
+    if not isinstance(backup.before, File) or not isinstance(backup.after, File):
+        return None
+    text = merge(backup.after.text, backup.before.text, current.text)
+    try:
+        return text if text is not None and strip(text) == text else None
+    except HooktrayError:  # both together are no settings file
+        return None
 
 
 def source_change(site: Site, entry: Mapping[str, Any], *, present: bool) -> FileChange | None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from tray import __version__
 from tray.cli.command_line import UsageError
-from tray.errors import HooktrayError
+from tray.errors import FULL, MAKE_ROOM, HooktrayError
 
 COMPLETE = "__complete"  # what the shells' completions ask with
 
@@ -28,8 +28,19 @@ def main() -> int:
     except (EOFError, KeyboardInterrupt):
         return 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 0
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        _drop_output()
+        print(f"hooktray: {error.filename or 'the output'}: {error.strerror}\n  {MAKE_ROOM}", file=sys.stderr)
+        return 1
+
+
+def _drop_output() -> None:
+    """What is left of it can be written nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def run_command(argv: Sequence[str]) -> int:

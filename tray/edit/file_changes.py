@@ -11,12 +11,11 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from tray.errors import HooktrayError
+from tray.errors import FULL, MAKE_ROOM, HooktrayError
 from tray.files import user_file
 from tray.lazy_dataclass import dataclass, field
 
 SIZE_LIMIT = 16 * 1024 * 1024  # bytes of a file that we edit
-MAKE_ROOM = "make room on this disk and try again"
 READ_ONLY = "make this file system writable and try again"
 
 
@@ -217,7 +216,7 @@ def _sync(folder: Path) -> None:
 
 def _write_error(path: Path, error: OSError) -> HooktrayError:
     why = error.strerror or str(error)
-    remedies = {errno.ENOSPC: MAKE_ROOM, errno.EDQUOT: MAKE_ROOM, errno.EFBIG: MAKE_ROOM, errno.EROFS: READ_ONLY}
+    remedies = {**dict.fromkeys(FULL, MAKE_ROOM), errno.EROFS: READ_ONLY}
     hint = remedies.get(error.errno or 0, "make the file and its folder writable for you")
     return HooktrayError(f"{path}: {why}; nothing was written", hint=hint)
 

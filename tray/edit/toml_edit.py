@@ -52,8 +52,18 @@ def append(text: bytes, path: str, key: str, new: Sequence[Table]) -> bytes:
     return _checked(text, source, path, key, expected)
 
 
-def remove(text: bytes, path: str, key: str, predicate: Callable[[Mapping[str, object]], bool]) -> bytes:
-    """The text without the tables that the predicate is true for, and without the blank line before each."""
+def remove(
+    text: bytes,
+    path: str,
+    key: str,
+    predicate: Callable[[Mapping[str, object]], bool],
+    *,
+    keeps_comments: bool = False,
+) -> bytes:
+    """The text without the tables that the predicate is true for, and without the blank line before each.
+
+    With `keeps_comments`, lines stay that somebody wrote into a table of ours.
+    """
     found = tables(text, path, key)
     removed = {index for index, table in enumerate(found) if predicate(table)}
     if not removed:
@@ -66,7 +76,8 @@ def remove(text: bytes, path: str, key: str, predicate: Callable[[Mapping[str, o
         begin, end = spans[index]
         if begin and not lines[begin - 1].strip():
             begin -= 1
-        del lines[begin:end]
+        kept = [line for line in lines[begin:end] if keeps_comments and line.lstrip().startswith("#")]
+        lines[begin:end] = kept
     rest = [table for index, table in enumerate(found) if index not in removed]
     return _checked(text, "".join(lines), path, key, rest)
 

@@ -112,8 +112,13 @@ def _value_of(item: Item) -> object:
     return item.value if isinstance(item, VerbatimItem) else item
 
 
-def remove(text: bytes, path: str, key: str, predicate: Callable[[object], bool]) -> bytes:
-    """The text without the items that are ours; a list of nothing else goes with them, unless a comment is in it."""
+def remove(
+    text: bytes, path: str, key: str, predicate: Callable[[object], bool], *, keeps_comments: bool = False
+) -> bytes:
+    """The text without the items that are ours; a list of nothing else goes with them, unless a comment is in it.
+
+    With `keeps_comments`, lines stay that somebody wrote into an item of ours.
+    """
     existing = items(text, path, key)
     source, bom, _newline = _decoded(text)
     root = _root(source, path)
@@ -122,6 +127,8 @@ def remove(text: bytes, path: str, key: str, predicate: Callable[[object], bool]
     if not removed or not isinstance(node, yaml.SequenceNode):
         return text
     cuts = _flow_cuts(source, node, removed) if node.flow_style else [_cut(source, node, at) for at in removed]
+    if keeps_comments and not node.flow_style:
+        cuts = [part for cut in cuts for part in _between_comments(source, cut)]
     if len(removed) == len(existing) and not _is_flow(root):
         begin, end = _whole(source, root, key, node)
         left = _without(source[begin:end], [(first - begin, last - begin) for first, last in cuts])
@@ -149,6 +156,17 @@ def _cut(source: str, sequence: yaml.SequenceNode, index: int) -> Cut:
     node = sequence.value[index]
     begin = source.rfind("\n", 0, _dash(source, sequence, node)) + 1
     return begin, _line_end(source, _end(node))[0]
+
+
+def _between_comments(source: str, cut: Cut) -> Iterator[Cut]:
+    """The parts of a cut between lines that are nothing but a comment."""
+    at = begin = cut[0]
+    for line in source[slice(*cut)].splitlines(keepends=True):
+        if line.lstrip(" \t").startswith("#"):
+            yield begin, at
+            begin = at + len(line)
+        at += len(line)
+    yield begin, at
 
 
 def _dash(source: str, sequence: yaml.SequenceNode, node: yaml.Node) -> int:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Protocol
 
 from tray.engine.ports import Defer
-from tray.errors import HooktrayError
+from tray.errors import FULL, MAKE_ROOM, HooktrayError
 from tray.files import Identity
 from tray.ipc import frames, sockets
 from tray.ipc.connection import (
@@ -299,26 +299,27 @@ class IpcServer:
 
         If that fails, too, the connection is closed without an answer.
         """
-        for attempt in (step, self._answer_failure):
+        failure: Exception | None = None
+        for attempt in (step, None):
             try:
-                return attempt(caller)
+                return attempt(caller) if attempt else self._answer_failure(caller, failure)
             except ClientDisconnected:
                 return False
             except Exception as error:  # noqa: BLE001  the connection: its failure must not end the thread
                 if isinstance(error, FrameError) and not caller.is_complete:
                     _log.warning("rejected a caller (pid %d): %s", caller.peer.pid, error)
                     return False
+                failure = error
                 with contextlib.suppress(MemoryError):
                     _log.exception("could not serve a caller (pid %d)", caller.peer.pid)
         return False
 
-    def _answer_failure(self, caller: ClientConnection) -> bool:
+    def _answer_failure(self, caller: ClientConnection, error: Exception | None) -> bool:
         """A frame that is not whole gets no answer: the closed connection sends the relay to its own fall-back."""
         if not caller.is_complete or caller.header is None:
             return False
         if caller.prefix is not None and caller.prefix.kind == frames.CONTROL:
-            failure = {"error": "the tray failed at this request", "hint": "its log says why"}
-            return _send(caller, _encode_reply(failure, 3))
+            return _send(caller, _encode_reply(*_failure(error)))
         agent, event = (caller.header.fields.get(name, "") for name in ("agent", "event"))
         return _send(caller, self._service.failure_answer(agent, event, caller.body()))
 
@@ -409,6 +410,14 @@ class IpcServer:
 def _has_token(header: FrameHeader, token: str) -> bool:
     given = header.fields.get("token", "").encode("utf-8", "surrogateescape")
     return hmac.compare_digest(given, token.encode())
+
+
+def _failure(error: Exception | None) -> tuple[dict[str, object], int]:
+    """What a command of ours is answered when its request failed, and its exit code."""
+    if isinstance(error, OSError) and error.errno in FULL:
+        what = f"{error.filename or 'the disk'}: {error.strerror}; nothing was approved or changed"
+        return {"error": what, "hint": MAKE_ROOM}, 1
+    return {"error": "the tray failed at this request", "hint": "its log says why"}, 3
 
 
 def _send(caller: ClientConnection, answer: Answer | None) -> bool:

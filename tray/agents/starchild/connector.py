@@ -168,7 +168,7 @@ def add(site: Site, text: bytes, path: Path) -> bytes:
 
 def strip(text: bytes, path: Path) -> bytes:
     """The text without any entry of ours."""
-    return remove(text, str(path), "hooks", lambda entry: parse_entry(entry) is not None)
+    return remove(text, str(path), "hooks", lambda entry: parse_entry(entry) is not None, keeps_comments=True)
 
 
 def parse_entry(entry: Any) -> tuple[str, relay_command.RelayCommand] | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,7 +23,7 @@ from tray.app.checks.entries import OFF, changed_entries, missing_events, reconn
 from tray.app.checks.finding import ENTRY_CAUSES, Cause, Finding, Health
 from tray.app.relay_problems import obstacle
 from tray.connect import connectors
-from tray.errors import AgentError, HooktrayError
+from tray.errors import MAKE_ROOM, AgentError, HooktrayError
 from tray.files import user_file
 from tray.lazy_dataclass import dataclass, field, replace
 from tray.model.event import PROBE_HEAD, PROBE_PREFIX, PROBE_TAIL, TEST_VARIABLE, probe_answer
@@ -31,6 +32,7 @@ from tray.text import sanitise
 COMMAND_TIMEOUT = 10.0  # seconds for the command to end
 JOURNAL_TIMEOUT = 3.0  # seconds until the journal knows of an event that was answered
 POLL_INTERVAL = 0.05
+ROW_SPACE = 128 * 1024  # bytes on the disk below which SQLite may be unable to write a row
 ASKS = "asks: "  # a connector's word for an agent that asks its user first
 START_TRAY = "start the tray (`hooktray run`) and try again; if that does not help, {reconnect}"
 SILENT = frozenset({Cause.AGENT_NOT_ANSWERING, Cause.AGENT_RELAY_GONE, Cause.AGENT_RELAY_UNUSABLE})
@@ -328,6 +330,8 @@ def send_probe(site: Site, agent: str, entries: tuple[RelayEntry, ...], is_recor
     until = time.monotonic() + JOURNAL_TIMEOUT
     while not is_recorded(session):
         if time.monotonic() > until:
+            if shutil.disk_usage(site.paths.state).free < ROW_SPACE:
+                return f"{site.paths.state}: the disk is full, so that no event can be recorded; {MAKE_ROOM}"
             return f"{entry.path}: {entry.event}: ran, and nothing arrived"
         time.sleep(POLL_INTERVAL)
     return ""
