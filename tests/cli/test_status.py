@@ -89,7 +89,7 @@ def test_calls_that_ran_unjudged_in_the_last_day_are_a_problem_in_every_report(
     ]
     hooktray(house, "status")
     shown = capsys.readouterr().out
-    assert "Calls that ran unjudged lately: 3; `hooktray doctor` says more." in shown
+    assert "Calls that ran unjudged lately: 3; `hooktray doctor` shows more." in shown
     assert "2 calls of claude-code ran unjudged" in shown
     hooktray(house, "doctor", "--static")
     shown = capsys.readouterr().out

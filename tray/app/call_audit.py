@@ -173,7 +173,7 @@ class CallAudit:
     def _last_gap(self) -> float:
         """When an event may last have come that nothing of ours kept.
 
-        That is when entries were written into an agent's settings, when a relay answered alone, and when it was seen
+        That is when entries were written into an agent's settings, when a relay answered by its table, and when it was seen
         that rows could not be written down.
         """
         if (dropped := self._journal.dropped) != self._dropped:
@@ -237,7 +237,7 @@ def _text(agent: str, tally: _Tally) -> str:
             agent=agent,
         )
     more = " …" if tally.calls > len(tally.shown) else ""
-    return f"{what}: {', '.join(tally.shown)}{more} · {say('`hooktray doctor` says what can be behind it')}"
+    return f"{what}: {', '.join(tally.shown)}{more} · {say('`hooktray doctor` shows what can be behind it')}"
 
 
 def _trim(memory: dict[K, V], limit: int) -> None:

@@ -8,6 +8,7 @@ import logging
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -278,7 +279,7 @@ class App:
             open_file=self._opener.open,
             open_page=self._page.open,
             failing_hooks=lambda: len(self._failing_hooks()),
-            unjudged=lambda: self._audit.unseen,
+            unjudged=partial(getattr, self._audit, "unseen"),
             run_doctor=lambda: self._workers.spawn(self._run_doctor),
             incident=self._incident_brief,
             show_incident=self._state_watch.show_incident,

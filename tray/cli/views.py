@@ -50,7 +50,7 @@ def print_status(report: StatusReport) -> None:
     for loss in report["losses"]:
         print(printable(loss))
     if row["unjudged"]:
-        print(f"Calls that ran unjudged lately: {row['unjudged']}; `hooktray doctor` says more.")
+        print(f"Calls that ran unjudged lately: {row['unjudged']}; `hooktray doctor` shows more.")
     if row["dropped"]:
         print(f"{row['dropped']} decisions could not be written down, ever: the disk was full, or the file in use.")
     if row["pending"]:

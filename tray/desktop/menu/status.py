@@ -77,17 +77,17 @@ def _cause(state: MenuState) -> Item | None:
     if rows := request_rows(state, is_undo=True):
         text = count("{n} change made at a terminal", "{n} changes made at a terminal", len(rows))
         return submenu("done", text, rows)
-    if text := trouble(state):
+    if state.unjudged or state.failing_hooks:
+        text = trouble(state)
         return click("status", text, RunDoctor()) if state.options.doctor else label("status", text)
     return None
 
 
 def trouble(state: MenuState) -> str:
-    """Calls that ran unjudged, else hooks that fail; "" for neither."""
+    """Calls that ran unjudged, else hooks that fail."""
     if state.unjudged:
         return count("{n} call ran unjudged", "{n} calls ran unjudged", state.unjudged)
-    failing = state.failing_hooks
-    return count("{n} hook in trouble", "{n} hooks in trouble", failing) if failing else ""
+    return count("{n} hook in trouble", "{n} hooks in trouble", state.failing_hooks)
 
 
 def tampered(state: MenuState) -> str:
