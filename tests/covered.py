@@ -48,7 +48,6 @@ ELSEWHERE = {  # modules whose tests have another name, or are in another folder
     " agents/claude_shape/test_claude_shape_protocol",
     "agents/placeholders.py": "approvals/test_inspection engine/test_foreign_hooks",
     "agents/native_runs.py": "app/test_native_hooks",
-    "agents/claude_code/own_hooks.py": "app/test_native_hooks",
     "app/package_files.py": "installers/test_uninstall",
     "app/web.py": "desktop/test_menu_settings web/test_page",
     "app/service.py": "app/test_service app/test_event_bus",

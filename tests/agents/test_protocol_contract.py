@@ -221,6 +221,7 @@ FOLDER = Path(tray.agents.__file__).parent
 SHARED = {
     "agent",
     "connection",
+    "native_runs",
     "overview_build",
     "package_failures",
     "packages",

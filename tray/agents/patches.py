@@ -27,8 +27,11 @@ _TARGET = lazy_pattern(r"\*\*\* (Add File|Delete File|Update File|Move to): (.+)
 
 
 def text(input: Mapping[str, Any]) -> str:
-    """The patch in this input; "" when there is none."""
-    return next((value for value in input.values() if isinstance(value, str) and BEGIN in value), "")
+    """The patch in this input; "" when there is none. A plain loop: every call of a tool comes by here."""
+    for value in input.values():
+        if isinstance(value, str) and BEGIN in value:
+            return value
+    return ""
 
 
 def arguments(input: Mapping[str, Any]) -> dict[str, Any]:

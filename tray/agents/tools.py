@@ -180,18 +180,13 @@ def translate_input(from_agent: str, to_agent: str, name: str, input: Mapping[st
     known = _translations(from_agent, to_agent).get(name) if from_agent != to_agent else None
     if known is None or (known.keys.isdisjoint(input) and not known.is_patcher):
         return dict(input)
-    return _renamed(known, input) | _added(known, input)
-
-
-def _renamed(known: Translation, input: Mapping[str, Any]) -> dict[str, Any]:
     keys = _keys(known, input)
-    return {keys[key]: value for key, value in input.items()}
+    renamed = {keys[key]: value for key, value in input.items()}
+    return renamed | _added(known, input) if known.is_patcher else renamed
 
 
 def _added(known: Translation, input: Mapping[str, Any]) -> dict[str, Any]:
     """What a hook gets besides: the files and the text of a patch, or the patch that does the same as an edit."""
-    if not known.is_patcher:
-        return {}
     middle = _rename(input, known.to_canonical)
     given = {middle[key]: value for key, value in input.items()}
     if not known.patch:
@@ -207,7 +202,7 @@ def hook_call(agent: str, hook: str, tool: Tool) -> tuple[str, dict[str, Any]]:
     known = _translations(agent, hook).get(tool.name)
     if known is None:
         return tool.name, dict(tool.input)
-    name = native(hook, title(agent, tool)) if agent != hook else known.name
+    name = native(hook, title(agent, tool)) if known.is_patcher else known.name
     if known.keys.isdisjoint(tool.input) and not known.is_patcher:
         return name, dict(tool.input)
     input = translate_input(agent, hook, tool.name, tool.input)
@@ -231,7 +226,7 @@ def translate_back(
     there = _translations(agent, hook).get(name)
     if there is None:
         return dict(answer)
-    given, added = translate_input(agent, hook, name, original), _added(there, original) if agent != hook else {}
+    given, added = translate_input(agent, hook, name, original), _added(there, original) if there.is_patcher else {}
     changed, echoed = {key: value for key, value in answer.items() if added.get(key, ()) != value}, set[str]()
     for first, key in _further_spellings(there, given):
         if key in changed:

@@ -133,7 +133,7 @@ AGENT = Agent(
     ),
     path_words=(".claude", "hook", "settings"),
     forms=FormFormat(read=_read_form, fill=_fill_form),
-    runs_own=part("tray.agents.claude_code.own_hooks:runs_own"),
+    runs_own=part("tray.agents.claude_code.connector:runs_own"),
     keeps_call_ids=True,
     unconnected_events=frozenset(SETTINGS.unconnected_events),
     connector=part("tray.agents.claude_code.connector:CONNECTOR"),

@@ -5,15 +5,17 @@ Claude Code answers `/hooks` with a menu of its own, so the user's commands get 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tray.agents.claude_code.protocol import NAME, SETTINGS, SHAPE
 from tray.agents.claude_shape.connector import ShapedConnector, read_object
 from tray.agents.connection import EntryContent, Plan, Site, other_files
+from tray.agents.native_runs import declared_in, in_project
 from tray.edit.file_changes import File, FileChange, FileState, read_state, resolve_links
 from tray.errors import HooktrayError
 from tray.lazy_dataclass import dataclass, replace
+from tray.model.hook import Hook
 
 COMMAND = b"""\
 ---
@@ -26,6 +28,8 @@ Hooktray did not answer this command. Reply with one line only: Hooktray does no
 """
 COMMAND_FILE = Path("commands", "hooktray.md")
 SCOPES = {"user": "settings.json", "project": "settings.json", "local": "settings.local.json"}
+PROJECT_FILES = (".claude/settings.json", ".claude/settings.local.json")
+INSTALLED = "plugins/installed_plugins.json"
 
 
 @dataclass(frozen=True)
@@ -119,3 +123,28 @@ def _is_ours(site: Site, path: Path, current: FileState) -> bool:
 
 
 CONNECTOR = ScopedConnector(SHAPE, SETTINGS, NAME)
+
+
+def runs_own(site: Site, hook: Hook, connected: Sequence[Path]) -> bool:
+    """Whether it is of a settings file, of a skill or subagent beside one, or of a plugin that is on."""
+    path = declared_in(hook)
+    if path in connected or in_project(hook, connected, PROJECT_FILES):
+        return True
+    if hook.match.skill or hook.match.subagent:
+        return any(path.is_relative_to(file.parent) for file in connected)
+    return any(path.is_relative_to(folder) for file in connected for folder in _plugins(file))
+
+
+def _plugins(settings: Path) -> Iterator[Path]:
+    """The folders of the plugins that this settings file switches on.
+
+    {"version": 2, "plugins": {"lint@market": [{"scope": "user", "installPath": "…/cache/market/lint/1.0.0"}]}}
+    """
+    enabled = read_object(settings).get("enabledPlugins")
+    installed = read_object(settings.parent / INSTALLED).get("plugins")
+    on = {name for name, value in enabled.items() if value is True} if isinstance(enabled, dict) else set()
+    for name, records in installed.items() if isinstance(installed, dict) else ():
+        for record in records if isinstance(records, list) and name in on else ():
+            place = record.get("installPath") if isinstance(record, dict) else None
+            if isinstance(place, str) and place:
+                yield resolve_links(Path(place))
