@@ -319,7 +319,7 @@ def imported(house: House, command: str) -> set[str]:
 def test_an_event_imports_only_what_it_needs(house: House) -> None:
     house.hook("guard", on="tool_before", script="cat >/dev/null; exit 0", matcher="rm -rf|mkfs")
 
-    none, one = imported(house, "ls"), imported(house, "rm -rf /")
+    none, one = imported(house, "ls"), imported(house, "mkfs /dev/x")
 
     assert [name for name in HEAVY if name in none | one] == []
     assert [name for name in FOR_COMMANDS if name in none] == []

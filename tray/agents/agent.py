@@ -215,7 +215,16 @@ class ProtectedFiles:
 
     kind: str  # as people read it: "a hook setting of Claude Code"
     pattern: re.Pattern[str]  # of a whole path in lower case with forward slashes
+    asks: bool = False  # a change is asked about, not refused
     beside: tuple[str, ...] = ()  # another name is not enough: only with one of these files in the same folder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShellTexts:
+    """Texts for the model whose shell lines the agent runs by itself, so that a tool adds none of them unasked."""
+
+    files: re.Pattern[str]  # of a whole path in lower case with forward slashes
+    lines: re.Pattern[str]  # of what is run
 
 
 # Payload keys that describe the agent and its session on every event. Hooks' patterns do not search their values.
@@ -247,6 +256,7 @@ class KnownAgent:
     home_variable: str = ""  # of the environment; names another folder than its usual one
     protected: tuple[ProtectedFiles, ...] = ()
     protected_in_home: tuple[ProtectedFiles, ...] = ()  # below the folder that `home_variable` names
+    shell_texts: ShellTexts | None = None
     settings_files: tuple[str, ...] = ()  # examples of `protected`, below a home or a project
     # Patterns of protected TOML and YAML files -> the members, at any depth, that a tool may not change in them.
     guarded_members: Mapping[str, re.Pattern[str]] = field(default_factory=dict)

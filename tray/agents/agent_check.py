@@ -15,6 +15,7 @@ from tray.agents.agent import (
     NativeTool,
     Placeholders,
     ProtectedFiles,
+    ShellTexts,
 )
 from tray.lazy_pattern import LazyPattern
 from tray.model.event import Capability, EventKind, EventSpec
@@ -101,6 +102,7 @@ AGENT: Mapping[str, Check] = {
     "home_variable": TEXT,
     "protected": PROTECTED,
     "protected_in_home": PROTECTED,
+    "shell_texts": _optional(_instance(ShellTexts)),
     "settings_files": TEXTS,
     "guarded_members": _mapping(_is_pattern, "a mapping of patterns of files to compiled patterns of text"),
     "path_words": TEXTS,

@@ -20,10 +20,12 @@ from tray.protection.protected_paths import (
     OWN_KIND,
     REMOVED_TEXT,
     ProtectedPaths,
+    asked_kinds,
     changes_installation,
     hook_words,
     path_words,
     remade_environment,
+    shell_lines,
 )
 from tray.protection.settings_edit import content_counts
 from tray.text.words import word_set
@@ -46,6 +48,8 @@ NETWORK_PROGRAMS = word_set("curl nc ncat netcat socat wget websocat")
 CONTENT_EDITORS = word_set("dasel jq tomlq yq")  # print an edited document
 HINT = "ask your user to do it in the tray's menu"
 GUARD_HINT = "allow it if the hook is to go by what this call writes"
+TEXT_HINT = "allow it if you want these lines to run when the text is used"
+ASKED_HINT = "allow it if this is what you want"
 UNSEEN_TEXT = "and Hooktray cannot see what this command makes of it."
 UNSEEN_HINT = "An edit by a file tool can be seen, and passes when it leaves the hooks as they are."
 MAX_FILES = 200  # files of one text that are looked at
@@ -61,6 +65,7 @@ MOVERS = word_set("chmod chown mv rm rmdir shred unlink")
 
 # Files that code may name: no blank, no quote, no bracket, and a slash or a dot somewhere.
 PATH_IN_CODE = lazy_pattern(r"[^\s'\"`(){}<>,;=|&\[\]]*[/.][^\s'\"`(){}<>,;=|&\[\]]*")
+PATCH_SIGN = lazy_pattern(r"^\+", re.MULTILINE)
 PATCH_TARGET = lazy_pattern(r"^(?:\*\*\* (?:\w+ File|Move to): |(?:---|\+\+\+) (?:[ab]/)?)([^\t\n]+)", re.MULTILINE)
 _CHANGES = "|".join(map(re.escape, sorted(WRITERS | MOVERS)))
 CHANGES_LISTED_FILES = lazy_pattern(rf"\b(?:xargs|parallel)\b[^|;&]*\b(?:{_CHANGES})\b")
@@ -79,8 +84,28 @@ class ProtectionFinding:
     hint: str = HINT
 
 
-def guard_reason(path: str) -> str:
-    return f"an approved hook goes by {PurePath(path).name}, and its approval does not cover that file;"
+def asked_reason(path: str, kind: str) -> str:
+    """Why a change of this file is asked about, of one of `asked_kinds`."""
+    if kind == GUARD_KIND:
+        return f"an approved hook goes by {PurePath(path).name}, and its approval does not cover that file;"
+    return f"{PurePath(path).name} is {kind};"
+
+
+def shell_text(path: str, cwd: str, protected: ProtectedPaths) -> ProtectionFinding:
+    reason = f"{PurePath(path).name} is a text whose shell lines an agent runs by itself;"
+    return ProtectionFinding(Verdict.ASK, reason, protected.absolute(path, cwd), TEXT_HINT)
+
+
+def changed_text(
+    word: ShellWord, texts: Sequence[str], program: str, line: str, cwd: str, protected: ProtectedPaths
+) -> Iterator[ProtectionFinding]:
+    """A text for a model that a command writes, if it has shell lines, or what it has cannot be seen."""
+    path = word.value or word.text
+    lines = shell_lines(protected.absolute(path, cwd)) if path and "\0" not in path else None
+    if lines is None or word.redirect == "<" or program in MOVERS - {"mv"} or not _may_change(word, texts, program):
+        return
+    if lines.search(line) or (program in COPIERS | UNPACKERS and not word.is_output):
+        yield shell_text(path, cwd, protected)
 
 
 def named_files(text: str, cwd: str, protected: ProtectedPaths) -> Iterator[ProtectionFinding]:
@@ -91,6 +116,8 @@ def named_files(text: str, cwd: str, protected: ProtectedPaths) -> Iterator[Prot
         if kind := protected.kind(one, cwd):
             reason = f"code names {PurePath(one).name}, {kind}; changing it is for a person:"
             yield ProtectionFinding(Verdict.ASK, reason, protected.absolute(one, cwd))
+        elif (lines := shell_lines(protected.absolute(one, cwd))) and lines.search(text):
+            yield shell_text(one, cwd, protected)
         elif (
             found := protected.environments.judge_write(protected.absolute(one, cwd))
         ) and found.verdict is Verdict.DENY:
@@ -102,8 +129,10 @@ def patched_files(text: str, cwd: str, protected: ProtectedPaths) -> Iterator[Pr
     for one in (found.strip() for found in PATCH_TARGET.findall(text)):
         if kind := protected.kind(one, cwd):
             reason = f"{PurePath(one).name} is {kind}; changing it is for a person:"
-            verdict = Verdict.ASK if kind == GUARD_KIND else Verdict.DENY
+            verdict = Verdict.ASK if kind in asked_kinds() else Verdict.DENY
             yield ProtectionFinding(verdict, reason, protected.absolute(one, cwd))
+        elif (lines := shell_lines(protected.absolute(one, cwd))) and lines.search(PATCH_SIGN.sub("", text)):
+            yield shell_text(one, cwd, protected)
         elif found := protected.environments.judge_write(protected.absolute(one, cwd)):
             yield ProtectionFinding(found.verdict, found.reason, found.path)
 
@@ -191,8 +220,10 @@ def changed_files(
         or (program in NETWORK_PROGRAMS and kind == "Hooktray's own")
     )
     whole = protected.absolute(path, cwd)
-    if kind == GUARD_KIND:
-        yield ProtectionFinding(Verdict.ASK, guard_reason(path), whole, GUARD_HINT)
+    if kind in asked_kinds():
+        if kind == GUARD_KIND or word.is_output or program in WRITERS | UNPACKERS | {"git"}:
+            hint = GUARD_HINT if kind == GUARD_KIND else ASKED_HINT
+            yield ProtectionFinding(Verdict.ASK, asked_reason(path, kind), whole, hint)
         return
     if kind != OWN_KIND and _replaces_content(word, texts, program) and content_counts(whole):
         reason = f"{PurePath(path).name} is {kind}, {UNSEEN_TEXT}"

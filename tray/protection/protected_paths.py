@@ -75,6 +75,21 @@ def hook_files() -> tuple[ProtectedFiles, ...]:
 
 
 @cache
+def asked_kinds() -> frozenset[str]:
+    """The kinds of files whose change is asked about, not refused."""
+    return frozenset({GUARD_KIND, *(files.kind for files in hook_files() if files.asks)})
+
+
+def shell_lines(path: str) -> re.Pattern[str] | None:
+    """What an agent runs by itself in the text at this path; None when it runs nothing."""
+    if len(path) > MAX_PATH:
+        return None
+    low = path.lower().replace("\\", "/")
+    texts = (agent.shell_texts for agent in known_agents() if agent.shell_texts)
+    return next((one.lines for one in texts if one.files.fullmatch(low)), None)
+
+
+@cache
 def hook_settings() -> tuple[str, ...]:
     """Examples below a home or a project, for a shell's patterns and for other names of the same file."""
     return (*(path for agent in known_agents() for path in agent.settings_files), LOGIN_FILE)

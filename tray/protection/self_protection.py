@@ -18,17 +18,27 @@ from tray.lazy_dataclass import dataclass, field, replace
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import HookOutput, Outcome, Status, Verdict
 from tray.model.event import Event, EventKind, Tool
-from tray.protection.file_effects import GUARD_HINT, ProtectionFinding, guard_reason, patched_files
+from tray.protection.file_effects import (
+    ASKED_HINT,
+    GUARD_HINT,
+    ProtectionFinding,
+    asked_reason,
+    patched_files,
+    shell_text,
+)
 from tray.protection.protected_paths import (
     GUARD_KIND,
+    MAX_PATH,
     OWN_KIND,
     ProtectedPaths,
     agent_homes,
+    asked_kinds,
     home_variables,
     hook_words,
     path_words,
+    shell_lines,
 )
-from tray.protection.settings_edit import judge_edit
+from tray.protection.settings_edit import adds_match, judge_edit
 from tray.text.words import word_set
 
 NAME = "self-protection"
@@ -184,8 +194,9 @@ class Protection:
         for path in paths:
             if kind := places.kind(path, cwd):
                 whole = places.absolute(path, cwd)
-                if kind == GUARD_KIND:
-                    yield ProtectionFinding(Verdict.ASK, guard_reason(path), whole, GUARD_HINT)
+                if kind in asked_kinds():
+                    hint = GUARD_HINT if kind == GUARD_KIND else ASKED_HINT
+                    yield ProtectionFinding(Verdict.ASK, asked_reason(path, kind), whole, hint)
                     continue
                 verdict = Verdict.DENY if kind == OWN_KIND else judge_edit(input, whole)
                 if verdict is Verdict.ABSTAIN:
@@ -198,6 +209,10 @@ class Protection:
                 yield ProtectionFinding(verdict, reason, whole)
             elif found := places.judge_environment(path, cwd):
                 yield ProtectionFinding(found.verdict, found.reason, found.path)
+            elif (lines := shell_lines(places.absolute(path, cwd))) and adds_match(
+                input, places.absolute(path, cwd), lines
+            ):
+                yield shell_text(path, cwd, places)
 
     def _check_unknown_tool(
         self, name: str, input: Mapping[str, object], cwd: str, places: ProtectedPaths
@@ -207,6 +222,11 @@ class Protection:
 
         for line in _lines(input):
             yield from check_shell_line(line, cwd, places)
+        given = _texts(input)
+        for text in given:
+            lines = shell_lines(places.absolute(text, cwd)) if len(text) < MAX_PATH and "\n" not in text else None
+            if lines and any(lines.search(one) for one in given):
+                yield shell_text(text, cwd, places)
         for key, text in ((key, text) for key, value in input.items() for text in _texts(value)):
             if key in CODE_KEYS:
                 yield from check_shell_line(text, cwd, places)

@@ -61,6 +61,16 @@ def judge_edit(input: Mapping[str, object], path: str) -> Verdict:
         return Verdict.DENY
 
 
+def adds_match(input: Mapping[str, object], path: str, pattern: re.Pattern[str]) -> bool:
+    """Whether this Write, Edit or MultiEdit gives the file something that matches and that it does not have yet."""
+    before = _text(path) or ""
+    after = _edited(input, before)
+    if after is None:
+        return pattern.search(json.dumps(input, ensure_ascii=False, default=str).replace("\\n", "\n")) is not None
+    known = {found[0] for found in pattern.finditer(before)}
+    return any(found[0] not in known for found in pattern.finditer(after))
+
+
 def content_counts(path: str) -> bool:
     """Whether a change of this file is judged by its content, where that can be seen."""
     is_settings = Path(path).name in _names() and not _is_below_hooks(path)

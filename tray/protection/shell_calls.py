@@ -26,6 +26,7 @@ from tray.protection.file_effects import (
     ProtectionFinding,
     changed_environment,
     changed_files,
+    changed_text,
     created_files,
     named_files,
     patched_files,
@@ -96,7 +97,7 @@ def check_shell_line(line: str, cwd: str, protected: ProtectedPaths, depth: int 
     names_us = False  # `$(echo hooktray) off` makes our name of another command
     for number, group in groupby(words, key=lambda word: word.command):
         command = list(group)
-        yield from _check_command(command, cwd, protected, depth, piped, exported)
+        yield from _check_command(command, cwd, protected, depth, piped, exported, line)
         program = _program([word.text for word in command])
         if not program or program in EXPORTERS:  # what a line sets holds for its later commands
             exported |= set(assigned_names([word.text for word in command], program))
@@ -175,6 +176,7 @@ def _check_command(
     depth: int,
     piped: bool,
     exported: Collection[str] = (),
+    line: str = "",
 ) -> Iterator[ProtectionFinding]:
     texts = [word.text for word in command]
     leader = _program(texts)
@@ -186,6 +188,7 @@ def _check_command(
     yield from _check_nested(command, leader, cwd, protected, depth, text_only and not piped)
     for word in command:
         yield from changed_files(word, texts, leader, cwd, protected)
+        yield from changed_text(word, texts, leader, line, cwd, protected)
     yield from created_files(texts, leader, cwd, protected)
     yield from changed_folders(command, leader, cwd, protected)
     yield from changed_environment(command, texts, leader, cwd, protected)

@@ -15,6 +15,7 @@ from tray.agents.agent import (
     Payload,
     Placeholders,
     ProtectedFiles,
+    ShellTexts,
     ToolNames,
     Variables,
     options_of,
@@ -30,6 +31,10 @@ from tray.model.form import Answers, Form
 from tray.model.hook import Match
 
 SETTING = "a hook setting of Claude Code"
+PLUGIN = "a plugin of Claude Code, whose code can answer in place of hooks"
+PLUGIN_FOLDER = "a place for plugins of Claude Code, whose code can answer in place of hooks"
+# Below its folder: a skill is a plugin, too, when it has these.
+MODS = r"/(?:(?:dev-mods|plugins)(?:/.*)?|skills/[^/]+/(?:\.claude-plugin(?:/.*)?|hooks(?:/.*)?|[^/]+\.[cm]?[jt]sx?))"
 QUESTION_TOOL = "AskUserQuestion"
 
 
@@ -119,11 +124,19 @@ AGENT = Agent(
         ProtectedFiles(
             kind="a plugin's hooks", pattern=lazy_pattern(r".*/\.claude/plugins(?:/.*)?/hooks(?:/.*|\.json)")
         ),
+        ProtectedFiles(kind=PLUGIN, pattern=lazy_pattern(rf".*/\.claude{MODS}")),
+        ProtectedFiles(kind=PLUGIN_FOLDER, pattern=lazy_pattern(r".*/\.claude/skills(?:/[^/]+)?"), asks=True),
+        ProtectedFiles(kind=PLUGIN_FOLDER, pattern=lazy_pattern(r".*/\.claude-plugin(?:/.*)?"), asks=True),
         ProtectedFiles(kind=SETTING, pattern=lazy_pattern(r".*/managed-settings(?:\.d/.*|\.json)")),
     ),
     protected_in_home=(
         ProtectedFiles(kind=SETTING, pattern=lazy_pattern(r"(?:/settings(?:\.local)?\.json|/hooks(?:/.*)?)?")),
         ProtectedFiles(kind="a plugin's hooks", pattern=lazy_pattern(r"/plugins(?:/.*)?/hooks(?:/.*|\.json)")),
+        ProtectedFiles(kind=PLUGIN, pattern=lazy_pattern(f"/*{MODS}")),
+    ),
+    shell_texts=ShellTexts(
+        files=lazy_pattern(r"(?=.*\.md\Z).*/\.claude/(?:.*/)?(?:agents|commands|skills)/.+"),
+        lines=lazy_pattern(r"!`[^`\n]+`|^```!|^hooks\s*:", re.MULTILINE),
     ),
     settings_files=(
         ".claude/settings.json",

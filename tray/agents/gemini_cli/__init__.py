@@ -11,6 +11,7 @@ from tray.agents.agent import (
     Payload,
     Placeholders,
     ProtectedFiles,
+    ShellTexts,
     part,
 )
 from tray.agents.claude_shape import ADDS_EXTENSIONS, CAPITALISED, claude_shaped
@@ -96,6 +97,7 @@ AGENT = replace(
         {"GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_TRUST_WORKSPACE"}
     ),
     adds_plugins=ADDS_EXTENSIONS,
+    shell_texts=ShellTexts(files=lazy_pattern(r".*/\.gemini/commands/.+"), lines=lazy_pattern(r"!\{")),
     headless=lazy_pattern(r"-p|--prompt(=.*)?"),
     home_variable="GEMINI_CLI_HOME",
     extra_can={"BeforeTool": Capability.ASK},

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from tray.agents import forms
-from tray.agents.agent import Agent, FormFormat, Marks, NativeTool, Payload, ProtectedFiles, options_of, part
+from tray.agents.agent import (
+    Agent,
+    FormFormat,
+    Marks,
+    NativeTool,
+    Payload,
+    ProtectedFiles,
+    ShellTexts,
+    options_of,
+    part,
+)
 from tray.agents.claude_shape import CAPITALISED
 from tray.agents.claude_shape.shape import DEFAULT_CAN
 from tray.agents.opencode.protocol import EVENTS, ID, MARK, NAME, PROTOCOL
@@ -81,6 +91,7 @@ AGENT = Agent(
         ProtectedFiles(kind=PLUGIN, pattern=lazy_pattern(r"/+plugins?(?:/.*)?")),
         ProtectedFiles(kind=SETTING, pattern=lazy_pattern(r"/+(?:opencode|config|tui)\.jsonc?")),
     ),
+    shell_texts=ShellTexts(files=lazy_pattern(r".*/\.?opencode/commands?/.+\.md"), lines=lazy_pattern(r"!`[^`\n]+`")),
     settings_files=(
         ".config/opencode/plugins/hooktray.js",
         ".opencode/plugin/own.ts",

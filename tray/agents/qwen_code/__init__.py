@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tray.agents import wire
-from tray.agents.agent import HookRules, Marks, NativeTool, Payload, Placeholders, ProtectedFiles, part
+from tray.agents.agent import HookRules, Marks, NativeTool, Payload, Placeholders, ProtectedFiles, ShellTexts, part
 from tray.agents.claude_shape import ADDS_EXTENSIONS, CAPITALISED, claude_shaped
 from tray.agents.qwen_code.protocol import NAME, PROTOCOL, SETTINGS, SHAPE
 from tray.lazy_dataclass import replace
@@ -93,6 +93,7 @@ AGENT = replace(
         {"QWEN_CODE_SAFE_MODE", "QWEN_CODE_SYSTEM_DEFAULTS_PATH", "QWEN_CODE_SYSTEM_SETTINGS_PATH"}
     ),
     adds_plugins=ADDS_EXTENSIONS,
+    shell_texts=ShellTexts(files=lazy_pattern(r".*/\.qwen/commands/.+"), lines=lazy_pattern(r"!\{")),
     headless=lazy_pattern(r"-p|--prompt(=.*)?"),
     keeps_call_ids=True,
     matcher_names=MATCHER_NAMES,
