@@ -130,6 +130,15 @@ STARTS = [
     'printf -v D %s "FILE"; "$D"',
     'declare D="FILE"; "$D"',
     'find /bin/sh -maxdepth 0 -exec "FILE" {} \\;',
+    'function run { "FILE"; }; run',
+    'set -- x "FILE"; shift; "$1"',
+    'bash -c \'for one; do sh "$one"; done\' _ "FILE"',
+    'sh - "FILE"',
+    '"$(printf "%s/hooks/check" "FOLDER")"',
+    'eval "D=FOLDER"; "$D/hooks/check"',
+    '$UNKNOWN sh "FILE"',
+    'cat <<E | sh\n"FILE"\nE',
+    'env -C "FOLDER" ./hooks/check',
 ]
 CASES = list(
     dict.fromkeys(
@@ -271,6 +280,8 @@ UNSEEN = [
     ('run() { "$1"; }; run ls', '"$1"'),
     ("perl -e 'exec \"./x\"'", "'exec \"./x\"'"),
     ("node -e 'require(process.argv[1])'", "'require(process.argv[1])'"),
+    ("git -c alias.x='!./x' x", "alias.x='!./x'"),
+    ("alias x=./x\nx", "x=./x"),
     ("awk 'BEGIN { system(\"./x\") }'", "'BEGIN { system(\"./x\") }'"),
     ("python3 -I -c 'import os; os.system(\"x\")'", "'import os; os.system(\"x\")'"),
 ]

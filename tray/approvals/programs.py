@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import PurePath
 
 from tray.errors import HooktrayError
@@ -24,10 +24,18 @@ from tray.lazy_pattern import lazy_pattern
 from tray.protection.file_effects import READERS, WRITERS
 from tray.shell import split
 from tray.shell.evaluate import Code
+from tray.shell.expand import MARKS
 from tray.text.words import word_set
 
 WRAPPERS_WITH_ARGUMENT = word_set("flock setpriv systemd-run")  # they run the command behind a word of their own
-ALL_WRAPPERS = split.WRAPPERS | WRAPPERS_WITH_ARGUMENT | word_set("builtin coproc strace unshare watch")
+ALL_WRAPPERS = (
+    split.WRAPPERS
+    | WRAPPERS_WITH_ARGUMENT
+    | word_set(
+        "builtin caffeinate chrt coproc dbus-run-session dotenv fakeroot firejail ltrace numactl prlimit strace "
+        "taskset unshare valgrind watch"
+    )
+)
 OWN_VALUES = {"env": word_set("-C -S -u --chdir --split-string --unset")}  # options whose value is no command
 FIND_ACTIONS = word_set("-exec -execdir -ok -okdir")  # of find
 EVALUATORS = word_set("eval trap")
@@ -38,6 +46,7 @@ FILE_OPTIONS = {
     **dict.fromkeys(AWKS | {"make", "sed"}, ("-f", "--file")),
     "enable": ("-f",),
     "hash": ("-p",),
+    "java": ("-jar",),
 }
 REPEATERS = word_set("find parallel xargs")  # their command gets words that the line does not show
 # Options of these whose value is a line for a shell.
@@ -45,10 +54,13 @@ CODE_OPTIONS = {
     **dict.fromkeys(word_set("flock runuser script su"), lazy_pattern(r"-[a-zA-Z]*c|--command")),
     "env": lazy_pattern(r"-\w*S|--split-string"),
 }
-RUNNERS = {  # with the words behind which a command follows
+RUNNERS: Mapping[str, Collection[str]] = {  # with the words behind which a command follows
+    "bundle": ("exec",),
     "bunx": (),
+    "mise": ("exec", "x"),
     "npm": ("exec", "x"),
     "npx": (),
+    "pdm": ("run",),
     "pipenv": ("run",),
     "pnpm": ("exec", "dlx"),
     "poetry": ("run",),
@@ -56,11 +68,14 @@ RUNNERS = {  # with the words behind which a command follows
     "uvx": (),
     "yarn": ("exec", "dlx"),
 }
-RUNTIMES = word_set("bun deno run-parts ts-node tsx")
+RUNTIMES = word_set(
+    "Rscript bun deno elixir elvish escript expect fish guile julia lua luajit nu osascript pwsh run-parts tclsh "
+    "ts-node tsx xonsh zx"
+)
 LOADING = word_set("--import --init-file --loader --rcfile --require -r")
 STARTING_CODE = lazy_pattern(
     r"""\b(?:exec\w*|system|popen|spawn\w*|subprocess|eval|runpy|import_module|__import__|qx|do\s*["'./]|getline)\b"""
-    r"""|\bimport\s*\(|\brequire\b(?!\(?\s*["'][\w:]+["'])|`|\|\s*["']"""
+    r"""|=!|(?i:pager|editor|sshcommand|hookspath|textconv|helper|fsmonitor|external)=|\bimport\s*\(|\brequire\b(?!\(?\s*["'][\w:]+["'])|`|\|\s*["']"""
 )
 NUMBER = lazy_pattern(r"[\d.]+[smhd]?")
 ASSIGNMENT = lazy_pattern(r"[A-Za-z_]\w*\+?=")
@@ -92,6 +107,11 @@ def reads_code(argv: Sequence[str]) -> bool:
     return any(one is not None and one.source is ProgramSource.STDIN for one in found)
 
 
+def reads_shell_code(argv: Sequence[str]) -> bool:
+    """Whether these words start a shell that runs what it reads."""
+    return reads_code(argv) and any(is_shell(argv[position]) for position, _ in program_positions(argv, 0))
+
+
 def find_code(argv: Sequence[str]) -> Iterator[Code]:
     """Lines for a shell among the words: of `sh -c`, `eval`, `trap`, `su -c`, `env -S`."""
     last = len(argv) - 1
@@ -118,6 +138,10 @@ def foreign_code(argv: Sequence[str]) -> Iterator[int]:
         is_other = interpreter_name(argv[position]) and not is_shell(argv[position])
         if found and found.source is ProgramSource.CODE and found.place > 0 and is_other:
             yield position + found.place
+        elif PurePath(argv[position]).name == "git":
+            yield from (at for at in range(position + 2, len(argv)) if argv[at - 1] == "-c")
+        elif PurePath(argv[position]).name in RUNTIMES:
+            yield from (at for at in range(position + 2, len(argv)) if argv[at - 1] in ("-c", "-e", "eval"))
         elif PurePath(argv[position]).name in AWKS and not is_script:
             yield from (at for at in range(position + 1, len(argv)) if not argv[at].startswith("-"))
 
@@ -136,6 +160,9 @@ def program_positions(argv: Sequence[str], at: int) -> Iterator[tuple[int, bool]
     if at >= len(argv):
         return
     yield at, False
+    if MARKS & set(argv[at]) and at + 1 < len(argv) and _runs_others(argv[at + 1]):
+        yield from program_positions(argv, at + 1)  # such as `$TIMEOUT sh ./x`
+        return
     name, found = PurePath(argv[at]).name, parse_invocation(argv[at:])
     if name in ALL_WRAPPERS:
         for position in _wrapped_positions(argv, at + 1, skip=name in WRAPPERS_WITH_ARGUMENT):
@@ -166,6 +193,10 @@ def program_positions(argv: Sequence[str], at: int) -> Iterator[tuple[int, bool]
             first = first and not is_path
             if is_path or SCRIPT.fullmatch(argv[position]):
                 yield position, True
+
+
+def _runs_others(program: str) -> bool:
+    return bool(interpreter_name(program)) or PurePath(program).name in ALL_WRAPPERS
 
 
 def _runner_start(argv: Sequence[str], at: int, verbs: Collection[str]) -> int:

@@ -21,6 +21,7 @@ from tray.approvals.programs import (
     interprets_python,
     program_positions,
     reads_code,
+    reads_shell_code,
     require_file,
     require_safe_imports,
     starts_others,
@@ -42,7 +43,6 @@ pwd read return set shift source test then trap true type umask unset until wait
 """)
 # In these a word where a command could be is a pattern, a value or a function's name: the shell's PATH decides there.
 UNCLEAR = lazy_pattern(r"\bcase\b|\[\[|\(\(|=\(|\(\s*\)")
-DEVICES = "/dev/"
 MAX_SCRIPTS = 128  # lines that are remembered: each is asked about several times
 # Variables whose value makes a program load code.
 LOADING_VARIABLES = INJECTIONS | word_set(
@@ -89,7 +89,7 @@ def script_of(hook: Hook, command: Command) -> EvaluatedLine:
 def _script(line: str, values: tuple[tuple[str, str], ...], *folders: str) -> EvaluatedLine:
     folder, cwd, root, shell = folders
     known = Places(values=dict(values), folder=folder, cwd=cwd, root=root, shell=shell)
-    return evaluate(line, known, find_code, reads_code)
+    return evaluate(line, known, find_code, reads_shell_code)
 
 
 def places(hook: Hook, command: Command) -> Places:
@@ -176,7 +176,8 @@ def _code_files(
     for word in {field.word.start: field.word for field in code if not field.is_known}.values():
         for inner in script.inner:
             if word.start <= inner.start and inner.end <= word.end and not inner.is_quoted:
-                yield from ((field, one) for one in inner.script.commands for field in _named(one))
+                givers = (one for one in inner.script.commands if _gives(one, repeats=False))
+                yield from ((field, one) for one in givers for field in _named(one))
 
 
 def _gives(command: SimpleCommand, *, repeats: bool) -> bool:
@@ -267,7 +268,7 @@ def require_line(hook: Hook, command: Command) -> None:
         require_safe_imports([word if is_plain(word) else "" for word in one.argv[one.position :]])
         if one.path and one.path in written:
             raise HooktrayError(f"{one.shown}: the line writes what it runs", hint="run a file that is there before")
-        if one.path and not one.path.startswith(DEVICES):
+        if one.path and one.path != os.devnull:
             require_file(one.field.text, one.path, is_script=one.is_script)
         can_move = one.is_movable and (command.shell or not one.is_nested)
         if one.path and is_user_file(one.path) and not can_move:
@@ -344,11 +345,21 @@ def _require_stdin_imports(command: SimpleCommand) -> None:
 def _check_foreign_code(command: SimpleCommand, hook: Hook) -> None:
     """Code in another language that starts what lies in a project."""
     names = (PROJECT, *project_placeholders())
+    for shown, text in _foreign_code(command):
+        is_there = starts_others(text) and any(name in text for name in names)
+        _reject_project(shown, is_there=is_there and not hook.match.project)
+
+
+def _foreign_code(command: SimpleCommand) -> Iterator[tuple[str, str]]:
+    """Code in other languages among a command's words, in what it reads, and in aliases, each with its word."""
     for variant in command.variants:
         argv = [field.text for field in variant]
-        for position in foreign_code(argv):
-            is_there = starts_others(argv[position]) and any(name in argv[position] for name in names)
-            _reject_project(variant[position].word.raw, is_there=is_there and not hook.match.project)
+        yield from ((variant[at].word.raw, argv[at]) for at in foreign_code(argv))
+        if argv[:1] == ["alias"]:
+            yield from ((field.word.raw, f"exec {field.text}") for field in variant[1:] if "=" in field.text)
+        if argv and reads_code(argv) and not reads_shell_code(argv):
+            yield from ((argv[0], text.text) for text in command.given)
+            yield from ((field.word.raw, field.text) for field in command.redirects if field.word.redirect == "<<<")
 
 
 def unseen_words(hook: Hook, command: Command) -> tuple[str, ...]:
@@ -377,12 +388,11 @@ def unseen_words(hook: Hook, command: Command) -> tuple[str, ...]:
 def _unseen_code(script: EvaluatedLine, project: str) -> Iterator[str]:
     """Code in another language that may run files, and code that another program prints."""
     for before, command in zip((None, *script.commands), script.commands, strict=False):
+        for shown, text in _foreign_code(command):
+            if project in text or not is_plain(text) or starts_others(text):
+                yield shown
         for variant in command.variants:
             argv = [field.text for field in variant]
-            for position in foreign_code(argv):
-                text = argv[position]
-                if project in text or not is_plain(text) or starts_others(text):
-                    yield variant[position].word.raw
             if not argv or not reads_code(argv) or command.given or command.redirects:
                 continue
             own = script.line[variant[0].word.start : variant[-1].word.end]

@@ -234,6 +234,8 @@ class _Line:
         columns: list[list[tuple[Field, ...]]] = []
         before = self._scope
         self._scope = before.copy()  # what is set in front of a command holds for that only
+        if words and words[0].text == "function":
+            words = words[2:]  # its body begins here
         for word in (word for word in words if not word.redirect):
             found = SETTING.fullmatch(word.raw)
             if columns or (not found and word.text not in KEYWORDS):
@@ -296,6 +298,8 @@ class _Line:
 
     def _value(self, raw: str, start: int, scope: Scope) -> Texts:
         texts = expand(raw, scope, self._substitute, start)
+        if raw.startswith("("):  # a list
+            return clouded(texts)
         return tuple(whole(text) for text in texts)
 
     def _substitute(self, line: str, start: int, is_backtick: bool) -> Texts:
@@ -336,6 +340,8 @@ class _Line:
         for document in command.given:
             self._text(document, during, is_code=is_shell)
         if is_shell and command.operator in _PRINTED_LAST and len(self._commands) > 1:
+            for document in self._commands[-2].given:
+                self._text(document, during, is_code=True)
             for printed in self._commands[-2].prints:
                 if not {UNSEEN, MADE} & set(printed):
                     script, _ = self._evaluator.script(printed, during.copy(is_child=True), self._depth + 1)
@@ -483,7 +489,11 @@ def _output(argv: list[str], scope: Scope) -> Texts:
 def _printf(argv: list[str]) -> Texts:
     if not argv:
         return ("",)
-    pattern = argv[0].replace("\\n", "\n")
-    if pattern.strip() == "%s" and len(argv) > 1:
-        return ("".join(pattern.replace("%s", word) for word in argv[1:]).rstrip("\n"),)
-    return (pattern,) if "%" not in pattern and "\\" not in pattern else clouded(tuple(argv))
+    pattern, *words = argv[0].replace("\\n", "\n"), *argv[1:]
+    if "%" not in pattern.replace("%s", "") and "\\" not in pattern:
+        parts = pattern.split("%s")
+        if len(parts) == 1 or len(words) == len(parts) - 1:
+            return ("".join(f"{part}{word}" for part, word in zip(parts, (*words, ""), strict=False)),)
+        if len(parts) == 2:
+            return ("".join(f"{parts[0]}{word}{parts[1]}" for word in words or ("",)),)
+    return clouded(tuple(argv))

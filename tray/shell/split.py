@@ -25,6 +25,7 @@ _ESCAPED = lazy_pattern(
 )
 _ASSIGNMENT = lazy_pattern(r"[A-Za-z_]\w*\+?=")
 SETTING = lazy_pattern(r"([A-Za-z_]\w*)(\+?)=(.*)", re.DOTALL)
+_LIST = lazy_pattern(r"[A-Za-z_]\w*\+?=")  # in front of `(a b)`
 _PREFIX = lazy_pattern(r"(?:-{1,2}[\w-]+=)?")
 KEYWORDS = word_set("! { do elif else if then until while")  # a command follows
 # Programs and built-ins of the shell that run the command in their arguments.
@@ -269,6 +270,8 @@ class _Reader:
         while self._is_whole and (further := atom_end(self._line, end)) > end:
             end = further
             self._count()
+        if self._is_whole and self._line[end : end + 1] == "(" and _LIST.fullmatch(self._line, self._at, end):
+            return _end_of(self._line, end + 1, ")", 0)
         while not self._is_whole and (atom := _ATOM.match(self._line, end)):
             end = atom.end()
             self._count()
