@@ -80,7 +80,7 @@ class EventCopy:
         return fields
 
     def covers(self, text: str, output: str) -> bool:
-        """Whether a longer text of the event, or a line of one, stands in the output with this text in it."""
+        """Whether a longer text of the event, or a line of one, is in the output with this text in it."""
         return any(
             each in output
             for whole in self.texts
@@ -116,7 +116,7 @@ def find(event: Event, agent: Agent, stdout: bytes) -> HookOutput | None:
 
 
 def unknown_keys(event: Event, agent: Agent, stdout: bytes) -> str:
-    """Why the one object that a hook printed is no answer; "" when it has a key of its format, or is no object."""
+    """Why the one object that a hook printed does not answer; "" if it has a key of its format, or is none."""
     try:
         fields = lenient.loads(lenient.text(stdout, lenient.PYTHON), python=True)
     except ValueError:
@@ -170,7 +170,7 @@ def _own_refusal(
         if copy.covers(one.text, output):
             continue
         if one.text in copy.texts:
-            refusal = HookOutput(problem="output has a refusal that stands word for word in the event")
+            refusal = HookOutput(problem="output has a refusal that is word for word in the event")
         elif (own := _refusal_in(event, agent, one.fields, copy)) is not None:
             refusal = own
         else:
@@ -310,7 +310,7 @@ def _distance(one: str, other: str) -> int:
 
 
 def _fold(word: object) -> str:
-    """Without case, and without what stands between its parts."""
+    """Without case, and without what is between its parts."""
     return NO_LETTERS.sub("", str(word)).lower()
 
 

@@ -88,7 +88,7 @@ def _parse(event: Event, hook: Hook, result: Result) -> HookOutput:
 def _with_refusal(event: Event, hook: Hook, known: Agent, result: Result, output: HookOutput) -> HookOutput:
     """A refusal that the hook's format does not read: it counts for hooks of hooktray.yaml; others only report it.
 
-    An object of hooktray.yaml's hooks that is no answer in their format is a failure, whatever `failure:` they have.
+    An object of hooktray.yaml's hooks without an answer in their format is a failure, whatever `failure:` they have.
     """
     if result.code not in REPLIED or not result.stdout.strip() or output.plain or output.stop is not None:
         return output
