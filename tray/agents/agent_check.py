@@ -86,6 +86,7 @@ EVENT: Mapping[str, Check] = {
     "subject": TEXT,
     "plain": FLAG,
     "after_the_fact": FLAG,
+    "feedback_only": FLAG,
     "extras": TEXTS,
 }
 AGENT: Mapping[str, Check] = {

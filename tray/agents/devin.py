@@ -45,7 +45,8 @@ SHAPE = ClaudeShape(
 
 
 def _is_alike(payload: Payload) -> bool:
-    return bool(wire.text(payload, "hook_event_name")) and "cwd" not in payload
+    is_named = bool(wire.text(payload, "hook_event_name"))
+    return is_named and payload.keys().isdisjoint({"conversation_id", "cwd"})  # others name their session so
 
 
 AGENT = claude_shaped(
