@@ -45,8 +45,7 @@ SHAPE = ClaudeShape(
 
 
 def _is_alike(payload: Payload) -> bool:
-    is_named = bool(wire.text(payload, "hook_event_name"))
-    return is_named and payload.keys().isdisjoint({"conversation_id", "cwd"})  # others name their session so
+    return bool(wire.text(payload, "hook_event_name")) and payload.keys().isdisjoint({"conversation_id", "cwd"})
 
 
 AGENT = claude_shaped(

@@ -90,6 +90,12 @@ class DroidProtocol(ShapedProtocol):
         reason = (decision.reason or wire.DEFAULT_REASON).encode("utf-8", "replace")
         return replace(answer, stderr=reason + b"\n", code=2)
 
+    def stdin(self, event: Event) -> bytes:
+        return super().stdin(event).removesuffix(b"\n")
+
+    def sample(self, name: str) -> bytes:
+        return super().sample(name).removesuffix(b"\n")
+
 
 def _is_sender(payload: Payload) -> bool:
     """Claude Code's shape with one of its own modes."""

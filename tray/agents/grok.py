@@ -137,9 +137,12 @@ class GrokProtocol(ShapedProtocol):
         output = super().read(event, result)
         return replace(output, rewrite=None, context="") if result.code else output
 
+    def stdin(self, event: Event) -> bytes:
+        return super().stdin(event).removesuffix(b"\n")
+
     def sample(self, name: str) -> bytes:
         own = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
-        return wire.dumps_line({NAME: own, **wire.mapping(super().sample(name))})
+        return wire.dumps({NAME: own, **wire.mapping(super().sample(name))})
 
 
 def _is_sender(payload: Payload) -> bool:
