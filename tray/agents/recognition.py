@@ -37,10 +37,12 @@ from tray.model.event import TEST_VARIABLE
 FOREIGN_KEYS = frozenset(
     {
         *("agent_action_name", "event", "event_type", "hook", "hookEventName", "hookName", "hook_event"),
-        *("conversationId", "conversation_id", "matcher_context", "sessionId", "thread", "trajectory_id"),
+        *("conversationId", "conversation_id", "matcher_context", "sessionId", "session_id", "thread"),
+        "trajectory_id",
         *("working_dir", "workspacePaths", "workspaceRoot", "workspaceRoots", "workspace_roots"),
     }
 )
+AMBIGUOUS = frozenset({"conversation_id"})  # Cursor's comes with marks of its own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +166,7 @@ def _is_understood(via_agent: str, payload: Payload) -> bool:
     """Whether `via_agent` may have sent it: the event is named like its events, or most fields are its own."""
     agent = AGENTS[via_agent]
     name = agent.protocol.event_name(payload)
-    own = _fields(via_agent) if name else frozenset[str]()
+    own = _fields(via_agent) - AMBIGUOUS if name else frozenset({"session_id"})
     if (payload.keys() & FOREIGN_KEYS) - own:
         return False
     if name and agent.marks.event_names:
