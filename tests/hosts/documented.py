@@ -21,6 +21,10 @@ class Documented:
 
     refusable: Sequence[str]  # by exit 2
     words: Sequence[str] = ()  # of `decision` that refuse too
+    by_word: Sequence[str] | None = None  # the events where they do; None = the same ones
+    permitted: Sequence[str] = ()  # events with a `permissionDecision`
+    stopped: Sequence[str] = ()  # events with `continue: false`
+    rewrites: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # by event: the key, and what it replaces
     context: Sequence[str] = ()  # events where `additionalContext` or text reaches the model
     key: str = "hooks"  # of its file
     variable: str = ""
@@ -57,7 +61,9 @@ class Documented:
         stdout, stderr = (each.decode("utf-8", "replace").strip() for each in (ended.stdout, ended.stderr))
         if ended.code == 2:
             if event in self.refusable:
-                return Report(verdict="deny", reason=stderr)
+                said = self._answered(event, json.loads(stdout)) if stdout.startswith("{") else Report()
+                reason = said.reason if said.verdict == "deny" else stderr
+                return Report(verdict="deny", reason=reason, changes=said.changes, warnings=said.warnings)
             return Report(warnings=["exit 2 is ignored"])
         if ended.code != 0:
             return Report(warnings=[f"exit {ended.code}"])
@@ -72,10 +78,16 @@ class Documented:
         word, reason = answer.pop("decision", ""), answer.pop("reason", "")
         if word:
             report.verdict, report.reason = ("deny", reason) if word in self.words else ("none", "")
-            known = word in self.words and event in self.refusable
+            known = word in self.words and event in (self.refusable if self.by_word is None else self.by_word)
             report.warnings += [] if known else [f"{event} ignores the decision {word}"]
         if inner.pop("hookEventName", event) == event and event in self.context:
             report.changes |= {"context": text} if (text := inner.pop("additionalContext", "")) else {}
+        if event in self.permitted and (word := inner.pop("permissionDecision", "")):
+            report.verdict, report.reason = word, inner.pop("permissionDecisionReason", "")
+        if event in self.stopped and answer.get("continue") is False:
+            report.stop, report.reason = not answer.pop("continue"), answer.pop("stopReason", "") or report.reason
+        key, place = self.rewrites.get(event, ("", ""))
+        report.changes |= {place: inner.pop(key)} if key in inner else {}
         report.warnings += [f"{event} ignores {key}" for key in (*answer, *inner)]
         return report
 
@@ -101,11 +113,18 @@ class Documented:
         )
 
 
+# As version 0.215.0 did.
 DROID = Documented(
-    refusable=("PreToolUse", "Stop", "SubagentStop", "UserPromptSubmit"),
+    refusable=("PostToolUse", "PreCompact", "PreToolUse", "Stop", "UserPromptSubmit"),
+    words=("block",),
+    by_word=("Stop",),
+    permitted=("PreToolUse",),
+    stopped=("PostToolUse", "PreToolUse", "Stop", "UserPromptSubmit"),
+    rewrites={"PreToolUse": ("updatedInput", "input")},
     context=("PostToolUse", "SessionStart", "UserPromptSubmit"),
     key="",
     variable="FACTORY_PROJECT_DIR",
+    common={"permission_mode": "auto-high"},
     tools={"Bash": "Execute", "Write": "Create"},
 )
 DEVIN = Documented(
@@ -115,15 +134,17 @@ DEVIN = Documented(
     has_folder=False,
     tools={"Bash": "exec", "Write": "write"},
 )
+# As version 1.0.41 did; it has each name in two spellings.
 GROK = Documented(
-    refusable=("PreToolUse",),
-    words=("deny",),
+    refusable=("PostToolUse", "PreToolUse", "Stop", "SubagentStop", "UserPromptSubmit"),
+    words=("block",),
+    permitted=("PreToolUse",),
+    stopped=("Stop", "SubagentStop"),
+    rewrites={"PostToolUse": ("updatedToolOutput", "output"), "PreToolUse": ("updatedInput", "input")},
+    context=("PostToolUse", "PostToolUseFailure", "PreToolUse", "Stop", "SubagentStop"),
     variable="GROK_WORKSPACE_ROOT",
-    event="hookEventName",
-    session="sessionId",
-    tool="toolName",
-    input="toolInput",
-    common={"workspaceRoot": "/w"},
+    common={"hookEventName": "…", "timestamp": "2026-11-28T22:20:12.485198704+00:00", "workspaceRoot": "/w"},
+    tools={"Bash": "run_terminal_command", "Write": "write"},
 )
 KIRO = Documented(
     refusable=("preToolUse",),

@@ -87,6 +87,7 @@ EVENT: Mapping[str, Check] = {
     "subject": TEXT,
     "plain": FLAG,
     "after_the_fact": FLAG,
+    "feedback_only": FLAG,
     "extras": TEXTS,
 }
 AGENT: Mapping[str, Check] = {

@@ -45,7 +45,7 @@ SHAPE = ClaudeShape(
 
 
 def _is_alike(payload: Payload) -> bool:
-    return bool(wire.text(payload, "hook_event_name")) and "cwd" not in payload
+    return bool(wire.text(payload, "hook_event_name")) and payload.keys().isdisjoint({"conversation_id", "cwd"})
 
 
 AGENT = claude_shaped(

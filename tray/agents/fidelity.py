@@ -85,7 +85,8 @@ def rows() -> Iterator[FidelityRow]:
 def _row(agent: str, name: str, spec: EventSpec) -> FidelityRow:
     carried = tuple(word for word, can in ABILITIES.items() if can in spec.can)
     can_refuse = Capability.DENY in spec.can
-    stricter = tuple(word for word in ABILITIES if word not in carried and can_refuse and word in STRICTER)
+    strict = [word for word in STRICTER if not (spec.feedback_only and word.startswith("rewrite"))]
+    stricter = tuple(word for word in ABILITIES if word not in carried and can_refuse and word in strict)
     event = Event(id="", agent=agent, name=name, kind=spec.kind)
     return FidelityRow(
         agent=agent,

@@ -21,6 +21,8 @@ def as_text(output: Any) -> str:
         return wire.dumps(output).decode("utf-8", "replace")
     if isinstance(output.get("stdout"), str):
         return "\n".join(part for part in (output["stdout"], wire.text(output, "stderr")) if part)
+    if isinstance(output.get("output_for_prompt"), str):
+        return str(output["output_for_prompt"])
     if isinstance(output.get("llmContent"), str):
         return str(output["llmContent"])
     if isinstance(wire.nested(output, "file").get("content"), str):
@@ -41,6 +43,8 @@ def with_text(output: Any, text: str) -> Any:
         return None
     if isinstance(output.get("stdout"), str):
         return output | {"stdout": text} | ({"stderr": ""} if "stderr" in output else {})
+    if isinstance(output.get("output_for_prompt"), str):  # its `output` has the bytes
+        return output | {"output_for_prompt": text, "output": []}
     file = output.get("file")
     if isinstance(file, dict) and isinstance(file.get("content"), str):
         return output | {"file": file | {"content": text}}

@@ -42,6 +42,7 @@ SENDERS_BY_KEY: Mapping[str, tuple[str, ...]] = {
     "hookName": ("cline",),
     "model": ("codex",),
     "opencode_plugin": ("opencode",),
+    "permission_mode": ("droid",),
     "stepIdx": ("antigravity",),
     "timestamp": ("copilot-cli", "gemini-cli", "qwen-code"),
     "turn_id": ("codex",),

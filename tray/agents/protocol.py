@@ -146,6 +146,7 @@ def fit(event: Event, decision: Decision) -> Decision:
         can=can,
         rewrite_problem=_rewrite_problem(agent, event, decision) if agent and decision.rewrite else "",
         after_the_fact=event_spec.after_the_fact,
+        feedback_only=event_spec.feedback_only,
         extras=extras,
     )
     return fit_event(decision)
@@ -221,6 +222,7 @@ class Fit:
     can: Capability
     rewrite_problem: str = ""  # "" = the rewrite itself is fine
     after_the_fact: bool = False  # it has happened already: a refusal reaches the model and withholds nothing
+    feedback_only: bool = False  # not even the output: a refusal in place of a rewrite would be none
     extras: tuple[str, ...] = ()
 
     def __call__(self, decision: Decision) -> Decision:
@@ -246,7 +248,7 @@ class Fit:
         if not problem:
             return decision
         without_rewrite = replace(decision, rewrite=None)
-        if Capability.DENY not in self.can:
+        if Capability.DENY not in self.can or self.feedback_only:
             return self._adjusted(without_rewrite, f"{problem}: dropped")
         why = f"A hook's rewrite cannot be carried: {self.subject} cannot {problem}"
         reason = f"{decision.reason}\n{why}" if refused and decision.reason else why

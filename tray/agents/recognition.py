@@ -11,7 +11,8 @@ Cursor, Copilot CLI and others read Claude Code's settings and run the hooks in 
 5. Environment marks, when they are those of one agent only. An agent that was started in another agent's terminal
    inherits that agent's variables, so a payload of a known shape always outweighs them. CLAUDE_PROJECT_DIR does
    not count: Cursor, Copilot CLI, Gemini CLI and Qwen Code set it too.
-6. The agent in the command, unless the payload has neither its event names nor its fields.
+6. The agent in the command, unless the payload has neither its event names nor its fields, or names its event or
+   its session under a key that this agent does not have.
 
 Only keys at the top level of a payload count: a model or a user wrote what is below them.
 """
@@ -30,6 +31,18 @@ from tray.errors import AgentError
 from tray.lazy_dataclass import dataclass
 from tray.model.decision import EMPTY_ANSWER, Answer, SkipReason
 from tray.model.event import TEST_VARIABLE
+
+# Under which one agent or another names its event, its session or its place. Claude Code has only `event`, of one
+# event, beside the event's name.
+FOREIGN_KEYS = frozenset(
+    {
+        *("agent_action_name", "event", "event_type", "hook", "hookEventName", "hookName", "hook_event"),
+        *("conversationId", "conversation_id", "matcher_context", "sessionId", "session_id", "thread"),
+        "trajectory_id",
+        *("working_dir", "workspacePaths", "workspaceRoot", "workspaceRoots", "workspace_roots"),
+    }
+)
+AMBIGUOUS = frozenset({"conversation_id"})  # Cursor's comes with marks of its own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,6 +166,9 @@ def _is_understood(via_agent: str, payload: Payload) -> bool:
     """Whether `via_agent` may have sent it: the event is named like its events, or most fields are its own."""
     agent = AGENTS[via_agent]
     name = agent.protocol.event_name(payload)
+    own = _fields(via_agent) - AMBIGUOUS if name else frozenset({"session_id"})
+    if (payload.keys() & FOREIGN_KEYS) - own:
+        return False
     if name and agent.marks.event_names:
         return agent.marks.event_names.fullmatch(name) is not None
     return 2 * len(_fields(via_agent) & payload.keys()) > len(payload) or not payload

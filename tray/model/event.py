@@ -105,6 +105,7 @@ class EventSpec:
     subject: str = ""  # the payload key that the agent's own matcher looks at
     plain: bool = False  # the payload is text, not JSON
     after_the_fact: bool = False  # it has happened: a refusal is only reported, and a rewrite counts beside it
+    feedback_only: bool = False  # a refusal reaches the model beside the output, which it reads all the same
     needs_you: bool = False  # the agent then waits for its user, and has no other event for that
     extras: tuple[str, ...] = ()  # the agent's own answer fields that have no canonical word
     observe_only: bool = field(init=False)

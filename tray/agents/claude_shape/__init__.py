@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 CAPITALISED = lazy_pattern(r"[A-Z]\w*")
 # `gemini extensions install URL`, and that of its fork.
 ADDS_EXTENSIONS = lazy_pattern(r"^extensions?\n(?:enable|install|link|update)$", re.MULTILINE)
-UNCAPITALISED = lazy_pattern(r"[a-z]\w*")
+UNCAPITALISED = lazy_pattern(r"[a-z][A-Za-z]*")
 
 
 def claude_shaped(
@@ -103,13 +103,13 @@ def _importer(shape: ClaudeShape, file: SettingsFile, name: str) -> HookImporter
 
 
 def shaped_marks(shape: ClaudeShape) -> Marks:
-    """A payload has the agent's shape if it has an event, a session and a folder under the agent's keys."""
-    keys = (shape.keys.event, shape.keys.session, shape.keys.cwd)
+    """A payload has the agent's shape if it has a session and a folder under the agent's keys, and such an event."""
+    style = CAPITALISED if all(CAPITALISED.fullmatch(event) for event in shape.events) else UNCAPITALISED
 
     def is_alike(payload: Payload) -> bool:
-        return all(wire.text(payload, key) for key in keys)
+        is_there = wire.text(payload, shape.keys.session) and wire.text(payload, shape.keys.cwd)
+        return bool(is_there and style.fullmatch(wire.event_name(payload, shape.keys.event)))
 
-    style = CAPITALISED if all(CAPITALISED.fullmatch(event) for event in shape.events) else UNCAPITALISED
     return Marks(is_alike=is_alike, shares_shape=True, event_names=style)
 
 

@@ -34,7 +34,6 @@ from tray.agents.connection import (
 )
 from tray.edit.file_changes import File, FileChange, FileState, resolve_links
 from tray.edit.json_edit import JsonText, TextEdit, is_blank, new_document
-from tray.errors import HooktrayError
 from tray.lazy_dataclass import dataclass
 
 
@@ -64,19 +63,10 @@ class ShapedConnector:
         return self.folder(site).is_dir()
 
     def connect(self, site: Site) -> Plan:
-        self._refuse_hiding(site)
         paths, groups = self.settings_paths(site), self.desired_groups(site.relay)
         changes = [self._edited(site, path, groups) for path in paths]
         problems = tuple(filter(None, map(self.comment_problem, paths)))
         return Plan(changes=tuple(filter(None, changes)), notes=problems or (self.file.restart_hint,))
-
-    def _refuse_hiding(self, site: Site) -> None:
-        """Raises HooktrayError if our file would keep hooks of the user's from running."""
-        settings, other = self.settings_path(site), self.folder(site) / self.file.fallback
-        if self.file.fallback and not settings.exists() and read_object(other).get("hooks"):
-            hint = f"move them to {settings}, without the key `hooks`, and try again; nothing was written"
-            reason = f"{self.name} runs these hooks only while there is no {settings.name}"
-            raise HooktrayError(f"{other}: {reason}", hint=hint)
 
     def _edited(self, site: Site, path: Path, groups: Mapping[str, Any]) -> FileChange | None:
         key, is_switched_on, needed = self.file.key, self._was_on(site, path), self._needed(site, groups)
@@ -149,16 +139,13 @@ class ShapedConnector:
         )
 
     def switch_files(self, site: Site) -> tuple[Path, ...]:
-        return (self.settings_path(site), *self._fallbacks(site))
-
-    def _fallbacks(self, site: Site) -> tuple[Path, ...]:
-        return (self.folder(site) / self.file.fallback,) if self.file.fallback else ()
+        return (self.settings_path(site),)
 
     def trust(self, site: Site) -> str:
         path = self.settings_path(site)
         if problem := self.comment_problem(path):
             return f"off: {problem}"
-        return next(filter(None, map(self.switch_reason, (path, *self._fallbacks(site)))), "")
+        return self.switch_reason(path)
 
     def switch_reason(self, path: Path) -> str:
         """Says that this file turns all hooks off, and what to do; "" when it does not."""

@@ -60,6 +60,8 @@ def _output(
         return None
     # Another agent's output was text, which the hook may have got as an object.
     plain = event.agent != shape.agent and isinstance(tool.output, str)
+    if event.agent != shape.agent and isinstance(given, str):
+        given = outputs.with_text(tool.output, given) or given
     return Rewrite(target=Target.OUTPUT, value=outputs.as_text(given) if plain else given)
 
 

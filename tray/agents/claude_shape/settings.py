@@ -30,8 +30,6 @@ class SettingsFile:
     key: str = "hooks"  # the member that holds the events; "" = they are at the top of the file
     is_flat: bool = False  # an event's list holds the handlers themselves, not groups of them
     head: Mapping[str, Any] = field(default_factory=dict)  # the members of a new file before the events
-    # Another file of the folder: its hooks run only while there is no `name`, and its off switch counts as well.
-    fallback: str = ""
     off_switch: str = ""  # the member that turns all hooks off, with dots between the names of nested ones
     off_value: bool = True  # with which it does
     takes_comments: bool = False  # whether the agent can read a file with comments

@@ -185,9 +185,13 @@ def _hooks(document: JsonText, key: str) -> JsonSpan | None:
 
 
 def _events(document: JsonText, hooks: JsonSpan | None, key: str) -> list[JsonSpan]:
-    """The events of the file. Without `key`, other settings are beside them, and only lists are events."""
+    """The events of the file. Switches are beside them; without `key`, so are other settings: only lists are events."""
     events = document.children(hooks.value) if hooks else []
-    return events if key else [event for event in events if document.is_at(event.value, "[")]
+    return [one for one in events if document.is_at(one.value, "[") or (key and not _is_switch(document, one))]
+
+
+def _is_switch(document: JsonText, span: JsonSpan) -> bool:
+    return document.is_at(span.value, "t") or document.is_at(span.value, "f")
 
 
 def _list(document: JsonText, span: JsonSpan, what: str) -> list[JsonSpan]:

@@ -54,9 +54,14 @@ TOOLS = {
 
 
 def _is_sender(payload: Payload) -> bool:
-    """One of its three forms: see `protocol`. Other agents have no time in a payload of such a shape."""
+    """One of its three forms: see `protocol`. Other agents have no time in a payload of such a shape.
+
+    Grok's payloads have one, and the names of all three forms; they name a workspace as well.
+    """
+    if "workspaceRoot" in payload:
+        return False
     if isinstance(payload.get("timestamp"), int) and wire.text(payload, "sessionId"):
-        return "workspaceRoot" not in payload
+        return True
     if not wire.text(payload, "timestamp"):
         return False
     if wire.text(payload, protocol.LOCAL_KEY):
