@@ -186,16 +186,17 @@ def follow(folder: Path) -> Path:
         ) from error
     if not stat.S_ISDIR(found.st_mode):
         raise HooktrayError(f"{folder}: this link leads to {real}, which is not a folder", hint="remove the link")
-    if sys.platform != "win32":
-        if found.st_uid != os.getuid():
-            what = f"{folder}: this link leads to {real}, which belongs to user {found.st_uid}"
-            raise HooktrayError(what, hint="lead it to a folder of your own, or use --home DIR")
-        _require_private(folder, real)
+    if sys.platform != "win32" and found.st_uid != os.getuid():
+        what = f"{folder}: this link leads to {real}, which belongs to user {found.st_uid}"
+        raise HooktrayError(what, hint="lead it to a folder of your own, or use --home DIR")
+    _require_private(folder, real)
     return real
 
 
 def _require_private(folder: Path, real: Path) -> None:
     """Raises HooktrayError when another user may replace the target, or a link that leads there."""
+    if sys.platform == "win32":
+        return
     at, places = folder, [real, *real.parents]
     while is_link(at):  # `real` shows that there is no loop
         places += at.parents
@@ -212,6 +213,8 @@ def _require_private(folder: Path, real: Path) -> None:
 
 def _is_own_group(gid: int) -> bool:
     """Whether it is a group that has only this user, as most systems give each user one."""
+    if sys.platform == "win32":
+        return False
     import grp
     import pwd
 

@@ -92,6 +92,17 @@ def other_files(site: Site, agent: str, own: Path) -> tuple[Path, ...]:
 def connect_change(
     site: Site, path: Path, create: Callable[[], bytes], add: Transform, strip: Transform
 ) -> FileChange | None:
+    """The change of `_connect_change`. Raises HooktrayError for a path of ours that settings cannot hold."""
+    try:
+        return _connect_change(site, path, create, add, strip)
+    except UnicodeEncodeError as error:
+        what = f"{path}: the path of the relay is not UTF-8, which settings of agents have to be"
+        raise HooktrayError(what, hint="use a folder with another name: hooktray --home DIR connect") from error
+
+
+def _connect_change(
+    site: Site, path: Path, create: Callable[[], bytes], add: Transform, strip: Transform
+) -> FileChange | None:
     """The change that `add` makes to a settings file; None when the file needs none.
 
     If only our entries differ from what we wrote, the file gets exactly the bytes that we wrote.

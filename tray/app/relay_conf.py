@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from tray.execution.isolation import one_shot_command
 from tray.paths import Paths
 from tray.sources.configuration import write_atomic
@@ -17,6 +19,6 @@ def once_command(paths: Paths) -> tuple[str, ...]:
 
 
 def write(paths: Paths, without_tray: str) -> None:
-    text = f"without_tray={without_tray}\nonce={SEPARATOR.join(once_command(paths))}\n".encode()
+    text = os.fsencode(f"without_tray={without_tray}\nonce={SEPARATOR.join(once_command(paths))}\n")
     if not paths.relay_conf.exists() or paths.relay_conf.read_bytes() != text:
         write_atomic(paths.relay_conf, text)

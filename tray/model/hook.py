@@ -177,7 +177,8 @@ class Hook:
     key: str = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "key", f"{self.source.kind}:{self.source.path}#{self.name}")
+        key = f"{self.source.kind}:{self.source.path}#{self.name}"
+        object.__setattr__(self, "key", key if key.isascii() else key.encode("utf-8", "backslashreplace").decode())
 
     @property
     def is_imported(self) -> bool:
@@ -210,7 +211,7 @@ class Hook:
             for name in OMITTED_WHEN_EMPTY & part.keys():
                 if part[name] in ("", (), False, AsyncMode.NO):
                     del part[name]
-        return json.dumps(fields, sort_keys=True, ensure_ascii=False)
+        return _json(fields)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,7 +266,13 @@ def _typed(action: Action) -> Action:
     return action
 
 
+def _json(value: object) -> str:
+    """A byte of a path that is not UTF-8 is half a character in Python, and has an escape in JSON."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def digest(definition: str, files: Mapping[str, str], pinned: Mapping[str, str]) -> str:
     """The approved unit's name: SHA-256 over the definition and each file's and program's path and SHA-256."""
-    listing = json.dumps([definition, sorted(files.items()), sorted(pinned.items())], ensure_ascii=False)
+    listing = _json([definition, sorted(files.items()), sorted(pinned.items())])
     return hashlib.sha256(listing.encode()).hexdigest()
