@@ -173,8 +173,8 @@ class CallAudit:
     def _last_gap(self) -> float:
         """When an event may last have come that nothing of ours kept.
 
-        That is when entries were written into an agent's settings, when a relay answered by its table, and when it was seen
-        that rows could not be written down.
+        That is when entries were written into an agent's settings, when a relay answered by its table, and when it
+        was seen that rows could not be written down.
         """
         if (dropped := self._journal.dropped) != self._dropped:
             self._dropped, self._dropped_at = dropped, self._clock()
