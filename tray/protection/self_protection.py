@@ -159,7 +159,10 @@ class Protection:
     def _may_sweep(self, bare: str, cwd: str) -> bool:
         """Whether such a program may end the tray, or take a folder away that is above one of ours."""
         above = cwd.replace(os.sep, "/").rstrip("/") + "/"
-        return bool(ELSEWHERE.search(bare)) or any(place.startswith(above) for place in self.protected_paths.own)
+        if ELSEWHERE.search(bare):
+            return True
+        below = [place[len(above) :] for place in self.protected_paths.own if place.startswith(above)]
+        return any("." in bare.split() or one.split("/")[0].lower() in bare for one in below)
 
     def _findings(self, event: Event, tool: Tool) -> list[ProtectionFinding]:
         name = canonical(event.agent, tool.name)
