@@ -235,7 +235,7 @@ def changed_files(
 
 
 def _is_run(word: ShellWord, texts: Sequence[str], program: str) -> bool:
-    """Whether the word is the script that an interpreter runs: `python3 guard.py`."""
+    """Whether the word is the script that an interpreter runs."""
     place = next((number for number, text in enumerate(texts) if PurePath(text).name == program), 0)
     script = next((text for text in texts[place + 1 :] if not text.startswith("-")), "")
     return (

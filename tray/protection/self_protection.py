@@ -62,10 +62,10 @@ CHANGING = lazy_pattern(
     "append|apply|creat|delet|insert|modif|overwrit|remov|renam|replac|restor|truncat|unlink|upd|upload|writ"
 )
 WORD = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]+")
-# Programs that end processes, or take a folder away with all that is in it, whatever it is called.
+# Programs that end processes, or take a folder away with all that is in it. `rm -rf /` is refused by every `rm`.
 SWEEPING = lazy_pattern(
     r"\b(?:chattr|chgrp|chmod|chown|clean|docker|find|kill\w*|launchctl|loginctl|mount|move-item|mv|nerdctl|pkill"
-    r"|podman|rd|remove-item|rimraf|rmdir|rmsync|rmtree|rm|rsync|setfacl|shred|systemctl|trash|trash-put|umount"
+    r"|podman|rd|remove-item|rimraf|rmdir|rmsync|rmtree|rm(?!\s+-\w+\s+/$)|rsync|setfacl|shred|systemctl|trash|trash-put|umount"
     r"|unlink|wipe)\b"
 )
 # Without one of these such a program is about something below the agent's own folder.
@@ -143,7 +143,7 @@ class Protection:
         for word in self.words:
             if word in bare:
                 return True
-        if (self.page.port and str(self.page.port) in bare) or self._may_sweep(bare, cwd):
+        if (self.page.port and str(self.page.port) in bare) or (SWEEPING.search(bare) and self._may_sweep(bare, cwd)):
             return True
         for path in self.guards():
             *_, folder, file = f"//{path.lower()}".split("/")
@@ -157,11 +157,12 @@ class Protection:
         return any(PurePath(home).name in text for home in agent_homes(environment).values())
 
     def _may_sweep(self, bare: str, cwd: str) -> bool:
-        """Whether it may end the tray, or take a folder away that is above one of ours."""
-        if not SWEEPING.search(bare):
-            return False
+        """Whether such a program may end the tray, or take a folder away that is above one of ours."""
         above = cwd.replace(os.sep, "/").rstrip("/") + "/"
-        return bool(ELSEWHERE.search(bare)) or any(place.startswith(above) for place in self.protected_paths.own)
+        if ELSEWHERE.search(bare):
+            return True
+        below = [place[len(above) :] for place in self.protected_paths.own if place.startswith(above)]
+        return any("." in bare.split() or one.split("/")[0].lower() in bare for one in below)
 
     def _findings(self, event: Event, tool: Tool) -> list[ProtectionFinding]:
         name = canonical(event.agent, tool.name)
