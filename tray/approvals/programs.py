@@ -98,7 +98,9 @@ def require_file(word: str, path: str, *, is_script: bool) -> None:
     """Raise MissingError unless the program or script that a word names is there."""
     if not os.path.isfile(path):  # noqa: PTH113 - Path.is_file raises for some names
         what = "file" if is_script else "program"
-        raise MissingError(f"{word}: there is no such {what}", hint=f"it is looked for at {path}; {MISSING_HINT}")
+        raise MissingError(
+            f"{word}: there is no such {what}", hint=f"it is looked up in {PurePath(path).parent}; {MISSING_HINT}"
+        )
 
 
 def reads_code(argv: Sequence[str]) -> bool:
