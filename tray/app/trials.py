@@ -45,6 +45,7 @@ MISSING_MODULE = lazy_pattern(
     r"|Can't locate|No such file or directory|: not found|cannot open"
 )
 LIST_FILE_REMEDY = phrase("name the missing file under `files:`, or install the package")
+TRY_YOURS = phrase("`{command}` tries it with an event of yours")
 SHOW_REMEDY = phrase("`{command}` shows all of it")
 UNDO_REMEDY = phrase("`hooktray import-hooks {agent} --undo` puts it back into the agent's settings")
 
@@ -159,10 +160,6 @@ class Trials:
 DESCRIPTIONS = {
     TrialState.PASSED: phrase("Its test run went well"),
     TrialState.RUNNING: phrase("Its test run still goes on; `hooktray list` shows what comes of it"),
-    TrialState.UNMATCHED: phrase(
-        "It was not tried: no test event meets its matchers. Try it with yours: `hooktray test EVENT --hook NAME "
-        "--payload FILE`"
-    ),
 }
 
 
@@ -179,7 +176,9 @@ def run_trial(paths: Paths, stores: Stores, one: ApprovedHook, stop_signal: Hang
         project.mkdir()
         event = sample_event(one, environment=dict(os.environ), cwd=str(project))
         if event is None:
-            return TrialResult(state=TrialState.UNMATCHED)
+            command = f"hooktray test EVENT --hook {shlex.quote(one.hook.name)} --payload FILE"
+            lines = (say("It was not tried: no test event meets its matchers"), say(TRY_YOURS, command=command))
+            return TrialResult(state=TrialState.UNMATCHED, text="\n  ".join(lines))
         try:
             result = _outcome(stores, one, replace(event, id=os.urandom(16).hex()), stop_signal)
         except TrialCancelledError:
