@@ -70,11 +70,23 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "session end": TURN,
         "trust": "test_a_projects_hooks_run_only_in_a_folder_that_its_user_trusts",
     },
+    "droid": {
+        "context": "test_contexts_reach_the_model",
+        "stop": "test_a_hook_stops_the_agent_before_a_tool",
+        "session end": "test_the_end_of_a_session_arrives",
+        "trust": TRUSTS_ALL,
+    },
     "gemini-cli": {
         "context": "test_contexts_reach_the_model_and_notes_its_user",
         "needs you": TERMINAL,
         "session end": TERMINAL,
         "trust": "test_it_runs_hooks_only_in_a_folder_that_its_user_trusts",
+    },
+    "grok": {
+        "context": "test_contexts_reach_the_model",
+        "stop": "",  # at ends of turns only
+        "session end": "test_the_end_of_a_session_arrives",
+        "trust": TRUSTS_ALL,
     },
     "kimi-code": {
         "context": "test_a_context_reaches_the_model_and_nothing_else_is_added_to_the_prompt",
@@ -103,7 +115,9 @@ TRUSTED = {
     "codex": "each entry",
     "copilot-cli": "a project's folder",
     "cursor": "none",
+    "droid": "none",
     "gemini-cli": "folder",
+    "grok": "none",
     "kimi-code": "none",
     "opencode": "none",
     "qwen-code": "none",

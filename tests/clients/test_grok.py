@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+
 from clients.client import Session
 from clients.grok import CONFIG, GROK
 from clients.scenes import SCRIPTS, Scenes, Start

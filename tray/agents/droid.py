@@ -39,9 +39,7 @@ EVENTS: Mapping[str, EventSpec] = {
         after_the_fact=True,
         feedback_only=True,
     ),
-    "PreCompact": EventSpec(
-        kind=EventKind.COMPACT_BEFORE, can=Capability.DENY, timeout=TIMEOUT, subject="trigger"
-    ),
+    "PreCompact": EventSpec(kind=EventKind.COMPACT_BEFORE, can=Capability.DENY, timeout=TIMEOUT, subject="trigger"),
     "PreToolUse": EventSpec(
         kind=EventKind.TOOL_BEFORE,
         can=Capability.ALLOW | Capability.REWRITE_INPUT | STOP,

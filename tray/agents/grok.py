@@ -128,8 +128,8 @@ class GrokProtocol(ShapedProtocol):
 
     def render(self, event: Event, decision: Decision) -> Answer:
         rewrite, given = decision.rewrite, event.tool.input if event.tool else {}
-        if rewrite and rewrite.target is Target.INPUT and "description" in given:
-            described = {"description": given["description"]} | dict(rewrite.value)
+        if rewrite and isinstance(rewrite.value, Mapping) and "description" in given and event.name == "PreToolUse":
+            described = {"description": given["description"], **rewrite.value}
             decision = replace(decision, rewrite=Rewrite(target=Target.INPUT, value=described))
         return super().render(event, decision)
 

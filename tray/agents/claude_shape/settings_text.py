@@ -185,7 +185,7 @@ def _hooks(document: JsonText, key: str) -> JsonSpan | None:
 
 
 def _events(document: JsonText, hooks: JsonSpan | None, key: str) -> list[JsonSpan]:
-    """The events of the file. Switches are beside them; without `key`, so are other settings: only lists are events."""
+    """The events of the file. Switches may be beside them; without `key`, other settings, too."""
     events = document.children(hooks.value) if hooks else []
     return [one for one in events if document.is_at(one.value, "[") or (key and not _is_switch(document, one))]
 
