@@ -151,7 +151,7 @@ def loaded(kind: str, path: str, text: str, folders: Collection[str]) -> Iterato
         if file:
             yield Load(path=file)
         elif not ("/" in name or found[0].startswith("require_relative")) or set(name) & set("*?[$"):
-            continue  # it is no path, or which file it is shows only when it runs
+            continue  # a name without a folder, or one that the script makes up
         elif text.count(PurePath(name).name) == 1:
             line = text.count("\n", 0, found.start("name")) + 1  # a name that comes again is looked for first
             certain = kind != "javascript" or "(" not in found[0] or "try" not in text

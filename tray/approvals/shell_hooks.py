@@ -116,7 +116,7 @@ def uncovered_words(hook: Hook, command: Command) -> tuple[str, ...]:
 
 
 def bare_commands(hook: Hook, command: Command) -> Iterator[str]:
-    """The names of programs that stand in the line. Raises ValueError when a quote is not closed."""
+    """The names of the line's programs that the shell looks up. Raises ValueError when a quote is not closed."""
     return (word.text for word in _bare_programs(command.line, _words(hook, command)))
 
 
