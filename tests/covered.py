@@ -54,6 +54,7 @@ ELSEWHERE = {  # modules whose tests have another name, or are in another folder
     "approvals/controls.py": "approvals/test_undo ipc/test_slash_command desktop/test_presenter",
     "approvals/command_words.py": "approvals/test_inspection approvals/test_command_resolver",
     "approvals/python_imports.py": "approvals/test_checks approvals/test_user_packages",
+    "approvals/script_files.py": "approvals/test_covered_files",
     "approvals/search_path.py": "approvals/test_search_path approvals/test_found_programs",
     "cli/autostart.py": "desktop/test_autostart",
     "cli/doctor.py": "app/test_checks",

@@ -191,8 +191,9 @@ def test_what_a_script_loads_or_names_beside_itself_is_found(
 
 LACKS = {
     "sourced": ("g.sh", '. "$(dirname "$0")/gone.sh"', True),
-    "esm": ("g.mjs", "import x from './gone.sh'", False),
-    "ruby": ("g.rb", "require_relative 'gone.sh'", False),
+    "esm": ("g.mjs", "import x from './gone.sh'", True),
+    "ruby": ("g.rb", "require_relative './gone.sh'", True),
+    "require in a try": ("g.cjs", "try { require('./gone.sh') } catch {}", False),
 }
 
 
@@ -205,6 +206,12 @@ def test_a_file_that_a_script_loads_and_that_is_not_there_is_named_with_its_line
     (problem,) = seen(tmp_path, script).problems
 
     assert (problem.name, problem.line, problem.certain) == (str(tmp_path / "gone.sh"), 2, sure)
+
+
+def test_a_dot_in_a_program_of_another_language_loads_nothing(tmp_path: Path) -> None:
+    tree(tmp_path, {"g.sh": "jq -e 'any(.[]; . as $word | $line | startswith($word))'\n"})
+
+    assert seen(tmp_path, "g.sh").problems == ()
 
 
 def test_a_file_that_is_tested_for_may_be_missing(tmp_path: Path) -> None:

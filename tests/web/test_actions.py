@@ -127,6 +127,19 @@ def test_a_setting_that_loosens_a_gate_is_confirmed_like_a_hook(entered: Site) -
     assert entered.house.catalog.without_tray() == "allow"
 
 
+def test_the_review_on_the_page_begins_with_what_is_not_covered(entered: Site) -> None:
+    folder = entered.house.paths.config.parent
+    (folder / "rules.json").write_text("[]")
+    state = entered.house.hook(
+        "rules", on="tool_before", script="exit 0", command="./rules.sh ./rules.json", approved=False
+    )
+
+    asked = entered.get(f"/confirm/approve?of={hook_id(state.key)}").decode()
+
+    first, declared = asked.index("Not covered by an approval"), asked.index('<pre class="declared"')
+    assert first < asked.index(f"{folder}/rules.json", first) < declared
+
+
 @pytest.mark.parametrize(("act", "granted"), [("allow", ["done"]), ("dismiss", [])])
 def test_what_the_command_line_asked_for_is_allowed_or_dismissed(entered: Site, act: str, granted: list[str]) -> None:
     done: list[str] = []

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tray.approvals import guarded_settings
-from tray.approvals.checks import describe
+from tray.approvals.checks import describe, missing_files
 from tray.approvals.command_words import Stamp
 from tray.approvals.guarded_settings import GuardedSetting
 from tray.approvals.identity import reconcile
@@ -377,7 +377,7 @@ def _with_positions(hooks: Sequence[Hook]) -> Iterator[tuple[Hook, tuple[int, in
 
 def _first_problem(inspection: Inspection) -> str:
     """The first thing that its scripts need and that is missing; "" for none."""
-    return next((describe(problem) for problem in inspection.found.problems if problem.certain), "")
+    return next((describe(problem) for problem in missing_files(inspection) if problem.certain), "")
 
 
 def _state(key: str, digest: str, in_force: str, ledger_state: LedgerState) -> ApprovalState:

@@ -63,8 +63,18 @@ def problems(inspection: Inspection) -> tuple[ScriptProblem, ...]:
     hook = inspection.bundle.hook
     if not isinstance(hook.action, Command):
         return ()
-    missing = (one for one in inspection.found.problems if one.name not in inspection.bundle.contents)
-    return (*missing, *_mode_problems(inspection), *_syntax_problems(inspection))
+    return (*missing_files(inspection), *_mode_problems(inspection), *_syntax_problems(inspection))
+
+
+def missing_files(inspection: Inspection) -> Iterator[ScriptProblem]:
+    """What its scripts load and that is not there; finding that starts no program."""
+    hook, bundle = inspection.bundle.hook, inspection.bundle
+    yield from (one for one in inspection.found.problems if one.name not in bundle.contents)
+    with contextlib.suppress(ValueError):
+        for entry in entries_of(hook, hook.action) if isinstance(hook.action, Command) else ():
+            content = bundle.contents.get(entry.path, b"")
+            if content and language(entry.path, content[:HEAD]) == "python":
+                yield from _python_problems(inspection, entry, content)
 
 
 def blocking_problem(inspection: Inspection) -> str:
@@ -122,7 +132,7 @@ def _mode_problems(inspection: Inspection) -> Iterator[ScriptProblem]:
 
 
 def _syntax_problems(inspection: Inspection) -> Iterator[ScriptProblem]:
-    """The syntax errors of its scripts that a shell with `-n` or Python reports, and what Python would not find."""
+    """The syntax errors of its scripts that a shell with `-n` reports."""
     hook = inspection.bundle.hook
     assert isinstance(hook.action, Command)
     with contextlib.suppress(ValueError):
@@ -134,8 +144,6 @@ def _syntax_problems(inspection: Inspection) -> Iterator[ScriptProblem]:
                 yield ScriptProblem(
                     kind=ScriptProblemKind.SYNTAX, name=error, script=entry.path, certain=name in SHELLS
                 )
-            elif content and language(entry.path, content[:HEAD]) == "python":
-                yield from _python_problems(inspection, entry, content)
 
 
 def _python_problems(inspection: Inspection, entry: EntryPoint, content: bytes) -> Iterator[ScriptProblem]:

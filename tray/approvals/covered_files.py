@@ -200,7 +200,7 @@ class _Search:
             if one.is_missing:
                 self._watched[_folder(path)] = None
                 self._problems[one.path] = ScriptProblem(
-                    kind=ScriptProblemKind.FILE, name=one.path, script=path, line=one.line, certain=kind == "shell"
+                    kind=ScriptProblemKind.FILE, name=one.path, script=path, line=one.line, certain=one.certain
                 )
             elif one.is_fixed or not _is_within(one.path, root):
                 self._outside[one.path] = None

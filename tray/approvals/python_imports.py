@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
-from pathlib import Path, PurePath
+from pathlib import Path
 
 REMOVED_MODULES = {"asynchat", "asyncore", "distutils", "imp", "smtpd"}  # of older standard libraries
 STANDARD = frozenset(sys.stdlib_module_names) | REMOVED_MODULES
@@ -23,22 +23,26 @@ def missing_imports(
 
     Raises SyntaxError or ValueError when Python cannot read it.
     """
-    installed = _installed_for(program)
     tree = ast.parse(text)
-    if installed is None or any(mark in text for mark in OTHER_PLACES):
-        return
-    beside = {part for path in covered for part in (*PurePath(path).parts, PurePath(path).stem)}
+    folders = {_folder(script), *(_folder(path) for path in covered)}
+    installed = None if any(mark in text for mark in OTHER_PLACES) else _installed_for(program)
     for node in tree.body:
         names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and not node.level and node.module:
             names = [node.module]
         for name in names:
             root = name.split(".")[0]
-            if root not in STANDARD | beside and not _holds(installed, root) and not _holds([_folder(script)], root):
+            if root in STANDARD or _holds(folders, name):
+                continue
+            if _holds([_folder(script)], root):
+                yield name, node.lineno, False
+            elif installed is not None and not _holds(installed, root):
                 yield name, node.lineno, _holds(_user_packages(program), root)
 
 
-def _holds(folders: Iterable[Path | str], name: str) -> bool:
+def _holds(folders: Iterable[Path | str], module: str) -> bool:
+    """Whether one of the folders has this module: a file of any ending, or a folder."""
+    name = module.replace(".", "/")
     return any(any(Path(folder).glob(pattern)) for folder in folders for pattern in (name, f"{name}.*"))
 
 

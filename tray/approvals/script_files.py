@@ -102,6 +102,7 @@ class Load:
     line: int = 0
     is_fixed: bool = False
     is_missing: bool = False
+    certain: bool = True  # that it is needed
 
 
 def is_interpreter(path: str) -> bool:
@@ -149,9 +150,12 @@ def loaded(kind: str, path: str, text: str, folders: Collection[str]) -> Iterato
         file = next(filter(os.path.isfile, (absolute(one, _folder(path)) for one in names)), "")
         if file:
             yield Load(path=file)
-        elif text.count(PurePath(name).name) == 1 and not set(name) & set("*?[$"):  # else it looks for it first
-            line = text.count("\n", 0, found.start("name")) + 1
-            yield Load(path=absolute(name, _folder(path)), line=line, is_missing=True)
+        elif not ("/" in name or found[0].startswith("require_relative")) or set(name) & set("*?[$"):
+            continue  # a name without a folder, or one that the script makes up
+        elif text.count(PurePath(name).name) == 1:
+            line = text.count("\n", 0, found.start("name")) + 1  # a name that comes again is looked for first
+            certain = kind != "javascript" or "(" not in found[0] or "try" not in text
+            yield Load(path=absolute(name, _folder(path)), line=line, is_missing=True, certain=certain)
 
 
 def named(path: str, text: str) -> Iterator[str]:

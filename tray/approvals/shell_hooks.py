@@ -422,7 +422,7 @@ def uncovered_words(hook: Hook, command: Command) -> tuple[str, ...]:
 
 
 def bare_commands(hook: Hook, command: Command) -> Iterator[str]:
-    """The names of programs that the shell looks up. Raises ValueError when a quote is not closed."""
+    """The names of the line's programs that the shell looks up. Raises ValueError when a quote is not closed."""
     return (field.text for field in _bare_programs(hook, command))
 
 
