@@ -134,7 +134,7 @@ AGENT = replace(
             "Write": NativeTool("Create"),
         },
         marks=Marks(
-            keys=("permission_mode",),
+            transcript=".factory",
             is_sender=_is_sender,
             yields=True,
             is_alike=shaped_marks(SHAPE).is_alike,
