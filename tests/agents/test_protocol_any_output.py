@@ -92,11 +92,12 @@ def test_reading_never_raises_and_what_was_read_can_be_answered(
         assert hook_output == HookOutput(problem=hook_output.problem)
         assert answer == neutral(event.agent, event.name, event.body)
     if hook_output.verdict is Verdict.ALLOW:
-        assert dialect in ("claude-code", "starchild")
+        assert dialect in ("claude-code", "droid", "starchild")
         assert b"allow" in said or b"approve" in said
     if hook_output.rewrite is not None and hook_output.rewrite.target is Target.INPUT:
         assert isinstance(hook_output.rewrite.value, dict)
     reads_stderr = dialect in ("gemini-cli", "qwen-code")
-    has_answer = b"{" in said if dialect == "claude-code" else reads_stderr and b"{" in said + stderr
+    reads_any = dialect in ("claude-code", "droid", "grok")
+    has_answer = b"{" in said if reads_any else reads_stderr and b"{" in said + stderr
     if code in (None, -9) or (code == 127 and not has_answer):
         assert hook_output.problem

@@ -84,7 +84,7 @@ def _pip(row: Row, version: str, folder: Path) -> list[str]:
 
 def _newest(row: Row) -> str:
     if row["registry"] == "pypi" or row.get("held"):
-        return row["version"]
+        return str(row["version"])
     return _run([*_npm_program(), "view", row["package"], "version"]).strip()
 
 

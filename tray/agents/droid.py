@@ -135,7 +135,7 @@ AGENT = replace(
         },
         also_does={"ApplyPatch": ("Write",)},
         marks=Marks(
-            keys=("permission_mode",),
+            transcript=".factory",
             is_sender=_is_sender,
             yields=True,
             is_alike=shaped_marks(SHAPE).is_alike,

@@ -42,7 +42,6 @@ SENDERS_BY_KEY: Mapping[str, tuple[str, ...]] = {
     "hookName": ("cline",),
     "model": ("codex",),
     "opencode_plugin": ("opencode",),
-    "permission_mode": ("droid",),
     "stepIdx": ("antigravity",),
     "timestamp": ("copilot-cli", "gemini-cli", "qwen-code"),
     "turn_id": ("codex",),
@@ -51,6 +50,7 @@ SENDERS_BY_KEY: Mapping[str, tuple[str, ...]] = {
 
 # The agents by the words in a transcript's path that may do so.
 SENDERS_BY_TRANSCRIPT: Mapping[str, str] = {
+    ".factory": "droid",
     "rollout-": "codex",
 }
 

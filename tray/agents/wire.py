@@ -216,14 +216,14 @@ def texts(fields: Mapping[str, Any], keys: Collection[str]) -> dict[str, str]:
     return found
 
 
-def has_texts(*keys: str) -> Callable[[Mapping[str, Any]], bool]:
-    """A test whether a payload has a text under each of these keys."""
+def has_texts(*keys: str, capital: str = "") -> Callable[[Mapping[str, Any]], bool]:
+    """A test whether a payload has a text under each of these keys, and at `capital` one that begins with a capital."""
 
     def is_alike(payload: Mapping[str, Any]) -> bool:
         for key in keys:  # noqa: SIM110 - a plain loop: it runs for every event
             if not isinstance(payload.get(key), str):
                 return False
-        return True
+        return not capital or payload[capital][:1].isupper()
 
     return is_alike
 

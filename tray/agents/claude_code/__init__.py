@@ -60,13 +60,6 @@ def _is_condition_met(match: Match, event: Event, names: ToolNames, search: Patt
     return conditions.is_met(match, event, names, search)
 
 
-SHAPE_TEXTS = wire.has_texts("hook_event_name", "session_id", "transcript_path", "cwd")
-
-
-def _is_alike(payload: Payload) -> bool:
-    return SHAPE_TEXTS(payload) and payload["hook_event_name"][:1].isupper()
-
-
 def _is_certain(payload: Payload, environment: Variables) -> bool:
     """The transcript is …/projects/<folder>/<session>.jsonl, or a variable of its hooks names the session."""
     session = wire.text(payload, "session_id")
@@ -88,7 +81,7 @@ AGENT = Agent(
     tools={"NotebookEdit": NativeTool("NotebookEdit"), "Task": NativeTool("Agent")},
     older_tools={"KillBash": "TaskStop", "KillShell": "TaskStop"},
     marks=Marks(
-        is_alike=_is_alike,
+        is_alike=wire.has_texts("hook_event_name", "session_id", "transcript_path", "cwd", capital="hook_event_name"),
         is_certain=_is_certain,
         event_names=lazy_pattern(r"[A-Z]\w*"),
     ),
