@@ -85,6 +85,8 @@ def _spans(text: str, names: Collection[str]) -> list[_SecretSpan]:
             found += _command_spans(text, program, argument)
     if named := find_names(text, low, present):
         found += _named_spans(text, named, _title_spans(text, names))
+    if not found:
+        return found
     return _merge_spans(_outside_masks(text, found) if "[masked " in text else found)
 
 
