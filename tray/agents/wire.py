@@ -217,10 +217,10 @@ def texts(fields: Mapping[str, Any], keys: Collection[str]) -> dict[str, str]:
 
 
 def has_texts(*keys: str, capital: str = "") -> Callable[[Mapping[str, Any]], bool]:
-    """A test whether a payload has a text under each of these keys, and at `capital` one that begins with a capital."""
+    """A test whether a payload has a text under each of these keys; that of `capital` begins with a capital."""
 
     def is_alike(payload: Mapping[str, Any]) -> bool:
-        for key in keys:  # noqa: SIM110 - a plain loop: it runs for every event
+        for key in keys:  # a plain loop: it runs for every event
             if not isinstance(payload.get(key), str):
                 return False
         return not capital or payload[capital][:1].isupper()
