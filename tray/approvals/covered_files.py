@@ -18,6 +18,7 @@ from tray.approvals.command_words import SYSTEM_FOLDERS
 from tray.approvals.script_files import SCRIPT_SIZE, language, script_text
 from tray.errors import HooktrayError
 from tray.execution.script import HEAD
+from tray.files import file_head
 from tray.lazy_dataclass import dataclass
 
 FOLDER_FILES, FOLDER_SIZE = 200, 5 * 1024 * 1024  # of a folder that is taken whole
@@ -174,8 +175,7 @@ class _Search:
 
     def _read(self, path: str, root: str, folders: dict[str, None]) -> Iterator[str]:
         """The files that one script loads or names; those that it loads are covered, whatever writes to them."""
-        with Path(path).open("rb") as file:
-            head = file.read(HEAD)
+        head = file_head(path, HEAD)
         kind = language(path, head)
         if not kind or os.path.getsize(path) > SCRIPT_SIZE:  # noqa: PTH202
             return

@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
+from tray.files import user_file
+
 REMOVED_MODULES = {"asynchat", "asyncore", "distutils", "imp", "smtpd"}  # of older standard libraries
 STANDARD = frozenset(sys.stdlib_module_names) | REMOVED_MODULES
 # What says that the script brings modules from elsewhere: PEP 723, or a search path of its own.
@@ -28,7 +30,11 @@ def missing_imports(
     installed = None if any(mark in text for mark in OTHER_PLACES) else _installed_for(program)
     for node in tree.body:
         names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
-        if isinstance(node, ast.ImportFrom) and not node.level and node.module:
+        if isinstance(node, ast.ImportFrom) and node.module:
+            if node.level:
+                if not _holds([Path(script).parents[node.level - 1]], node.module):
+                    yield node.module, node.lineno, False
+                continue
             names = [node.module]
         for name in names:
             root = name.split(".")[0]
@@ -57,7 +63,7 @@ def _installed_for(program: str) -> tuple[Path, ...] | None:
     config = prefix / "pyvenv.cfg"
     folders = list(_packages(prefix))
     try:
-        text = config.read_text() if config.is_file() else ""
+        text = user_file(config).decode() if config.is_file() else ""
     except (OSError, ValueError):
         return None
     if not text or re.search(r"include-system-site-packages\s*=\s*true", text, re.IGNORECASE):
@@ -83,7 +89,7 @@ def _linked(folders: Iterable[Path]) -> Iterator[Path]:
     """The folders that `.pth` files add."""
     for file in (file for folder in folders for file in folder.glob("*.pth")):
         try:
-            lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+            lines = user_file(file).decode("utf-8", "replace").splitlines()
         except OSError:
             continue
         yield from (

@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator
-from pathlib import Path, PurePath
+from pathlib import PurePath
 
 from tray.agents.placeholders import folder_variables
 from tray.approvals.command_words import SYSTEM_FOLDERS, absolute
 from tray.approvals.script_start import parse_shebang
 from tray.execution.script import VERSION, interpreter_name
+from tray.files import file_head
 from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
 
@@ -201,8 +202,7 @@ def package_file(path: str, root: str) -> str:
     for one in PurePath(path).parents:
         file = str(one / "package.json")
         if os.path.isfile(file):  # noqa: PTH113
-            with Path(file).open(encoding="utf-8", errors="replace") as opened:
-                text = opened.read(SCRIPT_SIZE)
+            text = file_head(file, SCRIPT_SIZE).decode("utf-8", "replace")
             return file if re.search(r'"(?:type|imports|exports)"\s*:', text) else ""
         if str(one) == root:
             break

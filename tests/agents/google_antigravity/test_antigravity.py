@@ -43,7 +43,11 @@ def test_the_neutral_answers_are_its_own_and_an_unknown_event_gets_silence() -> 
 
 def test_what_is_said_before_a_tool() -> None:
     event = sampled("antigravity", "PreToolUse")
-    said = {verdict: render(event, Decision(verdict=verdict, reason="no")).stdout for verdict in Verdict}
+    said = {
+        verdict: render(event, Decision(verdict=verdict, reason="no")).stdout
+        for verdict in Verdict
+        if verdict >= Verdict.ABSTAIN
+    }
 
     assert said == {
         Verdict.ABSTAIN: b'{"decision":"ask"}',
