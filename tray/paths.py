@@ -198,7 +198,7 @@ def _require_private(folder: Path, real: Path) -> None:
     if sys.platform == "win32":
         return
     at, places = folder, [real, *real.parents]
-    while is_link(at):  # `real` shows that there is no loop
+    while is_link(at):  # it has no loop: `real` was found
         places += at.parents
         target = at.parent / os.readlink(at)  # noqa: PTH115 - the text of the link
         at = Path(os.path.realpath(target.parent), target.name)

@@ -233,7 +233,7 @@ def _require_program(hook: Hook, command: Command) -> None:
 
 
 def _listed(hook: Hook, command: Command) -> Iterator[str]:
-    """What its `files:` say."""
+    """The files that its `files:` name."""
     for pattern in hook.files:
         whole = Path(absolute(pattern, command.folder))
         fixed = Path(*_plain_parts(whole))

@@ -36,7 +36,7 @@ ALL_WRAPPERS = (
         "taskset unshare valgrind watch"
     )
 )
-OWN_VALUES = {"env": word_set("-C -S -u --chdir --split-string --unset")}  # options whose value is no command
+OWN_VALUES = {"env": word_set("-C -S -u --chdir --split-string --unset")}  # options whose value is not a command
 FIND_ACTIONS = word_set("-exec -execdir -ok -okdir")  # of find
 EVALUATORS = word_set("eval trap")
 SOURCE_COMMANDS = word_set(". source")

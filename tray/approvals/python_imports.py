@@ -14,7 +14,7 @@ from tray.files import user_file
 
 REMOVED_MODULES = {"asynchat", "asyncore", "distutils", "imp", "smtpd"}  # of older standard libraries
 STANDARD = frozenset(sys.stdlib_module_names) | REMOVED_MODULES
-# What says that the script brings modules from elsewhere: PEP 723, or a search path of its own.
+# What shows that the script brings modules from elsewhere: PEP 723, or a search path of its own.
 OTHER_PLACES = ("# /// script", "sys.path", "addsitedir")
 
 

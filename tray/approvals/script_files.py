@@ -198,7 +198,7 @@ def search_path(path: str, text: str) -> Iterator[str]:
 
 
 def package_file(path: str, root: str) -> str:
-    """The nearest `package.json`, if it says how Node loads a script; "" for none."""
+    """The nearest `package.json`, if it sets how Node loads a script; "" for none."""
     for one in PurePath(path).parents:
         file = str(one / "package.json")
         if os.path.isfile(file):  # noqa: PTH113

@@ -65,7 +65,7 @@ class SearchPath:
 
 
 def login_path(environment: Mapping[str, str]) -> str:
-    """What the user's login shell has in PATH; "" when it does not say."""
+    """What the user's login shell has in PATH; "" when that is not known."""
     shell = environment.get("SHELL", "")
     if os.name == "nt" or Path(shell).name not in LOGIN_SHELLS or not Path(shell).is_absolute():
         return ""

@@ -62,7 +62,7 @@ def remove(
 ) -> bytes:
     """The text without the tables that the predicate is true for, and without the blank line before each.
 
-    With `keeps_comments`, lines stay that somebody wrote into a table of ours.
+    With `keeps_comments`, lines that a person wrote into a table of ours stay.
     """
     found = tables(text, path, key)
     removed = {index for index, table in enumerate(found) if predicate(table)}

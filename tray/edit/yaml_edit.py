@@ -117,7 +117,7 @@ def remove(
 ) -> bytes:
     """The text without the items that are ours; a list of nothing else goes with them, unless a comment is in it.
 
-    With `keeps_comments`, lines stay that somebody wrote into an item of ours.
+    With `keeps_comments`, lines that a person wrote into an item of ours stay.
     """
     existing = items(text, path, key)
     source, bom, _newline = _decoded(text)

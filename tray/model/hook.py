@@ -124,7 +124,7 @@ class Rule:
 
 # Fields under the names that definitions in ledgers have: another name would be another digest.
 STORED_NAMES = {"async_mode": "aside", "background_seconds": "background"}
-NOTED = "noted"  # beside a definition in the ledger: what an approval notes, which is no part of the definition
+NOTED = "noted"  # beside a definition in the ledger: what an approval notes, which is not part of the definition
 # What came after the first approvals: left out of a definition where it has its default, so that those still hold.
 OMITTED_WHEN_EMPTY = frozenset(
     {"aside", "condition", "continue_on_block", "once", "owner", "root", "skill", "status", "subagent"}

@@ -52,7 +52,7 @@ def changed_folders(
             continue
         if not protected.kind(path, cwd) and _takes_away(word, texts, name, cwd, protected):
             is_wide = f"{protected.home}/".startswith(protected.absolute(path, cwd).rstrip("/") + "/")
-            # The user's own hooks, which a denial passes over, have their say about the home and what is above it.
+            # The user's own hooks, which a denial passes over, judge the home and what is above it.
             yield _finding(path, cwd, protected, Verdict.DENY if name in WRITERS and not is_wide else Verdict.ASK)
     for path in (*_emptied_folders(texts, program), *_shared_folders(texts, program)):
         if protected.kind(path, cwd) or protected.contains_protected(path, cwd):

@@ -171,7 +171,7 @@ def _is_named_secret(text: str, name: re.Match[str], value: re.Match[str]) -> bo
     if name["bare"] and not quoted and not _is_flag(text, name.start()) and text[value.start() - 1] != "=":
         return len(shown) >= 6 and not shown.isalpha() and not shown.isdigit() and _is_secret(shown, True, False)
     strong = not name["weak"]
-    # NAME=value without spaces is an assignment of a shell, so `a.b` is no expression there.
+    # NAME=value without spaces is an assignment of a shell, so `a.b` is not an expression there.
     literal = quoted or (strong and name[0].isupper() and text[value.start() - 1] == "=")
     return _is_secret(shown, strong, literal)
 
