@@ -73,9 +73,12 @@ def ask(product: Product, requirement: Requirement) -> subprocess.CompletedProce
     case = requirement.case
     assert case is not None
     number, name = requirement.number, hook_name(requirement)
-    session = {"session_id": number, "conversation_id": number} if isinstance(case, Answers) else {}
     environment = {"REQUIREMENT": number, "HOOK": name}
-    done = product.ask(case.agent, case.event, {**session, **case.sent()}, env=environment)
+    if isinstance(case, Reads):
+        done = product.send(case.agent, case.event, case.sent(), env=environment)
+    else:
+        session = {"session_id": number, "conversation_id": number}
+        done = product.ask(case.agent, case.event, {**case.sent(), **session}, env=environment)
     asked = product.home / f"{number}.stdin"
     wait(asked.exists, 60, f"the hook for {number} has run")
     return done
