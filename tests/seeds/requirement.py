@@ -127,10 +127,10 @@ class Requirement:
 # Where each format has its hooks, and a document with one hook for an event.
 SOURCES: Mapping[str, tuple[str, Callable[[str, Mapping[str, Any]], str]]] = {
     "claude-code": (
-        ".claude/settings.json",
+        "settings.json",
         lambda event, more: json.dumps({"hooks": {event: [{"hooks": [{**HANDLER, **more}]}]}}),
     ),
-    "shelley": ("hooks/{event}", lambda event, more: "#!/bin/sh\n"),
+    "shelley": ("hooks/{event}", lambda event, more: f"#!/bin/sh\n{more.get('command', ':')}\n"),
     "starchild": (
         "config/shell_hooks.yaml",
         lambda event, more: json.dumps({"hooks": [{"event": event, "command": "true", **more}]}),
@@ -145,18 +145,21 @@ SOURCES: Mapping[str, tuple[str, Callable[[str, Mapping[str, Any]], str]]] = {
 @cache
 def declared(dialect: str, event: str, entry: str) -> Hook:
     """The hook that the format's own reader makes of one with these keys, a text of JSON."""
-    place, write = SOURCES[dialect]
     reader = AGENTS[dialect].reader
     assert reader
     with TemporaryDirectory() as folder:
-        path = Path(folder, place.format(event=event))
-        path.parent.mkdir(parents=True)
-        path.write_text(write(event, json.loads(entry)))
-        path.chmod(0o755)
-        source = Path(folder, "hooks") if dialect == "shelley" else path
-        source = path.parent if dialect == "x-code" else source
-        (hook,) = reader().read(source, (), {}).hooks
+        (hook,) = reader().read(source(Path(folder), dialect, event, json.loads(entry)), (), {}).hooks
     return hook
+
+
+def source(folder: Path, dialect: str, event: str, entry: Mapping[str, Any]) -> Path:
+    """What a source of the format names: a new file in this folder with one hook, or the folder of that file."""
+    place, write = SOURCES[dialect]
+    path = folder / place.format(event=event)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(write(event, entry))
+    path.chmod(0o755)
+    return {"shelley": folder / "hooks", "x-code": path.parent}.get(dialect, path)
 
 
 def event_of(agent: str, name: str, payload: Mapping[str, Any]) -> Event:
