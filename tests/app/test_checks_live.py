@@ -13,7 +13,7 @@ from house import House
 
 from tray.app.checks.live import LiveDoctor
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="scripts for a POSIX shell")
+by_shell = pytest.mark.skipif(sys.platform == "win32", reason="scripts for a POSIX shell")
 
 
 @pytest.fixture
@@ -43,6 +43,7 @@ def test_the_report_is_a_file_of_the_users_alone(house: House, doctor: LiveDocto
     assert "hook: guard" in path.read_text()
 
 
+@by_shell
 def test_typed_it_tries_each_hook_in_force_on_a_test_event(house: House, doctor: LiveDoctor) -> None:
     house.hook("guard", on="tool_before", script="cat >/dev/null; echo no >&2; exit 2")
     house.hook("silent", on="turn_end", script="cat >/dev/null; exit 3")
@@ -56,6 +57,7 @@ def test_typed_it_tries_each_hook_in_force_on_a_test_event(house: House, doctor:
     assert not (house.root / "ran").exists()
 
 
+@by_shell
 def test_typed_it_answers_before_a_slow_hook_has_ended_and_the_next_call_has_the_rest(
     house: House, doctor: LiveDoctor
 ) -> None:
