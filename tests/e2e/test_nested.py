@@ -103,6 +103,28 @@ def test_an_agent_below_a_hook_is_guarded_by_every_hook_but_that_one(nest: Nest,
     assert (gates["starter"], nest.count("starter")) == ("nested", 1)
 
 
+def test_a_model_call_from_a_hook_of_model_calls_asks_every_hook_but_that_one(nest: Nest) -> None:
+    model_call = {"event": "pre_llm_call", "session_id": "s", "cwd": "/", "system": "s", "last_user_message": "outer"}
+    payload, script = nest.folder / "inner.json", nest.folder / "inner.sh"
+    payload.write_text(json.dumps(model_call | {"last_user_message": "is this a secret?"}))
+    script.write_text(
+        f"{shlex.join(nest.live.relay_argv('starchild', 'pre_llm_call'))} <{payload} >{nest.folder}/said.tmp\n"
+        f"mv {nest.folder}/said.tmp {nest.folder}/said\n"
+    )
+    judge = f"cat >/dev/null; echo run >>{nest.folder}/judge-runs; sh {script}"
+    nest.house.hook("judge", on="model_before", script=judge, timeout=LONG)
+    deny = """echo '{"decision":"block","reason":"the guard says no"}'"""
+    nest.house.hook("guard", on="model_before", matcher="secret", script=f"cat >/dev/null; {deny}")
+    nest.live.start()
+
+    nest.live.relay("starchild", "pre_llm_call", model_call)
+
+    wait((nest.folder / "said").exists, LONG, "the inner answer")
+    assert json.loads((nest.folder / "said").read_text())["decision"] == "block"
+    assert nest.gates("is this a secret?") == {"judge": "nested", "guard": ""}
+    assert nest.count("judge") == 1
+
+
 def test_the_same_holds_when_one_shot_engines_judge(nest: Nest) -> None:
     relay_conf.write(nest.house.paths, "once")
     inner = nest.agent("inner", "start it; rm -rf x; mkfs y")

@@ -20,6 +20,9 @@ X_CODE = {
 }
 WRITE = {"name": "writeFile", "args": {"path": "src/foo.ts", "content": "..."}, "callId": "call_abc123"}
 TOKENS = {"inputTokens": 4321, "outputTokens": 567, "totalTokens": 4888}
+STARCHILD = {"session_id": "s", "agent_id": "a", "cwd": "/data/workspace"}
+DANGEROUS = {"tool_name": "bash", "tool_input": {"command": "rm -rf /"}}
+RESULT = {"tool_name": "bash", "tool_result": "the tool's result"}
 HEADERS = [["X-Exedev-Email", "user@example.com"]]
 CREATED = {"file_path": "/path/to/file.js", "content": "const x = 1;"}
 
@@ -30,6 +33,11 @@ def claude(event: str, **fields: Any) -> dict[str, Any]:
 
 def x_code(event: str, **fields: Any) -> dict[str, Any]:
     return {"event": event, **X_CODE, **fields}
+
+
+def starchild(event: str, **fields: Any) -> dict[str, Any]:
+    """The page names the fields; the values are of its own examples."""
+    return {"event": event, **STARCHILD, **fields}
 
 
 PRINTED: Mapping[tuple[str, str], Mapping[str, Any]] = {
@@ -109,6 +117,25 @@ PRINTED: Mapping[tuple[str, str], Mapping[str, Any]] = {
         "user_email": "you@example.com",
         "is_orchestrator": False,
     },
+    ("starchild", "pre_tool_call"): starchild("pre_tool_call", **DANGEROUS),
+    ("starchild", "post_tool_call"): starchild("post_tool_call", **RESULT),
+    ("starchild", "transform_tool_result"): starchild("transform_tool_result", **RESULT),
+    ("starchild", "pre_llm_call"): starchild(
+        "pre_llm_call", system="You are a guard.", last_user_message="does this leak a secret?", model="minimax-m3"
+    ),
+    ("starchild", "post_llm_call"): starchild("post_llm_call", model="minimax-m3"),
+    ("starchild", "on_outbound_message"): starchild(
+        "on_outbound_message", notification="the message with a private key", type="telegram"
+    ),
+    ("starchild", "on_completion_claim"): starchild(
+        "on_completion_claim",
+        goal="publish the site",
+        summary="the site is published",
+        response="I published it.",
+        tool_names=["read_file", "write_file", "bash"],
+    ),
+    ("starchild", "on_session_start"): starchild("on_session_start", status="begins"),
+    ("starchild", "on_session_end"): starchild("on_session_end", status="ends"),
     ("x-code", "SessionStart"): x_code("SessionStart"),
     ("x-code", "UserPromptSubmit"): x_code("UserPromptSubmit", prompt="Refactor X to do Y"),
     ("x-code", "PreToolUse"): x_code("PreToolUse", tool=WRITE),

@@ -104,7 +104,14 @@ class Product:
         env: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
         """What the agent's relay does with a payload: the sample of the event with these keys in it."""
-        body = json.loads(AGENTS[agent].protocol.sample(event)) | dict(payload or {})
+        return self.send(
+            agent, event, json.loads(AGENTS[agent].protocol.sample(event)) | dict(payload or {}), env=env
+        )
+
+    def send(
+        self, agent: str, event: str, body: Mapping[str, Any], *, env: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[bytes]:
+        """What the agent's relay does with this payload and nothing beside it."""
         words = () if AGENTS[agent].unnamed_event else (event,)  # as its entries have it
         argv: Sequence[str] = [str(self.paths.relay), agent, *words]
         return self.live.place.run(argv, env, input=json.dumps(body).encode(), timeout=200)

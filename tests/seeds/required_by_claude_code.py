@@ -6,8 +6,6 @@ from typing import Any
 
 from seeds.requirement import Answers, Reads, Requirement
 
-from tray.model.hook import Failure
-
 R = Requirement
 A = "claude-code"
 PRE, POST, PROMPT, STOP, SUBSTOP = "PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop", "SubagentStop"
@@ -86,8 +84,9 @@ ADVANCED = (
     ),
     shown(
         "A009",
-        "doctor names a script that is not valid shell",
+        "doctor names a script that is not valid shell, before and after its approval",
         "a_script_that_is_no_valid_shell_is_named_before_its_approval",
+        "a_script_that_is_no_valid_shell_is_broken_after_its_approval",
     ),
     shown(
         "A010",
@@ -186,19 +185,18 @@ ADVANCED = (
         why="what a model chooses to run nobody has approved",
         tests=AGENT_HOOK,
     ),
-    R(
-        number="A047",
-        text="an agent hook has the 120 s that its file says",
-        state="ruled out",
-        why="a model that reads files has a minute and 50 turns; a longer `timeout` gives a warning",
-        tests=("an_agent_hook_that_wants_more_than_a_minute_is_told_that_it_has_one",),
+    shown(
+        "A047",
+        "an agent hook has the 120 s that its file says",
+        "a_printed_agent_hook_has_the_time_that_its_file_says",
+        "a_question_to_a_model_has_all_of_the_hooks_time",
     ),
     shown("A048", "`once` runs a hook once in a session", *READ, "once_is_once_in_a_session"),
     shown(
         "A049",
         "`statusMessage` is shown while the hook runs",
         *READ,
-        "what_a_hook_wants_shown_is_shown_until_it_ends",
+        "the_menu_says_what_a_hook_does_just_now",
         "what_a_hook_wants_shown_stands_in_the_menu_and_the_tooltip_until_it_ends",
     ),
     *(
@@ -263,10 +261,10 @@ ADVANCED = (
     ),
     says(
         "A065",
-        "an allowed request may change permissions",
+        "the printed allow of a request, with its empty `updatedPermissions`, allows",
         REQUEST,
-        '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedPermissions":[{"type":"setMode","mode":"plan","destination":"session"}]}}}',
-        '"updatedPermissions":[',
+        '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedInput":{},"updatedPermissions":{},"message":"Reason","interrupt":false}}}',
+        '"behavior":"allow"',
     ),
     says(
         "A066",
@@ -343,6 +341,27 @@ ADVANCED = (
     shown("A087", "`async` counts for commands only", "async_counts_for_commands_only"),
     shown("A088", "a hook without a timeout has 600 s", *USUAL),
     *(reads(f"A{89 + at:03}", "TaskCompleted", key) for at, key in enumerate(TASK_KEYS)),
+    says(
+        "A092",
+        "an allowed request may change permissions",
+        REQUEST,
+        '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedPermissions":[{"type":"setMode","mode":"plan","destination":"session"}]}}}',
+        '"updatedPermissions":[',
+    ),
+    R(
+        number="A093",
+        text="agent hooks are for Stop and SubagentStop only",
+        state="ruled out",
+        why="Claude Code runs them wherever it asks a model, and so does Hooktray",
+        tests=("an_agent_hook_is_read_at_every_event_at_which_a_model_is_asked",),
+    ),
+    R(
+        number="A094",
+        text="hooks in frontmatter are for PreToolUse, PostToolUse and Stop only",
+        state="ruled out",
+        why="Claude Code takes each event there, and so does Hooktray",
+        tests=("a_skills_hooks_may_be_for_any_event",),
+    ),
 )
 
 COMMON = ("session_id", "transcript_path", "cwd", "permission_mode", "hook_event_name")
@@ -357,7 +376,7 @@ SCHEMAS = (
                 (POST, "tool_name"),
                 (POST, "tool_input"),
                 (POST, "tool_output"),
-                (POST, "tool_response"),
+                (POST, "hook_event_name"),
                 (PROMPT, "prompt"),
                 (STOP, "stop_hook_active"),
                 (SUBSTOP, "stop_hook_active"),
@@ -365,7 +384,7 @@ SCHEMAS = (
                 (END, "reason"),
                 (COMPACT, "trigger"),
                 (COMPACT, "custom_instructions"),
-                (NOTE, "message"),
+                (NOTE, "session_id"),
                 (NOTE, "hook_event_name"),
             )
         )
@@ -429,11 +448,12 @@ SCHEMAS = (
     ),
     R(
         number="C038",
-        text="stopReason beside a block is shown",
-        state="ruled out",
-        why="Claude Code takes it with `continue: false` only",
+        text="stopReason beside a block is shown to the user",
         case=Answers(
-            agent=A, event=STOP, out='{"decision":"block","reason":"no","stopReason":"halt"}', answer=BLOCKED
+            agent=A,
+            event=STOP,
+            out='{"decision":"block","reason":"no","continue":true,"stopReason":"Cannot stop yet"}',
+            answer={**BLOCKED, "systemMessage": "Cannot stop yet"},
         ),
     ),
     shown(
@@ -541,9 +561,16 @@ SCHEMAS = (
         case=Answers(agent=A, event=PRE, code=1, err='{"decision": "block", "reason": "Error occurred"}'),
     ),
     R(
-        number="C070",
-        text="onFailure block makes an error a refusal",
-        case=Answers(agent=A, event=PRE, code=1, policy=Failure.BLOCK, answer='"deny"'),
+        number="C076",
+        text="systemMessage is context for the model",
+        state="ruled out",
+        why="the other document and Claude Code itself show it to the user; context is `additionalContext`",
+        case=Answers(
+            agent=A,
+            event=STOP,
+            out='{"systemMessage":"Additional context"}',
+            answer={"systemMessage": "Additional context"},
+        ),
     ),
     shown("C071", "a model's answer that is no JSON fails and stops nothing", *GRACEFULLY),
     shown("C072", "a timeout of 30000 is read as milliseconds", "time_is_in_seconds_unless_that_cannot_be_meant"),

@@ -6,13 +6,10 @@ from typing import Any
 
 from seeds.requirement import Answers, Reads, Requirement
 
-from tray.model.hook import Failure
-
 R = Requirement
 A = "shelley"
 NEW, CHAT, END, SLASH, SYSTEM = "new-conversation", "chat-message", "end-of-turn", "slash/files", "system-prompt"
 FOO = "slash/foo"
-BLOCK = Failure.BLOCK
 CONNECTED = ("shelley_gets_its_four_executables_and_loses_them_again",)
 LISTED = ("each_executable_of_a_known_name_is_a_hook",)
 SLASHES = ("the_slash_command_puts_the_files_into_the_message",)
@@ -38,12 +35,12 @@ SHELLEY = (
     R(
         number="S05",
         text="a non-zero exit of chat-message aborts the message",
-        case=Answers(agent=A, event=CHAT, code=1, policy=BLOCK, exits=1, answer="failed"),
+        case=Answers(agent=A, event=CHAT, code=1, exits=1, answer="failed"),
     ),
     R(
         number="S06",
         text="output that cannot be read aborts the operation",
-        case=Answers(agent=A, event=CHAT, out="no json", policy=BLOCK, exits=1, answer="output"),
+        case=Answers(agent=A, event=CHAT, out="no json", exits=1, answer="output"),
     ),
     R(number="S07", text="a failing end-of-turn hook aborts nothing", case=Answers(agent=A, event=END, code=1)),
     R(
@@ -140,7 +137,7 @@ SHELLEY = (
     R(
         number="S28",
         text="a failing new-conversation hook aborts",
-        case=Answers(agent=A, event=NEW, code=1, policy=BLOCK, exits=1, answer="failed"),
+        case=Answers(agent=A, event=NEW, code=1, exits=1, answer="failed"),
     ),
     reads("S29", "chat-message has `message`", CHAT, "message"),
     reads("S30", "chat-message has `readonly.conversation_id`", CHAT, "readonly.conversation_id"),
@@ -155,7 +152,7 @@ SHELLEY = (
     R(
         number="S35",
         text="an identical message changes nothing",
-        case=Answers(agent=A, event=CHAT, out='{"message":"Fix the parser."}'),
+        case=Answers(agent=A, event=CHAT, out='{"message":"the user\'s chat message"}'),
     ),
     R(number="S36", text="empty output leaves the message", case=Answers(agent=A, event=CHAT)),
     reads("S37", "end-of-turn has `type`", END, "type", "end_of_turn"),
@@ -178,7 +175,7 @@ SHELLEY = (
     R(
         number="S46",
         text="end-of-turn raises the notification of a turn's end",
-        tests=("an_event_and_its_decision_are_told_in_these_words",),
+        tests=("a_turn_of_shelley_that_ended_is_notified", "an_event_and_its_decision_are_told_in_these_words"),
     ),
     R(
         number="S47",

@@ -6,8 +6,6 @@ from typing import Any
 
 from seeds.requirement import Answers, Reads, Requirement
 
-from tray.model.hook import Failure
-
 R = Requirement
 A = "starchild"
 PRE, POST, RESULT, MODEL, OUT = (
@@ -26,6 +24,7 @@ SWITCH = (
 )
 TYPED = ("hooks_without_a_word_lists", "list_names_every_hook_with_its_event_and_state")
 MINIMAL = ("the_minimal_example_blocks_a_destructive_command_and_lets_others_pass",)
+BAD_URL = ("a_url_that_no_hook_may_ask_is_refused_with_its_line_and_the_other_hooks_are_asked",)
 HEALTH = (*TYPED, "list_says_what_is_wrong_with_a_hook")
 ENTRY = ("starchild/::a_full_entry_becomes_a_hook",)
 APPROVES = ("approve_finds_a_hook_by_its_event_and_command_as_the_source_writes_them",)
@@ -121,9 +120,10 @@ STARCHILD = (
     R(
         number="T025",
         text="`/hooks doctor` runs each approved hook on a synthetic event",
-        state="ruled out",
-        why="a prompt can be forged, so typed it only looks; `hooktray doctor` runs them",
-        tests=("doctor_says_what_was_found_and_where_the_rest_is",),
+        tests=(
+            "doctor_typed_into_an_agent_runs_each_approved_hook",
+            "typed_it_tries_each_hook_in_force_on_a_test_event",
+        ),
     ),
     R(
         number="T026",
@@ -138,7 +138,14 @@ STARCHILD = (
         why="a prompt can be forged: the hook waits for a person's click",
         tests=("an_approval_waits_where_it_stood_before",),
     ),
-    R(number="T029", text="`/hooks revoke COMMAND` is taken", tests=("what_loosens_is_asked_for_and_not_done",)),
+    R(
+        number="T029",
+        text="`/hooks revoke COMMAND` revokes, at a person's click",
+        tests=(
+            "what_loosens_is_asked_for_and_not_done",
+            "a_revocation_typed_into_an_agent_is_done_at_a_persons_click",
+        ),
+    ),
     R(number="T030", text="`/hooks help` shows the usage", tests=("help_says_what_is_answered_and_what_waits",)),
     R(
         number="T031",
@@ -290,27 +297,33 @@ STARCHILD = (
     R(
         number="T094",
         text="a URL has to be http or https",
-        tests=("a_url_that_may_not_be_asked_is_refused_with_its_line",),
+        tests=(*BAD_URL, "a_url_that_may_not_be_asked_is_refused_with_its_line"),
     ),
     R(
         number="T095",
         text="a loopback or private address is refused when the file is read",
-        tests=("a_local_url_is_refused_with_its_line",),
+        tests=(*BAD_URL, "a_local_url_is_refused_with_its_line"),
     ),
     R(
         number="T096",
         text="a name that resolves to such an address is refused at the call",
-        tests=("no_refused_address_gets_through_a_name_alone_or_in_company",),
+        tests=(
+            "a_name_that_leads_to_this_machine_is_refused_when_it_is_asked",
+            "no_refused_address_gets_through_a_name_alone_or_in_company",
+        ),
     ),
     R(
         number="T097",
         text="the metadata address 169.254.169.254 is refused",
-        tests=("no_refused_address_gets_through_a_name_alone_or_in_company",),
+        tests=(
+            *BAD_URL,
+            "no_refused_address_gets_through_a_name_alone_or_in_company",
+        ),
     ),
     R(
         number="T098",
         text="STARCHILD_SHELL_HOOKS_HTTP_ALLOW_LOCAL=1 allows a local service",
-        tests=("the_hosts_variable_allows_the_one_local_place",),
+        tests=("the_hosts_variable_lets_a_hook_ask_a_local_service", "the_hosts_variable_allows_the_one_local_place"),
     ),
     R(number="T099", text="an HTTP hook is approved by its URL", tests=APPROVES),
     R(
@@ -323,13 +336,13 @@ STARCHILD = (
         text="an HTTP hook has no file to check",
         tests=("the_printed_http_hook_is_listed_as_a_post_and_has_no_file_to_check",),
     ),
-    R(number="T102", text="a hook may ask a model", tests=("a_model_that_objects_blocks",)),
+    R(number="T102", text="a hook may ask a model", tests=("a_command_hook_asks_a_model_and_its_answer_counts",)),
     R(
         number="T103",
         text="the printed question to a model runs",
         state="ruled out",
-        why="it imports a package of its host, which is nowhere else; a `prompt` hook asks a model",
-        tests=("a_model_that_objects_blocks",),
+        why="it imports a package of its host, which is nowhere else; a script that asks a model by itself works",
+        tests=("a_command_hook_asks_a_model_and_its_answer_counts",),
     ),
     R(
         number="T104",
@@ -339,7 +352,7 @@ STARCHILD = (
     R(
         number="T105",
         text="calling a model from a hook does not ask the hooks of pre_llm_call again",
-        tests=("an_agent_below_a_hook_is_guarded_by_every_hook_but_that_one",),
+        tests=("a_model_call_from_a_hook_of_model_calls_asks_every_hook_but_that_one",),
     ),
     R(
         number="T106",
@@ -402,11 +415,6 @@ STARCHILD = (
         ),
     ),
     R(
-        number="T118",
-        text="a hook of `failure: block` still blocks when it fails",
-        case=Answers(agent=A, event=PRE, code=1, policy=Failure.BLOCK, answer="failed"),
-    ),
-    R(
         number="T119",
         text="connecting keeps every byte of the user's file",
         tests=("starchilds_hooks_come_and_go", "a_comment_between_our_entries_stays"),
@@ -423,5 +431,10 @@ STARCHILD = (
         number="T121",
         text="hooks with relative paths can be imported",
         tests=("the_starchild_seeds_own_example_can_be_imported_with_its_relative_path",),
+    ),
+    R(
+        number="T122",
+        text="a false claim is refused however often it comes",
+        tests=("a_false_claim_is_refused_however_often_it_comes",),
     ),
 )

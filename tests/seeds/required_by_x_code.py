@@ -6,8 +6,6 @@ from typing import Any
 
 from seeds.requirement import Answers, Reads, Requirement
 
-from tray.model.hook import Failure
-
 R = Requirement
 A = "x-code"
 PRE, POST, PROMPT, TURN = "PreToolUse", "PostToolUse", "UserPromptSubmit", "TurnComplete"
@@ -18,7 +16,7 @@ PRINTED = ("a_printed_configuration_is_read_as_it_stands",)
 SERIAL = ("the_hooks_of_a_plugin_run_one_after_another_and_a_refusal_ends_it",)
 STOPS = ("an_abort_kills_what_runs_and_starts_nothing_more",)
 LINT = ("the_lint_hook_finds_its_path_on_every_agent",)
-BLOCK = Failure.BLOCK
+SEEN = ("one_can_see_that_an_x_code_hook_ran_and_what_it_decided_or_that_it_failed",)
 OBSERVED = ("PostCompact", "PreCompact", "SessionEnd", "SessionStart", "SubagentStart", "SubagentStop", TURN)
 
 
@@ -205,13 +203,13 @@ X_CODE = (
     R(
         number="X083",
         text="a non-zero exit with failurePolicy block denies",
-        case=Answers(agent=A, event=PRE, code=1, policy=BLOCK, answer="failed"),
+        case=Answers(agent=A, event=PRE, code=1, entry={"failurePolicy": "block"}, answer="failed"),
     ),
-    R(number="X084", text="a failure is written down", tests=("broken_is_neither_deny_nor_allow",)),
+    R(number="X084", text="a failure is written down", tests=SEEN),
     R(
         number="X085",
         text="one can see that a hook ran, and what it decided",
-        tests=("an_example_does_its_work_on_every_agent_that_has_its_event",),
+        tests=SEEN,
     ),
     R(number="X086", text="an abort by the user kills a slow hook", tests=STOPS),
     R(number="X087", text="the printed lint example denies a file that fails", tests=LINT),

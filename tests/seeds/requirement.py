@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from seeds.inputs import PRINTED
@@ -17,6 +20,7 @@ from tray.model.event import Event, RelayRequest
 from tray.model.hook import Command, Failure, Hook, Match, Source
 
 NAME = "h"  # of the hook; reasons begin with it
+HANDLER = {"type": "command", "command": "true"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +34,7 @@ class Answers:
     code: int = 0
     hook: str = ""  # the format of the hook; "" = the agent's own
     payload: Mapping[str, Any] = field(default_factory=dict)
-    policy: Failure = Failure.ALLOW
+    entry: Mapping[str, Any] = field(default_factory=dict)  # further keys of the hook in its format's own file
     answer: Any = ""
     exits: int = 0
 
@@ -39,8 +43,13 @@ class Answers:
         self.judge(text.replace(f"{NAME} (Hooktray): ", ""), code)
 
     def sent(self) -> Mapping[str, Any]:
-        """The keys that the payload has beside those of the agent's sample."""
-        return self.payload
+        """The keys that the payload has beside those of the agent's sample: the page's, and the case's own."""
+        return {**PRINTED.get((self.agent, self.event), {}), **self.payload}
+
+    @property
+    def policy(self) -> Failure:
+        """What a failure means for a hook that stands in its format's own file as the page has it."""
+        return declared(self.hook or self.agent, self.event, json.dumps(dict(self.entry))).failure
 
     def judge(self, said: str, code: int) -> None:
         """Whether that is the answer; `said` is without the hook's name."""
@@ -54,7 +63,7 @@ class Answers:
 
     def said(self) -> tuple[str, int]:
         """What the agent reads, stdout and then stderr, and the exit code."""
-        event = event_of(self.agent, self.event, self.payload)
+        event = event_of(self.agent, self.event, self.sent())
         dialect = self.hook or self.agent
         result = Result(code=self.code, stdout=self.out.encode(), stderr=self.err.encode())
         output = AGENTS[dialect].protocol.read(event, result)
@@ -75,7 +84,7 @@ class Answers:
 class Reads:
     """What a hook finds in its input: a value for each path of keys; `...` stands for the one that the page prints.
 
-    Where the page prints no payload with that key, it is the agent's own sample, and any value.
+    The agent sends what the page prints and nothing else, or its sample with the keys of `payload`.
     """
 
     agent: str
@@ -85,21 +94,22 @@ class Reads:
     payload: Mapping[str, Any] = field(default_factory=dict)
 
     def check(self) -> None:
-        event = event_of(self.agent, self.event, self.sent())
+        event = parsed(self.agent, self.event, json.dumps(self.sent()).encode())
         self.judge(json.loads(AGENTS[self.hook or self.agent].protocol.stdin(event)))
 
     def sent(self) -> Mapping[str, Any]:
-        """The keys that the payload has beside those of the agent's sample."""
-        return self.payload or PRINTED.get((self.agent, self.event), {})
+        """The whole payload."""
+        if not self.payload:
+            return PRINTED[self.agent, self.event]
+        return {**json.loads(AGENTS[self.agent].protocol.sample(self.event)), **self.payload}
 
     def judge(self, stdin: Any) -> None:
         """Whether a hook that gets this finds each value."""
-        printed = {} if self.payload else self.sent()
+        printed = PRINTED.get((self.agent, self.event), {})
         for path, value in self.finds.items():
             expected = at_path(printed, path) if value is ... else value
-            found = at_path(stdin, path)
-            assert found is not ..., path
-            assert expected is ... or found == expected, path
+            assert expected is not ..., f"the page prints no {path}"
+            assert at_path(stdin, path) == expected, path
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +122,44 @@ class Requirement:
     tests: tuple[str, ...] = ()
     state: str = "works"
     why: str = ""
+
+
+# Where each format has its hooks, and a document with one hook for an event.
+SOURCES: Mapping[str, tuple[str, Callable[[str, Mapping[str, Any]], str]]] = {
+    "claude-code": (
+        "settings.json",
+        lambda event, more: json.dumps({"hooks": {event: [{"hooks": [{**HANDLER, **more}]}]}}),
+    ),
+    "shelley": ("hooks/{event}", lambda event, more: f"#!/bin/sh\n{more.get('command', ':')}\n"),
+    "starchild": (
+        "config/shell_hooks.yaml",
+        lambda event, more: json.dumps({"hooks": [{"event": event, "command": "true", **more}]}),
+    ),
+    "x-code": (
+        "p/plugin.json",
+        lambda event, more: json.dumps({"name": "p", "hooks": {event: [{"command": "true", **more}]}}),
+    ),
+}
+
+
+@cache
+def declared(dialect: str, event: str, entry: str) -> Hook:
+    """The hook that the format's own reader makes of one with these keys, a text of JSON."""
+    reader = AGENTS[dialect].reader
+    assert reader
+    with TemporaryDirectory() as folder:
+        (hook,) = reader().read(source(Path(folder), dialect, event, json.loads(entry)), (), {}).hooks
+    return hook
+
+
+def source(folder: Path, dialect: str, event: str, entry: Mapping[str, Any]) -> Path:
+    """What a source of the format names: a new file in this folder with one hook, or the folder of that file."""
+    place, write = SOURCES[dialect]
+    path = folder / place.format(event=event)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(write(event, entry))
+    path.chmod(0o755)
+    return {"shelley": folder / "hooks", "x-code": path.parent}.get(dialect, path)
 
 
 def event_of(agent: str, name: str, payload: Mapping[str, Any]) -> Event:

@@ -12,6 +12,7 @@ from every import every
 from seeds.product import SCRIPTS
 from seeds.requirement import Answers, event_of
 
+from tray.agents.claude_code.http_hooks import MODEL_EVENTS
 from tray.agents.claude_code.settings_hooks import READER
 from tray.agents.registry import AGENTS
 from tray.engine.plan import EventSearch, matches
@@ -348,6 +349,16 @@ def test_a_printed_handler_is_read_as_it_stands(tmp_path: Path, name: str) -> No
 
     assert {key: getattr(hook, key) for key in HANDLERS[name]} == HANDLERS[name]
     assert hook.inactive == ""
+
+
+def test_an_agent_hook_is_read_at_every_event_at_which_a_model_is_asked(tmp_path: Path) -> None:
+    handler = json.loads((SCRIPTS / "claude-handler-agent.json").read_text())
+    events = {event: [{"hooks": [handler]}] for event in ROWS}
+
+    found = READER.parse(json.dumps({"hooks": events}).encode(), tmp_path / "settings.json")
+
+    assert {"Stop", "SubagentStop", "PreToolUse"} < MODEL_EVENTS
+    assert {hook.match.native for hook in found.hooks if not hook.inactive} == MODEL_EVENTS
 
 
 def test_every_printed_handler_is_read() -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 
-import pytest
-from seeds.product import Product
+from seeds.product import SCRIPTS, Product
 
 from tray.app.agent_sites import site
 from tray.app.checks.agent_status import agent_status
@@ -72,15 +71,12 @@ def test_a_slash_command_that_came_after_connect_is_told_of_with_the_command_tha
     assert "slash/files" in taken_in.events
 
 
-@pytest.mark.parametrize(("timeout", "warned"), [(120, True), (60, False)])
-def test_an_agent_hook_that_wants_more_than_a_minute_is_told_that_it_has_one(
-    product: Product, timeout: int, warned: bool
-) -> None:
-    product.claude("Stop", {"type": "agent", "prompt": "Are the tests done?", "timeout": timeout})
+def test_a_printed_agent_hook_has_the_time_that_its_file_says(product: Product) -> None:
+    printed = json.loads((SCRIPTS / "claude-stop-agent.json").read_text())
+    settings = product.write(".claude/settings.json", json.dumps({"hooks": printed}), 0o644)
+    found = load(product.source("claude-code", settings).paths)
 
-    warnings = load(product.paths).warnings
-
-    assert ("an agent hook has at most 60 s here" in "".join(warnings)) is warned
+    assert [(hook.timeout, found.warnings) for hook in found.hooks] == [(120, ())]
 
 
 def test_the_starchild_seeds_own_example_can_be_imported_with_its_relative_path(product: Product) -> None:

@@ -135,6 +135,17 @@ def test_a_script_that_is_no_valid_shell_is_named_before_its_approval(product: P
     assert "config" in line
 
 
+def test_a_script_that_is_no_valid_shell_is_broken_after_its_approval(product: Product) -> None:
+    script = product.script("hooks/config.sh", seed="claude-project-config.sh")
+    product.claude("PreToolUse", {"command": f"bash {script}"}).start()
+
+    done = product.live.cli("doctor")
+
+    (line,) = [line for line in done.stdout.decode().splitlines() if "syntax" in line]
+    assert line.startswith("broken     hook: config: ")
+    assert done.returncode == 1
+
+
 SLASH = {"command": "files", "raw_message": "/files a.txt b.txt", "args": "a.txt b.txt"}
 
 

@@ -51,6 +51,15 @@ def test_a_skills_hooks_are_read_with_their_own_lines_and_only_for_that_skill(tm
     assert (stop.match.native, stop.match.event) == ("Stop", "turn_end")
 
 
+@pytest.mark.parametrize("event", ["PostToolUse", "SessionStart", "UserPromptSubmit", "Notification"])
+def test_a_skills_hooks_may_be_for_any_event(tmp_path: Path, event: str) -> None:
+    path = written(tmp_path / ".claude" / "skills" / "ship-it" / "SKILL.md", SKILL.replace("PreToolUse", event))
+
+    first, _ = read(path, (), {}).hooks
+
+    assert (first.match.native, first.match.skill, first.inactive) == (event, ("deploy", "ship-it"), "")
+
+
 def test_an_agents_stop_is_the_end_of_a_subagent(tmp_path: Path) -> None:
     path = written(tmp_path / "agents" / "reviewer.md", SKILL.replace("name: deploy", "name: code-reviewer"))
 

@@ -104,6 +104,15 @@ CASES: list[tuple[str, Result, HookOutput]] = [
         ran(0, decided('"behavior":"allow","updatedPermissions":[{"type":"setMode"}]')),
         allow(extra=(("updatedPermissions", [{"type": "setMode"}]),)),
     ),
+    *(
+        (
+            name,
+            ran(0, '{"decision":"block","reason":"no","stopReason":"Cannot stop yet"}'),
+            deny("no", notes=("Cannot stop yet",)),
+        )
+        for name in ("PreToolUse", "Stop", "SubagentStop")
+    ),
+    ("Stop", ran(0, '{"decision":"block","reason":"no","stopReason":"no"}'), deny("no")),
     ("PermissionRequest", ran(0, decided('"behavior":"allow","updatedPermissions":{}')), allow()),
     (
         "PermissionRequest",

@@ -59,10 +59,6 @@ class HandlerReader(ShapedReader):
         self, reader: SourceReader, at: KeyPath, fields: Mapping[str, Any], event: str, kind: str
     ) -> HandlerOptions:
         mode = _async_mode(reader, at, fields) if kind == "command" else AsyncMode.NO
-        longest = http_hooks.TIMEOUTS["agent"]
-        if kind == "agent" and (reader.number(at, fields, "timeout") or 0) > longest:
-            what = f"an agent hook has at most {longest:g} s here"
-            reader.warn((*at, "timeout"), what, f"write `timeout: {longest:g}`, or leave it out")
         return HandlerOptions(
             failure=Failure.ALLOW if mode is not AsyncMode.NO else _failure(reader, at, fields, event),
             env=http_hooks.variables(reader, at, fields) if kind == "http" else (),

@@ -147,13 +147,17 @@ def _hook_output(shape: ClaudeShape, event: Event, answer: Mapping[str, Any], ho
     context = wire.text(specific, "additionalContext") or wire.text(answer, "additionalContext")
     if hook_event in shape.stop_events and context and not _is_reminded(shape, event):  # else it would not continue
         verdict, reason, context = max(verdict, Verdict.DENY), reason or context, ""
+    stop = _stop(shape, answer, request, hook_event)
+    # Agents show `stopReason` where they stop only; documents have it beside a refusal, as a word to the user.
+    aside = wire.text(answer, "stopReason") if verdict is Verdict.DENY and stop is None else ""
+    notes = (wire.text(answer, "systemMessage"), aside if aside != reason else "")
     return HookOutput(
         verdict=verdict,
         reason=reason,
         rewrite=rewrites.rewrite(shape, event, answer, specific, hook_event),
         context=context,
-        notes=tuple(wire.non_empty(note=wire.text(answer, "systemMessage")).values()),
-        stop=_stop(shape, answer, request, hook_event),
+        notes=tuple(dict.fromkeys(filter(None, notes))),
+        stop=stop,
         retry=specific.get("retry") is True,
         extra=_extra(shape, (answer, specific, request), hook_event),
     )

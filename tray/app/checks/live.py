@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,19 +13,23 @@ from tray.app import Stores
 from tray.approvals.catalog import HookCatalog, HookState
 from tray.desktop.icon import Icon
 from tray.execution.command import BackgroundProcesses
+from tray.language import say
 from tray.paths import Paths
 from tray.store.journal import Journal
 from tray.text import printable
+from tray.threads import CheckedThread, run_logged
 
 if TYPE_CHECKING:
     from tray.app.checks.context import CheckContext
+    from tray.app.checks.finding import Finding
     from tray.ipc.health import TrayHealth
 
 REPORT = "doctor.txt"
+TYPED_SECONDS = 5.0  # that `/hooks doctor` takes at most; every agent waits longer for its answer
 
 
 class LiveDoctor:
-    """`broken` and `summary` only read files; `report` runs hooks and sends events."""
+    """`broken` only reads files; `summary` and `report` run hooks, and `report` sends events, too."""
 
     def __init__(self, paths: Paths, stores: Stores, catalog: HookCatalog, health: Callable[[], TrayHealth]) -> None:
         self._paths = paths
@@ -32,6 +37,8 @@ class LiveDoctor:
         self._catalog = catalog
         self._health = health
         self._examined: tuple[HookState, ...] | None = None
+        self._typed: _Examination | None = None
+        self._typing = threading.Lock()
         self.broken: frozenset[str] = frozenset()
 
     def refresh(self) -> None:
@@ -48,11 +55,21 @@ class LiveDoctor:
         """The hooks that are broken by their files, and those of `failed` that still exist."""
         return self.broken | (failed & {one.hook.name for one in self._catalog.states})
 
-    def summary(self) -> str:
-        """What is broken or needs attention, for a user who typed `/hooks doctor`."""
-        from tray.app.checks.checklist import own_findings, render
+    def summary(self, seconds: float = TYPED_SECONDS) -> str:
+        """Returns what `/hooks doctor` has found after these seconds; it tries each hook in force on a test event.
 
-        return printable(render(own_findings(self._context())))
+        What takes longer goes on, and the next call returns it. So there is one such examination at a time.
+        """
+        from tray.app.checks.checklist import render
+
+        with self._typing:
+            typed = self._typed = self._typed or _Examination(self._context(static=False))
+        is_done = typed.wait(seconds)
+        with self._typing:
+            if is_done and self._typed is typed:
+                self._typed = None
+        goes_on = () if is_done else (say("This goes on: type it again for the rest"),)
+        return "\n".join([printable(render(list(typed.found))), *goes_on])
 
     def report(self) -> Path:
         """All checks, written to a file."""
@@ -65,10 +82,32 @@ class LiveDoctor:
         path.write_text(printable(text) + "\n", encoding="utf-8")
         return path
 
-    def _context(self) -> CheckContext:
+    def _context(self, *, static: bool = True) -> CheckContext:
         from tray.app.checks.context import build_context
 
-        return build_context(self._paths, self._stores, self._catalog, None, static=True)
+        return build_context(self._paths, self._stores, self._catalog, None, static=static)
+
+
+class _Examination:
+    """Hooktray and its hooks are examined in a thread; `found` grows meanwhile."""
+
+    def __init__(self, context: CheckContext) -> None:
+        self.found: list[Finding] = []
+        self._context = context
+        words = ((self._run,), "an examination failed")
+        self._thread = CheckedThread(target=run_logged, args=words, name="doctor", daemon=True)
+        self._thread.start()
+
+    def wait(self, seconds: float) -> bool:
+        """Returns whether it has ended."""
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        from tray.app.checks.checklist import own_findings
+
+        for one in own_findings(self._context):
+            self.found.append(one)
 
 
 def runtime_health(icon: Icon, background: BackgroundProcesses, journal: Journal, problems: TrayHealth) -> TrayHealth:
