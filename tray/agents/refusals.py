@@ -6,7 +6,6 @@ looked for: they count in the hook's own format only.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache, partial
@@ -375,6 +374,8 @@ def _decode(text: str, start: int) -> tuple[Mapping[str, Any] | None, int]:
         return lenient.first_value(text, start)
     except ValueError:
         pass
+    import ast  # few outputs are faulty
+
     end = _end(text, start)
     body = FAULTS.sub(lambda found: found[1] or "", text[start:end])
     for read in (partial(lenient.loads, python=True), ast.literal_eval):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import SequenceMatcher
-
 Edit = tuple[int, int, list[bytes]]  # the lines from, up to, and what is there instead
 
 
@@ -22,6 +20,8 @@ def merge(base: bytes, one: bytes, other: bytes) -> bytes | None:
 
 
 def _edits(lines: list[bytes], text: bytes) -> list[Edit]:
+    from difflib import SequenceMatcher  # a tray starts without it
+
     new = text.splitlines(keepends=True)
     found = SequenceMatcher(None, lines, new, autojunk=False).get_opcodes()
     return [(first, last, new[start:stop]) for kind, first, last, start, stop in found if kind != "equal"]

@@ -408,7 +408,8 @@ def _sort_key(one: ApprovedHook) -> tuple[bool, tuple[int, int], float]:
 def approval_text(hook: Hook, search_path: str, uncovered: Sequence[str]) -> str:
     """What the ledger keeps of an approval: the definition, and what was noted with it."""
     fields = json.loads(hook.definition) | {NOTED: {"path": search_path, "uncovered": list(uncovered)}}
-    return json.dumps(fields, sort_keys=True, ensure_ascii=False)
+    text = json.dumps(fields, sort_keys=True, ensure_ascii=False)
+    return text.encode("utf-8", "backslashreplace").decode()  # half a character of a path is an escape in JSON
 
 
 def _approved(definition: str, digest: str, position: Sequence[int], at: float, channel: str) -> ApprovedHook | None:
