@@ -67,7 +67,7 @@ def problems(inspection: Inspection) -> tuple[ScriptProblem, ...]:
 
 
 def missing_files(inspection: Inspection) -> Iterator[ScriptProblem]:
-    """What its scripts load and that is not there; finding that starts no program."""
+    """Yields the files that the scripts load and that do not exist. Starts no program."""
     hook, bundle = inspection.bundle.hook, inspection.bundle
     yield from (one for one in inspection.found.problems if one.name not in bundle.contents)
     with contextlib.suppress(ValueError):
@@ -132,7 +132,7 @@ def _mode_problems(inspection: Inspection) -> Iterator[ScriptProblem]:
 
 
 def _syntax_problems(inspection: Inspection) -> Iterator[ScriptProblem]:
-    """The syntax errors of its scripts that a shell with `-n` reports."""
+    """Yields the syntax errors that a shell with `-n` reports for the scripts."""
     hook = inspection.bundle.hook
     assert isinstance(hook.action, Command)
     with contextlib.suppress(ValueError):
@@ -147,7 +147,7 @@ def _syntax_problems(inspection: Inspection) -> Iterator[ScriptProblem]:
 
 
 def _python_problems(inspection: Inspection, entry: EntryPoint, content: bytes) -> Iterator[ScriptProblem]:
-    """Its imports that are not found, and its syntax errors; its Python may be another version than ours."""
+    """Yields imports that are not found, and syntax errors. The script's Python may be another version than ours."""
     program = entry.program or parse_shebang(content[:HEAD]).interpreter
     bundle, text = inspection.bundle, content.decode("utf-8", "replace").removeprefix("\ufeff")
     try:

@@ -1,14 +1,14 @@
-"""Two edits of one text, both made."""
+"""Merges two edits of one text."""
 
 from __future__ import annotations
 
 from difflib import SequenceMatcher
 
-Edit = tuple[int, int, list[bytes]]  # the lines from, up to, and what is there instead
+Edit = tuple[int, int, list[bytes]]  # first line, line after the last, new lines
 
 
 def merge(base: bytes, one: bytes, other: bytes) -> bytes | None:
-    """`base` with the edits that lead to both texts; None where two of them change the same lines."""
+    """Returns `base` with the edits of both texts; None if both change the same lines."""
     lines = base.splitlines(keepends=True)
     edits = sorted((*_edits(lines, one), *_edits(lines, other)), key=lambda edit: edit[:2])
     merged: list[bytes] = []
