@@ -67,7 +67,7 @@ class CommandResolver:
         return argv
 
     def _check_programs(self, hook: Hook, manifest: Manifest) -> None:
-        """Raises DamagedError if a program that is the hook itself has changed: the hook and its copy do not show that."""
+        """Raises DamagedError if a program that is the hook itself has changed, which no copy shows."""
         for path, pinned in manifest.pinned.items():
             is_program = os.path.isabs(path) and pinned != LINKED  # noqa: PTH117
             if is_program and pinned != self._cached_sha256(path):

@@ -294,7 +294,7 @@ def _written(script: EvaluatedLine, command: Command) -> Iterator[str]:
 
 
 def _reject_project(shown: str, *, is_there: bool) -> None:
-    """Raises HooktrayError: the user's own settings may not run a file of any project, because it is not approved."""
+    """Raises HooktrayError if `is_there`: the user's own settings may not run what any project contains."""
     if is_there:
         raise HooktrayError(
             f"{shown}: each project would bring its own program",
