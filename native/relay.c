@@ -538,7 +538,7 @@ static int is_removed(void) {
     return 1;
 }
 
-/* For the tray, in a file of the state folder; where that cannot be written, nothing is. */
+/* Appends a note for the tray to a file of the state folder, if that can be written. */
 static void note(const char *name, const struct bytes *line) {
     char *place = table_text("state");
     if (place && is_ours(place)) append_line(join_path(place, name), line, NOTES_LIMIT);

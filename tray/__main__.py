@@ -75,14 +75,14 @@ def _pipe_utf8() -> None:
 
 
 def _print_anything() -> None:
-    """No name or text ends a command because the encoding of the output lacks a sign: that is written as in JSON."""
+    """Escape characters that the encoding of the output lacks as in JSON, so that none ends a command."""
     codecs.register_error("hooktray", _escaped)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="hooktray")
 
 
 def _escaped(error: UnicodeError) -> tuple[str | bytes, int]:
-    """A byte of a name that is not UTF-8 is written as it is where the encoding is UTF-8."""
+    """Returns the escaped characters; in UTF-8, the byte itself for a byte of a name that is not UTF-8."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     text = error.object[error.start : error.end]

@@ -2,7 +2,7 @@
 
 import errno
 
-FULL = frozenset({errno.EDQUOT, errno.EFBIG, errno.ENOSPC})  # of a disk
+FULL = frozenset({errno.EDQUOT, errno.EFBIG, errno.ENOSPC})  # errors of a full disk or quota
 MAKE_ROOM = "make room on this disk and try again"
 # What libraries raise beside errors of their own, for values or a system that they do not expect.
 BUILT_IN_ERRORS = (AttributeError, EOFError, ImportError, LookupError, OSError, RuntimeError, TypeError, ValueError)

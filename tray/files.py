@@ -8,9 +8,9 @@ import stat
 import sys
 
 CHUNK = 64 * 1024
-# A pipe that comes into the place of a file is empty instead of waiting for a writer.
+# A pipe in the place of a file reads as empty instead of waiting for a writer.
 FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
-LIMIT = 16 * 1024 * 1024  # bytes of a file that people or other programs write
+LIMIT = 16 * 1024 * 1024  # bytes at most of a file that people or other programs write
 
 
 Identity = tuple[int, int]  # device and inode
@@ -39,9 +39,9 @@ def content(path: str, limit: int = sys.maxsize) -> bytes:
 
 
 def user_file(path: str | os.PathLike[str], limit: int = LIMIT) -> bytes:
-    """All of a file that is not ours. Raises OSError, also for what is not a file, and for more than `limit` bytes.
+    """Returns the content of a file that is not ours. Raises OSError, also if it is not a regular file or too large.
 
-    So a pipe in its place keeps no command waiting, and a device fills no memory.
+    So a pipe in its place cannot block a command, and a device cannot fill the memory.
     """
     text = file_head(path, limit if limit == sys.maxsize else limit + 1)
     if len(text) > limit:
@@ -50,7 +50,7 @@ def user_file(path: str | os.PathLike[str], limit: int = LIMIT) -> bytes:
 
 
 def file_head(path: str | os.PathLike[str], size: int) -> bytes:
-    """What a file begins with. Raises OSError, also for what is not a file."""
+    """Returns the first bytes of a file. Raises OSError, also if it is not a regular file."""
     mode = os.stat(path).st_mode  # noqa: PTH116 - many callers have a text
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))

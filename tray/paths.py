@@ -74,9 +74,9 @@ class Paths:
         return ("--home", str(self.home)) if self.home else ("--state", str(self.state))
 
     def prepare(self) -> None:
-        """Make the folders; raise HooktrayError when one is not ours, or cannot be closed to others.
+        """Create the folders. Raises HooktrayError if one is not ours, or cannot be closed to other users.
 
-        Links that the user made are followed by `locate`; the one of the configuration stays, as its user knows it.
+        `locate` follows links that the user made, except that of the configuration, whose path the user knows.
         """
         if is_link(self.config.parent):
             follow(self.config.parent)
@@ -167,13 +167,13 @@ def real_path(path: str) -> str:
 
 
 def is_link(folder: Path) -> bool:
-    return os.path.islink(folder)  # noqa: PTH114 - for one system call
+    return os.path.islink(folder)  # noqa: PTH114 - one system call
 
 
 def follow(folder: Path) -> Path:
-    """Where a link in a folder's place leads, as GNU stow and chezmoi make them; the folder itself without a link.
+    """Returns the target of a link in a folder's place, as GNU stow and chezmoi make them, or the folder itself.
 
-    Raises HooktrayError when another user may write there, or on the way.
+    Raises HooktrayError if another user may write in the target or on the way.
     """
     if not is_link(folder):
         return folder
@@ -194,11 +194,11 @@ def follow(folder: Path) -> Path:
 
 
 def _require_private(folder: Path, real: Path) -> None:
-    """Raises HooktrayError when another user may replace the target, or a link that leads there."""
+    """Raises HooktrayError if another user may replace the target, or a link that leads there."""
     if sys.platform == "win32":
         return
     at, places = folder, [real, *real.parents]
-    while is_link(at):  # it has no loop: `real` was found
+    while is_link(at):  # ends, because `real` exists
         places += at.parents
         target = at.parent / os.readlink(at)  # noqa: PTH115 - the text of the link
         at = Path(os.path.realpath(target.parent), target.name)
@@ -212,7 +212,7 @@ def _require_private(folder: Path, real: Path) -> None:
 
 
 def _is_own_group(gid: int) -> bool:
-    """Whether it is a group that has only this user, as most systems give each user one."""
+    """True if only this user is in the group: most systems give each user such a group."""
     if sys.platform == "win32":
         return False
     import grp

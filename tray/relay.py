@@ -35,8 +35,8 @@ PAYLOAD_LIMIT = 16 * 1024 * 1024  # as in tray/model/event.py: of more, the tray
 OWN_DEADLINE_ACK = b"A\xff\xff\xff\xff"  # instead of `hooktray once`, which sends none: it keeps its own deadline
 
 UNJUDGED = "unjudged-calls"  # in the state folder: a line for each guarded call that went on unjudged
-ALONE = "answered-alone"  # there, too: a sign for each event that a relay answered by itself
-NOTES_LIMIT = 64 * 1024  # bytes of each
+ALONE = "answered-alone"  # in the same folder: a byte for each event that a relay answered by itself
+NOTES_LIMIT = 64 * 1024  # bytes at most of each file of notes
 REMOVAL_AGE = 60.0  # seconds: a package that is gone for less may be one that is just replaced
 LEVELS = {b"allow": 1, b"ask": 2, b"block": 3}  # of guards
 
@@ -200,7 +200,7 @@ def _age(path: str) -> float:
 
 
 def _note(name: str, line: bytes) -> None:
-    """For the tray, in a file of the state folder; where that cannot be written, nothing is."""
+    """Append a note for the tray to a file of the state folder, if that can be written."""
     place = os.fsdecode(_table_text(b"state"))
     if not place or not _is_ours(place):
         return

@@ -159,12 +159,12 @@ class Placeholders:
     separator: str = ""  # between the parts of a path
 
 
-Verdicts = Mapping[str, Mapping["Any", Verdict]]  # by the key of an answer: what its text or boolean means
+Verdicts = Mapping[str, Mapping["Any", Verdict]]  # for each key of an answer: what its text or boolean means
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerWords:
-    """The keys of an answer in one hook format, and those among them that have a verdict."""
+    """The keys of an answer in one hook format, and which of them carry a verdict."""
 
     keys: frozenset[str] | None = None  # None: not known
     verdicts: Verdicts = field(default_factory=dict)
@@ -176,7 +176,7 @@ class HookRules:
 
     sequential: bool = False  # hooks of one source run one after another, and the first refusal ends the sequence
     deduplicated: bool = False  # the same handler in several of its files runs once
-    moved: tuple[str, str] = ("", "")  # from where to where `connect` moves the user's own hooks: parts of a path
+    moved: tuple[str, str] = ("", "")  # parts of a path: `connect` moves the user's hooks from, to
     plugin_files: tuple[str, ...] = ()  # a handler in one of these is never the same as another file's
     exact_names: bool = True  # a matcher that is a list of names means just these; else each matcher is a pattern
     whole_aliases: bool = False  # a matcher also knows other names of a tool, where one of its alternatives is one
@@ -215,16 +215,16 @@ class ProtectedFiles:
 
     kind: str  # as people read it: "a hook setting of Claude Code"
     pattern: re.Pattern[str]  # of a whole path in lower case with forward slashes
-    asks: bool = False  # a change is asked about, not refused
+    asks: bool = False  # self-protection asks about a change instead of refusing it
     beside: tuple[str, ...] = ()  # another name is not enough: only with one of these files in the same folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShellTexts:
-    """Texts for the model whose shell lines the agent runs by itself, so that a tool adds none of them unasked."""
+    """Texts for the model whose shell lines the agent runs by itself; a change that adds some is asked about."""
 
     files: re.Pattern[str]  # of a whole path in lower case with forward slashes
-    lines: re.Pattern[str]  # of what is run
+    lines: re.Pattern[str]  # matches the lines that are run
 
 
 # Payload keys that describe the agent and its session on every event. Hooks' patterns do not search their values.
@@ -247,10 +247,10 @@ class KnownAgent:
     programs: frozenset[str] = frozenset()  # names of its processes
     variables: frozenset[str] = frozenset()  # which its child processes inherit, and people do not set
     starters: frozenset[str] = frozenset()  # programs that start it
-    off_options: frozenset[str] = frozenset()  # that turn off its user's hooks, or replace the settings with them
-    off_variables: frozenset[str] = frozenset()  # of the environment; they do the same
-    without_hooks: re.Pattern[str] | None = None  # of an argument, or of two, that does it in another form
-    adds_plugins: re.Pattern[str] | None = None  # of its arguments, one a line: code that can answer its events
+    off_options: frozenset[str] = frozenset()  # options that turn off the user's hooks or replace their settings
+    off_variables: frozenset[str] = frozenset()  # environment variables that do the same
+    without_hooks: re.Pattern[str] | None = None  # matches one or two arguments that do it in another form
+    adds_plugins: re.Pattern[str] | None = None  # arguments, one a line, that add code for its events
     headless: re.Pattern[str] | None = None  # of an argument with which it runs without a user
     headless_marks: Mapping[str, re.Pattern[str]] = field(default_factory=dict)  # variables that say the same
     home_variable: str = ""  # of the environment; names another folder than its usual one
@@ -290,7 +290,7 @@ class Agent(KnownAgent):
     tools: Mapping[str, NativeTool] = field(default_factory=dict)  # by canonical name; the others have that name
     older_tools: Mapping[str, str] = field(default_factory=dict)  # earlier names of tools, which matchers still take
     matcher_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # more names of a tool, by its own
-    # The canonical tools whose work a tool does besides its own row's, by its name: other agents' hooks know those.
+    # By a tool's name: further canonical tools whose work it does, so that other agents' hooks run for it.
     also_does: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rules: HookRules = HookRules()
     answers: AnswerWords = AnswerWords()

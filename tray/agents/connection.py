@@ -92,7 +92,7 @@ def other_files(site: Site, agent: str, own: Path) -> tuple[Path, ...]:
 def connect_change(
     site: Site, path: Path, create: Callable[[], bytes], add: Transform, strip: Transform
 ) -> FileChange | None:
-    """The change of `_connect_change`. Raises HooktrayError for a path of ours that settings cannot hold."""
+    """Returns the change of `_connect_change`. Raises HooktrayError if settings cannot hold a path of Hooktray's."""
     try:
         return _connect_change(site, path, create, add, strip)
     except UnicodeEncodeError as error:
@@ -158,13 +158,13 @@ def disconnect_change(site: Site, agent: str, path: Path, strip: Transform) -> F
 
 
 def _undone(backup: Backup, current: File, strip: Transform) -> bytes | None:
-    """The file of before us, such as its empty list that we filled, with the later edits; None if they overlap."""
+    """Returns the file before `connect`, with the later edits of the user; None if they overlap with our entries."""
     if not isinstance(backup.before, File) or not isinstance(backup.after, File):
         return None
     text = merge(backup.after.text, backup.before.text, current.text)
     try:
         return text if text is not None and strip(text) == text else None
-    except HooktrayError:  # both together are no settings file
+    except HooktrayError:  # the merged text is not a settings file
         return None
 
 

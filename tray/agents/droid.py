@@ -4,8 +4,8 @@ In:  {"session_id":"s1","transcript_path":"/home/dev/.factory/sessions/…","cwd
       "hook_event_name":"PreToolUse","tool_name":"Execute","tool_input":{"command":"rm -rf build","summary":"…",…}}
 Out: exit 2 with the reason on stderr; {"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{…}}}
 
-Seen with version 0.215.0; https://docs.factory.ai/harness/hooks. An ask changes nothing in any mode, so it is a
-refusal. Of several hooks' decisions before a tool the first counts, but each exit 2 refuses.
+Seen with version 0.215.0; https://docs.factory.ai/harness/hooks. Droid ignores an ask in every mode, so it becomes
+a refusal. Before a tool the first hook's decision counts, but each exit 2 refuses.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ EVENTS: Mapping[str, EventSpec] = {
     "SubagentStop": EventSpec(kind=EventKind.SUBAGENT_END, timeout=TIMEOUT),
     "UserPromptSubmit": EventSpec(kind=EventKind.PROMPT, can=Capability.CONTEXT | STOP, timeout=TIMEOUT),
 }
-# The levels of autonomy that it has in every payload.
+# The levels of autonomy; every payload has one.
 MODES = frozenset({"auto-high", "auto-low", "auto-medium", "off", "spec"})
-EXIT_2 = ("PostToolUse", "PreCompact", "UserPromptSubmit")  # refused by nothing else
+EXIT_2 = ("PostToolUse", "PreCompact", "UserPromptSubmit")  # only exit 2 refuses these
 
 SHAPE = ClaudeShape(
     agent="droid",
@@ -79,7 +79,7 @@ SHAPE = ClaudeShape(
 
 @dataclass(frozen=True)
 class DroidProtocol(ShapedProtocol):
-    """It refuses a tool in both ways: another hook's allow may come first."""
+    """Refuses a tool in both ways, because another hook's allow may come first."""
 
     def render(self, event: Event, decision: Decision) -> Answer:
         answer = super().render(event, decision)
@@ -96,7 +96,7 @@ class DroidProtocol(ShapedProtocol):
 
 
 def _is_sender(payload: Payload) -> bool:
-    """Claude Code's shape with one of its own modes."""
+    """True for Claude Code's shape with one of Droid's own modes."""
     return wire.text(payload, "permission_mode") in MODES and bool(wire.text(payload, "hook_event_name"))
 
 
@@ -113,7 +113,7 @@ NAME = "Factory Droid"
 
 
 def _files() -> TwoFiles:
-    """Its hooks in settings.json run where hooks.json has none of the same event."""
+    """Returns both files: an event's hooks in settings.json run only if hooks.json has none for it."""
     from tray.agents.claude_shape.two_files import TwoFiles
 
     settings = replace(FILE, name="settings.json", key="hooks", off_switch="hooks.hooksDisabled")

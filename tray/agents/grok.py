@@ -6,8 +6,8 @@ In:  {"hookEventName":"pre_tool_use","hook_event_name":"PreToolUse","sessionId":
 Out: {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}
 
 Seen with version 1.0.41, whose manual has its hooks in 10-hooks.md; https://docs.x.ai/build/features/hooks.md.
-With --always-approve it answers an ask itself, so an ask is a refusal. It also reads the hook files of Claude Code
-and of Cursor.
+With --always-approve Grok answers an ask itself, so an ask becomes a refusal. It also reads the hook files of Claude
+Code and of Cursor.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Answer, Decision, HookOutput, Result, Rewrite, Target, Verdict
 from tray.model.event import Capability, Event, EventKind, EventSpec, RelayRequest
 
-TIMEOUT = 600.0  # seconds, of our entries for events that can be refused
-OBSERVED = 60.0  # seconds, of the others
+TIMEOUT = 600.0  # seconds, for our entries of events that can be refused
+OBSERVED = 60.0  # seconds, for the others
 USUAL = 5.0  # seconds, Grok's default
 STOPS = Capability.CONTEXT | Capability.DENY | Capability.STOP
 EVENTS: Mapping[str, EventSpec] = {
@@ -65,11 +65,11 @@ EVENTS: Mapping[str, EventSpec] = {
     "SubagentStop": EventSpec(kind=EventKind.SUBAGENT_END, can=STOPS, timeout=TIMEOUT, subject="agent_type"),
     "UserPromptSubmit": EventSpec(kind=EventKind.PROMPT, can=Capability.DENY, timeout=TIMEOUT),
 }
-# When a session ends, Grok sends another Stop, after which no turn can go on. It is none of EVENTS.
+# When a session ends, Grok sends another Stop, after which no turn can go on. EVENTS does not contain it.
 AT_SESSION_END = "Stop at the session's end"
 SESSION_REASONS = ("channel_closed", "shutdown")
 NAME = "hookEventName"  # Grok's own spelling: pre_tool_use
-# Claude Code's spelling of a field -> Grok's own. It sends both of the first ones, and only its own of the others.
+# Claude Code's spelling of a field -> Grok's own. Of the first ones it sends both, of the others only its own.
 SPELLINGS = {
     "session_id": "sessionId",
     "transcript_path": "transcriptPath",
@@ -88,7 +88,7 @@ SHAPE = ClaudeShape(
     agent="grok",
     events=EVENTS,
     permissions={
-        **dict.fromkeys(("allow", "approve", "defer"), Verdict.ABSTAIN),  # its user is asked all the same
+        **dict.fromkeys(("allow", "approve", "defer"), Verdict.ABSTAIN),  # Grok asks its user nevertheless
         "ask": Verdict.ASK,
         **dict.fromkeys(("block", "deny"), Verdict.DENY),
     },
@@ -113,7 +113,7 @@ SHAPE = ClaudeShape(
 
 @dataclass(frozen=True)
 class GrokProtocol(ShapedProtocol):
-    """Of a hook that fails, only a refusal counts. A new input needs the call's description."""
+    """Grok reads only a refusal from a hook that fails, and requires the call's description in a new input."""
 
     def event_name(self, payload: Payload) -> str:
         words = wire.event_name(payload, NAME).split("_")

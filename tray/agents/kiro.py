@@ -141,7 +141,7 @@ AGENT = replace(
     settings_files=(".kiro/agents/own.json",),
     path_words=(".kiro",),
     default_can=Capability.NOTHING,
-    answers=AnswerWords(keys=frozenset()),  # none is JSON
+    answers=AnswerWords(keys=frozenset()),  # no answer is JSON
     connector=_connector,
     reader=_reader,
     importer=None,

@@ -95,7 +95,7 @@ def loads(output: str, *, python: bool = False) -> Any:
 
 
 def first_value(output: str, start: int) -> tuple[Any, int]:
-    """The JSON value that begins at `start`, and where it ends."""
+    """Returns the JSON value that begins at `start`, and its end."""
     try:
         return _PYTHON.raw_decode(output, start)
     except RecursionError:

@@ -27,7 +27,7 @@ _TARGET = lazy_pattern(r"\*\*\* (Add File|Delete File|Update File|Move to): (.+)
 
 
 def text(input: Mapping[str, Any]) -> str:
-    """The patch in this input; "" when there is none. A plain loop: every call of a tool comes by here."""
+    """Returns the patch in this input, or "". It is a plain loop because it runs for every tool call."""
     for value in input.values():
         if isinstance(value, str) and BEGIN in value:
             return value
@@ -54,9 +54,9 @@ def arguments(input: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def further_files(input: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The same input with the patch of each file but the first; where a file is moved to counts as one."""
+    """Returns the input with the patch of each file but the first; the target of a move counts as a file."""
     patch, sections = text(input), list[list[str]]()
-    open_sections = 0  # the last ones, which get the lines that follow
+    open_sections = 0  # how many of the last sections get the following lines
     for line in patch.partition(BEGIN)[2].splitlines():
         if found := _TARGET.match(line):
             is_move = found[1] == "Move to"
@@ -71,14 +71,14 @@ def further_files(input: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def lost(input: Mapping[str, Any], value: object) -> bool:
-    """Whether a new input for this one has arguments that only a hook was given, instead of another patch."""
+    """True if a new input sets arguments that only hooks get, instead of another patch."""
     new = {key: text for key, text in value.items() if key not in input} if isinstance(value, Mapping) else {}
     texts = [text for text in new.values() if isinstance(text, str)]
     return bool(new) and (bool(arguments(input)) or any(text.startswith(BEGIN) for text in texts))
 
 
 def write(input: Mapping[str, Any]) -> str:
-    """The patch that does what these canonical arguments of an Edit or a Write do; "" when they name no file."""
+    """Returns the patch for these canonical arguments of an Edit or a Write; "" if they name no file."""
     path, content = input.get("file_path"), input.get("content")
     if not isinstance(path, str) or not path:
         return ""

@@ -222,7 +222,7 @@ class Fit:
     can: Capability
     rewrite_problem: str = ""  # "" = the rewrite itself is fine
     after_the_fact: bool = False  # it has happened already: a refusal reaches the model and withholds nothing
-    feedback_only: bool = False  # not even the output: a refusal in place of a rewrite would be none
+    feedback_only: bool = False  # not even the output, so a refusal in place of a rewrite has no effect
     extras: tuple[str, ...] = ()
 
     def __call__(self, decision: Decision) -> Decision:

@@ -32,7 +32,7 @@ from tray.lazy_dataclass import dataclass
 from tray.model.decision import EMPTY_ANSWER, Answer, SkipReason
 from tray.model.event import TEST_VARIABLE
 
-# Under which one agent or another names its event, its session or its place. Claude Code has only `event`, of one
+# Keys under which other agents name the event, the session or the folder. Claude Code has only `event`, for one
 # event, beside the event's name.
 FOREIGN_KEYS = frozenset(
     {

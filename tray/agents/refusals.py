@@ -1,7 +1,7 @@
 """Finds a refusal that the hook's own format does not read: in another format's words, misspelt, or among other text.
 
-What a person would read as a refusal must not pass for an answer without an opinion. Allows and rewrites are not
-looked for: they count in the hook's own format only.
+An output that reads as a refusal must not count as no opinion. This module ignores allows and rewrites: they count in
+the hook's own format only.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ if TYPE_CHECKING:
 
     from tray.agents.agent import Agent
 
-LIMIT = 64 * 1024  # characters at either end of an output that are looked at
-FAULTY_LIMIT = 200  # objects with faults that are looked at
+LIMIT = 64 * 1024  # characters examined at either end of an output
+FAULTY_LIMIT = 200  # objects with faults that are examined
 BROKEN_LIMIT = 4096  # characters of an object that is not JSON
-WORD_LIMIT = 20  # characters of an output that is one word
+WORD_LIMIT = 20  # characters of a one-word output
 QUOTED = 60  # characters of a key that a problem quotes
-NEAR = 2  # edits between a key and the one that was probably meant
-SHORTEST = 5  # characters of a key that another one may be near to
-# What scripts print that are carried from one format to another; it asks for nothing.
+NEAR = 2  # edits at most between a misspelt key and the key that was meant
+SHORTEST = 5  # characters at least of a key that may be misspelt
+# Output of scripts that were written for another format; it asks for nothing.
 NEUTRAL = word_set("continue ok suppressOutput systemMessage")
-# Words of no format that people write all the same. A hook that prints them has failed.
+# Words that no format has but people write. A hook that prints them has failed.
 REFUSING = word_set("block blocked cancelled denied deny disallow disallowed forbid forbidden reject rejected refuse "
                     "refused stop veto")  # fmt: skip
 PERMITTING = word_set("accept accepted allow allowed approve approved ok permit permitted proceed safe")
 TRUE, FALSE = word_set("1 true yes"), word_set("0 false no")
 NO_LETTERS = lazy_pattern(r"[\W_]+")
 STRUCTURE = lazy_pattern(r'"(?:\\.|[^"\\])*"|[{}\[\]]', re.DOTALL)
-# What people write in JSON although it has no place there: comments, and a comma before the end.
+# Common errors in JSON: comments, and a comma before the end.
 FAULTS = lazy_pattern(
     r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|,(?=\s*(?:(?://[^\n]*|/\*.*?\*/)\s*)*[}\]])', re.DOTALL
 )
@@ -53,7 +53,7 @@ BROKEN_REASON = lazy_pattern(r"""["']?\w*(?:reason|message)["']?\s*:\s*"(.*?)"\s
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An object in an output, and its own text."""
+    """An object in an output, and its text."""
 
     fields: Mapping[str, Any]
     text: str
@@ -61,25 +61,25 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class EventCopy:
-    """The event as the hook reads it: what the hook prints of it is not the hook's own word."""
+    """The event as the hook reads it. Parts of it that the hook prints are not the hook's answer."""
 
-    roots: tuple[Any, ...]  # what the hook reads, and what the agent sent
+    roots: tuple[Any, ...]  # the hook's input, and the agent's payload
     values: tuple[Any, ...]  # the objects and lists of both
     texts: frozenset[str]  # those with a bracket
 
     def has(self, value: object) -> bool:
-        """Whether this is the event with or without some of its fields, or an object of it."""
+        """True if the value is the event, the event without some of its fields, or an object in it."""
         return value in self.values or any(_is_part(value, root) for root in self.roots)
 
     def without(self, fields: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The fields that the hook added, where it printed the whole event with some of its own."""
+        """Returns the fields that the hook added, if it printed the whole event with fields of its own."""
         for root in self.roots:
             if _is_part(root, fields):
                 fields = {key: value for key, value in fields.items() if key not in root}
         return fields
 
     def covers(self, text: str, output: str) -> bool:
-        """Whether a longer text of the event, or a line of one, is in the output with this text in it."""
+        """True if the output quotes a longer text of the event, or a line of one, that contains this text."""
         return any(
             each in output
             for whole in self.texts
@@ -90,8 +90,8 @@ class EventCopy:
 
 
 def find(event: Event, agent: Agent, stdout: bytes) -> HookOutput | None:
-    """The refusal or question in what a hook of this agent's format printed, or the problem of a near miss."""
-    text = lenient.text(stdout.replace(b"\0", b""), lenient.PYTHON)  # as UTF-16 has them
+    """Returns the refusal or question in the output of a hook of this format, or the problem of a near miss."""
+    text = lenient.text(stdout.replace(b"\0", b""), lenient.PYTHON)  # UTF-16 has NUL bytes
     if "{" not in text and len(text) > WORD_LIMIT:
         return None
     if text.startswith('"') and lenient.is_value(text):
@@ -106,7 +106,7 @@ def find(event: Event, agent: Agent, stdout: bytes) -> HookOutput | None:
     if refusals and (output := _own_refusal(event, agent, refusals, text)):
         return output
     for one in objects:
-        if _near_miss(agent, one.fields, None):  # mostly there is none, and then the event need not be read
+        if _near_miss(agent, one.fields, None):  # usually there is none, and the event is not read
             copy = _event_copy(event, agent)
             is_copy = one.text in copy.texts or copy.covers(one.text, text)
             if not is_copy and (problem := _near_miss(agent, one.fields, copy)):
@@ -115,7 +115,7 @@ def find(event: Event, agent: Agent, stdout: bytes) -> HookOutput | None:
 
 
 def unknown_keys(event: Event, agent: Agent, stdout: bytes) -> str:
-    """Why the one object that a hook printed does not answer; "" if it has a key of its format, or is none."""
+    """Returns why the one object that a hook printed is not an answer; "" if it has a key of its format."""
     try:
         fields = lenient.loads(lenient.text(stdout, lenient.PYTHON), python=True)
     except ValueError:
@@ -130,7 +130,7 @@ def unknown_keys(event: Event, agent: Agent, stdout: bytes) -> str:
 
 
 def _is_plain(agent: Agent, text: str) -> bool:
-    """Whether it is an object of known keys and words: then no other format need be known, nor its module loaded."""
+    """True for an object of known keys and words, for which no other format's module has to be loaded."""
     try:
         return _has_known_words(agent, lenient.loads(text, python=True))
     except ValueError:
@@ -149,7 +149,7 @@ def _has_known_words(agent: Agent, fields: object) -> bool:
             )
         elif key in lenient.NESTED_KEYS:
             is_known = _has_known_words(agent, value)
-        else:  # one word may be another format's verdict
+        else:  # a single word may be another format's verdict
             is_known = key == "hookEventName" or not (isinstance(value, str) and len(value.split()) == 1)
         if not is_known or key not in known | agent.answers.verdicts.keys():
             return False
@@ -162,7 +162,7 @@ def _has_known_words(agent: Agent, fields: object) -> bool:
 def _own_refusal(
     event: Event, agent: Agent, refusals: list[tuple[Found, HookOutput]], output: str
 ) -> HookOutput | None:
-    """The strictest that is not in a copy of the event."""
+    """Returns the strictest refusal that is not in a copy of the event."""
     copy = _event_copy(event, agent)
     found: list[HookOutput] = []
     for one, refusal in refusals:
@@ -181,7 +181,7 @@ def _own_refusal(
 def _refusal_in(
     event: Event, agent: Agent, fields: Mapping[str, Any], copy: EventCopy | None = None
 ) -> HookOutput | None:
-    """The strictest word in an object, with the reason beside or above it."""
+    """Returns the strictest verdict in an object, with the reason beside or above it."""
     best = None
     for each, reason in _levels(agent, fields, "", copy):
         for key, value in each.items():
@@ -196,7 +196,7 @@ def _refusal_in(
 def _levels(
     agent: Agent, fields: Mapping[str, Any], reason: str, copy: EventCopy | None
 ) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Each object that may hold an answer, and its reason; none of what rewrites something, and no copy."""
+    """Yields each object that may hold an answer, with its reason; skips rewrites and copies of the event."""
     waiting: list[tuple[Any, str]] = [(fields, reason)]
     while waiting:
         value, above = waiting.pop()
@@ -215,7 +215,7 @@ def _levels(
 
 
 def _refusal(event: Event, agent: Agent, words: Mapping[str, Verdict], reason: str) -> HookOutput:
-    """`words`: in which formats the output has which verdict. The hook's own counts first, then the caller's."""
+    """Returns the refusal. `words` has the verdict in each format: the hook's own counts first, then the caller's."""
     order = (agent.id, event.agent, OWN_FORMAT, CANONICAL, *words)
     id = next(id for id in order if id in words)
     what = "a refusal" if words[id] is Verdict.DENY else "a question"
@@ -224,7 +224,7 @@ def _refusal(event: Event, agent: Agent, words: Mapping[str, Verdict], reason: s
 
 
 def _formats(agent: Agent, key: object, value: object) -> Mapping[str, Verdict]:
-    """The formats in which this pair refuses or asks; none if it means something else in the hook's own."""
+    """Returns the formats in which this pair refuses or asks; none if it means something else in the hook's own."""
     found = _table().get((_fold(key), _word(value)), {})
     is_other = found and agent.id not in found and value in agent.answers.verdicts.get(str(key), ())
     return {} if is_other else found
@@ -232,7 +232,7 @@ def _formats(agent: Agent, key: object, value: object) -> Mapping[str, Verdict]:
 
 @cache
 def _table() -> Mapping[tuple[str, str | None], Mapping[str, Verdict]]:
-    """What each format has for a refusal or a question: by key and word, each without regard to its case."""
+    """Returns the refusals and questions of each format, by key and word in folded case."""
     table: dict[tuple[str, str | None], dict[str, Verdict]] = {}
     for id, agent in AGENTS.items():
         for key, words in agent.answers.verdicts.items():
@@ -243,7 +243,7 @@ def _table() -> Mapping[tuple[str, str | None], Mapping[str, Verdict]]:
 
 
 def _reason(fields: Mapping[str, Any]) -> str:
-    """The first text under a key such as `reason`, `agent_message` or `permissionDecisionReason`."""
+    """Returns the first text under a key such as `reason`, `agent_message` or `permissionDecisionReason`."""
     texts = (value for key, value in fields.items() if _fold(key).endswith(("reason", "message")))
     return next((value for value in texts if isinstance(value, str) and value), "")
 
@@ -252,7 +252,7 @@ def _reason(fields: Mapping[str, Any]) -> str:
 
 
 def _near_miss(agent: Agent, fields: Mapping[str, Any], copy: EventCopy | None) -> str:
-    """Why an object that does not refuse may be meant as a refusal; "" for one that is plain."""
+    """Returns why an object that does not refuse may be meant as a refusal; "" if it cannot be."""
     known = agent.answers.keys
     if known is None:
         return ""
@@ -277,7 +277,7 @@ def _near_miss(agent: Agent, fields: Mapping[str, Any], copy: EventCopy | None) 
 
 
 def _is_word(agent: Agent, key: str, value: object) -> bool:
-    """Whether the value is a word of this key in any format, or holds further keys."""
+    """True if the value is a word of this key in any format, or holds further keys."""
     if isinstance(value, dict):
         return True
     formats = (one.answers.verdicts.get(key, {}) for one in AGENTS.values())
@@ -294,7 +294,7 @@ def _is_near(key: str, meant: str) -> bool:
 
 
 def _distance(one: str, other: str) -> int:
-    """The edits between two words, as far as they matter here."""
+    """Returns the number of edits between two words; NEAR + 1 if their lengths differ by more than NEAR."""
     if abs(len(one) - len(other)) > NEAR:
         return NEAR + 1
     row: list[int] = [*range(len(other) + 1)]
@@ -309,12 +309,12 @@ def _distance(one: str, other: str) -> int:
 
 
 def _fold(word: object) -> str:
-    """Without case, and without what is between its parts."""
+    """Returns the word in lower case, without separators between its parts."""
     return NO_LETTERS.sub("", str(word)).lower()
 
 
 def _word(value: object) -> str | None:
-    """A value as one word; None for one that is none."""
+    """Returns the value as one word; None if it is not one."""
     if isinstance(value, int) and value in (0, 1):
         return _fold(bool(value))
     return _fold(value) if isinstance(value, str) else None
@@ -346,7 +346,7 @@ def _event_copy(event: Event, agent: Agent) -> EventCopy:
 
 
 def _is_part(value: object, whole: object) -> bool:
-    """Whether all that this object has is in the other."""
+    """True if everything in this object is also in the other."""
     if not isinstance(value, Mapping) or not isinstance(whole, Mapping) or not value:
         return False
     return all(key in whole and whole[key] == each for key, each in value.items())
@@ -356,7 +356,7 @@ def _is_part(value: object, whole: object) -> bool:
 
 
 def _objects(text: str) -> Iterator[Found]:
-    """The outermost objects in a text; also those with small faults, such as a comma too many."""
+    """Yields the outermost objects in a text; also those with small faults, such as a comma too many."""
     faulty, end = 0, 0
     for found in START.finditer(text):
         start = found.start()
@@ -369,7 +369,7 @@ def _objects(text: str) -> Iterator[Found]:
 
 
 def _decode(text: str, start: int) -> tuple[Mapping[str, Any] | None, int]:
-    """The object that begins here, and where it ends."""
+    """Returns the object that begins here, and its end."""
     try:
         return lenient.first_value(text, start)
     except ValueError:
@@ -389,7 +389,7 @@ def _decode(text: str, start: int) -> tuple[Mapping[str, Any] | None, int]:
 
 
 def _end(text: str, start: int) -> int:
-    """Where the brackets that open here are closed; the end of the text when they are not."""
+    """Returns the position after the brackets that open here; the end of the text if they are not closed."""
     depth = 0
     for found in STRUCTURE.finditer(text, start):
         depth += (found[0] in "{[") - (found[0] in "}]")
@@ -399,7 +399,7 @@ def _end(text: str, start: int) -> int:
 
 
 def _broken(body: str, start: int) -> tuple[Mapping[str, Any] | None, int]:
-    """The pairs of an answer that is not JSON, such as one with quotes in its reason or without its end."""
+    """Returns the pairs of an answer that is not JSON, such as one with quotes in its reason or without its end."""
     first = FIRST_KEY.match(body)
     if first is None or _fold(first[1]) not in map(_fold, _answer_keys()):
         return None, start
@@ -411,5 +411,5 @@ def _broken(body: str, start: int) -> tuple[Mapping[str, Any] | None, int]:
 
 @cache
 def _answer_keys() -> frozenset[str]:
-    """The keys of every format."""
+    """Returns the keys of every format."""
     return NEUTRAL.union(*(agent.answers.keys or () for agent in AGENTS.values()))

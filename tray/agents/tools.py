@@ -22,8 +22,8 @@ NO_TOOLS: Mapping[str, NativeTool] = {}  # a tool without a row keeps its name
 COMMAND = "command"  # the canonical key of a shell's lines
 PAIRS = 512  # of agents whose translations are remembered
 CALLED = 1024  # tools whose names in matchers are remembered
-BROADER = {"MultiEdit": "Edit", "NotebookEdit": "Edit"}  # with which an agent works that has no such tool
-PATCHERS = frozenset({"Edit", "Write"})  # the canonical tools whose work a patch does
+BROADER = {"MultiEdit": "Edit", "NotebookEdit": "Edit"}  # the tool that agents without this one use
+PATCHERS = frozenset({"Edit", "Write"})  # the canonical tools that a patch can replace
 CANONICAL_NAMES = word_set(
     "Agent AskUserQuestion Bash Edit EnterPlanMode ExitPlanMode Glob Grep KillBash KillShell LS MultiEdit "
     "NotebookEdit Read Skill Task TaskStop TodoWrite ToolSearch WebFetch WebSearch Write"
@@ -60,7 +60,7 @@ def native(agent: str, title: str) -> str:
 
 @lru_cache(CALLED)
 def native_names(agent: str, title: str) -> tuple[str, ...]:
-    """Every tool of `agent` that does the work of the canonical one; its canonical name where there is none."""
+    """Returns each tool of `agent` that does the work of the canonical one; the canonical name if there is none."""
     known, row = AGENTS.get(agent), _tools(agent).get(title)
     own = [row.name, *row.others] if row else []
     own += (name for name, more in (known.also_does if known else {}).items() if title in more and name not in own)
@@ -80,10 +80,10 @@ def spellings(agent: str, name: str) -> tuple[str, ...]:
 
 @lru_cache(CALLED)
 def matched_names(format: str, agent: str, name: str) -> frozenset[str]:
-    """What a matcher of this format is held against for an agent's tool: what the format's own agent would compare.
+    """Returns the names that a matcher of this format is compared with for an agent's tool.
 
-    For another agent's tool these are the names of each tool that does the same work. "" is the format of
-    hooktray.yaml, whose matchers know the agent's names and the canonical ones.
+    For another agent's tool these are the format's own names of each tool that does the same work. "" is the format
+    of hooktray.yaml, whose matchers know the agent's names and the canonical ones.
     """
     if format == agent:
         return frozenset(_own_names(agent, name))
@@ -95,13 +95,13 @@ def matched_names(format: str, agent: str, name: str) -> frozenset[str]:
 
 @lru_cache(CALLED)
 def aliases(format: str, agent: str, name: str) -> frozenset[str]:
-    """The further names of an agent's tool that count in a matcher of this format as a whole word."""
+    """Returns the further names of an agent's tool that count in a matcher of this format as a whole word."""
     alike = (native(agent, canonical(agent, name)),) if format == agent else _alike(format, agent, name)
     return frozenset(one for tool in alike for one in spellings(format, tool))
 
 
 def is_called(agent: str, name: str, words: Iterable[str]) -> bool:
-    """Whether one of these words is any agent's name for a tool that does the same work. It may load every agent."""
+    """True if one of these words is any agent's name for a tool that does the same work. May load every agent."""
     foreign = [word for word in words if word not in CANONICAL_NAMES and not word.startswith("mcp__")]
     return bool(foreign) and not _every_name(agent, name).isdisjoint(foreign)
 
@@ -113,14 +113,14 @@ def _every_name(agent: str, name: str) -> frozenset[str]:
 
 
 def _alike(format: str, agent: str, name: str) -> Iterator[str]:
-    """The tools of the format's agent that do the work of this one."""
+    """Yields the tools of the format's agent that do the work of this one."""
     known = AGENTS.get(agent)
     for title in (canonical(agent, name), *(known.also_does.get(name, ()) if known else ())):
         yield from native_names(format, title)
 
 
 def _own_names(agent: str, name: str) -> tuple[str, ...]:
-    """What the agent's own matchers are held against for its tool."""
+    """Returns the names that the agent's own matchers are compared with for its tool."""
     rules, known = hook_rules(agent), AGENTS.get(agent)
     if known is None:
         return (name,)
@@ -131,7 +131,7 @@ def _own_names(agent: str, name: str) -> tuple[str, ...]:
 
 
 def further_files(agent: str, hook: str, tool: Tool) -> list[Tool]:
-    """The calls of the other files of a patch, for a hook of a format whose own tool changes one file at a time."""
+    """Returns a call for each further file of a patch, for a hook whose own tool changes one file at a time."""
     row = _row(hook, "Edit")
     if agent == hook or canonical(agent, tool.name) not in PATCHERS or (row and row.patch):
         return []
@@ -139,7 +139,7 @@ def further_files(agent: str, hook: str, tool: Tool) -> list[Tool]:
 
 
 def title(agent: str, tool: Tool) -> str:
-    """The canonical name of the tool that does what this call does: a patch that only adds files is a Write."""
+    """Returns the canonical name of the tool for this call: a patch that only adds files is a Write."""
     name = canonical(agent, tool.name)
     return "Write" if name == "Edit" and "content" in patches.arguments(tool.input) else name
 
@@ -186,7 +186,7 @@ def translate_input(from_agent: str, to_agent: str, name: str, input: Mapping[st
 
 
 def _added(known: Translation, input: Mapping[str, Any]) -> dict[str, Any]:
-    """What a hook gets besides: the files and the text of a patch, or the patch that does the same as an edit."""
+    """Returns what a hook also gets: the files and the text of a patch, or the patch for an edit."""
     middle = _rename(input, known.to_canonical)
     given = {middle[key]: value for key, value in input.items()}
     if not known.patch:
@@ -273,7 +273,7 @@ def _translations(agent: str, other: str) -> Mapping[str, Translation]:
 
 
 def _row(agent: str, title: str) -> NativeTool | None:
-    """How `agent` calls its tool for the work of the canonical one, and what it calls the arguments."""
+    """Returns the names that `agent` has for the canonical tool and its arguments."""
     name = native(agent, title)
     row = _tools(agent).get(title) or _rows(agent).get(name)
     return replace(row, name=name) if row else None

@@ -217,7 +217,7 @@ def texts(fields: Mapping[str, Any], keys: Collection[str]) -> dict[str, str]:
 
 
 def has_texts(*keys: str, capital: str = "") -> Callable[[Mapping[str, Any]], bool]:
-    """A test whether a payload has a text under each of these keys; that of `capital` begins with a capital."""
+    """Returns a test for payloads with a text under each key; the text of `capital` begins with a capital letter."""
 
     def is_alike(payload: Mapping[str, Any]) -> bool:
         for key in keys:  # a plain loop: it runs for every event

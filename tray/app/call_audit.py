@@ -1,8 +1,8 @@
 """Finds tool calls that an agent ran unjudged: no event came before them, or the call was denied.
 
-Another hook, a mod or a plugin of the agent can answer an event before our line does, and then no guard is asked. The
-agent's event after the call still comes. Each such call is a row `unjudged` of the journal, and a session has one
-critical notification that adds them up.
+Another hook, a mod or a plugin of the agent can answer an event before our line does; then no guard runs. The
+agent's event after the call still comes. Each such call is a row `unjudged` of the journal, and each session has one
+critical notification that counts them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tray.store.journal import Journal
 from tray.store.switch import Switch
 from tray.text import sanitise
 
-DELAY = 2.0  # seconds that the row of a one-shot engine may be late
+DELAY = 2.0  # seconds by which the row of a one-shot engine may be late
 CALLS, SESSIONS = 2048, 256  # at least so many are remembered; the journal knows older calls
 MARGIN = 0.05  # seconds by which the time of a file may be early
 SHOWN = 2  # calls that a notification names
@@ -52,7 +52,7 @@ CallKey = tuple[str, str, str]  # and the agent's id of the call
 
 
 class AuditAnnouncer(UnjudgedAnnouncer, Protocol):
-    """What this needs of the alert service."""
+    """The part of the alert service that the audit uses."""
 
     @property
     def shows_input(self) -> bool: ...
@@ -60,19 +60,19 @@ class AuditAnnouncer(UnjudgedAnnouncer, Protocol):
 
 @dataclass(slots=True, eq=False)
 class _Tally:
-    """What was found in one session."""
+    """The unjudged calls found in one session."""
 
     calls: int = 0
     denied: int = 0
-    shown: list[str] = field(default_factory=list)  # the first ones, for people
+    shown: list[str] = field(default_factory=list)  # the first ones, as the notification shows them
 
 
 class CallAudit:
     """All methods but `arrived` run on one thread, the work queue's, after the answers.
 
     Calls are known by the agent's own id, so agents whose ids are not known to stay the same are left out. The calls
-    of a session count from an event on at which none of them can be under way: one that began earlier may have had
-    its event while no tray ran. `later` runs work so many seconds later, and `show` shows rows in the menu and on the
+    of a session count from the first event at which no call can be under way: the event of an earlier call may have
+    come while no tray ran. `later` runs work after so many seconds, and `show` shows rows in the menu and on the
     page.
     """
 
@@ -92,13 +92,13 @@ class CallAudit:
         self._journal, self._switch, self._alerts = journal, switch, alerts
         self._later, self._show, self._clock = later, show, clock
         self._dropped, self._dropped_at = journal.dropped, 0.0
-        self._judged: dict[CallKey, Verdict] = {}  # UNJUDGED: it was reported
+        self._judged: dict[CallKey, Verdict] = {}  # UNJUDGED: already reported
         self._since: dict[SessionKey, float] = {}  # since when the calls of a session count; 0 = not now
         self._tallies: dict[SessionKey, _Tally] = {}
-        self.unseen = 0  # calls that were found since a person looked
+        self.unseen = 0  # calls found since the last `acknowledge`
 
     def acknowledge(self) -> None:
-        """A person has looked."""
+        """Reset the count: the user has seen the calls."""
         self.unseen = 0
 
     def arrived(self, event: Event) -> None:
@@ -129,8 +129,8 @@ class CallAudit:
                 self._later(DELAY, partial(self._examine, key, event, record, since))
 
     def _note_session(self, session: SessionKey, event: Event) -> None:
-        """A prompt may be typed in the midst of a turn: it counts as the first event of its session only."""
-        if event.problem:  # of what cannot be read it is not known which call and session it is
+        """A prompt counts only as the first event of its session, because it may be typed in the middle of a turn."""
+        if event.problem:  # its call and session are unknown
             self._since.update((one, 0.0) for one in tuple(self._since) if one[0] == event.agent)
             return
         known = self._since.get(session)
@@ -144,7 +144,7 @@ class CallAudit:
             _trim(self._since, SESSIONS)
 
     def _has_run(self, key: CallKey, event: Event) -> bool:
-        """Whether it ran unjudged, as far as memory knows. A call that failed may never have begun."""
+        """True if the call ran unjudged as far as memory shows. A call that failed may never have begun."""
         verdict, tool = self._judged.get(key), event.tool
         if tool is None or verdict not in (None, Verdict.DENY):
             return False
@@ -171,10 +171,10 @@ class CallAudit:
             return Verdict.ABSTAIN
 
     def _last_gap(self) -> float:
-        """When an event may last have come that nothing of ours kept.
+        """Returns the last time at which an event may have come without a record of it.
 
-        That is when entries were written into an agent's settings, when a relay answered by its table, and when it
-        was seen that rows could not be written down.
+        That is when entries were written into an agent's settings, a relay answered by its table, or rows could not
+        be written.
         """
         if (dropped := self._journal.dropped) != self._dropped:
             self._dropped, self._dropped_at = dropped, self._clock()
@@ -214,7 +214,7 @@ def _is_audited(event: Event) -> bool:
 
 
 def _time(path: Path) -> float:
-    """When it changed; 0 when it is not there."""
+    """Returns the time of the last change; 0 if the file does not exist."""
     try:
         return path.stat().st_mtime
     except OSError:
@@ -241,6 +241,6 @@ def _text(agent: str, tally: _Tally) -> str:
 
 
 def _trim(memory: dict[K, V], limit: int) -> None:
-    """Forget all but the last ones. Another thread may add to it."""
+    """Remove all but the last entries. Another thread may add some."""
     for key in tuple(memory)[:-limit]:
         memory.pop(key, None)

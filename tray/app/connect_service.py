@@ -122,9 +122,9 @@ class ConnectService:
         return f"{text}\n`hooktray connect {one.agent}` would write this:\n{preview.text}"
 
     def apply(self, preview: ConnectPreview) -> None:
-        """Write what was shown, and try it.
+        """Write the previewed files, and run the agent's line once.
 
-        Raises HooktrayError when one of its files has changed since, or when the agent's line gives no answer.
+        Raises HooktrayError if one of the files has changed since, or if the agent's line gives no answer.
         """
         from tray.app.checks.agent_status import check_line
 

@@ -75,7 +75,7 @@ class ConnectionWatch:
 
     @property
     def problem(self) -> str:
-        """What keeps agents from an answer; "" for nothing."""
+        """Why agents get no answer; "" if they do."""
         return self.relay.problem or " · ".join(self.unanswered.values())
 
     def check_lines(self) -> None:
@@ -84,7 +84,7 @@ class ConnectionWatch:
 
         before, self.unanswered = self.unanswered, failing_lines(self._site())
         if self.unanswered != before:
-            if self.unanswered and not self.relay.problem:  # which is announced
+            if self.unanswered and not self.relay.problem:  # that is announced already
                 self._alerts.alarm(say("An agent gets no answer from Hooktray"), self.problem)
             self._entries_changed()
 

@@ -292,7 +292,7 @@ def _write(path: Path, content: bytes, mode: int) -> bool:
 
 
 def _remove_empty(folder: Path) -> None:
-    """Take the folder in the place of a file away. Raises HooktrayError when there is something in it."""
+    """Remove an empty folder in the place of a file. Raises HooktrayError if it is not empty."""
     try:
         folder.rmdir()
     except OSError as error:

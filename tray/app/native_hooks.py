@@ -17,9 +17,9 @@ from tray.paths import Paths
 
 
 def native_hooks(paths: Paths, states: Iterable[HookState]) -> frozenset[str]:
-    """The keys of the approved hooks that their own agent runs, of which we have entries.
+    """Returns the keys of the approved hooks that their own connected agent runs.
 
-    A hook whose file was changed since its approval is not among them: its approved copy goes on guarding.
+    A hook whose file changed since its approval is not among them: its approved copy goes on guarding.
     """
     approved = [one for one in states if one.state is ApprovalState.APPROVED and one.digest == one.approved]
     files = {agent: _connected_files(paths, agent) for agent in {one.hook.source.kind for one in approved}}
@@ -27,7 +27,7 @@ def native_hooks(paths: Paths, states: Iterable[HookState]) -> frozenset[str]:
 
 
 def _connected_files(paths: Paths, agent: str) -> tuple[Path, ...]:
-    """The files that have entries of ours, of an agent whose ways are known."""
+    """Returns the agent's files that have our entries, if it is known which hooks the agent runs itself."""
     known = AGENTS.get(agent)
     if known is None or known.runs_own is None:
         return ()
@@ -46,5 +46,5 @@ def _is_run(paths: Paths, hook: Hook, connected: tuple[Path, ...]) -> bool:
     runs_own = AGENTS[hook.source.kind].runs_own if connected else None
     try:
         return runs_own is not None and runs_own()(reading_site(paths), hook, connected)
-    except HooktrayError:  # a file of the agent's cannot be read, by the agent neither
+    except HooktrayError:  # the agent cannot read the file, either
         return False

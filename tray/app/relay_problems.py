@@ -1,4 +1,4 @@
-"""What can be wrong with the relay that agents run, and what its user can do about it."""
+"""What can be wrong with the relay that agents run, and the cures."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class RelayProblem:
 
 
 def obstacle(program: Path) -> RelayProblem | None:
-    """Why this machine cannot start the program at this place; None when it can. It starts nothing."""
+    """Returns why this machine cannot start the program; None if it can. Starts nothing."""
     cause = _obstacle(program)
     return RelayProblem(cause=cause, place=program) if cause else None
 
@@ -78,6 +78,6 @@ def _obstacle(program: Path) -> RelayCause | None:
     try:
         theirs, own = (content(str(one), ELF_HEAD) for one in (program, sys.executable))
     except OSError:
-        return None  # programs may run that cannot be read
+        return None  # a program may be executable without being readable
     is_other = theirs[:4] == own[:4] == b"\x7fELF" and theirs[4:6] + theirs[18:] != own[4:6] + own[18:]
     return RelayCause.ARCHITECTURE if is_other else None

@@ -124,7 +124,7 @@ class RecordListener(Protocol):
 
 
 class AlertListener(Protocol):
-    """Announces decisions; or finds calls that were not judged, and then `arrived` is called from any thread."""
+    """Announces decisions, or finds calls that were not judged. `arrived` is called from any thread."""
 
     def arrived(self, event: Event) -> None: ...
     def decided(self, event: Event, decision: Decision, record: Record) -> None: ...
@@ -133,9 +133,9 @@ class AlertListener(Protocol):
 class EventBus:
     """The engine's listener. Called from any thread, partly before the answer leaves: it only hands over (law 7).
 
-    It calls its listeners in the thread of `post`; they are set before `post` runs anything. A listener is not called
-    for an event whose kind, decision or environment shows that the listener has nothing to do. `audit` is called
-    before that, too, for calls whose hooks are about to be asked.
+    It calls its listeners in the thread of `post`; they are set before `post` runs anything. It skips a
+    listener if the event's kind, decision or environment shows that the listener has nothing to do. It also calls
+    `audit` before the hooks of a call run.
     """
 
     view: DecisionView

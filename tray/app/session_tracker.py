@@ -166,7 +166,7 @@ class SessionTracker:
     def _after(self, before: Session, event: Event, decision: Decision) -> Session:
         """The same object where nothing changed, which is so for most events."""
         key, ended = (before.agent, before.session), event.kind is EventKind.SESSION_END
-        ended = ended or (before.ended and event.kind is EventKind.OTHER)  # some send one more after the end
+        ended = ended or (before.ended and event.kind is EventKind.OTHER)  # some send an event after the end
         state = self._state(key, event, decision, before.state)
         after, limit = before, _usage_limit(event, state, before.usage_limit)
         if state is not before.state or ended != before.ended or limit != before.usage_limit:

@@ -81,7 +81,7 @@ class TrialState(enum.Enum):
 class TrialResult:
     state: TrialState
     failure: TrialFailure | None = None
-    text: str = ""  # what the hook did with the test event, and what is advised
+    text: str = ""  # what the hook did with the test event, and the advice
 
 
 NOT_TRIED = TrialResult(state=TrialState.NONE)

@@ -3,7 +3,7 @@
     AGENT␟EVENT        one line a call, in `unjudged-calls` in the state folder
 
 The relay writes a line when neither the tray nor the one-shot engine can judge and the agent cannot ask its user.
-Calls that ran past the relay are found by tray/app/call_audit.py.
+tray/app/call_audit.py finds calls that ran without an event to the relay.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ Calls = Mapping[tuple[str, str], int]  # by agent and event
 
 
 class UnjudgedAnnouncer(Protocol):
-    """What this needs of the alert service."""
+    """The part of the alert service that is used here."""
 
     def unjudged(self, title: str, text: str, row: Record) -> None: ...
 
 
 def lately(journal: Journal) -> list[tuple[int, Record]]:
-    """Of each agent whose calls ran unjudged in the last day: how many rows say so, and the last one."""
+    """Returns for each agent with unjudged calls in the last day the number of rows, and the last row."""
     return journal.unjudged(time.time() - DAY)
 
 

@@ -1,7 +1,7 @@
 """Hooks that one review shows together and one click approves: all of a source, or those that were not changed.
 
-The latter were approved before with the same content, in a damaged or lost database or on the machine of an import,
-which approves nothing here.
+The latter were approved before with the same content: in a damaged or lost database, or on the machine from which
+they were imported.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ NO_BATCH = ApprovalBatch()
 
 
 def find_batch(catalog: HookCatalog, ledger_state: LedgerState) -> ApprovalBatch:
-    """The hooks of the catalog that wait although the same content was approved before.
+    """Returns the hooks of the catalog that wait although the same content was approved before.
 
-    A hook with any entry in the ledger in force is decided by itself, and so is one that was changed, denied or
-    revoked before.
+    A hook with an entry in the current ledger, and one that was changed, denied or revoked before, is reviewed by
+    itself.
     """
     hooks = tuple(_unchanged(catalog.states, ledger_state, catalog.earlier))
     return ApprovalBatch(hooks=hooks, digest=_digest(hooks), partial=catalog.earlier.partial) if hooks else NO_BATCH

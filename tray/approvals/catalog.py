@@ -217,11 +217,11 @@ class HookCatalog:
         return exact or [one for one in self.states if len(word) >= 6 and one.digest.startswith(word)]
 
     def settings(self) -> tuple[GuardedSetting, ...]:
-        """The settings in the file that need a confirmation."""
+        """Returns the settings in the file that need a confirmation."""
         return guarded_settings.guarded_settings(self.configuration.settings, self._ledger.state)
 
     def at_path(self, state: HookState, path: str) -> HookState:
-        """The hook with the programs that this PATH has; "" = as it is. Raises HooktrayError."""
+        """Returns the hook with the programs found on this PATH; "" leaves it unchanged. Raises HooktrayError."""
         if not path or state.inspection is None or state.inspection.search_path == path:
             return state
         inspection = inspect(state.inspection.bundle.hook, path, self._known_programs(state.approved))
@@ -323,7 +323,7 @@ class HookCatalog:
         return say(NO_MODEL)
 
     def _known_programs(self, in_force: str) -> Mapping[str, str]:
-        """The programs that the approval noted: they stay while they are there, whatever another PATH has."""
+        """Returns the programs that the approval noted: they stay while they exist, whatever another PATH has."""
         try:
             return self._copies.check(in_force).pinned if in_force else {}
         except DamagedError:
@@ -348,7 +348,7 @@ class HookCatalog:
         return inspection
 
     def _has_programs(self, inspection: Inspection | HooktrayError, approved: Mapping[str, str]) -> bool:
-        """Whether a later PATH or an approval at a terminal changes nothing of its programs."""
+        """True if neither a later PATH nor an approval at a terminal changes the hook's programs."""
         if isinstance(inspection, HooktrayError):
             return True
         pinned = inspection.bundle.pinned

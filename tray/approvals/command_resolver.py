@@ -46,7 +46,7 @@ class CommandResolver:
     def argv(
         self, hook: Hook, name: str, placeholders: Mapping[str, str] = NO_PLACEHOLDERS, search_path: str = ""
     ) -> tuple[str, ...]:
-        """The command line on the approved copies. Raises DamagedError; never falls back to the original.
+        """Returns the command line on the approved copies. Raises DamagedError; never falls back to the originals.
 
         `placeholders` are the hook's values for one event, `search_path` the PATH of its approval.
         """
@@ -67,7 +67,7 @@ class CommandResolver:
         return argv
 
     def _check_programs(self, hook: Hook, manifest: Manifest) -> None:
-        """At each start: a program that is the hook itself can change without a change of the hook or its copy."""
+        """Raises DamagedError if a program that is the hook itself has changed, which no copy shows."""
         for path, pinned in manifest.pinned.items():
             is_program = os.path.isabs(path) and pinned != LINKED  # noqa: PTH117
             if is_program and pinned != self._cached_sha256(path):
@@ -126,7 +126,7 @@ def _arguments(
     placeholders: Mapping[str, str],
     programs: Mapping[str, str],
 ) -> Iterator[str]:
-    """The words behind the first: a script's copy, a program that the line names, or data."""
+    """Returns the words behind the first: a script's copy, a program that the line names, or data."""
     words = list(words_of(hook, command))
     run: frozenset[int] = frozenset()
     if programs:
@@ -143,7 +143,7 @@ def _arguments(
 
 
 def _data_word(word: CommandWord, placeholders: Mapping[str, str], command: Command) -> str:
-    """A word that names data keeps the user's own path in every folder."""
+    """Returns a word that names data with the user's own path, which is right in every folder."""
     named = word.text.removeprefix(word.prefix)
     if named.startswith("~/") or (_is_relative(named, command) and "${" not in named):
         return word.prefix + word.path

@@ -1,6 +1,6 @@
 """The files of a hook beside those that its line runs: its folder of hooks, and what its scripts load.
 
-What is found this way is copied with the scripts. `files:` of the hook names whatever it does not find.
+These files are copied with the scripts. The hook names other files under `files:`.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from tray.execution.script import HEAD
 from tray.files import file_head
 from tray.lazy_dataclass import dataclass
 
-FOLDER_FILES, FOLDER_SIZE = 200, 5 * 1024 * 1024  # of a folder that is taken whole
-LINKED_FOLDERS = frozenset({"node_modules", ".venv", "venv"})  # too large to be copied: a copy has a link to them
+FOLDER_FILES, FOLDER_SIZE = 200, 5 * 1024 * 1024  # limits of a folder that is copied whole
+LINKED_FOLDERS = frozenset({"node_modules", ".venv", "venv"})  # too large to be copied: the copy links to them
 SKIPPED_FOLDERS = LINKED_FOLDERS | {
     ".cache", ".git", ".hg", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".svn", "__pycache__", "logs",
 }  # fmt: skip
@@ -33,16 +33,16 @@ class ScriptProblemKind(enum.Enum):
     """What is missing or wrong."""
 
     FILE = enum.auto()  # a file that the script loads
-    INTERPRETER = enum.auto()  # what its first line names
+    INTERPRETER = enum.auto()  # the program in its first line
     MODE = enum.auto()  # it is not executable
     MODULE = enum.auto()  # a module that it imports
     SYNTAX = enum.auto()  # the interpreter cannot read it
-    USER_PACKAGE = enum.auto()  # it is among the user's own Python packages, which hooks do not load
+    USER_PACKAGE = enum.auto()  # the module is a user's own Python package, which hooks do not load
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptProblem:
-    """One thing that is missing or wrong. `certain`: the script cannot work without it."""
+    """One thing that is missing or wrong. With `certain` the script cannot work without it."""
 
     kind: ScriptProblemKind
     name: str
@@ -53,13 +53,13 @@ class ScriptProblem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoveredFiles:
-    """What is copied with the scripts of a hook, and what is not."""
+    """The files that are copied with the scripts of a hook, and those that are not."""
 
     files: tuple[str, ...] = ()
-    links: tuple[str, ...] = ()  # folders of packages, which a copy has a link to
+    links: tuple[str, ...] = ()  # folders of packages; the copy links to them
     outside: tuple[str, ...] = ()  # code that a script loads from a fixed place
     problems: tuple[ScriptProblem, ...] = ()
-    watched: tuple[str, ...] = ()  # folders where something may appear that belongs to it
+    watched: tuple[str, ...] = ()  # folders in which covered files may appear
 
 
 def find(
@@ -71,10 +71,10 @@ def find(
     data: Collection[str] = (),
     content: Callable[[str], bytes],
 ) -> CoveredFiles:
-    """What belongs to the scripts of one hook, which is declared in `folder`.
+    """Returns what belongs to the scripts of one hook, which is declared in `folder`.
 
-    `data` are files that its line names as data. With `has_files` the hook lists its files: no folder is taken whole.
-    Raises HooktrayError when a folder is too large.
+    `data` are files that its line names as data. With `has_files` the hook lists its files, and no folder is copied
+    whole. Raises HooktrayError if a folder is too large.
     """
     search = _Search(folder, data, content)
     if plugin and not has_files and _may_be_whole(plugin):
@@ -85,7 +85,7 @@ def find(
 
 
 def boundary(script: str, folder: str) -> str:
-    """The folder above which nothing belongs to a script: never the user's home, nor any folder above it."""
+    """Returns the top folder whose files may belong to a script: never the user's home or a folder above it."""
     hooks = hooks_folder(script)
     above = [str(one) for one in PurePath(script).parents if os.path.exists(f"{one}/.git")]  # noqa: PTH110
     wanted = [*above, *([os.path.dirname(hooks)] if hooks else ()), *([folder] if _is_within(script, folder) else ())]  # noqa: PTH120
@@ -93,7 +93,7 @@ def boundary(script: str, folder: str) -> str:
 
 
 def hooks_folder(script: str) -> str:
-    """The nearest folder called `hooks` that a script is in, within its repository; "" for none."""
+    """Returns the nearest folder called `hooks` around a script, within its repository; "" for none."""
     for one in PurePath(script).parents:
         if one.name == "hooks" and one.parent.name != ".git" and _may_be_whole(str(one)):
             return str(one)
@@ -103,7 +103,7 @@ def hooks_folder(script: str) -> str:
 
 
 def folder_files(root: str) -> Iterator[str]:
-    """The files of a folder without those that programs write, caches, packages and secrets (`.env`)."""
+    """Yields the files of a folder, without logs, caches, packages and secrets (`.env`)."""
     for folder, inner, names in os.walk(root):
         inner[:] = sorted(set(inner) - SKIPPED_FOLDERS)
         for name in sorted(names):
@@ -113,26 +113,26 @@ def folder_files(root: str) -> Iterator[str]:
 
 
 def is_log(path: str) -> bool:
-    """Whether a file is one that programs write, by its name; and `.env`, which holds secrets."""
+    """True if the name is that of a file which programs write, or of `.env`, which holds secrets."""
     one = PurePath(path)
     return one.suffix.lower() in LOG_SUFFIXES or one.name.startswith(".env") or one.name == ".DS_Store"
 
 
 class _Search:
-    """Follows the scripts of a line to all that they load."""
+    """Follows the scripts of a line to all files that they load."""
 
     def __init__(self, folder: str, data: Collection[str], content: Callable[[str], bytes]) -> None:
         self._folder, self._data, self._content = folder, data, content
         self._files: dict[str, None] = {}
         self._texts: dict[str, str] = {}  # of the scripts among them
-        self._named: dict[str, None] = {}  # files that are named and not loaded: one that is written is data
+        self._named: dict[str, None] = {}  # named but not loaded: data, if a script writes it
         self._links: dict[str, None] = {}
         self._outside: dict[str, None] = {}
         self._watched: dict[str, None] = {}
         self._problems: dict[str, ScriptProblem] = {}
 
     def add_folder(self, folder: str) -> list[str]:
-        """Take a whole folder of hooks. Raises HooktrayError when it is too large."""
+        """Add a whole folder of hooks. Raises HooktrayError if it is too large."""
         files = list(islice(folder_files(folder), FOLDER_FILES + 1))
         size = sum(map(os.path.getsize, files))
         if len(files) > FOLDER_FILES or size > FOLDER_SIZE:
@@ -144,7 +144,7 @@ class _Search:
         return files
 
     def add_entry(self, script: str, hooks: str) -> None:
-        """Read this script and all that it loads; add its folder of hooks."""
+        """Add this script, its folder of hooks, and all files that they load."""
         root = boundary(script, self._folder)
         self._files[script] = None
         waiting = deque([script, *(self.add_folder(hooks) if hooks else ())])
@@ -174,7 +174,7 @@ class _Search:
         )
 
     def _read(self, path: str, root: str, folders: dict[str, None]) -> Iterator[str]:
-        """The files that one script loads or names; those that it loads are covered, whatever writes to them."""
+        """Yields the files that one script loads or names. Loaded files are covered, whatever writes to them."""
         head = file_head(path, HEAD)
         kind = language(path, head)
         if not kind or os.path.getsize(path) > SCRIPT_SIZE:  # noqa: PTH202
@@ -195,7 +195,7 @@ class _Search:
         yield from (*loaded, *named)
 
     def _loaded(self, kind: str, path: str, text: str, root: str, folders: Collection[str]) -> Iterator[str]:
-        """What is copied of what a script loads. The rest is noted."""
+        """Yields the loaded files that are copied, and notes the others."""
         for one in script_files.loaded(kind, path, text, folders):
             if one.is_missing:
                 self._watched[_folder(path)] = None
@@ -210,7 +210,7 @@ class _Search:
             yield file
 
     def _add_links(self, kind: str, path: str, root: str) -> None:
-        """The folders of packages beside a script, and for JavaScript those above it."""
+        """Add the folders of packages beside a script, and for JavaScript those above it."""
         for number, one in enumerate(map(str, PurePath(path).parents)):
             for name in sorted(LINKED_FOLDERS if number == 0 else {"node_modules"} if kind == "javascript" else ()):
                 if os.path.isdir(f"{one}/{name}"):  # noqa: PTH112
@@ -228,17 +228,17 @@ def _is_within(path: str, folder: str) -> bool:
 
 
 def _belongs(path: str, root: str) -> bool:
-    """Whether a file below the root is copied: not one in a folder of packages, which a copy has a link to."""
+    """True if a file below the root is copied: it is not in a folder of packages, to which the copy links."""
     return _is_within(path, root) and LINKED_FOLDERS.isdisjoint(PurePath(path).parts)
 
 
 def _may_be_whole(folder: str) -> bool:
-    """Whether a folder can be taken whole: no folder with settings of an agent or of the user, nor a wide one."""
+    """True if a folder can be copied whole: it holds no settings of an agent or of the user, and is not too wide."""
     return not PurePath(folder).name.startswith(".") and not _too_wide(folder)
 
 
 def _too_wide(folder: str) -> bool:
-    """Whether a folder holds more than a hook: the root, the user's home or what is above it, the temporary files."""
+    """True for the root, the user's home, the folders above it, and the folder of temporary files."""
     import tempfile
 
     wide = {os.sep, tempfile.gettempdir()}

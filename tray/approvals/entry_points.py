@@ -23,11 +23,11 @@ DEVICES = "/dev/"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryPoint:
-    """A file that the line of a hook runs. `program` is the interpreter in front of it, where there is one."""
+    """A file that the line of a hook runs. `program` is the interpreter in front of it, if there is one."""
 
     path: str
     program: str = ""
-    is_copied: bool = True  # else it runs from its own place: a binary, an interpreter, what a package manager owns
+    is_copied: bool = True  # False for binaries, interpreters and a package manager's files
 
 
 def in_argv(argv: Sequence[str], command: Command) -> Iterator[EntryPoint]:
@@ -57,9 +57,9 @@ def _entry_point(path: str, program: str, *, by_name: bool = False) -> Iterator[
 
 
 def _is_script(path: str, *, by_name: bool) -> bool:
-    """Whether a program is a script of the user's own: no binary, no interpreter.
+    """True if a program is a script of the user's own, and neither a binary nor an interpreter.
 
-    Nor is it a link that a package manager put on the PATH: the script there finds its own files from where it is.
+    A link that a package manager put on the PATH does not count: the script there finds its files from its own place.
     """
     if is_interpreter(path):
         return False

@@ -1,7 +1,7 @@
-"""What an approval covers: the scripts that a command line runs and what belongs to them.
+"""What an approval covers: the scripts that a command line runs, and the files that belong to them.
 
-`shell_hooks.py` reads lines for a shell, `entry_points.py` finds what a line runs, and `covered_files.py` what
-belongs to that. A word that names any other file is data: it stays as it is.
+`shell_hooks.py` reads lines for a shell, `entry_points.py` finds what a line runs, and `covered_files.py` the
+files beside that. A word that names any other file is data and stays unchanged.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Inspection:
     bundle: Bundle
     found: CoveredFiles = field(default_factory=CoveredFiles)
     data_words: tuple[str, ...] = ()  # words of the line that name data
-    uncovered: tuple[str, ...] = ()  # files and folders that it runs, loads or names, and that no copy has
+    uncovered: tuple[str, ...] = ()  # files and folders that it runs, loads or names, and that are not copied
     search_path: str = ""  # the PATH that the hook gets
     missing_programs: tuple[str, ...] = ()  # names that are not found on it
     stamps: tuple[Stamp, ...] = ()  # of all that it depends on, from before it was read
@@ -67,9 +67,9 @@ def read_bundle(hook: Hook, search_path: str = "") -> Bundle:
 
 
 def inspect(hook: Hook, search_path: str = "", known: Mapping[str, str] | None = None) -> Inspection:
-    """The same, with what is not covered.
+    """Returns what an approval would cover and what it would not. Raises HooktrayError.
 
-    Programs are looked for on `search_path`, or on our own PATH; those that are `known` stay while they are there.
+    Programs are looked up on `search_path`, or on our own PATH; those that are `known` stay while they exist.
     """
     if not isinstance(hook.action, Command):
         return Inspection(bundle=Bundle(hook=hook))
@@ -118,7 +118,7 @@ def inspect(hook: Hook, search_path: str = "", known: Mapping[str, str] | None =
 
 
 def _uncovered(hook: Hook, command: Command, entries: Iterable[EntryPoint], others: Iterable[str]) -> tuple[str, ...]:
-    """What a user's program can put something else at; what only the system can replace is left out."""
+    """Returns the uncovered paths that the user can change, without those that only the system can replace."""
     run = (program_of(hook, command), *(entry.path for entry in entries if not entry.is_copied))
     copied = {entry.path for entry in entries if entry.is_copied}
     whole = (path for path in (*run, *others) if os.path.isabs(path))  # noqa: PTH117
@@ -127,7 +127,7 @@ def _uncovered(hook: Hook, command: Command, entries: Iterable[EntryPoint], othe
 
 
 def _is_own_program(entry: EntryPoint) -> bool:
-    """Whether it is the hook itself, and no script: then its bytes are approved, and it runs from its place."""
+    """True if the entry is the hook itself but not a script: its bytes are approved, and it runs from its place."""
     return not entry.is_copied and not is_interpreter(entry.path) and is_user_writable(entry.path)
 
 
@@ -137,7 +137,7 @@ def _program(name: str, search_path: str, known: Mapping[str, str]) -> str:
 
 
 def _shebang_names(entries: Iterable[EntryPoint], contents: Mapping[str, bytes]) -> Iterator[str]:
-    """The names that `env` would look up for the scripts of the line."""
+    """Yields the names that `env` would look up for the scripts of the line."""
     for entry in entries:
         shebang = parse_shebang(contents.get(entry.path, b"")[:HEAD])
         if shebang.is_searched and shebang.interpreter and "/" not in shebang.interpreter:
@@ -145,7 +145,7 @@ def _shebang_names(entries: Iterable[EntryPoint], contents: Mapping[str, bytes])
 
 
 def _line_names(hook: Hook, command: Command) -> Iterator[str]:
-    """The programs that the line names, besides its first word, which the definition has."""
+    """Yields the programs that the line names, without its first word, which the definition has."""
     if command.shell:
         yield from shell_hooks.bare_commands(hook, command)
         return
@@ -225,7 +225,7 @@ def _named(hook: Hook, command: Command) -> Iterator[str]:
 
 
 def _require_program(hook: Hook, command: Command) -> None:
-    """What starts has to be here to be read; else the agent's own folder could supply it later."""
+    """Raises MissingError unless the program exists: otherwise the agent's folder could supply it later."""
     program = program_of(hook, command)
     if not program or not os.path.isfile(program):  # noqa: PTH113 - Path.is_file raises for some names
         first = fill(split_line(command.line)[0], declared_values(hook, command))
@@ -233,7 +233,7 @@ def _require_program(hook: Hook, command: Command) -> None:
 
 
 def _listed(hook: Hook, command: Command) -> Iterator[str]:
-    """The files that its `files:` name."""
+    """Yields the files that the hook's `files:` names."""
     for pattern in hook.files:
         whole = Path(absolute(pattern, command.folder))
         fixed = Path(*_plain_parts(whole))

@@ -1,8 +1,7 @@
-"""Pure: which edits of the file reduce the notifications that only a person may reduce, and what holds until then.
+"""Pure: which edits of the file reduce notifications so that a person must confirm them, and the values until then.
 
-Those are the notifications of what was asked or blocked, of hooks that failed, of calls that ran unjudged, of
-approvals that wait, of changed hooks and of switching (decision 39). Each key is judged by itself: what an edit adds
-counts at once.
+Those are notifications about questions, refusals, failed hooks, unjudged calls, waiting approvals, changed hooks and
+switching (decision 39). Each key is judged by itself. An edit that adds notifications applies at once.
 """
 
 from __future__ import annotations

@@ -41,20 +41,20 @@ FIND_ACTIONS = word_set("-exec -execdir -ok -okdir")  # of find
 EVALUATORS = word_set("eval trap")
 SOURCE_COMMANDS = word_set(". source")
 AWKS = word_set("awk gawk mawk nawk")
-# The options whose file is a program to them.
+# The options whose value is a file with a program for them.
 FILE_OPTIONS = {
     **dict.fromkeys(AWKS | {"make", "sed"}, ("-f", "--file")),
     "enable": ("-f",),
     "hash": ("-p",),
     "java": ("-jar",),
 }
-REPEATERS = word_set("find parallel xargs")  # their command gets words that the line does not show
+REPEATERS = word_set("find parallel xargs")  # they add words to their command that the line does not show
 # Options of these whose value is a line for a shell.
 CODE_OPTIONS = {
     **dict.fromkeys(word_set("flock runuser script su"), lazy_pattern(r"-[a-zA-Z]*c|--command")),
     "env": lazy_pattern(r"-\w*S|--split-string"),
 }
-RUNNERS: Mapping[str, Collection[str]] = {  # with the words behind which a command follows
+RUNNERS: Mapping[str, Collection[str]] = {  # and the words after which a command follows
     "bundle": ("exec",),
     "bunx": (),
     "mise": ("exec", "x"),
@@ -84,7 +84,7 @@ SCRIPT = lazy_pattern(
     r"|ts|tsx|zsh)",
     re.IGNORECASE,
 )
-PLACERS = word_set("cp curl dd install ln mv patch rsync sed tee wget")  # they write files that their words name
+PLACERS = word_set("cp curl dd install ln mv patch rsync sed tee wget")  # they write the files that their words name
 NON_EXECUTING = READERS | WRITERS | word_set("curl git wget")  # what they name they do not run
 QUOTED_HINT = "put the line into a script, or name the file outside of the quotes"
 MISSING_HINT = "write its whole path, or put it there first"
@@ -95,7 +95,7 @@ class MissingError(HooktrayError):
 
 
 def require_file(word: str, path: str, *, is_script: bool) -> None:
-    """Raise MissingError unless the program or script that a word names is there."""
+    """Raises MissingError if the program or script that a word names does not exist."""
     if not os.path.isfile(path):  # noqa: PTH113 - Path.is_file raises for some names
         what = "file" if is_script else "program"
         raise MissingError(
@@ -104,18 +104,18 @@ def require_file(word: str, path: str, *, is_script: bool) -> None:
 
 
 def reads_code(argv: Sequence[str]) -> bool:
-    """Whether these words start an interpreter that runs what it reads."""
+    """True if these words start an interpreter that runs its input."""
     found = (parse_invocation(argv[position:]) for position, is_script in program_positions(argv, 0) if not is_script)
     return any(one is not None and one.source is ProgramSource.STDIN for one in found)
 
 
 def reads_shell_code(argv: Sequence[str]) -> bool:
-    """Whether these words start a shell that runs what it reads."""
+    """True if these words start a shell that runs its input."""
     return reads_code(argv) and any(is_shell(argv[position]) for position, _ in program_positions(argv, 0))
 
 
 def find_code(argv: Sequence[str]) -> Iterator[Code]:
-    """Lines for a shell among the words: of `sh -c`, `eval`, `trap`, `su -c`, `env -S`."""
+    """Yields lines for a shell among the words: of `sh -c`, `eval`, `trap`, `su -c`, `env -S`."""
     last = len(argv) - 1
     takes_more = any(PurePath(word).name in REPEATERS for word in argv)
     for position, is_script in program_positions(argv, 0):
@@ -134,7 +134,7 @@ def find_code(argv: Sequence[str]) -> Iterator[Code]:
 
 
 def foreign_code(argv: Sequence[str]) -> Iterator[int]:
-    """The positions of words that are code for another interpreter than a shell."""
+    """Yields the positions of words that are code for an interpreter other than a shell."""
     for position, is_script in program_positions(argv, 0):
         found = None if is_script else parse_invocation(argv[position:])
         is_other = interpreter_name(argv[position]) and not is_shell(argv[position])
@@ -149,7 +149,7 @@ def foreign_code(argv: Sequence[str]) -> Iterator[int]:
 
 
 def starts_others(code: str) -> bool:
-    """Whether code in another language may run files that it names."""
+    """True if code in another language may run files that it names."""
     return STARTING_CODE.search(code) is not None
 
 
@@ -189,7 +189,7 @@ def program_positions(argv: Sequence[str], at: int) -> Iterator[tuple[int, bool]
         files = (position + 1 for position in range(at + 1, len(argv) - 1) if argv[position] in FILE_OPTIONS[name])
         yield from ((position, True) for position in files)
     elif name not in NON_EXECUTING:
-        first = name in RUNTIMES  # its first path is a script, whatever its name ends in
+        first = name in RUNTIMES  # its first path is a script with any ending
         for position in range(at + 1, len(argv)):
             is_path = first and "/" in argv[position] and not argv[position].startswith("-")
             first = first and not is_path
@@ -202,14 +202,14 @@ def _runs_others(program: str) -> bool:
 
 
 def _runner_start(argv: Sequence[str], at: int, verbs: Collection[str]) -> int:
-    """Behind the word that makes a runner of this program; 0 when it does something else."""
+    """Returns the position of the command that this program runs; 0 if it runs none."""
     if not verbs:
         return at + 1
     return next((position + 1 for position in range(at + 1, len(argv)) if argv[position] in verbs), 0)
 
 
 def _is_loaded(argv: Sequence[str], position: int) -> bool:
-    """Whether an interpreter runs this file before its script: `node -r ./x`, `bash --rcfile x`."""
+    """True if an interpreter runs this file before its script: `node -r ./x`, `bash --rcfile x`."""
     option, equals, _ = argv[position].partition("=")
     if equals:
         return option in LOADING and "/" in argv[position]

@@ -1,4 +1,4 @@
-"""Imports of a Python script that are not installed for its interpreter; nothing runs to find that."""
+"""Finds imports of a Python script that are not installed for its interpreter, without running it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tray.files import user_file
 
 REMOVED_MODULES = {"asynchat", "asyncore", "distutils", "imp", "smtpd"}  # of older standard libraries
 STANDARD = frozenset(sys.stdlib_module_names) | REMOVED_MODULES
-# What shows that the script brings modules from elsewhere: PEP 723, or a search path of its own.
+# Signs that the script loads modules from elsewhere: PEP 723, or a search path of its own.
 OTHER_PLACES = ("# /// script", "sys.path", "addsitedir")
 
 
 def missing_imports(
     script: str, text: str, program: str, covered: Collection[str]
 ) -> Iterator[tuple[str, int, bool]]:
-    """The modules that a script needs and that are nowhere: name, line, and whether only the user's packages have it.
+    """Yields modules that a script needs and that are missing: name, line, and True if the user's packages have it.
 
     Raises SyntaxError or ValueError when Python cannot read it.
     """
@@ -47,7 +47,7 @@ def missing_imports(
 
 
 def _holds(folders: Iterable[Path | str], module: str) -> bool:
-    """Whether one of the folders has this module: a file of any ending, or a folder."""
+    """True if one of the folders has this module: a file with any ending, or a folder."""
     name = module.replace(".", "/")
     return any(any(Path(folder).glob(pattern)) for folder in folders for pattern in (name, f"{name}.*"))
 
@@ -58,7 +58,7 @@ def _folder(path: str) -> str:
 
 @lru_cache(maxsize=64)
 def _installed_for(program: str) -> tuple[Path, ...] | None:
-    """Where this interpreter has its packages; None when its place does not show that."""
+    """Returns the folders of this interpreter's packages; None if its path does not show them."""
     prefix = Path(program).parent.parent
     config = prefix / "pyvenv.cfg"
     folders = list(_packages(prefix))
@@ -75,7 +75,7 @@ def _installed_for(program: str) -> tuple[Path, ...] | None:
 
 
 def _user_packages(program: str) -> Iterator[Path]:
-    """Where `pip install --user` puts packages for this interpreter; a virtual environment has no such place."""
+    """Yields the folders of `pip install --user` for this interpreter; a virtual environment has none."""
     if not Path(program).parent.parent.joinpath("pyvenv.cfg").is_file():
         yield from _packages(Path.home() / ".local")
 
@@ -86,7 +86,7 @@ def _packages(prefix: Path) -> Iterator[Path]:
 
 
 def _linked(folders: Iterable[Path]) -> Iterator[Path]:
-    """The folders that `.pth` files add."""
+    """Yields the folders that `.pth` files add."""
     for file in (file for folder in folders for file in folder.glob("*.pth")):
         try:
             lines = user_file(file).decode("utf-8", "replace").splitlines()

@@ -15,8 +15,8 @@ from tray.lazy_dataclass import dataclass
 class HookFailure(enum.Enum):
     """A cause that has a remedy of its own."""
 
-    BROKEN_PROGRAM = enum.auto()  # its exit 2 refuses each call
-    OTHER_WORDS = enum.auto()  # its answer is none in its format
+    BROKEN_PROGRAM = enum.auto()  # it exits with 2, which refuses every call
+    OTHER_WORDS = enum.auto()  # its answer is not in its own format
     PROGRAM_OF_SCRIPT = enum.auto()  # a program that the script starts is not there
     INTERPRETER_MODE = enum.auto()
     INTERPRETER = enum.auto()

@@ -155,7 +155,7 @@ def _definition_changes(state: HookState, copies: Copies) -> Iterator[Section]:
 
 
 def _details(state: HookState, copies: Copies) -> Iterator[str]:
-    """What the hook wrote beside its copy, and how programs are found."""
+    """Yields the files that the hook wrote beside its copy, and how programs are found."""
     if state.approved and (written := copies.written_files(state.approved)):
         yield f"  {say('Written by the hook beside its approved copy, not covered')}:"
         yield from (f"    {name}" for name in written)

@@ -78,7 +78,7 @@ def facts(one: HookState) -> tuple[tuple[str, str], ...]:
 
 
 def unseen(hook: Hook) -> tuple[str, ...]:
-    """What its line runs that no approval can cover, one line each: a person reads this first."""
+    """Returns what the line runs and no approval can cover, one line each. A review begins with these."""
     if not isinstance(hook.action, Command):
         return ()
     words = unseen_words(hook, hook.action)
@@ -150,7 +150,7 @@ def _failure(hook: Hook) -> str:
 
 
 def _longest(match: Match) -> float:
-    """Returns the seconds that an agent waits at most for this hook. No agent waits for a hook that only observes."""
+    """Returns the most seconds that an agent waits for this hook. No agent waits for a hook that only observes."""
     specs = [(name, one) for agent in match.agents or AGENTS for name, one in AGENTS[agent].events.items()]
     asking = [one for name, one in specs if match.event in (one.kind, name)]
     return max((math.inf if one.observe_only else one.deadline for one in asking), default=math.inf)
@@ -179,15 +179,15 @@ def _not_covered(one: HookState) -> str:
 
 
 def _below_home(name: str) -> str:
-    """A path as a person writes it."""
+    """Returns the path with `~` for the home."""
     home = str(Path.home())
     return f"~{name.removeprefix(home)}" if name.startswith(f"{home}/") else name
 
 
 def uncovered(one: HookState) -> tuple[str, ...]:
-    """What it runs, loads or names and an approval does not cover: words of the line, files and folders.
+    """Returns what the hook runs, loads or names and an approval does not cover.
 
-    These are the first lines of a review, and what the line runs that cannot be seen is the first of them.
+    A review begins with these lines: words of the line first, then files and folders.
     """
     action, inspection = one.hook.action, one.inspection
     words = uncovered_words(one.hook, action) if isinstance(action, Command) and action.shell else ()

@@ -1,6 +1,6 @@
 """One script of a hook: the files beside it that it loads or names, and whether it writes a file.
 
-PATTERNS is the one table of what loads a file, by language. Nothing of a script runs.
+PATTERNS lists what loads a file, by language. No script runs.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from tray.files import file_head
 from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
 
-SCRIPT_SIZE = 1024 * 1024  # bytes of a script that is read for what it loads
-MAX_BASES = 20  # folders that a script names, in which the files that it names are looked for
-ROUNDS = 3  # in which variables of a shell script get their values
+SCRIPT_SIZE = 1024 * 1024  # bytes at most of a script that is searched for files
+MAX_BASES = 20  # folders named by a script in which its files are looked up
+ROUNDS = 3  # of replacing the variables of a shell script by their values
 SHELLS = ("ash", "bash", "dash", "ksh", "sh", "zsh")
 PROGRAMS = {
     **dict.fromkeys(("python", "pythonw", "pypy", "uv", "uvx", "pipx"), "python"),
@@ -62,7 +62,7 @@ COMMENTS = {
 JOINED = lazy_pattern(r"""['"]\s*[,/+]\s*['"]""")  # between the parts of one path
 LISTING = lazy_pattern(r"\b(?:glob|iterdir|listdir|readdir(?:Sync)?|rglob|scandir|walk)\b")
 ABOVE = lazy_pattern(r"\.parents?(?:\.parent|\[1\])|dirname\([^)\n]*dirname\(")
-OWN_FOLDER, OWN_FILE = "\x02", "\x03"  # of a shell script, while its text is worked on
+OWN_FOLDER, OWN_FILE = "\x02", "\x03"  # marks in the text of a shell script
 IDIOMS = (
     (lazy_pattern(r"\$\{(?:0|BASH_SOURCE(?:\[0\])?)%/\*\}|\$\{0:A:h\}"), OWN_FOLDER),
     (
@@ -84,9 +84,9 @@ IDIOMS = (
 )
 ASSIGNMENT = lazy_pattern(r"(?:^|[\s;&(])([A-Za-z_]\w*)=([^\s;&|()<>]*[/\x02][^\s;&|()<>]*|\x02)")
 VARIABLE = lazy_pattern(r"\$\{?(\w+)[^}/\s]*\}?/|\x02/")
-TYPED = lazy_pattern(r"js$")  # TypeScript's imports name what it becomes
+TYPED = lazy_pattern(r"js$")  # TypeScript's imports name the compiled file
 HOME = lazy_pattern(r"^\$\{?HOME\}?(?=/)")
-FIXED = lazy_pattern(r"^(?:~|/|\$)")  # what begins like this is the same place for a script and for its copy
+FIXED = lazy_pattern(r"^(?:~|/|\$)")  # the same file for a script and for its copy
 SHELL_WRITES = r"(?:>>?\|?\s*|\b(?:tee|touch|rm)\s+(?:-\w+\s+)*)[^\s;|&<>]*"
 CODE_WRITES = lazy_pattern(
     r"open\([^)\n]*['\"][rbt]*[wax+]|\.open\(\s*['\"][wax]|write_(?:text|bytes)|\.touch\(|unlink|\.dump\("
@@ -97,22 +97,22 @@ FIXED_TOKEN = lazy_pattern(r"(?<![\w.@+/}$~-])(~|\$\{?(\w+)\}?)?/[\w@+./-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """A file that a script loads. With `is_fixed` it has a place of its own, which is the same for a copy."""
+    """A file that a script loads. With `is_fixed` its path is the same for the script and its copy."""
 
     path: str
     line: int = 0
     is_fixed: bool = False
     is_missing: bool = False
-    certain: bool = True  # that it is needed
+    certain: bool = True  # False: the script may work without it
 
 
 def is_interpreter(path: str) -> bool:
-    """Whether a program runs scripts: by its name, as far as that is known."""
+    """True if the program's name is that of a known interpreter."""
     return bool(interpreter_name(path)) or VERSION.sub("", PurePath(path).name) in PROGRAMS
 
 
 def language(path: str, head: bytes) -> str:
-    """The language of a script, by its first line or its name; "" when it is none."""
+    """Returns the language of a script, by its first line or its name; "" if it is not a script."""
     if b"\0" in head:
         return ""
     program = VERSION.sub("", PurePath(parse_shebang(head).interpreter).name)
@@ -121,7 +121,7 @@ def language(path: str, head: bytes) -> str:
 
 
 def script_text(kind: str, content: bytes) -> str:
-    """A script without its comments; a shell script also without quotes and the variables that it sets."""
+    """Returns a script without its comments; a shell script also without quotes and the variables that it sets."""
     text = content.decode("utf-8", "replace").removeprefix("\ufeff")
     if pattern := COMMENTS.get(kind):
         text = pattern.sub("", text)
@@ -137,7 +137,7 @@ def script_text(kind: str, content: bytes) -> str:
 
 
 def loaded(kind: str, path: str, text: str, folders: Collection[str]) -> Iterator[Load]:
-    """What a script loads; `folders` are where Python looks for modules, besides the script's own."""
+    """Yields the files that a script loads. Python looks for modules in `folders`, too."""
     if kind == "python":
         yield from (Load(path=one) for one in _modules(path, text, tuple(dict.fromkeys((*folders, _folder(path))))))
         return
@@ -160,7 +160,7 @@ def loaded(kind: str, path: str, text: str, folders: Collection[str]) -> Iterato
 
 
 def named(path: str, text: str) -> Iterator[str]:
-    """The files beside a script that it names, and the folders whose files it lists; both are there."""
+    """Yields existing files beside a script that it names, and folders whose files it lists."""
     folder = _folder(path)
     names = dict.fromkeys(found[2] for found in QUOTED.finditer(f"{text}\n{JOINED.sub('/', text)}"))
     bases = [folder, *([_folder(folder)] if ABOVE.search(text) else [])]
@@ -177,7 +177,7 @@ def named(path: str, text: str) -> Iterator[str]:
 
 
 def fixed_files(text: str) -> Iterator[str]:
-    """The files that a script names by a whole path: none of them is replaced by its copy."""
+    """Yields the files that a script names by an absolute path, which no copy replaces."""
     for found in FIXED_TOKEN.finditer(text):
         name = HOME.sub("~", found[0])
         if "$" in name:
@@ -188,7 +188,7 @@ def fixed_files(text: str) -> Iterator[str]:
 
 
 def search_path(path: str, text: str) -> Iterator[str]:
-    """The folders that `sys.path` may get: those that the script names, below its own or the one above."""
+    """Yields folders that the script may add to `sys.path`: named ones below its own or the one above."""
     if "sys.path" not in text and "addsitedir" not in text:
         return
     above = _folder(_folder(path))
@@ -198,7 +198,7 @@ def search_path(path: str, text: str) -> Iterator[str]:
 
 
 def package_file(path: str, root: str) -> str:
-    """The nearest `package.json`, if it sets how Node loads a script; "" for none."""
+    """Returns the nearest `package.json`, if it sets how Node loads a script; "" for none."""
     for one in PurePath(path).parents:
         file = str(one / "package.json")
         if os.path.isfile(file):  # noqa: PTH113
@@ -210,7 +210,7 @@ def package_file(path: str, root: str) -> str:
 
 
 def writes(text: str, path: str) -> bool:
-    """Whether a script may write a file: by its name, or by a variable that has it."""
+    """True if a script may write a file: by its name, or by a variable that has it."""
     name = re.escape(PurePath(path).name)
     if not re.search(rf"(?<![\w.-]){name}(?![\w.-])", text):
         return False
@@ -226,7 +226,7 @@ def _fixed_names() -> Collection[str]:
 
 
 def _modules(path: str, text: str, folders: tuple[str, ...]) -> Iterator[str]:
-    """The files of the modules that a Python script imports, of those that are beside it or in `folders`."""
+    """Yields the files of imported Python modules that are beside the script or in `folders`."""
     for found in PATTERNS["python"].finditer(text):
         package, names = found["package"] or "", re.findall(r"\w+", found["lines"] or found["names"] or "")
         if found["modules"] or found["name"]:
@@ -243,7 +243,7 @@ def _modules(path: str, text: str, folders: tuple[str, ...]) -> Iterator[str]:
 
 
 def _module_files(folders: Iterable[str], name: str) -> Iterator[str]:
-    """The files of a module and of the packages above it; nothing for one that is installed elsewhere."""
+    """Yields the files of a module and of the packages above it, unless it is installed elsewhere."""
     parts = name.split(".") if name else [""]
     for folder in folders:
         found = False
@@ -258,7 +258,7 @@ def _module_files(folders: Iterable[str], name: str) -> Iterator[str]:
 
 
 def _is_folder(path: str, script_folder: str) -> bool:
-    """Whether it is a folder beside a script, and none that the script is in."""
+    """True for an existing folder that does not contain the script."""
     return os.path.isdir(path) and not f"{script_folder}/".startswith(f"{path.rstrip('/')}/")  # noqa: PTH112
 
 

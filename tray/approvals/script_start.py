@@ -1,4 +1,4 @@
-"""How an approved script is started: from its copy, by the interpreter that its first line named at the approval."""
+"""Starts an approved script from its copy, by the interpreter that its first line named at the approval."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _env_place(words: Sequence[str]) -> int:
 
 
 def start_words(shebang: Shebang, programs: Mapping[str, str]) -> tuple[str, ...]:
-    """The words before the script, with the approved program; () where the kernel finds it, or complains."""
+    """Returns the words before the script, with the approved program; () if the kernel is to find it."""
     name = shebang.interpreter
     options = ISOLATION.get(VERSION.sub("", PurePath(name).name), ())
     program = programs.get(name, "") if shebang.is_searched else name if options else ""
@@ -74,7 +74,7 @@ def start_words(shebang: Shebang, programs: Mapping[str, str]) -> tuple[str, ...
 
 
 def script_words(copy: str, programs: Mapping[str, str]) -> tuple[str, ...]:
-    """The words that start a script by its own name: its copy, behind the approved program."""
+    """Returns the words that start a script by its own name: the approved program, then its copy."""
     if not os.access(copy, os.X_OK):
         return (copy,)
     with open(copy, "rb") as file:  # noqa: PTH123

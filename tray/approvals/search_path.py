@@ -11,14 +11,14 @@ from pathlib import Path, PurePath
 
 from tray.approvals.command_words import SYSTEM_FOLDERS
 
-LOGIN_SECONDS = 5.0  # that a login shell may take
+LOGIN_SECONDS = 5.0  # for a login shell to answer
 LOGIN_MARK = "hooktray-path:"
-LOGIN_SHELLS = ("bash", "dash", "fish", "ksh", "sh", "zsh")  # that understand the question for their PATH
+LOGIN_SHELLS = ("bash", "dash", "fish", "ksh", "sh", "zsh")  # shells that can print their PATH
 
 
 @lru_cache(maxsize=1024)
 def is_user_writable(path: str) -> bool:
-    """Whether this user can put something else at this path: the file, or a folder above it, is theirs to change."""
+    """True if this user can replace the file at this path, by rights to it or to a folder above it."""
     if sys.platform == "win32" or os.geteuid() == 0:
         return not f"{path}/".startswith(SYSTEM_FOLDERS)
     above = [path] if not os.path.islink(path) else []  # noqa: PTH114
@@ -47,12 +47,12 @@ class SearchPath:
         self.event_path = ""  # of the last event that had one
 
     def saw_event(self, path: str) -> bool:
-        """Remember the PATH of an agent; True when it is another one than before."""
+        """Remember the PATH of an agent. Returns True if it has changed."""
         before, self.event_path = self.event_path, path or self.event_path
         return self.event_path != before
 
     def current(self) -> str:
-        """The PATH for an approval that no terminal gives."""
+        """Returns the PATH for an approval outside a terminal."""
         return self.event_path or self._login_path()
 
     def _login_path(self) -> str:
@@ -65,7 +65,7 @@ class SearchPath:
 
 
 def login_path(environment: Mapping[str, str]) -> str:
-    """What the user's login shell has in PATH; "" when that is not known."""
+    """Returns the PATH of the user's login shell; "" if it is unknown."""
     shell = environment.get("SHELL", "")
     if os.name == "nt" or Path(shell).name not in LOGIN_SHELLS or not Path(shell).is_absolute():
         return ""
@@ -88,7 +88,7 @@ def login_path(environment: Mapping[str, str]) -> str:
 
 
 def terminal_path(pid: int) -> str:
-    """The PATH of the command that a person typed at a terminal; "" where that cannot be seen."""
+    """Returns the PATH of the command that a person typed at a terminal; "" if it cannot be read."""
     try:
         fields = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     except OSError:

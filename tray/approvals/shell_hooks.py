@@ -1,4 +1,4 @@
-"""What a hook's line runs, as its shell expands it: which files those are, and the line on the approved copies."""
+"""Finds the files that a hook's line runs, as its shell expands it, and rewrites the line to the approved copies."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ BUILTINS = word_set("""
 . : [ [[ break case cd continue do done echo elif else esac eval exit export false fi for function if in local printf
 pwd read return set shift source test then trap true type umask unset until wait while { }
 """)
-# In these a word where a command could be is a pattern, a value or a function's name: the shell's PATH decides there.
+# In these lines a word in the place of a command may be a pattern, a value or a function: PATH decides.
 UNCLEAR = lazy_pattern(r"\bcase\b|\[\[|\(\(|=\(|\(\s*\)")
-MAX_SCRIPTS = 128  # lines that are remembered: each is asked about several times
+MAX_SCRIPTS = 128  # lines in the cache: each is evaluated several times
 # Variables whose value makes a program load code.
 LOADING_VARIABLES = INJECTIONS | word_set(
     "DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH GIT_EXTERNAL_DIFF GIT_PAGER GIT_SSH_COMMAND LD_LIBRARY_PATH LD_PRELOAD "
@@ -53,16 +53,16 @@ LOADING_VARIABLES = INJECTIONS | word_set(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A program, or a file that a program runs. `paths` are where it may lie; () for a name that is looked up."""
+    """A program, or a file that a program runs. `paths` has its possible paths; () for a name that is looked up."""
 
     field: Field
     is_script: bool
     argv: tuple[str, ...]  # the words of its command
-    position: int  # among them
+    position: int  # index in `argv`
     paths: tuple[str, ...]
     shown: str  # the word of the hook's own line
     is_nested: bool  # inside a text
-    is_movable: bool  # whether its copy can be written in its place
+    is_movable: bool  # a copy can be written in its place
 
     @property
     def in_project(self) -> bool:
@@ -70,12 +70,12 @@ class Run:
 
     @property
     def path(self) -> str:
-        """The only file that it can be; "" when that is not known."""
+        """The path, if only one is possible; otherwise ""."""
         return self.paths[0] if len(self.paths) == 1 and is_plain(self.paths[0]) else ""
 
 
 def script_of(hook: Hook, command: Command) -> EvaluatedLine:
-    """The hook's line with all that its words may become. Raises ValueError when a quote is not closed."""
+    """Returns the evaluated line of the hook. Raises ValueError if a quote is not closed."""
     line = command.line
     if not command.shell:
         first, *others = split_line(line)
@@ -93,7 +93,7 @@ def _script(line: str, values: tuple[tuple[str, str], ...], *folders: str) -> Ev
 
 
 def places(hook: Hook, command: Command) -> Places:
-    """What is known where the hook starts. A hook of no project starts in whichever project the agent works in."""
+    """Returns the known variables and folders at the hook's start. A hook outside a project starts in any project."""
     project = hook.match.project or PROJECT
     values = {
         **dict.fromkeys(project_placeholders(), project),
@@ -106,7 +106,7 @@ def places(hook: Hook, command: Command) -> Places:
 
 
 def runs(script: EvaluatedLine, folder: str, shown: str = "", *, is_movable: bool = True) -> Iterator[Run]:
-    """Everything that the line would run, also in the lines inside of it. It starts in `folder`."""
+    """Yields everything that the line would run from `folder`, also in the lines inside it."""
     for command in script.commands:
         for variant in command.variants:
             argv = tuple(field.text.replace(GLOB, "*") for field in variant)
@@ -154,7 +154,7 @@ def _run(
 
 
 def _start_folder(argv: Sequence[str], folders: Texts) -> Texts:
-    """Where a program starts behind these words: `env -C DIR` goes to another folder first."""
+    """Returns the folders in which a program starts behind these words: `env -C DIR` changes the folder first."""
     for option, value in pairwise(argv):
         if option in ("-C", "--chdir") and "env" in map(os.path.basename, argv):
             return under(folders, value)
@@ -164,7 +164,7 @@ def _start_folder(argv: Sequence[str], folders: Texts) -> Texts:
 def _code_files(
     script: EvaluatedLine, command: SimpleCommand, code: Iterable[Field], argv: tuple[str, ...]
 ) -> Iterator[tuple[Field, SimpleCommand]]:
-    """The files whose text an interpreter runs: on its stdin, or in `$(cat x)` where it expects code."""
+    """Yields the files whose text an interpreter runs: on its stdin, or in `$(cat x)` where it expects code."""
     files = [field for field in command.redirects if field.word.redirect == "<"]
     if reads_code(argv):
         yield from ((field, command) for field in files)
@@ -181,27 +181,27 @@ def _code_files(
 
 
 def _gives(command: SimpleCommand, *, repeats: bool) -> bool:
-    """Whether it may print a file that it names; `repeats`: also where it prints the name, as `xargs` runs that."""
+    """True if the command may print a file that it names; with `repeats` also its name, which `xargs` would run."""
     names = {variant[0].text for variant in command.variants if variant}
     return not names & SILENT and (repeats or not names & {"echo", "printf"})
 
 
 def _named(command: SimpleCommand) -> Iterator[Field]:
-    """The words that name files which the command reads."""
+    """Yields the words that name files which the command reads."""
     for variant in command.variants:
         yield from (field for field in variant[1:] if "/" in field.text and "://" not in field.text)
     yield from (field for field in command.redirects if field.word.redirect == "<")
 
 
 def paths(hook: Hook, command: Command) -> Iterator[str]:
-    """Every path that a word may name. Raises ValueError when a quote is not closed."""
+    """Yields every path that a word may name. Raises ValueError if a quote is not closed."""
     for script, _ in script_of(hook, command).scripts():
         for one in script.commands:
             yield from (path for field in one.fields if (path := _path(field, one, command)))
 
 
 def named_paths(hook: Hook, command: Command) -> Iterator[tuple[str, str]]:
-    """Each word of the line that may name a file, also one that is written to, with its path."""
+    """Yields each word of the line that may name a file, also one that is written to, with its path."""
     for script in _own_scripts(script_of(hook, command)):
         for one in script.commands:
             programs = {variant[0].word.start for variant in one.variants if variant}
@@ -212,7 +212,7 @@ def named_paths(hook: Hook, command: Command) -> Iterator[tuple[str, str]]:
 
 
 def rewrite_line(hook: Hook, command: Command, copies: Mapping[str, str], programs: Mapping[str, str]) -> str:
-    """The line with the copy of a file that it runs in its place, whole paths of data, and the approved programs."""
+    """Returns the line with the copies of files that it runs, absolute paths of data, and the approved programs."""
     script = script_of(hook, command)
     own = {id(one) for part in _own_scripts(script) for one in part.commands}
     named = {id(field): programs[field.text] for field in _bare_programs(hook, command) if field.text in programs}
@@ -244,7 +244,7 @@ def _copied(
     *,
     is_own: bool,
 ) -> str:
-    """The words in the place of this one; "" when it stays."""
+    """Returns the text that replaces this word; "" if it stays."""
     path, named = _path(field, one, command), _named_part(field.text)
     prefix = field.text.removesuffix(named)
     if copy := copies.get(path):
@@ -256,7 +256,7 @@ def _copied(
 
 
 def require_line(hook: Hook, command: Command) -> None:
-    """What the line runs has to be here to be read, and its copy has to fit in its place. Raises HooktrayError."""
+    """Raises HooktrayError unless each file that the line runs exists and its copy can replace it in the line."""
     try:
         script = script_of(hook, command)
     except ValueError as error:
@@ -284,7 +284,7 @@ def require_line(hook: Hook, command: Command) -> None:
 
 
 def _written(script: EvaluatedLine, command: Command) -> Iterator[str]:
-    """The files that the line makes."""
+    """Yields the files that the line creates."""
     for part, _ in script.scripts():
         for one in part.commands:
             names = {variant[0].text for variant in one.variants if variant}
@@ -294,7 +294,7 @@ def _written(script: EvaluatedLine, command: Command) -> Iterator[str]:
 
 
 def _reject_project(shown: str, *, is_there: bool) -> None:
-    """The user's own settings may not run what any project puts there: that is not approved."""
+    """Raises HooktrayError if `is_there`: the user's own settings may not run what any project contains."""
     if is_there:
         raise HooktrayError(
             f"{shown}: each project would bring its own program",
@@ -309,7 +309,7 @@ def _fields(script: EvaluatedLine) -> Iterator[Field]:
 
 
 def _settings(script: EvaluatedLine) -> Iterator[tuple[str, Field]]:
-    """The variables that the line sets, for its shell or for one program."""
+    """Yields the variables that the line sets, for its shell or for one program."""
     for command in script.commands:
         yield from command.settings
         for field in command.fields:
@@ -343,7 +343,7 @@ def _require_stdin_imports(command: SimpleCommand) -> None:
 
 
 def _check_foreign_code(command: SimpleCommand, hook: Hook) -> None:
-    """Code in another language that starts what lies in a project."""
+    """Raises HooktrayError if code in another language starts a file of the project."""
     names = (PROJECT, *project_placeholders())
     for shown, text in _foreign_code(command):
         is_there = starts_others(text) and any(name in text for name in names)
@@ -351,7 +351,7 @@ def _check_foreign_code(command: SimpleCommand, hook: Hook) -> None:
 
 
 def _foreign_code(command: SimpleCommand) -> Iterator[tuple[str, str]]:
-    """Code in other languages among a command's words, in what it reads, and in aliases, each with its word."""
+    """Yields code in other languages in a command's words, its input and its aliases, each with its word."""
     for variant in command.variants:
         argv = [field.text for field in variant]
         yield from ((variant[at].word.raw, argv[at]) for at in foreign_code(argv))
@@ -363,7 +363,7 @@ def _foreign_code(command: SimpleCommand) -> Iterator[tuple[str, str]]:
 
 
 def unseen_words(hook: Hook, command: Command) -> tuple[str, ...]:
-    """The words that run something which is known only when the hook runs: no approval can cover that."""
+    """Returns the words that run something known only when the hook runs, which no approval can cover."""
     try:
         script = script_of(hook, command)
     except ValueError:
@@ -386,7 +386,7 @@ def unseen_words(hook: Hook, command: Command) -> tuple[str, ...]:
 
 
 def _unseen_code(script: EvaluatedLine, project: str) -> Iterator[str]:
-    """Code in another language that may run files, and code that another program prints."""
+    """Yields code in another language that may run files, and code that another program prints."""
     for before, command in zip((None, *script.commands), script.commands, strict=False):
         for shown, text in _foreign_code(command):
             if project in text or not is_plain(text) or starts_others(text):
@@ -422,7 +422,7 @@ def uncovered_words(hook: Hook, command: Command) -> tuple[str, ...]:
 
 
 def bare_commands(hook: Hook, command: Command) -> Iterator[str]:
-    """The names of the line's programs that the shell looks up. Raises ValueError when a quote is not closed."""
+    """Yields the programs that the shell looks up by name. Raises ValueError if a quote is not closed."""
     return (field.text for field in _bare_programs(hook, command))
 
 
@@ -434,12 +434,12 @@ def _bare_programs(hook: Hook, command: Command) -> Iterator[Field]:
 
 
 def is_plain(text: str) -> bool:
-    """Whether every part of it is known."""
+    """True if every part of the text is known."""
     return not MARKS & set(text)
 
 
 def _own_scripts(script: EvaluatedLine) -> Iterator[EvaluatedLine]:
-    """The line, and what is in it without quotes around."""
+    """Yields the line, and the lines inside it that are not quoted."""
     yield script
     for inner in script.inner:
         if not inner.is_quoted:
@@ -447,7 +447,7 @@ def _own_scripts(script: EvaluatedLine) -> Iterator[EvaluatedLine]:
 
 
 def _readings(word: split.ShellWord, command: SimpleCommand) -> dict[tuple[str, ...], tuple[Field, ...]]:
-    """The words that one word may become, as far as they are known."""
+    """Returns the known words that one word may become."""
     found = (
         tuple(field for field in fields if field.word is word) for fields in (*command.variants, command.redirects)
     )
@@ -459,12 +459,12 @@ def _readings(word: split.ShellWord, command: SimpleCommand) -> dict[tuple[str, 
 
 
 def _named_part(text: str) -> str:
-    """What of `--rules=./rules.json` can name a file."""
+    """Returns the part of `--rules=./rules.json` that can name a file."""
     return text[len(split.option_prefix(text)) :]
 
 
 def _location(field: Field, one: SimpleCommand, command: Command) -> str:
-    """The file that the word would name; "" when that is not known."""
+    """Returns the path that the word would name; "" if it is unknown."""
     value = _named_part(field.text)
     if not field.is_known or not value or "\0" in value:
         return ""
@@ -473,12 +473,12 @@ def _location(field: Field, one: SimpleCommand, command: Command) -> str:
 
 
 def _path(field: Field, one: SimpleCommand, command: Command) -> str:
-    """The same; "" also for what the shell looks up by name, writes to, or makes up itself."""
+    """Returns the path that the word names; "" if the shell looks it up by name, writes to it, or creates it."""
     is_name = "/" not in field.text and any(variant and variant[0] is field for variant in one.variants)
     return "" if is_name or field.word.is_output or field.word.redirect == "<<<" else _location(field, one, command)
 
 
 def _repository(folder: str) -> str:
-    """The folder of the repository around this one, which git prints; "" where there is none."""
+    """Returns the folder of the repository around this one, as git prints it; "" if there is none."""
     around = (folder, *map(str, Path(folder).parents))
     return next((one for one in around if os.path.exists(os.path.join(one, ".git"))), "")  # noqa: PTH110, PTH118

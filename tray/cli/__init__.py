@@ -39,7 +39,7 @@ def main() -> int:
 
 
 def _drop_output() -> None:
-    """What is left of it can be written nowhere."""
+    """Discard the remaining output, which cannot be written."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -14,7 +14,7 @@ from tray.model.decision import Record, SkipReason
 from tray.model.event import EventKind
 from tray.text import sanitise
 
-# No colour is needed.
+# The signs need no colour.
 SIGNS = {"unjudged": "‼", "deny": "✕", "ask": "?", "trouble": "!", "rewrite": "✎", "allow": "✓", "abstain": "·"}
 SENTENCE_LIMIT = 66  # characters; agent, project and age come after it
 PLACE_LIMIT = 32

@@ -46,7 +46,7 @@ class MenuServices:
 
     alerts: Callable[[], AlertsState] = AlertsState
     failing_hooks: Callable[[], int] = int
-    unjudged: Callable[[], int] = int  # calls that ran unjudged since a person looked
+    unjudged: Callable[[], int] = int  # calls that ran unjudged since the user last looked
     dropped_rows: Callable[[], int] = int  # decisions that could not be recorded
     sessions: Callable[[], tuple[Session, ...]] = tuple
     go_to_session: Callable[[str, str], None] = _nothing

@@ -60,9 +60,9 @@ def remove(
     *,
     keeps_comments: bool = False,
 ) -> bytes:
-    """The text without the tables that the predicate is true for, and without the blank line before each.
+    """Returns the text without the tables that the predicate is true for, and without the blank line before each.
 
-    With `keeps_comments`, lines that a person wrote into a table of ours stay.
+    With `keeps_comments`, lines that the user wrote into one of our tables stay.
     """
     found = tables(text, path, key)
     removed = {index for index, table in enumerate(found) if predicate(table)}

@@ -115,9 +115,9 @@ def _value_of(item: Item) -> object:
 def remove(
     text: bytes, path: str, key: str, predicate: Callable[[object], bool], *, keeps_comments: bool = False
 ) -> bytes:
-    """The text without the items that are ours; a list of nothing else goes with them, unless a comment is in it.
+    """Returns the text without our items. A list of our items only is removed, unless it has a comment.
 
-    With `keeps_comments`, lines that a person wrote into an item of ours stay.
+    With `keeps_comments`, lines that the user wrote into one of our items stay.
     """
     existing = items(text, path, key)
     source, bom, _newline = _decoded(text)
@@ -159,7 +159,7 @@ def _cut(source: str, sequence: yaml.SequenceNode, index: int) -> Cut:
 
 
 def _between_comments(source: str, cut: Cut) -> Iterator[Cut]:
-    """The parts of a cut between lines that are nothing but a comment."""
+    """Yields the parts of a cut between comment lines."""
     at = begin = cut[0]
     for line in source[slice(*cut)].splitlines(keepends=True):
         if line.lstrip(" \t").startswith("#"):

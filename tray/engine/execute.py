@@ -98,7 +98,7 @@ class HookExecutor:
         hangup: Hangup | None,
         switch_gate: Gate | None,
     ) -> list[Outcome]:
-        """One outcome for each hook, in order. A hook that knows one file at a time is asked about each of a patch.
+        """Returns one outcome for each hook, in order. A hook that knows one file at a time runs for each of a patch.
 
         `switch_gate` is the switch at this moment; whatever starts later asks it again.
         """
@@ -122,7 +122,7 @@ class HookExecutor:
         hangup: Hangup | None,
         switch_gate: Gate | None,
     ) -> list[Outcome]:
-        """Hooks of a serial source wait for each other, all others for none."""
+        """Hooks of a serial source wait for each other; all others run at once."""
         turns = self._prepare(event, hooks, switch_gate)
         outcomes: dict[int, Outcome] = {}
         waiting: dict[int, AnyJob] = {}
@@ -294,7 +294,7 @@ class HookExecutor:
             return Outcome(hook=hook.name, status=Status.SKIPPED, cause=CANCELLED, ms=result.ms)
         try:
             output = parse_output(event, hook, result)
-            if output.warning:  # it may name the approved copy
+            if output.warning:  # the warning may name the approved copy
                 warning = self._copies.with_originals(approved.digest, output.warning)
                 output = replace(output, warning=warning)
             if hook.async_mode is not AsyncMode.NO:
@@ -311,7 +311,7 @@ class HookExecutor:
 
 
 def _both(first: Outcome, more: Outcome, tool: Tool) -> Outcome:
-    """The outcome for two files of one patch: the stricter one, and an allow only if both have it."""
+    """Returns the outcome for two files of one patch: the stricter one; an allow only if both allow."""
     one, other = first.output, more.output
     if more.status is not Status.OK:
         return more if more.status is not Status.SKIPPED and other.verdict >= one.verdict else first

@@ -25,7 +25,7 @@ from tray.store.switch import Switch
 CAP = 8  # refusals in a row; the next one lets the agent end
 MAX_CAP = 1000
 # A refusal of these makes the agent go on, so that a hook which always refuses would never let it end.
-# A claim of completion is not among them: one that is false stays false, however often an agent repeats it.
+# A claim of completion has no such limit: a false claim stays false, however often an agent repeats it.
 CAPPED_KINDS = frozenset({EventKind.SUBAGENT_END, EventKind.TEAMMATE_IDLE, EventKind.TURN_END})
 ENDS_TURN = frozenset({EventKind.TURN_END, EventKind.TURN_FAILED, EventKind.TURN_INTERRUPTED})
 BOUNDARIES = frozenset({EventKind.PROMPT, EventKind.SESSION_END, EventKind.SESSION_START})

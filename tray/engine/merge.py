@@ -24,7 +24,7 @@ REASON_LIMIT = 2000  # characters of what a hook wrote to stderr, taken from its
 QUOTED = 60  # characters of the output that a reason quotes
 REDACTED_LENGTH = 2000  # characters from which they are taken: a secret at their end is known by what follows
 BROKEN_PROGRAM = "it refuses by the exit 2 of a broken program: {}"
-REPLIED = (0, 2)  # exit codes of a hook that may have answered
+REPLIED = (0, 2)  # exit codes with which a hook may have answered
 DROPPED = "the call goes on, because {1} does not read its answer: {0}"
 IGNORED = "its answer is the last line of its output; the lines before it were ignored"
 
@@ -45,9 +45,9 @@ def parse_output(event: Event, hook: Hook, result: Result) -> HookOutput:
 
 
 def _exited_2(event: Event, hook: Hook, command: Command, result: Result) -> HookOutput:
-    """Exit 2 refuses, also that of a program which is broken; then the user is notified as well."""
+    """Returns the refusal of exit 2, which also notifies the user if the program is broken."""
     error = ""
-    if b":" in result.stderr or b" line " in result.stderr:  # every error of a program has one of them
+    if b":" in result.stderr or b" line " in result.stderr:  # every error of a program contains one of these
         from tray.execution.script import UNOPENED, interpreter_error, is_unopened_script
 
         stderr = result.stderr.decode("utf-8", "replace").strip()
@@ -77,7 +77,7 @@ def _parse(event: Event, hook: Hook, result: Result) -> HookOutput:
         answer = known.protocol.read(event, replace(result, stdout=last.encode()))
         if answer.verdict > max(output.verdict, Verdict.ALLOW) or answer.stop is not None:
             return _refusal(answer)
-    if Capability.DENY not in spec(event.agent, event.name).can:  # there is nothing to block
+    if Capability.DENY not in spec(event.agent, event.name).can:  # the event cannot be refused
         return output
     output = _with_refusal(event, hook, known, result, output)
     if hook.failure is Failure.BLOCK and result.code == 0 and not output.problem and output.verdict < Verdict.ASK:
@@ -86,9 +86,9 @@ def _parse(event: Event, hook: Hook, result: Result) -> HookOutput:
 
 
 def _with_refusal(event: Event, hook: Hook, known: Agent, result: Result, output: HookOutput) -> HookOutput:
-    """A refusal that the hook's format does not read: it counts for hooks of hooktray.yaml; others only report it.
+    """Adds a refusal that the hook's format does not read: it counts for hooktray.yaml, others only report it.
 
-    An object of hooktray.yaml's hooks without an answer in their format is a failure, whatever `failure:` they have.
+    If a hooktray.yaml hook prints an object that is not an answer in its format, it fails, whatever `failure:` is.
     """
     if result.code not in REPLIED or not result.stdout.strip() or output.plain or output.stop is not None:
         return output

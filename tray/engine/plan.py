@@ -69,7 +69,7 @@ def plan(
 
 
 def _is_run_by_agent(event: Event, hook: Hook, switch: Switch) -> bool:
-    """Whether the agent runs the hook by itself. It reads a project's file only when it was started there."""
+    """True if the agent runs the hook by itself. It reads a project's file only if it was started there."""
     if not switch.is_run_by(event.agent, hook):
         return False
     project = hook.match.project
@@ -306,7 +306,7 @@ def _same(one: Hook, other: Hook) -> bool:
 
 
 def _is_moved(one: Hook, other: Hook) -> bool:
-    """Whether `connect` moved the one from where the other was approved."""
+    """True if `connect` moved `one` from the place where `other` was approved."""
     before, after = hook_rules(one.match.format).moved
     name = one.source.path.partition(after)[2] if after else ""
     return bool(name) and name == other.source.path.partition(before)[2]

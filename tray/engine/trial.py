@@ -23,7 +23,7 @@ from tray.text import first_line
 RESULTS = (
     *(verdict.word for verdict in Verdict if verdict >= Verdict.ABSTAIN),
     "failed",
-)  # what a trial can be expected to come to
+)  # the outcomes that a trial can expect
 FAILED = (Status.FAILED, Status.TIMED_OUT)
 
 
@@ -44,7 +44,7 @@ class Trial:
         return "skipped" if self.outcome.gate else self.outcome.output.verdict.word
 
 
-# What a hook did with its test event: with a harmless one, and with one that its own matchers ask for.
+# What a hook did with its test event: a harmless one, and one made for its own matchers.
 SENTENCES: Mapping[str, tuple[str, str]] = {
     "deny": (phrase("It refused this harmless event: {what}"), phrase("It refused its test event: {what}")),
     "ask": (phrase("It asks about this harmless event: {what}"), phrase("It asks about its test event: {what}")),
@@ -58,7 +58,7 @@ OTHER_SHAPE = phrase("Have it print its answer as one JSON object and nothing be
 
 
 def describe(tried: Trial, hook: Hook, event: Event) -> str:
-    """What the hook did with its test event, and its reason; "" when it had no opinion or did not answer."""
+    """Returns what the hook did with its test event, and its reason; "" if it had no opinion or did not answer."""
     output = tried.outcome.output
     done = "rewrite" if tried.result == "abstain" and output.rewrite else tried.result
     if done not in SENTENCES:
@@ -70,7 +70,7 @@ def describe(tried: Trial, hook: Hook, event: Event) -> str:
 
 
 def advice(tried: Trial, hook: Hook) -> str:
-    """What to do about a refusal that the hook's own format does not read; "" for any other answer."""
+    """Returns what to do about a refusal that the hook's own format does not read; "" for other answers."""
     read_as = tried.outcome.output.read_as
     if not read_as:
         return ""

@@ -27,8 +27,8 @@ UNOPENED = b"can't open file"  # in the message of a Python that has not found i
 CANNOT_OPEN = lazy_pattern(
     r"""[^\r\n]*python[^\r\n]*: can't open file ['"]([^\r\n]*)['"]: \[Errno 2\] No such file or directory"""
 )
-ERROR_LIMIT = 4096  # characters at either end of what a program wrote to stderr that are looked at
-# What shells, interpreters and parsers of arguments write about their own errors, a line each.
+ERROR_LIMIT = 4096  # characters examined at either end of a program's stderr
+# The lines in which shells, interpreters and argument parsers report their own errors.
 OWN_ERROR = lazy_pattern(
     r"""^(?:
         \S[^\n]{0,300}?:\ ?(?:line\ )?\d+:\ .*(?:syntax\ error|parse\ error|unexpected\ (?:eof|end)
@@ -140,7 +140,7 @@ def is_unopened_script(line: str, output: str) -> bool:
 
 
 def interpreter_error(stderr: str) -> str:
-    """The line in which a program reports that it is broken itself or was called wrongly; "" for none."""
+    """Returns the line in which a program reports that it is broken or was called wrongly; "" for none."""
     looked_at = f"{stderr[:ERROR_LIMIT]}\n{stderr[ERROR_LIMIT:][-ERROR_LIMIT:]}"
     lines = [looked_at[found.start() :].partition("\n")[0].strip() for found in OWN_ERROR.finditer(looked_at)]
     return next((line for line in lines if not line.lower().startswith("usage")), lines[0] if lines else "")

@@ -413,7 +413,7 @@ def _has_token(header: FrameHeader, token: str) -> bool:
 
 
 def _failure(error: Exception | None) -> tuple[dict[str, object], int]:
-    """What a command of ours is answered when its request failed, and its exit code."""
+    """Returns the answer to a hooktray command whose request failed, and its exit code."""
     if isinstance(error, OSError) and error.errno in FULL:
         what = f"{error.filename or 'the disk'}: {error.strerror}; nothing was approved or changed"
         return {"error": what, "hint": MAKE_ROOM}, 1

@@ -11,7 +11,7 @@ from tray.lazy_dataclass import dataclass, field
 class Verdict(enum.IntEnum):
     """Ordered by strictness: the strictest of many wins. Abstain is not allow.
 
-    No hook answers UNJUDGED: it is the verdict of a row about a call that ran and that no hook judged.
+    UNJUDGED is never a hook's answer: it marks a row about a call that ran and that no hook judged.
     """
 
     UNJUDGED = -1
@@ -108,7 +108,7 @@ class HookOutput:
     ] = ()  # an agent's own answer fields without a canonical word, as it names them
     warning: str = ""  # its output was no answer, in a dialect where that means abstain; shown to the user
     adjustment: str = ""  # what of its output did not count, beside an answer that does
-    read_as: str = ""  # the format in whose words it refuses, where its own format does not read its answer
+    read_as: str = ""  # the other format in whose words the hook refused
     plain: bool = field(default=False, compare=False)  # its plain text is the answer that the event asks for
     problem: str = ""
 

@@ -12,7 +12,7 @@ from tray.model.decision import SkipReason
 PAYLOAD_LIMIT = 16 * 1024 * 1024  # bytes; a larger payload is a cause of failure, never cut short
 PROBE_PREFIX = "hooktray-probe-"  # how the sessions of our own events begin
 TEST_VARIABLE = "HOOKTRAY_TEST"  # set for relays that we start ourselves, and for the hooks of test events
-# A whole payload that only asks whether Hooktray answers, which no agent's event can be: it has one key, a number.
+# The whole payload of a probe, which only asks for an answer. An event cannot have its one key, a number.
 PROBE_HEAD, PROBE_TAIL, PROBE_NUMBER = b'{"hooktray_probe":"', b'"}', 32
 PROBE_SIZE = len(PROBE_HEAD) + PROBE_NUMBER + len(PROBE_TAIL)
 
@@ -105,7 +105,7 @@ class EventSpec:
     subject: str = ""  # the payload key that the agent's own matcher looks at
     plain: bool = False  # the payload is text, not JSON
     after_the_fact: bool = False  # it has happened: a refusal is only reported, and a rewrite counts beside it
-    feedback_only: bool = False  # a refusal reaches the model beside the output, which it reads all the same
+    feedback_only: bool = False  # the model reads the output and, beside it, a refusal
     needs_you: bool = False  # the agent then waits for its user, and has no other event for that
     extras: tuple[str, ...] = ()  # the agent's own answer fields that have no canonical word
     observe_only: bool = field(init=False)
@@ -202,7 +202,7 @@ class Event:
 
 
 def probe_answer(body: bytes) -> bytes:
-    """What Hooktray prints for a probe of a line; b"" for an event. A line that repeats its input gives another."""
+    """Returns the answer to a probe; b"" for an event. A line that only repeats its input prints something else."""
     if len(body) != PROBE_SIZE or not (body.startswith(PROBE_HEAD) and body.endswith(PROBE_TAIL)):
         return b""
     number = body[len(PROBE_HEAD) : -len(PROBE_TAIL)]

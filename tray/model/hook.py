@@ -124,7 +124,7 @@ class Rule:
 
 # Fields under the names that definitions in ledgers have: another name would be another digest.
 STORED_NAMES = {"async_mode": "aside", "background_seconds": "background"}
-NOTED = "noted"  # beside a definition in the ledger: what an approval notes, which is not part of the definition
+NOTED = "noted"  # key beside a definition in the ledger: facts that an approval notes
 # What came after the first approvals: left out of a definition where it has its default, so that those still hold.
 OMITTED_WHEN_EMPTY = frozenset(
     {"aside", "condition", "continue_on_block", "once", "owner", "root", "skill", "status", "subagent"}
@@ -267,7 +267,7 @@ def _typed(action: Action) -> Action:
 
 
 def _json(value: object) -> str:
-    """A byte of a path that is not UTF-8 is half a character in Python, and has an escape in JSON."""
+    """Returns the value as JSON, with an escape for each byte of a path that is not UTF-8."""
     text = json.dumps(value, sort_keys=True, ensure_ascii=False)
     return text.encode("utf-8", "backslashreplace").decode()
 

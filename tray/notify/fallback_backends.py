@@ -72,23 +72,23 @@ class BalloonBackend(ButtonlessBackend):
 
 
 class PlyerBalloon(Protocol):
-    """What is used of plyer's window and icon on Windows."""
+    """The part of plyer's window and icon on Windows that is used here."""
 
     def notify(self, title: str, message: str, app_name: str) -> None: ...
     def remove_notify(self) -> None: ...
 
 
 class PlyerNotification(Protocol):
-    """What is used of plyer's other notifications."""
+    """The part of plyer's other notifications that is used here."""
 
     def notify(self, *, title: str, message: str, app_name: str) -> None: ...
 
 
 class PlyerBackend(ButtonlessBackend):
-    """The last one of each system, by the library plyer.
+    """The last back end of each system, by the library plyer.
 
-    On Windows its balloon has an icon of its own, so it needs no tray icon. On Linux it runs notify-send and does not
-    learn what came of it, so a server has to be there. On macOS it needs pyobjus, which Hooktray does not install.
+    On Windows its balloon has an icon of its own, so it needs no tray icon. On Linux it runs notify-send without its
+    result, so it requires a notification server. On macOS it needs pyobjus, which Hooktray does not install.
     """
 
     name = "plyer"
@@ -119,7 +119,7 @@ class PlyerBackend(ButtonlessBackend):
         await self.withdraw("")
 
     def _show_balloon(self, title: str, text: str) -> None:
-        """On the thread of the event loop, which lives as long as the window has to."""
+        """Show a balloon. Runs on the thread of the event loop, which lives as long as the window must."""
         from plyer.platforms.win.libs.balloontip import WindowsBalloonTip
 
         try:

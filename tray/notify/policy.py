@@ -374,7 +374,7 @@ def alarm(title: str, text: str, *, about: str = "") -> Alert:
 
 
 def unjudged(title: str, text: str, row: Record, rules: Rules = NO_RULES) -> Alert:
-    """Calls ran that no hook judged; one for all of a session, which shows the row of the last one."""
+    """Returns the alert about a session's unjudged calls, which shows the row of the last one."""
     key = "|".join((row.agent, row.session, AlertClass.UNJUDGED))
     return make_alert(AlertClass.UNJUDGED, title, text, key, rules, project=row.project, about=row.id)
 

@@ -281,11 +281,11 @@ class AlertService:
 
     @property
     def shows_input(self) -> bool:
-        """Whether notifications show what a tool gets."""
+        """True if notifications show the tool's input."""
         return self._settings().show_input
 
     def unjudged(self, title: str, text: str, row: Record) -> None:
-        """Announce calls that ran unjudged, the last of which is `row`; a session's next one replaces it."""
+        """Announce calls that ran unjudged; `row` is the last. The session's next one replaces this one."""
         self._announce([unjudged(title, text, row, self._rules(row.project))], row.id)
 
     def entries_changed(self, agent: str, text: str, digest: str, *, critical: bool, wanted: bool = False) -> str:

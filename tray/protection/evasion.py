@@ -20,7 +20,7 @@ from tray.text.words import word_set
 HOOKTRAY_PROGRAMS = word_set("hooktray hooktray-relay hooktray.exe hooktray-relay.exe")
 KILLERS = word_set("kill killall killall5 pgrep pkill pidof skill taskkill")
 SERVICES = word_set("busctl dbus-send gdbus launchctl reg sc schtasks service systemctl")
-# Verbs that end a service, alter it, or give it another environment.
+# Verbs that stop a service, change it, or give it another environment.
 SERVICE_CHANGES = word_set(
     "/change /delete add bootout clean config delete disable edit freeze kickstart kill link mask remove revert "
     "set-property stop unload"
@@ -28,10 +28,10 @@ SERVICE_CHANGES = word_set(
 UNIT_CALL = lazy_pattern(r"(?:Disable|Kill|Mask|Stop|Restart|Set)\w*Unit\w*")
 SERVICE_VARIABLES = word_set("import-environment set-environment setenv unset-environment unsetenv")
 OWN_VARIABLES = lazy_pattern(r"(?:HOOKTRAY\w*|HOME|USERPROFILE|XDG_(?:CONFIG|DATA|STATE)_HOME)(?:=.*)?", re.DOTALL)
-# Units that take ours with them.
+# Units whose end stops ours, too.
 OWN_UNITS = ("hooktray.service", "hooktray.socket", "default.target", "graphical-session.target", "sockets.target")
 SESSION_ENDS = word_set("kill-session kill-user terminate-session terminate-user")
-# What the tray's processes are called, and how they are started.
+# Names and start commands of the tray's processes.
 OWN_NAMES = ("hooktray", "hooktray-relay", "python", "python3")
 OWN_COMMANDS = ("/usr/bin/python3 /home/me/.local/bin/hooktray run", "python3 -m tray run")
 VALUED = lazy_pattern(r"-[uUgGPstF]|--(?:e?uid|group|parent|session|signal|terminal|pidfile)|/FI")  # of pkill
@@ -42,13 +42,13 @@ REMOVE_WORDS = word_set("-P -R -Rs -e -r --erase --purge --remove autoremove era
 ARGUMENT_RUNNERS = word_set("parallel xargs")
 EXPORTERS = word_set("declare export readonly typeset unset")
 OTHER_USERS = word_set("doas machinectl pkexec runuser su sudo")
-# What they run sees other files, or those of another user.
+# Programs in them see other files, or another user's.
 BOXES = (
     OTHER_USERS
     | CONTAINERS
     | word_set("bwrap chroot distrobox firejail flatpak nsenter proot systemd-nspawn toolbox unshare")
 )
-LABELS = ("--hostname", "--name", "--network")  # of a container
+LABELS = ("--hostname", "--name", "--network")  # options of a container
 RUNNERS = BOXES | COMMAND_RUNNERS | KEYWORDS
 ASSIGNMENT = lazy_pattern(r"([A-Za-z_]\w*)=")
 HOMES = ("HOME", "USERPROFILE")
@@ -80,7 +80,7 @@ def find_evasion(
 
 
 def find_ending(texts: Sequence[str], program: str, line: str) -> Iterator[ProtectionFinding]:
-    """The tray's process or service ended, replaced or given another home, whether or not a word names it."""
+    """Yields commands that end or replace the tray's process or service, or give it another home."""
     ends = (
         (program in SERVICES and _changes_service(texts, program))
         or (program == "loginctl" and SESSION_ENDS & set(texts))
@@ -93,9 +93,9 @@ def find_ending(texts: Sequence[str], program: str, line: str) -> Iterator[Prote
 def find_disabled_hooks(
     texts: Sequence[str], program: str, exported: Collection[str] = ()
 ) -> Iterator[ProtectionFinding]:
-    """Another agent, without the user's hooks: by an option or a variable, with another home, in a box of its own.
+    """Yields starts of an agent without the user's hooks: by option, variable, another home, or in a container.
 
-    `exported` are the variables that are set, or unset, before it. Code that it is given is refused.
+    `exported` are the variables that are set or unset before it. Code that it is given is refused.
     """
     for agent in known_agents():
         place = _start(agent, texts, program)
@@ -116,7 +116,7 @@ def find_disabled_hooks(
 
 
 def _start(agent: KnownAgent, texts: Sequence[str], program: str) -> int | None:
-    """Where in this command the agent is started; None when it is not."""
+    """Returns the position in this command at which the agent is started; None if it is not."""
     starters = agent.starters or agent.programs
     if program in starters and _is_agent(agent, texts, program):
         return next(number for number, text in enumerate(texts) if PurePath(text).name == program)
@@ -124,7 +124,7 @@ def _start(agent: KnownAgent, texts: Sequence[str], program: str) -> int | None:
     if first not in RUNNERS or (first in CONTAINERS and not {"exec", "run"} & set(texts[:4])):
         return None
     for number, (before, text) in enumerate(pairwise(texts), 1):
-        words = re.split(r"[\s;&|()]+", text) if first in BOXES else [text]  # what a shell in the box is given
+        words = re.split(r"[\s;&|()]+", text) if first in BOXES else [text]  # the line of a shell in the container
         is_command = _may_precede(before, texts[number - 2]) if first in OTHER_USERS else before not in LABELS
         if is_command and any(PurePath(word).name in agent.programs for word in words):
             return number
@@ -132,7 +132,7 @@ def _start(agent: KnownAgent, texts: Sequence[str], program: str) -> int | None:
 
 
 def _may_precede(before: str, other: str) -> bool:
-    """Whether a command may follow these words: behind `sudo -u bob`, not behind `sudo apt-get install`."""
+    """True if a command may follow these words: behind `sudo -u bob`, not behind `sudo apt-get install`."""
     return before.startswith("-") or other.startswith("-") or before in RUNNERS or bool(ASSIGNMENT.match(before))
 
 
@@ -145,7 +145,7 @@ def _has_off_option(agent: KnownAgent, texts: Sequence[str], arguments: Sequence
 
 
 def _is_boxed(before: Sequence[str]) -> bool:
-    """Whether it runs as another user, in a container, or without the variables that lead to its home."""
+    """True if the program runs as another user, in a container, or without the variables of its home."""
     names = [PurePath(text).name for text in before]
     if BOXES & set(names[:1]) or OTHER_USERS & set(names):
         return True
@@ -153,7 +153,7 @@ def _is_boxed(before: Sequence[str]) -> bool:
 
 
 def _unset_names(texts: Sequence[str]) -> Iterator[str]:
-    """The variables that a command takes away: `env -u HOME program`, `unset HOME`."""
+    """Yields the variables that a command unsets: `env -u HOME program`, `unset HOME`."""
     for text, after in pairwise((*texts, "")):
         if text in ("-u", "--unset") and "env" in map(_name, texts):
             yield after
@@ -166,7 +166,7 @@ def _name(text: str) -> str:
 
 
 def assigned_names(texts: Sequence[str], program: str) -> Iterator[str]:
-    """The variables that a command sets or takes away: `A=1 program`, `env A=1 program`, `export A=1`, `unset A`."""
+    """Yields variables that a command sets or unsets: `A=1 program`, `env A=1 program`, `export A=1`, `unset A`."""
     if program == "unset" or texts[:1] == ["unset"]:
         yield from texts
     for text in texts:
@@ -229,7 +229,7 @@ def _changes_service(texts: Sequence[str], program: str) -> bool:
 
 
 def _ends_tray(texts: Sequence[str], program: str, line: str) -> bool:
-    """Whether it ends processes among which the tray is, by a pattern, by their user, or all of them."""
+    """True if the command ends the tray among other processes: by a pattern, by user, or all."""
     if program == "killall5":
         return True
     arguments = texts[next(n for n, text in enumerate(texts) if PurePath(text).name == program) + 1 :]

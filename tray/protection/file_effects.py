@@ -85,7 +85,7 @@ class ProtectionFinding:
 
 
 def asked_reason(path: str, kind: str) -> str:
-    """Why a change of this file is asked about, of one of `asked_kinds`."""
+    """Returns why a change of this file, of one of `asked_kinds`, is asked about."""
     if kind == GUARD_KIND:
         return f"an approved hook goes by {PurePath(path).name}, and its approval does not cover that file;"
     return f"{PurePath(path).name} is {kind};"
@@ -99,7 +99,7 @@ def shell_text(path: str, cwd: str, protected: ProtectedPaths) -> ProtectionFind
 def changed_text(
     word: ShellWord, texts: Sequence[str], program: str, line: str, cwd: str, protected: ProtectedPaths
 ) -> Iterator[ProtectionFinding]:
-    """A text for a model that a command writes, if it has shell lines, or what it has cannot be seen."""
+    """Returns a text for a model that a command writes, if it has shell lines or its content is unknown."""
     path = word.value or word.text
     lines = shell_lines(protected.absolute(path, cwd)) if path and "\0" not in path else None
     if lines is None or word.redirect == "<" or program in MOVERS - {"mv"} or not _may_change(word, texts, program):
@@ -193,12 +193,12 @@ def _deletes(texts: Sequence[str], program: str) -> bool:
 
 
 def refuses_root(path: str, texts: Sequence[str], program: str) -> bool:
-    """Whether this is `rm -rf /`, which every `rm` refuses by itself."""
+    """True for `rm -rf /`, which every `rm` refuses by itself."""
     return program == "rm" and path == "/" and "--no-preserve-root" not in texts
 
 
 def deletes(texts: Sequence[str]) -> bool:
-    """Whether this `find` deletes or changes what it finds."""
+    """True if this `find` deletes or changes what it finds."""
     runs = (after for text, after in pairwise(texts) if text in ("-exec", "-execdir", "-ok", "-okdir"))
     return "-delete" in texts or any(PurePath(after).name in WRITERS for after in runs)
 
@@ -235,7 +235,7 @@ def changed_files(
 
 
 def _is_run(word: ShellWord, texts: Sequence[str], program: str) -> bool:
-    """Whether the word is the script that an interpreter runs."""
+    """True if the word is the script that an interpreter runs."""
     place = next((number for number, text in enumerate(texts) if PurePath(text).name == program), 0)
     script = next((text for text in texts[place + 1 :] if not text.startswith("-")), "")
     return (

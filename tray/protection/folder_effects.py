@@ -1,4 +1,4 @@
-"""What a command does to all that lies below a folder which one of its words names."""
+"""Finds commands that change everything below a folder that they name."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from tray.text.words import word_set
 REMOVERS = word_set(
     "del erase gio move-item mv rd remove-item ri rimraf rm rmdir shred srm trash trash-put unlink wipe"
 )
-NODE_RUNNERS = word_set("bunx npx")  # of programs by their packages' names
+NODE_RUNNERS = word_set("bunx npx")  # run programs by the names of their packages
 LISTERS = word_set("echo fd find ls printf")
 MOUNTERS = word_set("fusermount mount umount")
-CONTAINERS = word_set("docker nerdctl podman")  # run programs that see only the folders which they are given
+CONTAINERS = word_set("docker nerdctl podman")  # run programs that see only the folders they are given
 VOLUME = lazy_pattern(r"(?:-v|--volume|--mount)(?:=(.*))?", re.DOTALL)
 BOUND = lazy_pattern(r"(?:^|,)(?:source|src)=([^,]*)")
 READ_ONLY = lazy_pattern(r"(?::|,)(?:ro|readonly)(?:$|,|=true)")
 RECURSIVE = lazy_pattern(r"-[A-Za-z]*R[A-Za-z]*|--recursive")
-# Modes with which the owner keeps what he may do.
+# Modes that leave the owner's rights as they are.
 HARMLESS_MODE = lazy_pattern(r"[0-7]?7[0-7]{2}|[ugoa]*\+[rwxXst]+|[go]+[-=][rwxXst]*")
 NAME_FILTERS = word_set("-iname -ipath -iregex -iwholename -name -path -regex -wholename")  # of find
 REMOVING_CODE = lazy_pattern(
@@ -41,7 +41,7 @@ QUOTED_PATH = lazy_pattern(r"'[~/][^'\n]*'|\"[~/][^\"\n]*\"")
 def changed_folders(
     command: Sequence[ShellWord], program: str, cwd: str, protected: ProtectedPaths
 ) -> Iterator[ProtectionFinding]:
-    """What a command does to something below a folder that it takes away, empties, or gives to a container."""
+    """Yields findings about folders that a command removes, empties, or gives to a container."""
     texts = [word.text for word in command]
     name = program.lower()
     if program != "find" and program in COMMAND_RUNNERS | NODE_RUNNERS:
@@ -52,7 +52,7 @@ def changed_folders(
             continue
         if not protected.kind(path, cwd) and _takes_away(word, texts, name, cwd, protected):
             is_wide = f"{protected.home}/".startswith(protected.absolute(path, cwd).rstrip("/") + "/")
-            # The user's own hooks, which a denial passes over, judge the home and what is above it.
+            # A denial would come before the user's own hooks, which judge the home and the folders above it.
             yield _finding(path, cwd, protected, Verdict.DENY if name in WRITERS and not is_wide else Verdict.ASK)
     for path in (*_emptied_folders(texts, program), *_shared_folders(texts, program)):
         if protected.kind(path, cwd) or protected.contains_protected(path, cwd):
@@ -60,7 +60,7 @@ def changed_folders(
 
 
 def listed_folders(words: Sequence[ShellWord], cwd: str, protected: ProtectedPaths) -> Iterator[ProtectionFinding]:
-    """Folders with something of ours that one command of the line lists and another deletes: `ls -d ~ | xargs rm`."""
+    """Yields folders with our files that one command of the line lists and another deletes: `ls -d ~ | xargs rm`."""
     for _, group in groupby(words, key=lambda word: word.command):
         command = [word.text for word in group]
         if command[0] in LISTERS:
@@ -70,7 +70,7 @@ def listed_folders(words: Sequence[ShellWord], cwd: str, protected: ProtectedPat
 
 
 def removed_folders(code: str, cwd: str, protected: ProtectedPaths) -> Iterator[ProtectionFinding]:
-    """Folders with something of ours that code names and may remove: `shutil.rmtree("/home/me")`."""
+    """Yields folders with our files that code names and may remove: `shutil.rmtree("/home/me")`."""
     if REMOVING_CODE.search(code):
         for quoted in islice(dict.fromkeys(QUOTED_PATH.findall(code)), MAX_FILES):
             if protected.contains_protected(quoted[1:-1], cwd):
@@ -84,7 +84,7 @@ def _finding(path: str, cwd: str, protected: ProtectedPaths, verdict: Verdict = 
 
 
 def _takes_away(word: ShellWord, texts: Sequence[str], name: str, cwd: str, protected: ProtectedPaths) -> bool:
-    """Whether the command deletes, moves, or changes the modes of, what is below the folder of this word."""
+    """True if the command deletes or moves the files below this folder, or changes their modes."""
     if refuses_root(protected.absolute(word.text, cwd), texts, name):
         return False
     if name in REMOVERS:
@@ -98,7 +98,7 @@ def _takes_away(word: ShellWord, texts: Sequence[str], name: str, cwd: str, prot
 
 
 def _emptied_folders(texts: Sequence[str], program: str) -> Iterator[str]:
-    """The folders in which `git clean` deletes what git does not keep."""
+    """Yields the folders in which `git clean` deletes untracked files."""
     if program != "git" or "clean" not in texts or {"--dry-run"} & set(texts):
         return
     place = texts.index("clean")
@@ -110,7 +110,7 @@ def _emptied_folders(texts: Sequence[str], program: str) -> Iterator[str]:
 
 
 def _shared_folders(texts: Sequence[str], program: str) -> Iterator[str]:
-    """The folders that a container is given and may write: `docker run -v ~/.config:/c`."""
+    """Yields the folders that a container is given and may write: `docker run -v ~/.config:/c`."""
     if program not in CONTAINERS:
         return
     for text, after in pairwise((*texts, "")):
@@ -122,7 +122,7 @@ def _shared_folders(texts: Sequence[str], program: str) -> Iterator[str]:
 
 
 def _selects(texts: Sequence[str], folder: str, cwd: str, protected: ProtectedPaths) -> bool:
-    """Whether the filters of `find` may select something of ours below this folder; other programs have none."""
+    """True if the filters of `find` may select something of ours below this folder; other programs have none."""
     filters = [
         (text, pattern)
         for before, (text, pattern) in zip(("", *texts), pairwise(texts), strict=False)
@@ -159,7 +159,7 @@ def _plain(texts: Sequence[str]) -> list[str]:
 
 
 def _is_destination(word: ShellWord, texts: Sequence[str]) -> bool:
-    """Whether things are moved into the folder."""
+    """True if the command moves files into the folder."""
     given = next((after for text, after in pairwise(texts) if text in ("-t", "--target-directory")), "")
     return word.text == (given or _plain(texts)[-1]) or word.text.startswith("--target-directory=")
 

@@ -29,14 +29,14 @@ from tray.text.words import word_set
 
 OWN_KIND = "Hooktray's own"
 GUARD_KIND = "used by an approved hook as it is"
-PACKAGE_FOLDERS = word_set("node_modules site-packages .venv venv")  # are made anew by what manages packages
+PACKAGE_FOLDERS = word_set("node_modules site-packages .venv venv")  # package managers create these anew
 MAX_NAME = 255  # characters of a name
 MAX_PATH = 4096  # characters of a path; no system takes a longer one
 LOGIN_FILES = ProtectedFiles(
     kind="Hooktray's start at login",
     pattern=lazy_pattern(
         r".*/(?:autostart|systemd/user(?:/.*)?|launchagents)/[^/]*hooktray[^/]*(?:/.*)?"
-        # What counts for every unit of the user's.
+        # Drop-ins that apply to every unit of the user.
         r"|.*/systemd/(?:user/(?:service|socket)\.d(?:/.*)?|user\.conf(?:\.d/.*)?)|.*/environment\.d(?:/.*)?"
     ),
 )
@@ -76,12 +76,12 @@ def hook_files() -> tuple[ProtectedFiles, ...]:
 
 @cache
 def asked_kinds() -> frozenset[str]:
-    """The kinds of files whose change is asked about, not refused."""
+    """Returns the kinds of files whose change is asked about, not refused."""
     return frozenset({GUARD_KIND, *(files.kind for files in hook_files() if files.asks)})
 
 
 def shell_lines(path: str) -> re.Pattern[str] | None:
-    """What an agent runs by itself in the text at this path; None when it runs nothing."""
+    """Returns the pattern of lines that an agent runs by itself in the text at this path; None if it runs none."""
     if len(path) > MAX_PATH:
         return None
     low = path.lower().replace("\\", "/")
@@ -176,7 +176,7 @@ class Environments:
         return None
 
     def is_above(self, path: str) -> bool:
-        """Whether one of these environments is somewhere below this folder."""
+        """True if one of these environments is below this folder."""
         return any(_below(place, path) for place in (*self.shared, *self.packages))
 
     def judge_removal(self, path: str) -> EnvironmentFinding | None:
@@ -286,7 +286,7 @@ class ProtectedPaths:
     own: tuple[str, ...] = ()
     home: str = ""
     agent_homes: Mapping[str, str] = field(default_factory=dict)  # by agent, where its environment names one
-    guards: tuple[str, ...] = ()  # files that approved hooks run or name, of which they have no copy
+    guards: tuple[str, ...] = ()  # files that approved hooks run or name, and that are not copied
     port: int = 0
     environments: Environments = NO_ENVIRONMENTS  # that Hooktray runs from; their own folders are in `own`, too
 
@@ -373,7 +373,7 @@ class ProtectedPaths:
         return _holds_hook_setting(whole)
 
     def places_below(self, path: str, cwd: str) -> Iterator[str]:
-        """The places of ours below this folder, without it, with the names of what is in them."""
+        """Yields our places below this folder, without itself, and the names in them."""
         whole = self.absolute(path, cwd).rstrip("/") + "/"
         own = (f"{folder}/{name}" for folder in self.own for name in OWN_FILES)
         settings = (f"{self.home}/{one}" for one in hook_settings())
@@ -417,7 +417,7 @@ def _matches_hook_setting(whole: str) -> bool:
 
 
 def _holds_hook_setting(whole: str) -> bool:
-    """Whether it is an agent's folder in a home or a project, and hook settings are below it."""
+    """True for an agent's folder in a home or a project, with hook settings below it."""
     folder = PurePath(whole)
     for parts in (PurePath(one).parts for one in hook_settings()):
         for depth in range(1, len(parts)):

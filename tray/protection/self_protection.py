@@ -62,7 +62,7 @@ CHANGING = lazy_pattern(
     "append|apply|creat|delet|insert|modif|overwrit|remov|renam|replac|restor|truncat|unlink|upd|upload|writ"
 )
 WORD = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]+")
-# Programs that end processes, or take a folder away with all that is in it. `rm -rf /` is refused by every `rm`.
+# Programs that end processes, or remove a folder with all its files. Every `rm` refuses `rm -rf /` by itself.
 SWEEPING = lazy_pattern(
     r"\b(?:chattr|chgrp|chmod|chown|clean|docker|find|kill\w*|launchctl|loginctl|mount|move-item|mv|nerdctl|pkill"
     r"|podman|rd|remove-item|rimraf|rmdir|rmsync|rmtree|rm(?!\s+-\w+\s+/$)|rsync|setfacl|shred|systemctl|trash|trash-put|umount"
@@ -89,7 +89,7 @@ class Protection:
 
     protected_paths: ProtectedPaths
     exceptions: Callable[[], Sequence[str]] = tuple
-    guards: Callable[[], tuple[str, ...]] = tuple  # what approved hooks run or name, of which they have no copy
+    guards: Callable[[], tuple[str, ...]] = tuple  # files that approved hooks run or name, and that are not copied
     page: PageAddress = field(default_factory=PageAddress)
     words: tuple[str, ...] = field(init=False)  # a text without any of these does not concern us
     home_variables: frozenset[str] = field(init=False)  # without any of these an environment names no agent's home
@@ -157,7 +157,7 @@ class Protection:
         return any(PurePath(home).name in text for home in agent_homes(environment).values())
 
     def _may_sweep(self, bare: str, cwd: str) -> bool:
-        """Whether such a program may end the tray, or take a folder away that is above one of ours."""
+        """True if such a program may end the tray, or remove a folder above one of ours."""
         above = cwd.replace(os.sep, "/").rstrip("/") + "/"
         if ELSEWHERE.search(bare):
             return True
@@ -186,7 +186,7 @@ class Protection:
             if paths:
                 yield from self._check_write(input, paths, event.cwd, places)
                 return
-            input = dict(tool.input)  # a patch, or what is not known here
+            input = dict(tool.input)  # a patch, or an unknown input
         yield from self._check_unknown_tool(name, input, event.cwd, places)
 
     def _check_write(

@@ -62,7 +62,7 @@ def judge_edit(input: Mapping[str, object], path: str) -> Verdict:
 
 
 def adds_match(input: Mapping[str, object], path: str, pattern: re.Pattern[str]) -> bool:
-    """Whether this Write, Edit or MultiEdit gives the file something that matches and that it does not have yet."""
+    """True if this Write, Edit or MultiEdit adds a new match of the pattern to the file."""
     before = _text(path) or ""
     after = _edited(input, before)
     if after is None:

@@ -1,7 +1,7 @@
-"""What a shell line would run: each simple command with the texts that its words may have, also inside other texts.
+"""Evaluates a shell line: its simple commands with the possible texts of their words, also in nested lines.
 
-Values come in as `Places`, and nothing is read here. Which words of a command are code for a shell is known to the
-caller. `rewrite` writes the line again with other words in place of some.
+`Places` gives the values; this module reads nothing. The caller decides which words of a command are code for a
+shell. `rewrite` returns the line with some words replaced.
 """
 
 from __future__ import annotations
@@ -73,22 +73,22 @@ class Field:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Code:
-    """Words of a command that are a line for another shell, and the words that this shell gets as `$0` and on."""
+    """Words of a command that are a line for another shell, and the words that this shell gets from `$0` on."""
 
     first: int
     last: int
     arguments: tuple[str, ...] = ()
-    takes_more: bool = False  # its words become more when it runs
+    takes_more: bool = False  # it gets further words when it runs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimpleCommand:
-    """One command: the lists of words that it may be started with."""
+    """One command, with the lists of words with which it may be started."""
 
     variants: tuple[tuple[Field, ...], ...]
     redirects: tuple[Field, ...]
     settings: tuple[tuple[str, Field], ...]  # the variables in front of it
-    folder: Texts  # where its relative words are; () for the folder that the line starts in
+    folder: Texts  # base of its relative words; () for the folder in which the line starts
     prints: Texts
     operator: str  # in front of it
     number: int
@@ -105,7 +105,7 @@ class SimpleCommand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inner:
-    """A line inside the line. With `is_quoted` it is a text of its own; without `is_movable` it cannot be changed."""
+    """A line inside the line. With `is_quoted` it is a separate text; without `is_movable` it cannot be changed."""
 
     start: int
     end: int
@@ -124,7 +124,7 @@ class EvaluatedLine:
     inner: tuple[Inner, ...]
 
     def scripts(self, *, is_movable: bool = True) -> Iterator[tuple[EvaluatedLine, bool]]:
-        """This line and all inside it, each with whether its words can be replaced."""
+        """Yields this line and all lines inside it, each with True if its words can be replaced."""
         yield self, is_movable
         for one in self.inner:
             yield from one.script.scripts(is_movable=is_movable and one.is_movable)
@@ -135,9 +135,9 @@ Reads = Callable[[Sequence[str]], bool]
 
 
 def evaluate(line: str, places: Places, find_code: FindCode, reads_code: Reads) -> EvaluatedLine:
-    """The line's commands. `find_code` and `reads_code` judge words: is there code in them, or on its stdin?
+    """Returns the evaluated line. `find_code` and `reads_code` find code in a command's words and on its stdin.
 
-    Raises ValueError when a quote is not closed.
+    Raises ValueError if a quote is not closed.
     """
     return _Evaluator(find_code, reads_code).script(line, scope_of(places), 0)[0]
 
@@ -145,7 +145,7 @@ def evaluate(line: str, places: Places, find_code: FindCode, reads_code: Reads) 
 def rewrite(
     script: EvaluatedLine, replacement: Callable[[ShellWord, SimpleCommand], str | None], names: Collection[str]
 ) -> str:
-    """The line with other texts in place of some words, and with the placeholders `names` as variables."""
+    """Returns the line with other texts in place of some words, and with the placeholders `names` as variables."""
     edits: dict[tuple[int, int], str] = {}
     for command in script.commands:
         for word in command.words:
@@ -155,7 +155,7 @@ def rewrite(
         text = rewrite(one.script, replacement, names)
         if not one.is_movable or text == one.script.line:
             continue
-        if one.is_quoted:  # it may be of several words
+        if one.is_quoted:  # the text may come from several words
             edits = {span: edit for span, edit in edits.items() if not _is_inside(*span, [(one.start, one.end)])}
         elif _is_inside(one.start, one.end, edits):
             continue
@@ -183,7 +183,7 @@ class _Evaluator:
         self._left = _LINE_LIMIT
 
     def script(self, line: str, scope: Scope, depth: int) -> tuple[EvaluatedLine, Texts]:
-        """The line, and what it prints."""
+        """Returns the line, and what it prints."""
         self._left -= 1
         if depth > DEPTH or self._left < 0:
             raise ValueError(TOO_LONG)
@@ -204,8 +204,8 @@ class _Line:
         self._reading = read(line)
         self._commands: list[SimpleCommand] = []
         self._inner: list[Inner] = []
-        self._outer: list[Scope] = []  # around open subshells
-        self._blocks: list[Texts] = []  # the folder at the start of each `if`, `for` and their like that is open
+        self._outer: list[Scope] = []  # the scopes around open subshells
+        self._blocks: list[Texts] = []  # the folder at the start of each open `if`, `for` and the like
 
     def script(self) -> tuple[EvaluatedLine, Texts]:
         operators = list(self._reading.operators)
@@ -233,7 +233,7 @@ class _Line:
         settings: list[tuple[str, Field]] = []
         columns: list[list[tuple[Field, ...]]] = []
         before = self._scope
-        self._scope = before.copy()  # what is set in front of a command holds for that only
+        self._scope = before.copy()  # assignments in front of a command apply to it only
         if words and words[0].text == "function":
             words = words[2:]  # its body begins here
         for word in (word for word in words if not word.redirect):
@@ -277,9 +277,9 @@ class _Line:
             yield Field(text=" ".join(pieces(text)), word=word)
 
     def _readings(self, word: ShellWord, scope: Scope) -> list[tuple[Field, ...]]:
-        """The lists of words that one word may become."""
+        """Returns the lists of words that one word may become."""
         found = SETTING.fullmatch(word.raw)
-        if found:  # of `export`, `env` and their like
+        if found:  # of `export`, `env` and the like
             texts = self._value(found[3], word.start + found.start(3), scope)
             return [(Field(text=f"{found[1]}{found[2]}={plain(text)}", word=word),) for text in texts]
         texts = expand(word.raw, scope, self._substitute, word.start)
@@ -315,7 +315,7 @@ class _Line:
         self._inner.append(Inner(start=start, end=end, script=script, **options))
 
     def _nested(self, variant: tuple[Field, ...], command: SimpleCommand, during: Scope, *, is_only: bool) -> None:
-        """The lines for other shells in a command's words, and in what it is given."""
+        """Evaluate the lines for other shells in a command's words and in its input."""
         argv = [field.text for field in variant]
         for one in self._evaluator.code(argv):
             scope = during.copy(is_child=argv[one.first - 1] not in ("eval", "trap"))
@@ -355,7 +355,7 @@ class _Line:
             self._add(start, start + len(line), self._evaluator.script(line, inner, self._depth + 1)[0])
 
     def _effect(self, argv: list[str], operator: str, *, is_piped: bool, conditional: bool) -> None:
-        """What the command changes in this shell."""
+        """Apply the changes that the command makes to this shell."""
         name, scope = argv[0], self._scope
         if name in _CLOSING and self._blocks:
             start = self._blocks.pop()
@@ -402,13 +402,13 @@ class _Line:
 
 
 def _keep(scope: Scope, name: str, texts: Texts, *, conditional: bool) -> None:
-    """Set a variable; what is set on one way of several may also have the value from before."""
+    """Set a variable. With `conditional` it may also keep its earlier value."""
     known = scope.variables.get(name, ())
     scope.variables[name] = either(texts, known) if conditional else texts
 
 
 def _set_all(scope: Scope, argv: Iterable[str]) -> None:
-    """What `env A=1 sh -c …` sets."""
+    """Set the variables of `env A=1 sh -c …`."""
     for word in argv:
         if found := SETTING.fullmatch(word):
             scope.variables[found[1]] = (found[3],)
@@ -416,12 +416,12 @@ def _set_all(scope: Scope, argv: Iterable[str]) -> None:
 
 
 def _is_descriptor(word: ShellWord, line: str) -> bool:
-    """Whether it is the number in front of `2>file`."""
+    """True if it is the number in front of `2>file`."""
     return word.raw.isdigit() and line[word.end : word.end + 1] in ("<", ">") and not word.redirect
 
 
 def _variants(columns: list[list[tuple[Field, ...]]]) -> tuple[tuple[Field, ...], ...]:
-    """Every list of words; where there are too many of them, the last one has its varying words unknown."""
+    """Returns every list of words. If there are too many, the varying words of the last one are unknown."""
     found = tuple(islice(product(*columns), MOST + 1))
     if len(found) > MOST:
         vague = [column if len(column) == 1 else [_vague(column)] for column in columns]
@@ -435,7 +435,7 @@ def _vague(column: list[tuple[Field, ...]]) -> tuple[Field, ...]:
 
 
 def _printed(commands: Sequence[SimpleCommand]) -> Texts:
-    """What all of them print together."""
+    """Returns what all commands print together."""
     done: Texts = ()
     texts: Texts = ()
     last: Texts = ()
@@ -455,7 +455,7 @@ def _after(before: Texts, texts: Texts) -> Texts:
 
 
 def _output(argv: list[str], scope: Scope) -> Texts:
-    """What a command prints, as far as that follows from its words."""
+    """Returns what a command prints, as far as that follows from its words."""
     if len(argv) > 1 and argv[0] in ("builtin", "command") and not argv[1].startswith("-"):
         argv = argv[1:]
     name, words = posixpath.basename(argv[0]), [word for word in argv[1:] if not word.startswith("-")]

@@ -1,4 +1,4 @@
-"""What a shell makes of one word: every text that it may have, with marks for what only the shell will know."""
+"""Expands one word as a shell does: its possible texts, with marks for parts known only at run time."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from tray.shell.split import atom_end, fill, unescape
 
 Texts = tuple[str, ...]  # a word's possible texts
 # Marks inside a text, which no line contains: see `has_marks`.
-PROJECT = "/\ue000"  # the folder of whichever project the agent works in
+PROJECT = "/\ue000"  # the folder of the agent's project, which may be any
 UNSEEN = "\ue001"  # a part that is not known, such as a variable of the environment
-MADE = "\ue005"  # a part that the line makes of something when it runs
+MADE = "\ue005"  # a part that the line computes when it runs
 GLOB = "\ue002"  # a pattern of file names
-_BREAK = "\ue003"  # between the words that an unquoted value falls into
+_BREAK = "\ue003"  # between the words into which an unquoted value is split
 _BLANK = "\ue004"  # a blank in the path of a place, which the formats put in as a whole
 MARKS = frozenset("\ue000\ue001\ue002\ue003\ue004\ue005")
 UNKNOWN: Texts = (MADE,)
-MOST = 8  # texts of one word that are looked at
+MOST = 8  # texts at most of one word
 _QUOTED_PART = lazy_pattern(r"\\.|\$\w+|\$[?$!#@*-]|\$(?![({])|[^\\$`]+", re.DOTALL)
 _PATTERN = lazy_pattern(r"[*?]|\[[^\]]+\]|\{[^}]*(?:,|\.\.)[^}]*\}")
 _PARAMETER = lazy_pattern(r"(?:env:)?(!?)(\w+|[@*#?$!-])(.*)", re.DOTALL)
@@ -34,7 +34,7 @@ Substitute = Callable[[str, int, bool], Texts]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
-    """What is known before a line starts: variables of its environment, and folders."""
+    """The environment variables and folders that are known before a line starts."""
 
     values: Mapping[str, str]
     folder: str  # relative words are looked up here, until the line goes to another folder
@@ -45,7 +45,7 @@ class Places:
 
 @dataclass(slots=True, kw_only=True)
 class Scope:
-    """A shell's state at one place of a line. `folder` is () until it goes to another one."""
+    """A shell's state at one place of a line. `folder` is () until the shell changes it."""
 
     places: Places
     variables: dict[str, Texts]
@@ -58,7 +58,7 @@ class Scope:
         return self.folder or (self.places.cwd,)
 
     def copy(self, *, is_child: bool = False) -> Scope:
-        """The state of a subshell, or of another shell that is started."""
+        """Returns the state of a subshell, or of another shell that is started."""
         known = {name: one for name, one in self.variables.items() if not is_child or name in self.exported}
         return Scope(
             places=self.places,
@@ -78,7 +78,7 @@ class Scope:
 
 
 def scope_of(places: Places) -> Scope:
-    """The state in which a line starts. The blanks of its paths part no words, as the formats put them in whole."""
+    """Returns the state in which a line starts. Blanks in its paths do not split words."""
     named = {name: value.replace(" ", _BLANK) for name, value in places.values.items()}
     cwd, root = (one.replace(" ", _BLANK) for one in (places.cwd, places.root))
     start = replace(places, values=named, cwd=cwd, root=root)
@@ -87,7 +87,7 @@ def scope_of(places: Places) -> Scope:
 
 
 def joined(*parts: Texts) -> Texts:
-    """Every combination, up to a limit; what is beyond it is not known."""
+    """Returns every combination; beyond the limit, an unknown text."""
     found = tuple(dict.fromkeys("".join(one) for one in islice(product(*parts), MOST + 1)))
     return found if len(found) <= MOST else (*found[:MOST], *clouded(tuple(text for part in parts for text in part)))
 
@@ -97,27 +97,27 @@ def either(*groups: Texts) -> Texts:
 
 
 def clouded(texts: Texts) -> Texts:
-    """Something that is made of these, and is not known."""
+    """Returns an unknown text that is made of these."""
     return (f"{PROJECT}/{MADE}",) if any(PROJECT in text for text in texts) else UNKNOWN
 
 
 def pieces(text: str) -> list[str]:
-    """The words that an unquoted text falls into."""
+    """Returns the words into which an unquoted text is split."""
     return [one.replace(_BLANK, " ") for one in text.split(_BREAK) if one or _BREAK not in text]
 
 
 def whole(text: str) -> str:
-    """The text where a shell parts no words, as in `D=$X`."""
+    """Returns the text where a shell does not split words, as in `D=$X`."""
     return text.replace(_BREAK, " ")
 
 
 def plain(text: str) -> str:
-    """The text as it is read outside of this package."""
+    """Returns the text as it is read outside of this package."""
     return whole(text).replace(_BLANK, " ")
 
 
 def expand(raw: str, scope: Scope, substitute: Substitute, base: int = 0, *, quoted: bool = False) -> Texts:
-    """The texts that a word, or what is inside double quotes, may have. `base` is where it begins in its line."""
+    """Returns the possible texts of a word or of a double-quoted part, which begins at `base` in its line."""
     texts: Texts = ("",)
     at = 0
     while at < len(raw):
@@ -165,7 +165,7 @@ def _part(part: str, scope: Scope, substitute: Substitute, base: int, *, quoted:
 
 
 def _expansion(part: str, scope: Scope, substitute: Substitute, base: int) -> Texts:
-    """What `$…` and backticks become."""
+    """Returns what `$…` and backticks become."""
     if part[0] == "`":
         return substitute(re.sub(r"\\([\\`$])", r"\1", part[1:-1]), base + 1, True)
     if part.startswith("$(("):
@@ -188,7 +188,7 @@ def _separated(arguments: tuple[Texts, ...]) -> list[Texts]:
 
 
 def _parameter(body: str, scope: Scope, substitute: Substitute, base: int) -> Texts:
-    """What `${body}` becomes."""
+    """Returns what `${body}` becomes."""
     found = _PARAMETER.fullmatch(body)
     if found is None or (body[0] == "#" and len(body) > 1):
         return UNKNOWN
@@ -211,7 +211,7 @@ def _parameter(body: str, scope: Scope, substitute: Substitute, base: int) -> Te
 
 
 def _alternative(name: str, value: Texts, word: Texts, operator: str, scope: Scope, *, is_set: bool) -> Texts:
-    """A value with a default. A variable that neither the agent nor the line sets may be set all the same."""
+    """Returns a value with a default. A variable that neither the agent nor the line sets may still be set."""
     kind = operator[-1]
     may_be_unset = not is_set or UNSEEN in value or MADE in value or (operator[0] == ":" and "" in value)
     may_be_set = not is_set or any(text or operator[0] != ":" for text in value)
@@ -227,7 +227,7 @@ def _alternative(name: str, value: Texts, word: Texts, operator: str, scope: Sco
 
 
 def _without(text: str, pattern: str, operator: str) -> str:
-    """`${X%…}` and `${X#…}`."""
+    """Returns `${X%…}` or `${X#…}`."""
     if {UNSEEN, MADE} & set(text) or MARKS & set(pattern):
         return clouded((text,))[0]
     matches = re.compile(translate(pattern)).match
@@ -242,12 +242,12 @@ def _without(text: str, pattern: str, operator: str) -> str:
 
 
 def _outside(operator: str) -> str:
-    """A part of the project's path: a folder above it, or a name."""
+    """Returns a part of the project's path: a folder above it, or a name."""
     return f"{PROJECT}/.." if operator[0] == "%" else MADE
 
 
 def parent(path: str) -> str:
-    """What `dirname` prints."""
+    """Returns what `dirname` prints."""
     above = posixpath.dirname(path.rstrip("/") or "/") or "."
     if {UNSEEN, MADE} & set(path) - set(above):
         return path
@@ -255,17 +255,17 @@ def parent(path: str) -> str:
 
 
 def last_name(path: str) -> str:
-    """What `basename` prints."""
+    """Returns what `basename` prints."""
     name = posixpath.basename(path.rstrip("/")) or "/"
     return MADE if MARKS & set(name) else name
 
 
 def under(folders: Texts, path: str) -> Texts:
-    """The path as it is from each of these folders."""
+    """Returns the path relative to each of these folders."""
     return tuple(dict.fromkeys(_normal(posixpath.join(folder, path)) for folder in folders))
 
 
 def _normal(path: str) -> str:
-    """Without `.` and `..`, but where that would hide where the path begins."""
+    """Returns the path without `.` and `..`, unless that would hide its beginning."""
     flat = posixpath.normpath(path)
     return flat if not MARKS & set(path) or MARKS & set(flat) == MARKS & set(path) else path

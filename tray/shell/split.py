@@ -33,7 +33,7 @@ WRAPPERS = word_set(
     "busybox chroot chronic command doas env exec ionice nice nohup setsid stdbuf sudo time timeout toybox unbuffer "
     "xargs xvfb-run"
 )
-# These, and programs with arguments of their own in front of the command.
+# These, and programs with their own arguments in front of the command.
 COMMAND_RUNNERS = WRAPPERS | word_set(
     "ash bash catchsegv chrt dash direnv eval expect find fish flock ksh mise parallel screen script sh ssh strace "
     "systemd-run taskset tmux watch xterm zsh"
@@ -108,13 +108,13 @@ def parse(line: str, placeholders: Mapping[str, str]) -> tuple[list[ShellWord], 
 
 
 def read(line: str) -> Reading:
-    """The line with `$(…)`, backticks and `<(…)` as parts of its words. Raises ValueError as `words`."""
+    """Returns the line with `$(…)`, backticks and `<(…)` as parts of its words. Raises ValueError as `words`."""
     reader = _Reader(line, {}, is_whole=True)
     return Reading(tuple(reader.words()), tuple(reader.texts), tuple(reader.operators))
 
 
 def atom_end(text: str, at: int, depth: int = 0) -> int:
-    """Where the part of a word ends that begins here; `at` if none does. Raises ValueError if it is not closed."""
+    """Returns the end of the part of a word that begins here, or `at`. Raises ValueError if it is not closed."""
     if depth > _NESTING_LIMIT:
         raise ValueError(TOO_LONG)
     two = text[at : at + 2]
@@ -127,7 +127,7 @@ def atom_end(text: str, at: int, depth: int = 0) -> int:
 
 
 def _end_of(text: str, at: int, mark: str, depth: int) -> int:
-    """Behind the mark that closes what is open here, past everything that is quoted or nested."""
+    """Returns the position behind the closing mark, past everything quoted or nested."""
     while at < len(text):
         char, two = text[at], text[at : at + 2]
         if char == mark:
@@ -183,7 +183,7 @@ def fill(text: str, placeholders: Mapping[str, str]) -> str:
 
 
 def option_prefix(text: str) -> str:
-    """`--rules=` of `--rules=./rules.json`."""
+    """Returns `--rules=` of `--rules=./rules.json`."""
     found = _PREFIX.match(text)
     return found[0] if found else ""
 
@@ -329,7 +329,7 @@ def _atom(atom: str, placeholders: Mapping[str, str]) -> tuple[str, bool]:
 
 
 def unescape(text: str) -> str:
-    """What `$'…'` means."""
+    """Returns what `$'…'` means."""
     return _ESCAPED.sub(_unescaped, text)
 
 
@@ -347,7 +347,7 @@ def _filled(text: str, placeholders: Mapping[str, str]) -> tuple[str, bool]:
 
 
 def spliced(word: ShellWord, names: Collection[str]) -> Iterator[tuple[int, int, str]]:
-    """Each part of a whole word in single quotes that has a placeholder, as a variable that the shell puts in."""
+    """Yields each placeholder in a word in single quotes, with the variable that replaces it."""
     at = 0
     while at < len(word.raw):
         end = max(atom_end(word.raw, at), at + 1)

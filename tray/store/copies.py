@@ -36,7 +36,7 @@ SETTLED_NS = 2_000_000_000  # nanoseconds
 DAMAGED_HINT = "the tray mends it from the file, if that is still what was approved; else approve the hook again"
 
 
-LINKED = "linked"  # in the place of a SHA-256: a folder of packages, to which the copy has a link
+LINKED = "linked"  # in place of a SHA-256: a folder of packages to which the copy links
 Stamp = tuple[int, int, int, int]
 
 
@@ -47,7 +47,7 @@ class Bundle:
     hook: Hook
     contents: Mapping[str, bytes] = field(default_factory=dict)  # absolute path -> bytes, copied and run as a copy
     executable: frozenset[str] = frozenset()
-    # What runs from its own place: a name with its path, a program with its SHA-256, a folder that is LINKED.
+    # Programs and folders that are not copied: a name with its path, a program with its SHA-256, a folder as LINKED.
     pinned: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -349,7 +349,7 @@ def _write_links(links: Mapping[str, str]) -> None:
 
 
 def _is_link(path: str, links: Mapping[str, str]) -> bool:
-    """Whether it is the approved link to a folder of packages."""
+    """True for the approved link to a folder of packages."""
     return path in links and os.path.islink(path) and os.readlink(path) == links[path]  # noqa: PTH114, PTH115
 
 

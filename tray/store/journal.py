@@ -33,7 +33,7 @@ LAST_EVENT = (
     " ORDER BY seq DESC LIMIT 1"
 )
 SET_ALERTED = "UPDATE journal SET alerted = ? WHERE id IN (SELECT value FROM json_each(?))"
-# Of a payload that is not kept whole the end may be missing, with the id of the call in it.
+# The end of a payload that was cut is missing; it may have contained the id of the call.
 CALL_VERDICT = (
     "SELECT iif(instr(payload, :call), verdict, 0) FROM journal"
     f" WHERE agent = :agent AND session = :session AND kind = '{EventKind.TOOL_BEFORE}' AND NOT test"
@@ -228,9 +228,9 @@ class Journal:
         return _answer(row)
 
     def call_verdict(self, agent: str, session: str, call: str) -> Verdict | None:
-        """The verdict on a tool call before it ran, whoever gave it; None when no row has this id of the agent's.
+        """Returns the verdict on a tool call before it ran; None if no row has this id of the agent's.
 
-        ABSTAIN also when only a row whose payload was cut may have it.
+        Returns ABSTAIN if only a row whose payload was cut may have it.
         """
         wanted = {"agent": agent, "session": session, "call": call}
         with self._database.connect() as connection:
@@ -238,7 +238,7 @@ class Journal:
         return Verdict(row[0]) if row else None
 
     def unjudged(self, since: float) -> list[tuple[int, Record]]:
-        """Of each agent with calls that ran unjudged since then: how many rows, and the last one."""
+        """Returns for each agent with calls unjudged since then the number of rows, and the last row."""
         with self._database.connect() as connection:
             found = connection.execute(UNJUDGED, {"since": since}).fetchall()
             brief = f"{BRIEF} WHERE seq = ?"

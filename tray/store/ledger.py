@@ -38,8 +38,8 @@ class ApprovedHook:
     position: tuple[int, int]  # of its source and within it, as it stood when it was approved
     at: float
     channel: str
-    search_path: str = ""  # the PATH of its approval, which the hook gets
-    uncovered: tuple[str, ...] = ()  # files and folders that it runs or names, of which it has no copy
+    search_path: str = ""  # the PATH of its approval, with which the hook runs
+    uncovered: tuple[str, ...] = ()  # files and folders that it runs or names, and that are not copied
     granted: tuple[str, ...] = ()  # withheld variables that a person lets through to it, besides its own `env:`
 
     @property
@@ -406,7 +406,7 @@ def _sort_key(one: ApprovedHook) -> tuple[bool, tuple[int, int], float]:
 
 
 def approval_text(hook: Hook, search_path: str, uncovered: Sequence[str]) -> str:
-    """What the ledger keeps of an approval: the definition, and what was noted with it."""
+    """Returns the text of an approval in the ledger: the definition, and the facts noted with it."""
     fields = json.loads(hook.definition) | {NOTED: {"path": search_path, "uncovered": list(uncovered)}}
     text = json.dumps(fields, sort_keys=True, ensure_ascii=False)
     return text.encode("utf-8", "backslashreplace").decode()  # half a character of a path is an escape in JSON

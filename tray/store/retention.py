@@ -13,7 +13,7 @@ CHUNK_ROWS = 200  # rows deleted in one transaction, so that the writer gets its
 VACUUM_PAGES = 200  # given back to the disk at a time
 MIN_ROWS = 50  # rows that stay, whatever they weigh
 DAY = 86_400.0
-GAP = 30 * DAY  # without any row: after it the clock may be wrong, and no row is old until it ran on for as long
+GAP = 30 * DAY  # without rows: the clock may be wrong, so no row is old until as much time has passed again
 DELETE = "DELETE FROM journal WHERE seq IN (SELECT seq FROM journal WHERE {} ORDER BY seq LIMIT :chunk)"
 
 
@@ -36,8 +36,8 @@ class RetentionLimits:
 class Retention:
     """`prune_step` deletes a few rows and returns whether there is more to delete. `limits` is asked each time.
 
-    A clock that jumps ahead while we run makes no row old: no more time has passed than `elapsed`. One that was ahead
-    when we started makes none old either, as far as the rows show it (`GAP`).
+    A clock that jumps ahead while we run makes no row old, because `elapsed` limits the time that has passed. A clock
+    that was ahead at the start makes none old either, as far as the rows show that (`GAP`).
     """
 
     def __init__(
@@ -72,7 +72,7 @@ def keep_all(connection: sqlite3.Connection) -> bool:
 
 
 def _is_plausible(connection: sqlite3.Connection, now: float) -> bool:
-    """Whether rows lead up to this time without a gap that a clock set ahead would leave."""
+    """True if the rows reach up to this time without the gap that a clock set ahead would leave."""
     value = {"value": now - GAP}
     before, since = (
         connection.execute(f"SELECT {what} :value", value).fetchone()[0]

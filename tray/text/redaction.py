@@ -31,7 +31,7 @@ _DEPTH = 100  # levels of a JSON value; what lies deeper is masked whole
 _NAMES = 64  # characters before a name that may belong to it
 # Control sequences (CSI, OSC and the short ones) of a terminal.
 ESCAPES = lazy_pattern(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)?|[ -/]*[0-~])")
-ARGV_LENGTH = 64  # strings of a list that may be the words of a command
+ARGV_LENGTH = 64  # strings at most of a list that may be a command
 _HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
 
 
@@ -54,11 +54,11 @@ class _SecretSpan:
 def redact(text: str, keep: int | None = None, names: Collection[str] = ()) -> Redacted:
     """The text with "[masked <kind> <fingerprint>]" for each secret; equal secrets have equal fingerprints.
 
-    A text with secrets loses the escape sequences of terminals, which may be inside of one.
+    A text with secrets loses the escape sequences of terminals, because a secret may contain one.
 
-    With `keep`, only so many characters of the text come out, but for a secret at that border, which is masked as
-    far as the text goes: a caller gives some more than it keeps, so that no secret is cut into what no rule knows.
-    `names` of hooks are no names of secrets where a text begins with them: `no-secrets: keep secrets out`.
+    With `keep`, only so many characters of the text are returned. A secret at that border is masked as far as the
+    text goes: the caller passes more than it keeps, so that no secret is cut to a form that no rule matches.
+    `names` of hooks at the start of a text are not names of secrets: `no-secrets: keep secrets out`.
     """
     if "\x1b" in text:
         plain = ESCAPES.sub("", text)
@@ -69,7 +69,7 @@ def redact(text: str, keep: int | None = None, names: Collection[str] = ()) -> R
 
 
 def _spans(text: str, names: Collection[str]) -> list[_SecretSpan]:
-    """Where the secrets of a text are, in order and without overlaps."""
+    """Returns the spans of secrets in a text, in order and without overlaps."""
     low = text.lower() if text.isascii() else fold_case(text)
     present = None if low is None else find_words(low)
     found: list[_SecretSpan] = []
@@ -91,14 +91,14 @@ def _spans(text: str, names: Collection[str]) -> list[_SecretSpan]:
 
 
 def _outside_masks(text: str, spans: list[_SecretSpan]) -> list[_SecretSpan]:
-    """The spans that do not begin inside of a mask that the text already has."""
+    """Returns the spans that do not begin inside of a mask that the text already has."""
     masks = [mask.span() for mask in MASK.finditer(text)]
     before = [bisect.bisect_left(masks, (span.start, 0)) - 1 for span in spans]
     return [span for span, at in zip(spans, before, strict=True) if at < 0 or span.start >= masks[at][1]]
 
 
 def _command_spans(text: str, program: re.Pattern[str], argument: re.Pattern[str]) -> Iterator[_SecretSpan]:
-    """The secrets among the arguments of a program, up to the end of each command or its next call."""
+    """Yields the secrets among the arguments of a program, up to the end of each command or its next call."""
     command = program.search(text)
     while command:
         start, limit = command.end(), min(len(text), command.end() + COMMAND_LENGTH)
@@ -265,7 +265,7 @@ def _redact_list(value: list[object] | tuple[object, ...], name: str, masks: lis
 
 
 def _redact_argv(words: Sequence[str], masks: list[str]) -> Iterator[str]:
-    """The words of a command, each as it is masked in the whole line: `["sshpass", "-p", "x"]`."""
+    """Yields the words of a command, each as it is masked in the whole line: `["sshpass", "-p", "x"]`."""
     spans, start = _spans(" ".join(words), ()), 0
     for word in words:
         end = start + len(word)

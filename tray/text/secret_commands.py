@@ -1,4 +1,4 @@
-"""Which arguments of which programs are secrets: facts from the manuals of the programs, each pattern linear."""
+"""Lists the arguments of programs that are secrets, from the programs' manuals. Each pattern is linear."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ import re
 
 from tray.lazy_pattern import lazy_pattern
 
-# What one argument is: a word or what is in quotes; a variable, a placeholder, a mask and an option are not secrets.
+# One argument: a word or a quoted text. Variables, placeholders, masks and options are not secrets.
 _ARG = (
     r"(?P<q>\\{0,15}[\"'])?(?![$<%{*-]|\[masked)"
     r"(?P<value>(?(q)(?:(?!(?P=q))[^\n]){1,512}|[^\s\"'\\;|&<>()]{1,512}))"
 )
 _WORD = r"(?:\\{0,15}[\"'])?[\w.@/:+-]{1,128}(?:\\{0,15}[\"'])?"  # an argument that is passed over
 _NO_PORT = r"(?![0-9]{1,5}(?![^\s]))(?![0-9]{1,5}:)"
-COMMAND_LENGTH = 2000  # characters of a command in which its secrets are looked for
+COMMAND_LENGTH = 2000  # characters of a command that are searched for secrets
 COMMAND_END = lazy_pattern(r"[\n;|]|&&|\\{1,15}n")
 
 
 def _option(names: str, *, attached: bool = False, arg: str = _ARG) -> str:
-    """The pattern of an option's argument, behind white space or `=`; with `attached` right behind its name."""
+    """Returns a pattern of an option's argument, behind white space or `=`; with `attached` behind its name."""
     return rf"(?<!\S)(?:{names})" + (arg if attached else rf"(?:\s{{1,4}}|=){arg}")
 
 
-# `config set NAME value`: a name of a secret, but not of what is only about one.
+# `config set NAME value`: the name of a secret, not of a setting about one.
 _SET_NAME = (
     r"\s(?![\w./:-]*(?i:helper|path|file|url|type|user|name|count|limit|expir|store|provider|format|enabled)\b)"
     r"[\w./:-]{0,64}(?i:secret|token|passw|_pass|-pass|api_?key|access_?key|private_?key)[\w.-]{0,32}\s{1,4}" + _ARG
 )
 
 # Options and arguments that hold a secret: a word of the command, its program (and subcommand), the argument. Each
-# command is searched up to its end. Facts from the manuals of the programs.
+# command is searched up to its end.
 COMMANDS: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = tuple(
     (word, lazy_pattern(rf"(?<![\w.-])(?:{program})(?![\w-])"), lazy_pattern(argument))
     for word, program, argument in (

@@ -234,7 +234,7 @@ _STRONG = (
     r"|(?<=[a-z0-9_-])(?<!by)(?<!com)(?<!tres)(?<!sur)(?<!over)(?<!under)(?<!im)pass(?![a-z])"
     r"|(?:api|access|account|app|auth|client|deploy|encryption|license|master|private|service|shared|signing|ssh|storage|webhook)[_-]?key"
 )
-# Whose key is none to keep secret, and the end of `_KEY`, `-key` and `Key` behind anybody else.
+# Words after which a `key` is not a secret, and the end of `_KEY`, `-key` and `Key` behind other words.
 PUBLIC_OWNERS = [
     "any",
     "arrow",

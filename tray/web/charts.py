@@ -13,7 +13,7 @@ from tray.store.stats import HOUR, HookRun, HourCount, percentile
 HOURS = 24
 WIDTH, HEIGHT = 720.0, 160.0
 GAP = 6.0
-# From the bottom, the strictest on top, and what was not judged above it.
+# From the bottom: the strictest verdict on top, and unjudged calls above it.
 VERDICT_ORDER = (Verdict.ABSTAIN, Verdict.ALLOW, Verdict.ASK, Verdict.DENY, Verdict.UNJUDGED)
 BINS = 16  # of a distribution: 1 ms, 2 ms, 4 ms … 32 s
 DURATIONS_WIDTH, DURATIONS_HEIGHT = 160.0, 28.0

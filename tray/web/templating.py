@@ -31,7 +31,7 @@ LABELS = {
     "abstain": phrase("no opinion"),
     "skip": phrase("skipped"),
 }
-# What a row may be shown as, the gravest first.
+# The labels of a row, the gravest first.
 VERDICTS = ("unjudged", "deny", "ask", "trouble", "rewrite", "allow", "abstain")
 ADDITIONS = {"context": phrase("added context"), "reminder": phrase("added a reminder")}
 ALERTS = {

@@ -33,7 +33,7 @@ from tray.model.hook import Match
 SETTING = "a hook setting of Claude Code"
 PLUGIN = "a plugin of Claude Code, whose code can answer in place of hooks"
 PLUGIN_FOLDER = "a place for plugins of Claude Code, whose code can answer in place of hooks"
-# Below its folder: a skill is a plugin, too, when it has these.
+# Below a skill's folder: with one of these the skill is a plugin, too.
 MODS = r"/(?:(?:dev-mods|plugins)(?:/.*)?|skills/[^/]+/(?:\.claude-plugin(?:/.*)?|hooks(?:/.*)?|[^/]+\.[cm]?[jt]sx?))"
 QUESTION_TOOL = "AskUserQuestion"
 

@@ -126,7 +126,7 @@ CONNECTOR = ScopedConnector(SHAPE, SETTINGS, NAME)
 
 
 def runs_own(site: Site, hook: Hook, connected: Sequence[Path]) -> bool:
-    """Whether it is of a settings file, of a skill or subagent beside one, or of a plugin that is on."""
+    """True if a connected settings file, a skill or subagent beside it, or a plugin that is on declares the hook."""
     path = declared_in(hook)
     if path in connected or in_project(hook, connected, PROJECT_FILES):
         return True
@@ -136,7 +136,7 @@ def runs_own(site: Site, hook: Hook, connected: Sequence[Path]) -> bool:
 
 
 def _plugins(settings: Path) -> Iterator[Path]:
-    """The folders of the plugins that this settings file switches on.
+    """Yields the folders of the plugins that this settings file switches on.
 
     {"version": 2, "plugins": {"lint@market": [{"scope": "user", "installPath": "…/cache/market/lint/1.0.0"}]}}
     """

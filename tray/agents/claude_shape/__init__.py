@@ -103,7 +103,7 @@ def _importer(shape: ClaudeShape, file: SettingsFile, name: str) -> HookImporter
 
 
 def shaped_marks(shape: ClaudeShape) -> Marks:
-    """A payload has the agent's shape if it has a session and a folder under the agent's keys, and such an event."""
+    """Marks a payload that has one of the agent's events, and a session and a folder under the agent's keys."""
     style = CAPITALISED if all(CAPITALISED.fullmatch(event) for event in shape.events) else UNCAPITALISED
 
     def is_alike(payload: Payload) -> bool:

@@ -185,7 +185,7 @@ def _hooks(document: JsonText, key: str) -> JsonSpan | None:
 
 
 def _events(document: JsonText, hooks: JsonSpan | None, key: str) -> list[JsonSpan]:
-    """The events of the file. Switches may be beside them; without `key`, other settings, too."""
+    """Returns the events of the file, without the switches beside them and, without `key`, without other settings."""
     events = document.children(hooks.value) if hooks else []
     return [one for one in events if document.is_at(one.value, "[") or (key and not _is_switch(document, one))]
 

@@ -260,7 +260,7 @@ class ClaudeShape:
 
     @cached_property
     def answers(self) -> AnswerWords:
-        """The keys of an answer, and what those with a verdict may have."""
+        """The keys of an answer, and the values of those that carry a verdict."""
         decisions = dict.fromkeys(WORDS, Verdict.ABSTAIN) | dict(self.verdict_words)
         rows: tuple[tuple[str, Mapping[Any, Verdict], bool], ...] = (
             ("action", FORM_ACTIONS, bool(self.form_events)),

@@ -22,7 +22,7 @@ from tray.lazy_dataclass import dataclass, replace
 
 @dataclass(frozen=True)
 class TwoFiles:
-    """A Connector and a HookImporter. Without `first.name`, the agent reads `instead`, if that is there."""
+    """A Connector and a HookImporter. If `first.name` does not exist, the agent reads `instead`, if that exists."""
 
     shape: ClaudeShape
     first: SettingsFile
@@ -31,14 +31,14 @@ class TwoFiles:
     name: str
 
     def _parts(self, site: Site) -> tuple[ShapedConnector, ShapedConnector]:
-        """A connector for each file, with the events whose hooks run from it."""
+        """Returns a connector for each file, with the events whose hooks run from it."""
         folder = site.home / self.first.folder
         is_moved = (folder / self.instead).exists() and not (folder / self.first.name).exists()
         first = replace(self.first, name=self.instead) if is_moved else self.first
         above, below = (_events(folder / file.name, file) for file in (first, self.second))
         events = frozenset(self.shape.events)
         if not (folder / first.name).exists() and below:
-            above = frozenset()  # the file stays away
+            above = frozenset()  # nothing creates the file
         else:
             above |= events - below
         left_out = ((first, events - above), (self.second, events & above))
@@ -84,14 +84,14 @@ class TwoFiles:
         return self._importer(site).has_imported(site)
 
     def _importer(self, site: Site) -> HookImporter:
-        """Of the file whose hooks run; of the first one if both have hooks."""
+        """Returns the importer of the file whose hooks run: of the first one if both have hooks."""
         one, other = self._parts(site)
         part = one if one.settings_path(site).exists() else other
         return GroupImport(part, ShapedReader(self.shape, part.file, self.name)).importer()
 
 
 def _events(path: Path, file: SettingsFile) -> frozenset[str]:
-    """The events that have hooks in the file."""
+    """Returns the events that have hooks in the file."""
     fields = read_object(path)
     hooks = fields.get(file.key) if file.key else fields
     return frozenset(name for name, groups in hooks.items() if groups) if isinstance(hooks, dict) else frozenset()

@@ -58,7 +58,7 @@ class CodexConnector(ShapedConnector):
 
 
 def runs_own(site: Site, hook: Hook, connected: Sequence[Path]) -> bool:
-    """Whether it is in a connected file, and its user trusts each entry with its command."""
+    """True if a connected file declares the hook and the user trusts each entry with its command."""
     path = declared_in(hook)
     if path not in connected or not isinstance(hook.action, Command):
         return False
@@ -70,14 +70,14 @@ def runs_own(site: Site, hook: Hook, connected: Sequence[Path]) -> bool:
 
 
 def _entries(path: Path) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The keys and the hash of each of our entries."""
+    """Yields the keys and the hash of each of our entries."""
     for keys, hash, command in _all_entries(path):
         if parse_handler({"command": command}, SHAPE.agent):
             yield keys, hash
 
 
 def _all_entries(path: Path) -> Iterator[tuple[tuple[str, ...], str, object]]:
-    """Each entry: its possible keys, as the path may lead over links, its hash and its command."""
+    """Yields for each entry its possible keys (the path may contain links), its hash and its command."""
     hooks = read_object(path).get("hooks")
     paths = dict.fromkeys((str(path), str(resolve_links(path)), str(path.parent.resolve() / path.name)))
     for event, groups in hooks.items() if isinstance(hooks, dict) else ():

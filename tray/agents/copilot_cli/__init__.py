@@ -54,9 +54,9 @@ TOOLS = {
 
 
 def _is_sender(payload: Payload) -> bool:
-    """One of its three forms: see `protocol`. Other agents have no time in a payload of such a shape.
+    """True for one of its three forms (see `protocol`). Other agents send no time in a payload of such a shape.
 
-    Grok's payloads have one, and the names of all three forms; they name a workspace as well.
+    Grok's payloads have a time and the names of all three forms, but also a workspace.
     """
     if "workspaceRoot" in payload:
         return False

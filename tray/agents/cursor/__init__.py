@@ -44,7 +44,7 @@ AGENT = Agent(
     matcher_names={"Edit": ("Write",), "StrReplace": ("Write",)},
     also_does=dict.fromkeys(
         ("Write", "Edit", "StrReplace"), ("Edit", "MultiEdit")
-    ),  # it has one tool for all of them
+    ),  # Cursor has one tool for all of them
     marks=Marks(
         keys=("conversation_id", "cursor_version"),
         is_sender=_is_sender,

@@ -35,7 +35,7 @@ SUBMITTED = "beforeSubmitPrompt"
 INFORMED = frozenset({"preToolUse", *(name for name, spec in EVENTS.items() if Capability.CONTEXT in spec.can)})
 ENDS = frozenset({"stop", "subagentStop"})
 REASONS = ("completed", "aborted", "error", "window_close", "user_close")
-AGENT_MESSAGE = ("agent_message", "agentMessage")  # the second of each is of its older versions
+AGENT_MESSAGE = ("agent_message", "agentMessage")  # older versions read the second one
 USER_MESSAGE = ("user_message", "userMessage")
 # Cursor's own words; its allow grants nothing, so it counts as no opinion.
 VERDICTS = {"ask": Verdict.ASK, "deny": Verdict.DENY}

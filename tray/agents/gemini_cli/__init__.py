@@ -21,7 +21,7 @@ from tray.lazy_pattern import lazy_pattern
 from tray.model.event import Capability
 
 SETTING = f"a setting of {NAME}"
-# By Hooktray's name; `others` are tools that do the same, and names that earlier versions had.
+# By Hooktray's name; `others` are tools that do the same, and names from earlier versions.
 TOOLS = {
     "AskUserQuestion": NativeTool("ask_user"),
     "Bash": NativeTool("run_shell_command", {"run_in_background": ("is_background",)}),

@@ -96,5 +96,5 @@ CONNECTOR = GeminiConnector(SHAPE, SETTINGS, NAME)
 
 
 def runs_own(site: Site, hook: Hook, connected: Sequence[Path]) -> bool:
-    """Whether it is in a connected file, or in that of its project."""
+    """True if a connected file, or the project's own one, declares the hook."""
     return in_file(site, hook, connected) or in_project(hook, connected, (f"{SETTINGS.folder}/{SETTINGS.name}",))

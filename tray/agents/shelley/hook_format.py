@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 AGENT = "shelley"
 EXTRAS = ("cwd", "model", "slug")  # of a new conversation, besides its prompt
-ANSWERS = AnswerWords(keys=frozenset(("message", "prompt", *EXTRAS)))  # it refuses by failing
+ANSWERS = AnswerWords(keys=frozenset(("message", "prompt", *EXTRAS)))  # a hook refuses by failing
 TYPES = {EventKind.TURN_END: "end_of_turn"}
 START_KINDS = (EventKind.CONVERSATION_NEW, EventKind.SESSION_START)
 COMMAND_KINDS = (EventKind.PROMPT_EXPANSION, EventKind.SLASH_COMMAND)

@@ -174,7 +174,7 @@ def other_plugins(site: Site) -> list[tuple[str, Path]]:
 
 
 def runs_own(site: Site, hook: Hook, connected: Sequence[Path]) -> bool:
-    """Whether it is of a plugin that is on: all are until settings switch them off, and so are a project's own."""
+    """True for a hook of a plugin that is on. Plugins, also a project's, are on until settings switch them off."""
     if not connected:
         return False
     path, text = declared_in(hook), read_or_empty(settings_path(site))

@@ -79,7 +79,7 @@ class AgentStatus:
 
     @property
     def connected(self) -> bool:
-        """Whether it has lines of ours, and nothing shows that they give no answer."""
+        """True if the agent has our lines, and no check found that they fail to answer."""
         return bool(self.events) and not any(one.cause in SILENT for one in self.findings)
 
     @property
@@ -113,7 +113,7 @@ class AgentStatus:
 
     @property
     def silence(self) -> str:
-        """Why its lines give no answer, and the cure; "" when nothing shows that."""
+        """Why its lines give no answer, and the cure; "" if no check found that."""
         found = (one for one in self.findings if one.cause in SILENT)
         return next(("\n  ".join(filter(None, (one.message, one.remedy))) for one in found), "")
 
@@ -148,7 +148,7 @@ def agent_statuses(
     is_recorded: IsRecorded | None = None,
     unanswered: Mapping[str, str] | None = None,
 ) -> list[AgentStatus]:
-    """All agents; with `is_recorded`, each connected one gets a test event. `unanswered`: of `failing_lines`."""
+    """Returns all agents. With `is_recorded`, connected ones get a test event. `failing_lines` gives `unanswered`."""
     found = _statuses(site, last_events, is_recorded)
     return [_with_failure(one, site, (unanswered or {}).get(one.agent, "")) for one in found]
 
@@ -286,7 +286,7 @@ def check_line(site: Site, agent: str) -> None:
 
 
 def failing_lines(site: Site) -> dict[str, str]:
-    """Why the line of an agent gives no answer, by agent; settings that cannot be read are reported elsewhere."""
+    """Returns why lines give no answer, by agent. Settings that cannot be read are reported elsewhere."""
     failures: dict[str, str] = {}
     for agent in connectors():
         with contextlib.suppress(HooktrayError):
@@ -299,7 +299,7 @@ def failing_lines(site: Site) -> dict[str, str]:
 
 
 def _run(site: Site, entry: RelayEntry, body: bytes) -> tuple[str, subprocess.CompletedProcess[bytes] | None]:
-    """Why the line failed, "" when it did not; and how it ended."""
+    """Returns why the line failed ("" if it did not), and how it ended."""
     environment = {**site.environment, TEST_VARIABLE: "1"}
     try:
         done = subprocess.run(

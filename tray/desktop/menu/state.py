@@ -147,7 +147,7 @@ class MenuState:
     active_agents: int = 0  # agents with recent events
     running: str = ""  # what the hook that started last wants shown while it runs; "" when none does
     failing_hooks: int = 0  # hooks that failed lately
-    unjudged: int = 0  # calls that ran unjudged since a person looked
+    unjudged: int = 0  # calls that ran unjudged since the user last looked
     dropped_rows: int = 0  # decisions that could not be recorded
     problem: str = ""
     incident: str = ""  # what happened to the state folder, until a person has read it

@@ -84,7 +84,7 @@ def _cause(state: MenuState) -> Item | None:
 
 
 def trouble(state: MenuState) -> str:
-    """Calls that ran unjudged, else hooks that fail."""
+    """Returns the row about calls that ran unjudged, or else about hooks that fail."""
     if state.unjudged:
         return count("{n} call ran unjudged", "{n} calls ran unjudged", state.unjudged)
     return count("{n} hook in trouble", "{n} hooks in trouble", state.failing_hooks)
