@@ -220,9 +220,10 @@ def test_where_nobody_knows_what_was_approved_the_rows_of_the_table_stay(tray: T
     assert tray.verdicts() == UNGUARDED
 
 
-def test_connecting_after_the_loss_takes_no_guard_away(tray: Tray) -> None:
+@pytest.mark.parametrize("lose", [delete, alter_row])
+def test_connecting_after_the_loss_takes_no_guard_away(tray: Tray, lose: Callable[[Paths], None]) -> None:
     tray.stop()
-    delete(tray.paths)
+    lose(tray.paths)
 
     done = tray.plain.run(tray.live.argv("connect", "claude-code", "--yes"), timeout=LONG)
 

@@ -25,11 +25,13 @@ def test_review_shows_the_path_of_the_terminal_that_approved_and_the_hook_runs_w
 ) -> None:
     hook = {"name": "guard", "event": "tool_before", "command": "./guard.sh"}
     live = Live.fresh(desk, folder, configuration={"hooks": [hook]}, starts=False)
-    live.script("guard.sh", "cat >/dev/null; project-linter")
+    guard = live.script("guard.sh", "")
+    guard.write_text("#!/usr/bin/env project-shell\ncat >/dev/null; project-linter\n")
     tools, log = folder / "tools", folder / "screen"
     tools.mkdir()
     (tools / "project-linter").write_text("#!/bin/sh\necho 'linter says no' >&2\nexit 2\n")
     (tools / "project-linter").chmod(0o755)
+    (tools / "project-shell").symlink_to("/bin/sh")
     live.start("--headless")  # with an icon, the tray asks for a click
 
     command = shlex.join(live.argv("approve", "guard"))
@@ -37,11 +39,11 @@ def test_review_shows_the_path_of_the_terminal_that_approved_and_the_hook_runs_w
     desk.start(argv, env={"PATH": f"{tools}:{SYSTEM}"})
     asked = desk.wait(lambda: CHALLENGE.search(text_of(log)), SLOW, "the tray asks at the terminal")
     assert f"    {tools}\n    /usr/local/bin\n" in review(live), "what the terminal names as the whole text"
-    assert f"project-linter: {tools}/project-linter" in review(live)
+    assert f"    project-shell: {tools}/project-shell\n" in review(live)
     desk.run(["xdotool", "type", "--delay", "50", f"{asked[1]}\n"])
     desk.wait(lambda: live.states() == {"guard": "approved"}, SLOW, "it is approved")
 
-    environment = {"PATH": SYSTEM}  # the agent's, which does not find the program
+    environment = {"PATH": SYSTEM}  # the agent's, which finds neither of the two programs
     done = desk.run(
         live.relay_argv("claude-code", "PreToolUse"),
         environment,

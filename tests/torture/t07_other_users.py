@@ -154,16 +154,28 @@ def _trap(tally: Tally, trap: Callable[[Path], tuple[bool, bool]], folder: Path)
     tally.control(trap.__name__, fell)
 
 
-def link_for_a_folder(folder: Path) -> tuple[bool, bool]:
-    (folder / "elsewhere").mkdir()
+def link_to_an_open_folder(folder: Path) -> tuple[bool, bool]:
+    """The user's own link for our folder, to one that others may write."""
+    return _link(folder, folder / "elsewhere", opened=folder / "elsewhere")
+
+
+def link_through_an_open_folder(folder: Path) -> tuple[bool, bool]:
+    """Others may put another folder in the target's place."""
+    return _link(folder, folder / "way" / "elsewhere", opened=folder / "way")
+
+
+def _link(folder: Path, target: Path, *, opened: Path) -> tuple[bool, bool]:
+    target.mkdir(parents=True)
     (folder / "home").mkdir()
-    (folder / "home" / "state").symlink_to(folder / "elsewhere")
-    fell = (folder / "home" / "state").is_dir()  # who follows links finds a folder
-    try:
+    (folder / "home" / "state").symlink_to(target)
+    locate(str(folder / "home")).prepare()  # a link of the user's to a folder of the user's
+    followed = {one.name for one in target.iterdir()}
+    opened.chmod(0o777)
+    with contextlib.suppress(HooktrayError):
         locate(str(folder / "home")).prepare()
-    except HooktrayError:
-        return not any((folder / "elsewhere").iterdir()), fell
-    return False, fell
+        return False, True
+    (folder / "home" / "state" / "careless").touch()  # who follows each link writes where others do
+    return {one.name for one in target.iterdir()} == {*followed, "careless"}, (target / "careless").exists()
 
 
 def link_for_a_socket(folder: Path) -> tuple[bool, bool]:
@@ -220,8 +232,9 @@ def _reachable(path: Path) -> bool:
 
 TRAPS: tuple[Callable[[Path], tuple[bool, bool]], ...] = (
     file_for_a_socket,
-    link_for_a_folder,
     link_for_a_socket,
+    link_through_an_open_folder,
+    link_to_an_open_folder,
     open_folder,
     stale_socket,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
 import signal
 import subprocess
@@ -29,13 +30,14 @@ BROKEN: Mapping[str, str] = {
 # Exit 0 and a text that is no answer: no opinion, noted where JSON was to come; with `failure: block` a failure.
 UNREADABLE: Mapping[str, str] = {
     "half JSON": 'printf \'{"decision": "approve"\'',
-    "half a refusal": 'printf \'{"decision": "block", "reason": "no\'',
     "a list": "printf '[1]'",
     "deep JSON": "printf '[%.0s' $(seq 400)",
     "not UTF-8": "printf '{\\377\\376}'",
     "NULs": "head -c 100 /dev/zero",
 }
-BRACED = {"half JSON", "half a refusal", "not UTF-8"}
+BRACED = {"half JSON", "not UTF-8"}
+# A refusal of another format, or one that is cut off, refuses in a hook of hooktray.yaml, whatever its dialect.
+CUT_OFF = 'printf \'{"decision": "block", "reason": "no\''
 NOTED = {
     "antigravity": set(),
     "claude-code": BRACED,
@@ -79,7 +81,7 @@ def torture(tally: Tally) -> None:
     for key in (signal.SIGINT, signal.SIGQUIT):
         if signal.getsignal(key) is signal.SIG_IGN:  # a shell began this in the background; hooks inherit that
             signal.signal(key, signal.SIG_DFL)
-    broken, unreadable = tally.many(16, 1), tally.many(6, 1)
+    broken, unreadable = tally.many(16, 1), tally.many(len(UNREADABLE), 1)
     for turn, dialect in enumerate(AGENTS):
         names = list(BROKEN)[turn % broken :: broken]
         texts = list(UNREADABLE)[turn % unreadable :: unreadable]
@@ -89,6 +91,7 @@ def torture(tally: Tally) -> None:
                     _broken(tally, house, dialect, policy, name, f"{dialect}-{policy}-{number}")
                 for number, name in enumerate(texts):
                     _unreadable(tally, house, dialect, policy, name, f"{dialect}-{policy}-text-{number}")
+                _cut_off(tally, house, dialect, policy)
                 _inside(tally, house, dialect, policy)
                 _gone(tally, house, dialect, policy)
     with _house(tally, "spoken") as house:
@@ -137,6 +140,14 @@ def _unreadable(tally: Tally, house: House, dialect: str, policy: str, name: str
     else:
         held = said == "nothing" and hook["verdict"] == "abstain" and noted
     tally.attack(f"{name} in {dialect}, {policy}: {hook['status']}, {said}, {hook['cause']!r}", held)
+
+
+def _cut_off(tally: Tally, house: House, dialect: str, policy: str) -> None:
+    title = f"{dialect}-{policy}-cut-off"
+    house.hook(title, on="tool_before", script=CUT_OFF, dialect=dialect, failure=policy, matcher=f"<{title}>")
+    said = _said(house, title)
+    status = house.last.hooks[0]["status"]
+    tally.attack(f"half a refusal in {dialect}, {policy}: {status}, {said}", (status, said) == ("ok", "deny"))
 
 
 def _inside(tally: Tally, house: House, dialect: str, policy: str) -> None:
@@ -210,6 +221,11 @@ def _says(house: House, title: str, dialect: str, script: str) -> str:
 
 
 def _control(tally: Tally) -> None:
-    """Who reads exit codes alone takes a missing script for a denial."""
+    """Who reads exit codes alone takes a missing script for a denial, and a JSON parser knows no half a refusal."""
     done = subprocess.run([sys.executable, "/nonexistent.py"], capture_output=True, check=False, timeout=60)
     tally.control("exit 2 is a denial", done.returncode == 2)
+    cut_off = subprocess.run(["sh", "-c", CUT_OFF], capture_output=True, check=False, timeout=60).stdout
+    try:
+        json.loads(cut_off)
+    except ValueError:
+        tally.control("half a refusal is no JSON", fell=True)

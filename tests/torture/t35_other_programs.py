@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
@@ -14,8 +15,9 @@ from house import House
 from torture.frame import Tally
 
 TITLE = "other programs under an interpreter's name, start-up files"
+SHELL, QUIET = "/bin/sh", "/bin/true"  # the second is smaller
 SYSTEM = "/usr/local/bin:/usr/bin:/bin"
-SHELL_BODY = "cat >/dev/null; echo no >&2; exit 2\n"
+SHELL_BODY = "while read -r line; do :; done; echo no >&2; exit 2\n"
 PYTHON_BODY = "import sys\nsys.stdin.read()\nsys.stderr.write('no')\nsys.exit(2)\n"
 NODE_BODY = "require('fs').readFileSync(0); process.stderr.write('no'); process.exitCode = 2\n"
 
@@ -69,44 +71,68 @@ def torture(tally: Tally) -> None:
             if not shutil.which(guard.program, path=SYSTEM):
                 tally.not_run.append(f"{guard.name}: {guard.program} is not installed")
                 continue
-            for attack in ATTACKS if tally.full else (ATTACKS[index % 6], ATTACKS[-1]):
+            for attack in ATTACKS if tally.full else (ATTACKS[index % 2], ATTACKS[-1]):
                 _attack(tally, guard, attack, f"{guard.name}-{attack.__name__}-{number}")
             if tally.full or not index:
-                _one_question(tally, guard, f"{guard.name}-question-{number}")
+                _new_version(tally, guard, f"{guard.name}-version-{number}")
+        for replace in REPLACED:
+            _own_program(tally, replace, f"itself-{replace.__name__}-{number}")
     for name, fell in _controls(tally.folder / "controls"):
         tally.control(name, fell)
 
 
 def _attack(tally: Tally, guard: Guard, attack: Attack, name: str) -> None:
-    """The guard denies before; after the attack it denies or has failed, and nothing else has run."""
-    with_scene = _scene(tally.folder / name, guard)
+    """The guard denies before and after the attack, or fails where its interpreter reads a file above the copy."""
+    scene = _scene(tally.folder / name, guard)
     try:
-        tally.keep(f"{name}: before", _verdict(with_scene) == "deny")
-        attack(with_scene)
+        tally.keep(f"{name}: before", _verdict(scene) == "deny")
+        attack(scene)
         for _ in range(tally.many(2, 10)):
-            found = _verdict(with_scene)
-            tally.attack(f"{name}: {found}", found in ("deny", "failed") and not with_scene.canary.exists())
-    finally:
-        with_scene.house.close()
-
-
-def _one_question(tally: Tally, guard: Guard, name: str) -> None:
-    """A replaced interpreter is one question for all its hooks, and they run again once a person has answered it."""
-    scene = _scene(tally.folder / name, guard, hooks=5)
-    try:
-        replaced_in_place(scene)
-        failed = _verdict(scene) == "failed"
-        questions = [one for one in scene.house.catalog.settings() if one.waiting]
-        tally.attack(f"{name}: {len(questions)} questions", failed and len(questions) == 1)
-        for one in questions:
-            scene.house.controls().approve(one.key, one.digest, "test")
-        tally.keep(f"{name}: approved again", scene.house.tool("ls", environment=scene.environment) is not None)
-        tally.keep(f"{name}: runs", scene.canary.exists())
+            found = _verdict(scene)
+            is_held = found == "deny" or (found, guard.name, attack) == ("failed", "node", start_up_files)
+            tally.attack(f"{name}: {found}", is_held and not scene.canary.exists())
     finally:
         scene.house.close()
 
 
-def _scene(root: Path, guard: Guard, hooks: int = 1) -> Scene:
+def _new_version(tally: Tally, guard: Guard, name: str) -> None:
+    """Another version of an interpreter in its place asks no question, and Review has named it as not covered."""
+    scene = _scene(tally.folder / name, guard)
+    try:
+        (state,) = scene.house.catalog.states
+        interpreter = str(scene.own / guard.program)
+        tally.keep(f"{name}: named", state.inspection is not None and interpreter in state.inspection.uncovered)
+        _program(scene.own / guard.program, f"{(scene.own / guard.program).read_text()}# 2\n")
+        (state,) = scene.house.catalog.states
+        tally.keep(f"{name}: the next version", _verdict(scene) == "deny" and not state.waiting)
+    finally:
+        scene.house.close()
+
+
+def _own_program(tally: Tally, replace: Callable[[Path, Path], None], name: str) -> None:
+    """A binary that is itself the hook: another one in its place is not run, and waits for a person."""
+    root = tally.folder / name
+    own = root / "own"
+    own.mkdir(parents=True)
+    house = House(root)
+    hook = own / "tool"
+    shutil.copy(SHELL, hook)
+    line = f"{hook} -c 'echo no >&2; exit 2'"
+    try:
+        house.hook("guard", on="tool_before", command=line)
+        tally.keep(f"{name}: before", _outcome(house, {"PATH": SYSTEM, "HOME": str(root)}) == "deny")
+        evil = shutil.copy(QUIET, root / "evil")
+        replace(hook, Path(evil))
+        for _ in range(tally.many(2, 10)):
+            found = _outcome(house, {"PATH": SYSTEM, "HOME": str(root)})
+            tally.attack(f"{name}: {found}", found == "failed" and house.state("guard").waiting)
+        done = subprocess.run([*shlex.split(line)], capture_output=True, check=False, timeout=60)
+        tally.control(f"by the same line ({name})", done.returncode == 0)
+    finally:
+        house.close()
+
+
+def _scene(root: Path, guard: Guard) -> Scene:
     """The guard's interpreter is a program of the user's own, which starts the system's."""
     own, early = root / "own", root / "early"
     for folder in (own, early):
@@ -115,17 +141,21 @@ def _scene(root: Path, guard: Guard, hooks: int = 1) -> Scene:
     _program(early / "unrelated", "#!/bin/sh\n")
     _program(own / guard.program, f'#!/bin/sh\nexec {shutil.which(guard.program, path=SYSTEM)} "$@"\n')
     scene = Scene(root=root, house=house, guard=guard, own=own, early=early, canary=root / "ran")
-    for number in range(hooks):
-        name = f"guard{number}"
-        _program(house.paths.config.parent / name, guard.head + guard.body)
-        state = house.hook(name, on="tool_before", command=f"./{name}", approved=False)
-        house.consent.approve(state.key, state.digest, "test", scene.environment["PATH"])
+    _program(house.paths.config.parent / "guard", guard.head + guard.body)
+    state = house.hook("guard", on="tool_before", command="./guard", approved=False)
+    path = scene.environment["PATH"]
+    state = house.catalog.at_path(state, path)
+    house.consent.approve(state.key, state.digest, "test", path)
     return scene
 
 
 def _verdict(scene: Scene) -> str:
-    scene.house.tool("ls", environment=scene.environment)
-    found = scene.house.last.hooks[0]
+    return _outcome(scene.house, scene.environment)
+
+
+def _outcome(house: House, environment: Mapping[str, str]) -> str:
+    house.tool("ls", environment=environment)
+    found = house.last.hooks[0]
     return str(found["verdict"]) if found["status"] == "ok" else str(found["status"])
 
 
@@ -142,34 +172,10 @@ def new_before_it(scene: Scene) -> None:
 
 
 def new_for_env(scene: Scene) -> None:
-    """Another `env`, `cat` and shell in front of those of the system."""
-    for name in ("env", "cat", "sh", "exec"):
+    """Another `env` and shell in front of those of the system. What a script itself looks up is not covered."""
+    for name in ("env", "sh", "exec"):
         if name != scene.guard.program:
             _program(scene.early / name, scene.evil)
-
-
-def replaced_by_rename(scene: Scene) -> None:
-    _program(scene.own / scene.guard.program, scene.evil)
-
-
-def replaced_in_place(scene: Scene) -> None:
-    (scene.own / scene.guard.program).write_text(scene.evil)
-
-
-def replaced_by_link(scene: Scene) -> None:
-    _program(scene.root / "evil", scene.evil)
-    path = scene.own / scene.guard.program
-    path.unlink()
-    path.symlink_to(scene.root / "evil")
-
-
-def replaced_with_its_times(scene: Scene) -> None:
-    """Same size, same times as before: only the kernel's own ctime differs."""
-    path = scene.own / scene.guard.program
-    before = path.stat()
-    text = scene.evil.encode()
-    path.write_bytes(text[: before.st_size] if len(text) > before.st_size else text.ljust(before.st_size, b"\n"))
-    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
 def start_up_files(scene: Scene) -> None:
@@ -181,22 +187,45 @@ def start_up_files(scene: Scene) -> None:
     (site / "usercustomize.py").write_text(f"open({str(scene.canary)!r}, 'w')\nraise SystemExit(0)\n")
 
 
-ATTACKS: tuple[Attack, ...] = (
-    new_before_it, new_for_env, replaced_by_rename, replaced_in_place, replaced_by_link, replaced_with_its_times,
-    start_up_files,
-)  # fmt: skip
+ATTACKS: tuple[Attack, ...] = (new_before_it, new_for_env, start_up_files)
+
+
+# ---- another binary in the place of one that is itself the hook
+
+
+def by_rename(hook: Path, evil: Path) -> None:
+    evil.replace(hook)
+
+
+def in_place(hook: Path, evil: Path) -> None:
+    hook.write_bytes(evil.read_bytes())
+
+
+def by_link(hook: Path, evil: Path) -> None:
+    hook.unlink()
+    hook.symlink_to(evil)
+
+
+def with_its_size_and_times(hook: Path, evil: Path) -> None:
+    """Only the kernel's own ctime differs."""
+    before = hook.stat()
+    hook.write_bytes(evil.read_bytes().ljust(before.st_size, b"\0"))
+    os.utime(hook, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+REPLACED: tuple[Callable[[Path, Path], None], ...] = (by_rename, in_place, by_link, with_its_size_and_times)
 
 
 def _controls(root: Path) -> Iterator[tuple[str, bool]]:
     """What others do: the same scripts by their own first lines, with the agent's PATH and home."""
-    for attack in (new_before_it, replaced_in_place, start_up_files):
+    for attack in (new_before_it, start_up_files):
         guard = next(one for one in GUARDS if one.name == ("zsh" if attack is start_up_files else "env"))
         if not shutil.which(guard.program, path=SYSTEM):
             continue
         scene = _scene(root / attack.__name__, guard)
         try:
             attack(scene)
-            script = scene.house.paths.config.parent / "guard0"
+            script = scene.house.paths.config.parent / "guard"
             subprocess.run(
                 [script],
                 env=scene.environment,
