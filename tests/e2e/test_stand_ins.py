@@ -67,7 +67,6 @@ class TestDroid(PromptScenes):
         run=DROID.run,
         moments=DROID.moments(),
         commands=SAME,
-        rewrites=False,
     )
 
     def test_hooks_that_our_file_would_hide_are_not_hidden(self, place: Start) -> None:
@@ -103,8 +102,6 @@ class TestGrok(StandInScenes):
         run=GROK.run,
         moments=GROK.moments(),
         commands=SAME,
-        rewrites=False,
-        refuses_ends=False,
     )
 
 
