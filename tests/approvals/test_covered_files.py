@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tray.agents import relay_command
 from tray.approvals.covered_files import CoveredFiles, boundary, find, hooks_folder
 from tray.errors import HooktrayError
 
@@ -244,6 +245,18 @@ def test_a_folder_of_hooks_goes_along_as_a_whole_without_what_programs_write(tmp
         f".claude/hooks/{name}" for name in ("g.sh", "utils/words.py", "rules/more.yaml")
     }
     assert found.links == tuple(str(tmp_path / ".claude/hooks" / name) for name in (".venv", "node_modules"))
+
+
+def test_what_connect_writes_into_a_folder_of_hooks_is_no_part_of_a_hook(tmp_path: Path) -> None:
+    tree(tmp_path, {"hooks/PreToolUse": "", "hooks/rules/hooks.json": ""})
+    before = seen(tmp_path, "hooks/PreToolUse")
+    shim = relay_command.shim(("/x/hooktray-relay", "cline", "PreToolUse"), otherwise="cat >/dev/null").decode()
+    tree(tmp_path, {"hooks/PreToolUse.bash": shim, "hooks/hooktray.json": "{}", "hooks/hooks.json": "{}"})
+
+    after = seen(tmp_path, "hooks/PreToolUse")
+
+    assert after == before
+    assert covered(tmp_path, after) == {"hooks/PreToolUse", "hooks/rules/hooks.json"}
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 
 import pytest
-from guards import REWRITE
+from guards import REFUSED, REWRITE
 from hosts import antigravity, cursor
 from hosts.documented import DEVIN, DROID, GROK, KIRO
 from hosts.scenes import Place, PromptScenes, StandInAgent, StandInScenes, Start
@@ -67,20 +68,22 @@ class TestDroid(PromptScenes):
         run=DROID.run,
         moments=DROID.moments(),
         commands=SAME,
-        rewrites=False,
     )
 
     def test_hooks_that_our_file_would_hide_are_not_hidden(self, place: Start) -> None:
-        one = place(connected=False)
+        one = place(REFUSED, connected=False)
         one.stand_in.config.unlink()
         settings = one.stand_in.config.with_name("settings.json")
         settings.write_text(json.dumps({"hooks": OWN_GROUPS}))
 
-        done = one.hooktray("connect", "droid", "--yes", code=1)
+        one.hooktray("connect", "droid", "--yes")
+        one.stand_in.config, one.stand_in.run = settings, replace(DROID, key="hooks").run
+        one.stand_in.turn("hello", ("Bash", {"command": "touch forbidden"}))
 
-        assert b"runs these hooks only while there is no hooks.json" in done.stderr
-        assert b"move them to" in done.stderr
-        assert not one.stand_in.config.exists()
+        assert not settings.with_name("hooks.json").exists()
+        assert (one.home / "own-hook-ran").exists()
+        assert one.made() == set()
+        assert one.verdicts("tool_before", 1) == ["deny"]
 
 
 class TestDevin(PromptScenes):
@@ -103,8 +106,6 @@ class TestGrok(StandInScenes):
         run=GROK.run,
         moments=GROK.moments(),
         commands=SAME,
-        rewrites=False,
-        refuses_ends=False,
     )
 
 

@@ -51,7 +51,7 @@ ALLOWS = {
     for id, answers in ANSWERS.items()
     for key, words in answers.verdicts.items()
     for word, verdict in words.items()
-    if verdict <= Verdict.ALLOW and word not in ("", "ask", "continue")
+    if verdict <= Verdict.ALLOW and word not in ("", "ask", "continue", "defer")
 }
 REWRITES: Mapping[str, Any] = {
     "antigravity": {"injectSteps": []},

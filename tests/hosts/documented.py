@@ -62,6 +62,9 @@ class Documented:
         if ended.code == 2:
             if event in self.refusable:
                 said = self._answered(event, json.loads(stdout)) if stdout.startswith("{") else Report()
+                if said.stop and event in CALLS:  # Droid ends everything before it looks at the exit code
+                    said.verdict = "none"
+                    return said
                 reason = said.reason if said.verdict == "deny" else stderr
                 return Report(verdict="deny", reason=reason, changes=said.changes, warnings=said.warnings)
             return Report(warnings=["exit 2 is ignored"])

@@ -101,6 +101,7 @@ SHAPE = ClaudeShape(
     checks_event_name=False,
     stop_ignored=frozenset(name for name, spec in EVENTS.items() if Capability.STOP not in spec.can),
     project_variables=("GROK_WORKSPACE_ROOT",),
+    samples={"StopCancelled": {"reason": "user_interrupt", "cancelledBy": "user"}},
     sample_common={
         "sessionId": "3f0c2a51-7d1e-4b7a-9c52-5d0d0f6f2b11",
         "session_id": "3f0c2a51-7d1e-4b7a-9c52-5d0d0f6f2b11",

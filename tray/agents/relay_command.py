@@ -19,6 +19,7 @@ SEPARATORS = frozenset({"&&", "||", ";", "|", "then", "{", "(", ")", "else"})
 CMD_SAFE = lazy_pattern(r"[\w./=+-]+", re.ASCII)  # for cmd.exe
 CMD_OPERATORS = frozenset({"(", ")", ">nul"})
 CMD_UNSAFE = lazy_pattern(r'["%^&|<>!\r\n]')  # for cmd.exe, in quotes or out of them
+SHIM_START = "#!/bin/sh\n# Written by `hooktray connect`; `hooktray disconnect` takes it away.\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +101,7 @@ def required_files(words: Sequence[str]) -> tuple[str, ...]:
 def shim(words: Sequence[str], *, otherwise: str) -> bytes:
     """An executable of its own, for an agent whose hooks are files."""
     command = shell_line(words, otherwise=otherwise)
-    return f"#!/bin/sh\n# Written by `hooktray connect`; `hooktray disconnect` takes it away.\n{command}\n".encode()
+    return f"{SHIM_START}{command}\n".encode()
 
 
 def parse(line: str | Sequence[str]) -> RelayCommand | None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import islice
 from pathlib import Path, PurePath
 
+from tray.agents.relay_command import SHIM_START
 from tray.approvals import script_files
 from tray.approvals.command_words import SYSTEM_FOLDERS
 from tray.approvals.script_files import SCRIPT_SIZE, language, script_text
@@ -26,6 +27,7 @@ LINKED_FOLDERS = frozenset({"node_modules", ".venv", "venv"})  # too large to be
 SKIPPED_FOLDERS = LINKED_FOLDERS | {
     ".cache", ".git", ".hg", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".svn", "__pycache__", "logs",
 }  # fmt: skip
+ENTRY_FILES = frozenset({"hooks.json", "hooktray.json"})  # of a folder of hooks: `connect` writes into them
 LOG_SUFFIXES = {".db", ".jsonl", ".lock", ".log", ".ndjson", ".out", ".pid", ".pyc", ".sqlite", ".sqlite3", ".tmp"}
 
 
@@ -133,7 +135,7 @@ class _Search:
 
     def add_folder(self, folder: str) -> list[str]:
         """Add a whole folder of hooks. Raises HooktrayError if it is too large."""
-        files = list(islice(folder_files(folder), FOLDER_FILES + 1))
+        files = list(islice((one for one in folder_files(folder) if not _is_entry(one, folder)), FOLDER_FILES + 1))
         size = sum(map(os.path.getsize, files))
         if len(files) > FOLDER_FILES or size > FOLDER_SIZE:
             limit = f"{FOLDER_FILES} files" if len(files) > FOLDER_FILES else f"{FOLDER_SIZE // 1024**2} MB"
@@ -217,6 +219,14 @@ class _Search:
                     self._links[f"{one}/{name}"] = None
             if one == root:
                 return
+
+
+def _is_entry(path: str, folder: str) -> bool:
+    """Whether a file of a folder has entries of ours: an approved hook stays so when its agent is connected."""
+    one = PurePath(path)
+    if one.name in ENTRY_FILES and str(one.parent) == folder:
+        return True
+    return file_head(path, len(SHIM_START)) == SHIM_START.encode()
 
 
 def _folder(path: str) -> str:
