@@ -68,6 +68,7 @@ FOLDERS = [
 STARTS = [
     '"FILE"',
     'sh "FILE"',
+    'rbash "FILE"',
     'bash -eu "FILE"',
     'D="FOLDER"; "$D/hooks/check"',
     'D="FOLDER/hooks"; sh "$D"/check',
@@ -283,6 +284,11 @@ UNSEEN = [
     ("git -c alias.x='!./x' x", "alias.x='!./x'"),
     ("alias x=./x\nx", "x=./x"),
     ("awk 'BEGIN { system(\"./x\") }'", "'BEGIN { system(\"./x\") }'"),
+    ("sed -n '1e ./x' /etc/hosts", "'1e ./x'"),
+    ("tar cf x --checkpoint-action=exec=./x .", "--checkpoint-action=exec=./x"),
+    ("ruby -e 'load \"./x\"'", "'load \"./x\"'"),
+    ("php -r 'include \"./x\";'", "'include \"./x\";'"),
+    ('env --split-string="sh ./x"', '--split-string="sh ./x"'),
     ("python3 -I -c 'import os; os.system(\"x\")'", "'import os; os.system(\"x\")'"),
 ]
 
@@ -307,6 +313,10 @@ SEEN = [
     "node -v; python3 --version",
     "python3 -I -c 'import json, sys; json.load(sys.stdin)'",
     "awk '{print $1}' /etc/hosts",
+    "awk '!seen[$0]++' /etc/hosts",
+    "sed -n -e 's/e x/y/p' /etc/hosts",
+    "python3 -I -c 'import json, sys; from json import load; load(sys.stdin)'",
+    "ENV=test make check",
     'case "$1" in *.py) ruff check "$1";; esac',
     'notify-send "Claude" "$(basename "$PWD")"',
     "[ -n \"$CI\" ] || say -v Anna 'done'",
@@ -326,6 +336,9 @@ def test_a_line_that_runs_only_programs_of_the_path_has_nothing_unseen(tmp_path:
     [
         ('PATH="$CLAUDE_PROJECT_DIR/hooks:$PATH" check', True),
         ('export BASH_ENV="$PWD/hooks/check"; bash -c :', True),
+        ("BASH_ENV=hooks/check bash -c :", True),
+        ("export ENV=./hooks/check; sh -ic :", True),
+        ("PYTHONPATH=hooks python3 -c :", True),
         ('for one in "$CLAUDE_PROJECT_DIR"/hooks/*; do sh "$one"; done', True),
         ('"$(git rev-parse --git-dir)/../hooks/check"', True),
         ('D=/usr; [ -d "$D/none" ] || D=$PWD; "$D/hooks/check"', False),
@@ -384,3 +397,20 @@ def test_what_is_found_in_a_line_is_what_a_shell_runs_and_its_copy_runs_instead(
         return
     put(project, "planted")
     assert "planted" not in run(list(CommandResolver(copies).argv(bundle.hook, bundle.digest)), project)
+
+
+@every(
+    "line",
+    [
+        "function cat { echo mine; }; cat /etc/hosts",
+        "function cat\n{ echo mine; }\ncat /etc/hosts",
+        "shopt -s expand_aliases\nalias cat='echo mine'\ncat",
+        "cat() { echo mine; }; cat /etc/hosts",
+    ],
+)
+def test_what_a_line_defines_is_not_replaced_by_the_program_of_that_name(
+    project: Path, tmp_path: Path, line: str
+) -> None:
+    copies, bundle = approved(tmp_path, hook(project, line, project=str(project)))
+
+    assert run(list(CommandResolver(copies).argv(bundle.hook, bundle.digest)), project) == "mine"

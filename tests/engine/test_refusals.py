@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -160,12 +161,17 @@ REFUSED = {
     '{"permission_decision": "deny"}': "starchild",
     '{decision: "block"}': "starchild",
     '{"continue":"false"}': "starchild",
+    '{"decision": "block"; }': "starchild",
+    '{"decision"="block"}': "starchild",
+    "decision: deny\n": "antigravity",
+    "permissionDecision=deny": "starchild",
 }
 FAILED = (
     *('{"approve": false}', '{"blocked": true}', '{"decison":"block"}', '{"action":"block"}', '{"block":true}'),
     *('{"ok":false}', '{"decision":null}', '{"hookSpecificOutput":{"permissionDecison":"deny"}}', '{"allow":false}'),
     *('{"blocked": true, "reason": "no"}', '{"systemMessage": "no", "approved": false}', '{"verdict": "denied"}'),
     *('{"reason": "no"}', '{"decision": 1}', '{"foo": 1}', '{"status": "refused", "systemMessage": "no"}'),
+    *("BLOCKED", "denied\n", "Refused."),
     *('Checking...\n{"decison":"block"}', '{"systemMessage": "no", "decison": "block"}'),
 )
 NEUTRAL = (
@@ -190,7 +196,7 @@ def test_a_refusal_in_other_words_says_whose_they_are(output: str, format: str, 
 def test_a_near_miss_is_a_failure_whatever_the_policy(output: str, failure: Failure) -> None:
     parsed = printed("starchild", output, failure=failure)
 
-    assert parsed.problem.startswith("output has "), parsed
+    assert parsed.problem.startswith(("output has ", "output is a word")), parsed
     assert (parsed.verdict, parsed.rewrite, parsed.context) == (Verdict.ABSTAIN, None, "")
 
 
@@ -283,6 +289,35 @@ def test_an_output_of_megabytes_is_looked_at_at_both_ends() -> None:
 
     assert printed("starchild", f'{{"permission":"deny"}}\n{noise}').verdict is Verdict.DENY
     assert printed("starchild", f'{noise}\n{{"permission":"deny"}}\n').verdict is Verdict.DENY
+
+
+def test_a_refusal_in_the_middle_of_a_long_output_counts() -> None:
+    noise = '{"level": "info"}\n' * 10_000
+
+    assert printed("starchild", f'{noise}{{"permission":"deny"}}\n{noise}').verdict is Verdict.DENY
+    assert printed("starchild", json.dumps({"reason": "z" * 300_000, "permission": "deny"})).verdict is Verdict.DENY
+
+
+def test_brackets_without_an_end_are_read_a_bounded_number_of_times() -> None:
+    shorter, longer = (calls_to_read('{"' * number) for number in (20_000, 40_000))
+
+    assert longer < 1.5 * shorter
+
+
+def calls_to_read(output: str) -> int:
+    """How many functions are called to read it."""
+    calls = 0
+
+    def count(*_: object) -> None:
+        nonlocal calls
+        calls += 1
+
+    sys.setprofile(count)
+    try:
+        printed("starchild", output)
+    finally:
+        sys.setprofile(None)
+    return calls
 
 
 SOURCES = [

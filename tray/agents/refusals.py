@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache, partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from tray.agents import lenient, wire
@@ -25,10 +26,12 @@ if TYPE_CHECKING:
 
     from tray.agents.agent import Agent
 
-LIMIT = 64 * 1024  # characters examined at either end of an output
-FAULTY_LIMIT = 200  # objects with faults that are examined
+LIMIT = 64 * 1024  # characters at either end of an output that are looked at
+FAULTY_LIMIT = 200  # objects with faults that are looked at
+FAULTY_LENGTH = 4 * LIMIT  # characters of all of them in which their ends are looked for
+MIDDLE_LIMIT = 64  # words between the ends of a long output that are looked at
 BROKEN_LIMIT = 4096  # characters of an object that is not JSON
-WORD_LIMIT = 20  # characters of a one-word output
+WORD_LIMIT = 40  # characters of an output that is one word, or a name and one
 QUOTED = 60  # characters of a key that a problem quotes
 NEAR = 2  # edits at most between a misspelt key and the key that was meant
 SHORTEST = 5  # characters at least of a key that may be misspelt
@@ -39,15 +42,17 @@ REFUSING = word_set("block blocked cancelled denied deny disallow disallowed for
                     "refused stop veto")  # fmt: skip
 PERMITTING = word_set("accept accepted allow allowed approve approved ok permit permitted proceed safe")
 TRUE, FALSE = word_set("1 true yes"), word_set("0 false no")
+REFUSING_VALUE = lazy_pattern(rf"""["'](?:{"|".join(sorted(REFUSING))}|ask|cancel|force_ask)["']""", re.I)
+WORD_PAIR = lazy_pattern(r"""["']?(\w+)["']?\s*[:=]\s*(["']?\w+["']?)""")
 NO_LETTERS = lazy_pattern(r"[\W_]+")
 STRUCTURE = lazy_pattern(r'"(?:\\.|[^"\\])*"|[{}\[\]]', re.DOTALL)
 # Common errors in JSON: comments, and a comma before the end.
 FAULTS = lazy_pattern(
     r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|,(?=\s*(?:(?://[^\n]*|/\*.*?\*/)\s*)*[}\]])', re.DOTALL
 )
-PAIR = lazy_pattern(r"""[{,\n]\s*(["']?)([A-Za-z_]\w*)\1\s*:\s*(["']?)(\w+)\3(?=\s*(?:[,}\n]|$))""")
+PAIR = lazy_pattern(r"""[{,\n]\s*(["']?)([A-Za-z_]\w*)\1\s*[:=]\s*(["']?)(\w+)\3(?=\s*(?:[,;}\n]|$))""")
 START = lazy_pattern(r"""\{(?=\s*["'\w}/])""")
-FIRST_KEY = lazy_pattern(r"""\{\s*["']?([A-Za-z_]\w*)["']?\s*:""")
+FIRST_KEY = lazy_pattern(r"""\{\s*["']?([A-Za-z_]\w*)["']?\s*[:=]""")
 BROKEN_REASON = lazy_pattern(r"""["']?\w*(?:reason|message)["']?\s*:\s*"(.*?)"\s*(?:\}|,\s*["'\n]|$)""", re.I | re.S)
 
 
@@ -98,10 +103,9 @@ def find(event: Event, agent: Agent, stdout: bytes) -> HookOutput | None:
         text = str(lenient.loads(text, python=True))
     if _is_plain(agent, text):
         return None
-    if (words := _formats(agent, "decision", text)) and "{" not in text:
-        return _refusal(event, agent, words, "")
-    parts = (text,) if len(text) <= 2 * LIMIT else (text[:LIMIT], text[-LIMIT:])
-    objects = [one for part in parts for one in _objects(part)]
+    if "{" not in text:
+        return _plain_word(event, agent, text)
+    objects = [one for part in _parts(text) for one in _objects(part)]
     refusals = [(one, found) for one in objects if (found := _refusal_in(event, agent, one.fields)) is not None]
     if refusals and (output := _own_refusal(event, agent, refusals, text)):
         return output
@@ -154,6 +158,16 @@ def _has_known_words(agent: Agent, fields: object) -> bool:
         if not is_known or key not in known | agent.answers.verdicts.keys():
             return False
     return not fields or not all(key == "hookEventName" or _fold(key).endswith("reason") for key in fields)
+
+
+def _plain_word(event: Event, agent: Agent, text: str) -> HookOutput | None:
+    """What an output of one word, or of one name and its word, means."""
+    key, word = found.groups() if (found := WORD_PAIR.fullmatch(text)) else ("decision", text)
+    if words := _formats(agent, key, word):
+        return _refusal(event, agent, words, "")
+    if found is None and _word(text) in REFUSING:
+        return HookOutput(problem=f"output is a word that its format, {agent.id}, does not know: {_quoted(text)}")
+    return None
 
 
 # ---- refusals ----
@@ -355,28 +369,40 @@ def _is_part(value: object, whole: object) -> bool:
 # ---- objects in a text ----
 
 
+def _parts(text: str) -> Iterator[str]:
+    """What of the output is looked at: all of it, or its ends and what is around words that refuse."""
+    if len(text) <= 2 * LIMIT or lenient.is_object(text):
+        yield text
+        return
+    yield from (text[:LIMIT], text[-LIMIT:])
+    end = LIMIT
+    for found in islice(REFUSING_VALUE.finditer(text, LIMIT, len(text) - LIMIT), MIDDLE_LIMIT):
+        if found.end() > end:
+            start, end = max(end, found.start() - BROKEN_LIMIT), found.end() + BROKEN_LIMIT
+            yield text[start:end]
+
+
 def _objects(text: str) -> Iterator[Found]:
-    """Yields the outermost objects in a text; also those with small faults, such as a comma too many."""
-    faulty, end = 0, 0
+    """The outermost objects in a text; also those with small faults, such as a comma too many."""
+    faulty, end, left = 0, 0, FAULTY_LENGTH
     for found in START.finditer(text):
         start = found.start()
         if start < end or faulty == FAULTY_LIMIT:
             continue
-        fields, end = _decode(text, start)
+        fields: Mapping[str, Any] | None
+        try:
+            fields, end = lenient.first_value(text, start)
+        except ValueError:
+            closing = _end(text, start, start + left)
+            left -= closing - start
+            fields, end = _decode_faulty(text, start, closing)
         faulty += fields is None
         if fields is not None:
             yield Found(fields, text[start:end])
 
 
-def _decode(text: str, start: int) -> tuple[Mapping[str, Any] | None, int]:
-    """Returns the object that begins here, and its end."""
-    try:
-        return lenient.first_value(text, start)
-    except ValueError:
-        pass
-    import ast  # few outputs are faulty
-
-    end = _end(text, start)
+def _decode_faulty(text: str, start: int, end: int) -> tuple[Mapping[str, Any] | None, int]:
+    """The object with faults between these places, and where it ends."""
     body = FAULTS.sub(lambda found: found[1] or "", text[start:end])
     for read in (partial(lenient.loads, python=True), ast.literal_eval):
         try:
@@ -388,14 +414,14 @@ def _decode(text: str, start: int) -> tuple[Mapping[str, Any] | None, int]:
     return _broken(text[start : start + BROKEN_LIMIT], start)
 
 
-def _end(text: str, start: int) -> int:
-    """Returns the position after the brackets that open here; the end of the text if they are not closed."""
+def _end(text: str, start: int, limit: int) -> int:
+    """Where the brackets that open here are closed; the end of the text, or the limit, when they are not."""
     depth = 0
-    for found in STRUCTURE.finditer(text, start):
+    for found in STRUCTURE.finditer(text, start, limit):
         depth += (found[0] in "{[") - (found[0] in "}]")
         if depth == 0:
             return found.end()
-    return len(text)
+    return min(limit, len(text))
 
 
 def _broken(body: str, start: int) -> tuple[Mapping[str, Any] | None, int]:
@@ -403,7 +429,7 @@ def _broken(body: str, start: int) -> tuple[Mapping[str, Any] | None, int]:
     first = FIRST_KEY.match(body)
     if first is None or _fold(first[1]) not in map(_fold, _answer_keys()):
         return None, start
-    body = body[: _end(body, 0)]
+    body = body[: _end(body, 0, BROKEN_LIMIT)]
     reason = BROKEN_REASON.search(body)
     pairs = {found[2]: found[4] for found in PAIR.finditer(body)}
     return {**pairs, "reason": reason[1] if reason else ""}, start + len(body)

@@ -48,7 +48,13 @@ FILE_OPTIONS = {
     "hash": ("-p",),
     "java": ("-jar",),
 }
-REPEATERS = word_set("find parallel xargs")  # they add words to their command that the line does not show
+# Words of these with which they start a program.
+STARTING_WORDS = {
+    "env": lazy_pattern("--split-string="),
+    "sed": lazy_pattern(r"\d*e\s"),
+    "tar": lazy_pattern("--checkpoint-action=exec"),
+}
+REPEATERS = word_set("find parallel xargs")  # their command gets words that the line does not show
 # Options of these whose value is a line for a shell.
 CODE_OPTIONS = {
     **dict.fromkeys(word_set("flock runuser script su"), lazy_pattern(r"-[a-zA-Z]*c|--command")),
@@ -74,7 +80,8 @@ RUNTIMES = word_set(
 )
 LOADING = word_set("--import --init-file --loader --rcfile --require -r")
 STARTING_CODE = lazy_pattern(
-    r"""\b(?:exec\w*|system|popen|spawn\w*|subprocess|eval|runpy|import_module|__import__|qx|do\s*["'./]|getline)\b"""
+    r"""(?<![.\w])(?:load|include(?:_once)?|require_\w+|dofile|loadfile)\b\s*\(?\s*["'$]|^\d*e\s|action=exec|split-string="""
+    r"""|\b(?:exec\w*|system|popen|spawn\w*|subprocess|eval|runpy|import_module|__import__|qx|do\s*["'./]|getline)\b"""
     r"""|=!|(?i:pager|editor|sshcommand|hookspath|textconv|helper|fsmonitor|external)=|\bimport\s*\(|\brequire\b(?!\(?\s*["'][\w:]+["'])|`|\|\s*["']"""
 )
 NUMBER = lazy_pattern(r"[\d.]+[smhd]?")
@@ -144,6 +151,8 @@ def foreign_code(argv: Sequence[str]) -> Iterator[int]:
             yield from (at for at in range(position + 2, len(argv)) if argv[at - 1] == "-c")
         elif PurePath(argv[position]).name in RUNTIMES:
             yield from (at for at in range(position + 2, len(argv)) if argv[at - 1] in ("-c", "-e", "eval"))
+        elif (pattern := STARTING_WORDS.get(PurePath(argv[position]).name)) and not is_script:
+            yield from (at for at in range(position + 1, len(argv)) if pattern.match(argv[at]))
         elif PurePath(argv[position]).name in AWKS and not is_script:
             yield from (at for at in range(position + 1, len(argv)) if not argv[at].startswith("-"))
 

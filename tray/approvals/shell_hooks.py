@@ -41,13 +41,17 @@ BUILTINS = word_set("""
 . : [ [[ break case cd continue do done echo elif else esac eval exit export false fi for function if in local printf
 pwd read return set shift source test then trap true type umask unset until wait while { }
 """)
-# In these lines a word in the place of a command may be a pattern, a value or a function: PATH decides.
-UNCLEAR = lazy_pattern(r"\bcase\b|\[\[|\(\(|=\(|\(\s*\)")
-MAX_SCRIPTS = 128  # lines in the cache: each is evaluated several times
+# In these a word where a command could be is a pattern, a value or a function's name: the shell's PATH decides there.
+UNCLEAR = lazy_pattern(r"\b(?:alias|case|function)\b|\[\[|\(\(|=\(|\(\s*\)")
+MAX_SCRIPTS = 128  # lines that are remembered: each is asked about several times
 # Variables whose value makes a program load code.
 LOADING_VARIABLES = INJECTIONS | word_set(
     "DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH GIT_EXTERNAL_DIFF GIT_PAGER GIT_SSH_COMMAND LD_LIBRARY_PATH LD_PRELOAD "
     "PATH PERL5LIB PERL5OPT PYTHONHOME PYTHONPATH PYTHONSTARTUP"
+)
+# Those whose value is a file or a folder, not options.
+STARTED_FILES = word_set(
+    "BASH_ENV CLASSPATH ENV LD_LIBRARY_PATH NODE_PATH PERL5LIB PYTHONPATH PYTHONSTARTUP RUBYLIB ZDOTDIR"
 )
 
 
@@ -277,7 +281,7 @@ def require_line(hook: Hook, command: Command) -> None:
             )
     for part, _ in script.scripts():
         for name, field in _settings(part):
-            _check_setting(name, field)
+            _check_setting(name, field, hook)
         for command_part in part.commands:
             _require_stdin_imports(command_part)
             _check_foreign_code(command_part, hook)
@@ -317,15 +321,23 @@ def _settings(script: EvaluatedLine) -> Iterator[tuple[str, Field]]:
                 yield found[1], field
 
 
-def _check_setting(name: str, field: Field) -> None:
+def _check_setting(name: str, field: Field, hook: Hook) -> None:
     if name not in LOADING_VARIABLES:
         return
-    _reject_project(field.word.raw, is_there=PROJECT in field.text)
+    is_there = PROJECT in field.text or (_is_relative(name, field) and not hook.match.project)
+    _reject_project(field.word.raw, is_there=is_there)
     value = field.text.partition("=")[2] if split.SETTING.fullmatch(field.text) else field.text
     if name == "PATH" and any(part[:1] not in ("/", "$", "~", UNSEEN) for part in value.split(":")):
         raise HooktrayError(
             f"{field.word.raw}: programs would come from the agent's folder", hint="write whole paths"
         )
+
+
+def _is_relative(name: str, field: Field) -> bool:
+    """Whether a variable that makes programs load code names a file in the folder where the hook starts."""
+    text = field.text.partition("=")[2] if split.SETTING.fullmatch(field.text) else field.text
+    is_file = name in STARTED_FILES and (name != "ENV" or "/" in text)  # `ENV=test` is a usual setting of programs
+    return is_file and bool(text) and text[0] not in "/~" and is_plain(text)
 
 
 def _require_stdin_imports(command: SimpleCommand) -> None:
@@ -380,7 +392,9 @@ def unseen_words(hook: Hook, command: Command) -> tuple[str, ...]:
         words += [
             field.word.raw
             for name, field in _settings(part)
-            if name in LOADING_VARIABLES and hook.match.project and hook.match.project in field.text
+            if name in LOADING_VARIABLES
+            and hook.match.project
+            and (hook.match.project in field.text or _is_relative(name, field))
         ]
     return tuple(dict.fromkeys(words))
 

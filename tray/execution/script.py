@@ -90,6 +90,7 @@ NODE = Grammar(
     long_value=frozenset({"--require", "--import", "--loader", "--env-file", "--conditions"}),
 )
 INTERPRETERS = {
+    "ash": SHELL,
     "bash": SHELL,
     "dash": SHELL,
     "ksh": SHELL,
@@ -100,6 +101,7 @@ INTERPRETERS = {
     "pypy": Grammar(inline="cm", value="WX"),
     "python": Grammar(inline="cm", value="WX"),
     "pythonw": Grammar(inline="cm", value="WX"),
+    "rbash": SHELL,
     "ruby": Grammar(inline="e", value="IrCEFKxi"),
     "sh": SHELL,
     "zsh": SHELL,
