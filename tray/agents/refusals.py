@@ -404,6 +404,8 @@ def _objects(text: str) -> Iterator[Found]:
 def _decode_faulty(text: str, start: int, end: int) -> tuple[Mapping[str, Any] | None, int]:
     """The object with faults between these places, and where it ends."""
     body = FAULTS.sub(lambda found: found[1] or "", text[start:end])
+    import ast  # few outputs are faulty
+
     for read in (partial(lenient.loads, python=True), ast.literal_eval):
         try:
             value = read(body)
