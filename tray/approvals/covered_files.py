@@ -27,7 +27,7 @@ LINKED_FOLDERS = frozenset({"node_modules", ".venv", "venv"})  # too large to be
 SKIPPED_FOLDERS = LINKED_FOLDERS | {
     ".cache", ".git", ".hg", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".svn", "__pycache__", "logs",
 }  # fmt: skip
-ENTRY_FILES = frozenset({"hooks.json", "hooktray.json"})  # of a folder of hooks: `connect` writes into them
+ENTRY_FILE = "hooktray.json"  # of ours, in a folder of hooks
 LOG_SUFFIXES = {".db", ".jsonl", ".lock", ".log", ".ndjson", ".out", ".pid", ".pyc", ".sqlite", ".sqlite3", ".tmp"}
 
 
@@ -222,11 +222,8 @@ class _Search:
 
 
 def _is_entry(path: str, folder: str) -> bool:
-    """Whether a file of a folder has entries of ours: an approved hook stays so when its agent is connected."""
-    one = PurePath(path)
-    if one.name in ENTRY_FILES and str(one.parent) == folder:
-        return True
-    return file_head(path, len(SHIM_START)) == SHIM_START.encode()
+    """Whether `connect` wrote this file of a folder: an approved hook stays so when its agent is connected."""
+    return path == os.path.join(folder, ENTRY_FILE) or file_head(path, len(SHIM_START)) == SHIM_START.encode()  # noqa: PTH118
 
 
 def _folder(path: str) -> str:
