@@ -23,6 +23,16 @@ S = "hunter2x"  # the secret; {} in a line
 # name -> (the line with {} where the secret is, a neighbour that stays as it is)
 LINES: dict[str, tuple[str, str]] = {
     # variables and keys
+    "a name in brackets": ('os.environ["DB_PASS"] = "{}"', 'os.environ["DB_HOST"] = "localhost"'),
+    "an element": ("<password>{}</password>", "<passwords>3</passwords>"),
+    "define": ("define( 'DB_PASSWORD', '{}' );", "define('DB_NAME', 'shop');"),
+    "setenv": ('setenv("DB_PASS", "{}", 1);', 'setenv("DB_HOST", "db.internal", 1);'),
+    "setenv of csh": ("setenv DB_PASS {}", "setenv DB_HOST db.internal"),
+    "ENV of an image": ("ENV DB_PASS {}", "ENV DB_HOST db.internal"),
+    "curl with letters": ("curl -sSu bob:{} https://x", "date -u +%Y-%m-%dT%H:%M:%SZ"),
+    "curl without a blank": ("curl -ubob:{} https://x", "docker run -u 1000:1000 img"),
+    "curl in a script": ('curl -u "bob:{}" https://x', 'curl -u "$USER:$TOKEN" https://x'),
+    "a pin": ('pin = "{}9a"', 'pine = "hooktray_pine:AGENT"'),
     "DB_PASS": ("DB_PASS={} ./run", "DB_PASSES=12 ./run"),
     "DB_PASS with a dot": ("DB_PASS=a.{} ./run", "BYPASS=a.b ./run"),
     "PGPASSWORD": ("PGPASSWORD={} psql -h db", "PGPASSFILE=/home/me/.pgpass psql -h db"),

@@ -19,6 +19,7 @@ from plain import Plain
 
 from tray.agents import relay_command
 from tray.app import installed_relay, open_stores
+from tray.app.checks import agent_status
 from tray.app.checks.agent_status import agent_statuses, check_line, failing_lines
 from tray.app.relay_problems import RelayCause, obstacle
 from tray.connect import connectors
@@ -116,6 +117,20 @@ def test_a_line_that_gives_no_answer_is_found_with_the_reason(
     (state,) = [one for one in states if one.agent == "claude-code"]
     assert (bool(state.events), state.connected) == (True, False)
     assert state.advice
+
+
+def test_a_line_that_is_late_once_is_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    person = Person(tmp_path)
+    monkeypatch.setenv("HOME", str(person.home))
+    monkeypatch.setattr(agent_status, "COMMAND_TIMEOUT", 5.0)
+    connected(person, "claude-code")
+    relay, mark = person.site.paths.relay, tmp_path / "late"
+    kept = relay.rename(relay.with_name("kept"))
+    replaced(f'#!/bin/sh\n[ -e "{mark}" ] || {{ : > "{mark}"; exec sleep 60; }}\nexec "{kept}" "$@"\n')(relay)
+
+    check_line(person.site, "claude-code")
+
+    assert mark.exists()
 
 
 def test_only_a_payload_that_is_nothing_else_is_a_probe() -> None:

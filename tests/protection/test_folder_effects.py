@@ -52,6 +52,10 @@ WAYS = [
     "shred -u {}",
 ]
 BY_NAME = [
+    "rm -rf ~/{.config,.cache}",
+    "rm -rf /home/u/.{config,cache}",
+    "mv ~/.config{,.old}",
+    'docker run -v"$HOME":/h alpine true',
     "find ~ -name hooktray.yaml -delete",
     "find ~ -name 'hook*' -exec rm -rf {} +",
     "find / -iname '*.YAML' -delete",
@@ -72,6 +76,9 @@ BY_NAME = [
 ]
 # What people do all day, also in and beside their home.
 HARMLESS = [
+    "rm -rf ~/{.cache,.npm}",
+    "mv notes{,.old}",
+    "docker run -v$PWD:/x alpine true",
     "rm -rf build",
     "rm -rf ~/project/node_modules",
     "rm -rf /home/u/p/dist",

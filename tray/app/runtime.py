@@ -366,7 +366,6 @@ class App:
             lambda: self._presenter.attach(self._icon),
             self._connections.write_relay_files,
             self._connections.relay.announce_start,
-            self._connections.check_lines,
             self._offline_rows.announce_rows,
             self._offline_rows.announce_unjudged,
             self._refresh,
@@ -374,6 +373,7 @@ class App:
             self._catalog.prune,
             self._stores.journal.prune,
             lambda: self._stores.sessions.prune(SESSION_DAYS),
+            self._connections.check_lines,  # may take a while: what a person has to read does not wait for it
             lambda: load_modules(*NEEDED_WITHOUT_FILES),
             gc.freeze,  # what exists by now stays: the collector need not scan it again and again
         )

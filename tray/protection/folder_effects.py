@@ -22,7 +22,8 @@ NODE_RUNNERS = word_set("bunx npx")  # run programs by the names of their packag
 LISTERS = word_set("echo fd find ls printf")
 MOUNTERS = word_set("fusermount mount umount")
 CONTAINERS = word_set("docker nerdctl podman")  # run programs that see only the folders they are given
-VOLUME = lazy_pattern(r"(?:-v|--volume|--mount)(?:=(.*))?", re.DOTALL)
+VOLUME = lazy_pattern(r"(?:-v|--volume|--mount)(?:=(.*))?|-v([^=].*)", re.DOTALL)
+BRACES = lazy_pattern(r"([^{}]*)\{([^{}]*,[^{}]*)\}([^{}]*)", re.DOTALL)
 BOUND = lazy_pattern(r"(?:^|,)(?:source|src)=([^,]*)")
 READ_ONLY = lazy_pattern(r"(?::|,)(?:ro|readonly)(?:$|,|=true)")
 RECURSIVE = lazy_pattern(r"-[A-Za-z]*R[A-Za-z]*|--recursive")
@@ -46,8 +47,7 @@ def changed_folders(
     name = program.lower()
     if program != "find" and program in COMMAND_RUNNERS | NODE_RUNNERS:
         name = next((one for one in map(_name, texts) if one in REMOVERS | MODE_CHANGERS), "")
-    for word in command:
-        path = word.value or word.text
+    for word, path in ((one, path) for one in command for path in _alternatives(one.value or one.text)):
         if word.redirect or word.text == program or not protected.contains_protected(path, cwd):
             continue
         if not protected.kind(path, cwd) and _takes_away(word, texts, name, cwd, protected):
@@ -57,6 +57,12 @@ def changed_folders(
     for path in (*_emptied_folders(texts, program), *_shared_folders(texts, program)):
         if protected.kind(path, cwd) or protected.contains_protected(path, cwd):
             yield _finding(path, cwd, protected)
+
+
+def _alternatives(text: str) -> list[str]:
+    """The words that a shell makes of braces: `~/{.config,.cache}`."""
+    found = BRACES.fullmatch(text)
+    return [f"{found[1]}{one}{found[3]}" for one in found[2].split(",")[:MAX_FILES]] if found else [text]
 
 
 def listed_folders(words: Sequence[ShellWord], cwd: str, protected: ProtectedPaths) -> Iterator[ProtectionFinding]:
@@ -115,7 +121,7 @@ def _shared_folders(texts: Sequence[str], program: str) -> Iterator[str]:
         return
     for text, after in pairwise((*texts, "")):
         if found := VOLUME.fullmatch(text):
-            given = found[1] if found[1] is not None else after
+            given = found[2] or (found[1] if found[1] is not None else after)
             source = BOUND.search(given)
             if not READ_ONLY.search(given):
                 yield source[1] if source else re.split(r"(?<!^[A-Za-z]):", given, maxsplit=1)[0]
@@ -161,6 +167,8 @@ def _plain(texts: Sequence[str]) -> list[str]:
 def _is_destination(word: ShellWord, texts: Sequence[str]) -> bool:
     """True if the command moves files into the folder."""
     given = next((after for text, after in pairwise(texts) if text in ("-t", "--target-directory")), "")
+    if not given and len(_plain(texts)) == 2:  # `mv x{,.old}`
+        return False
     return word.text == (given or _plain(texts)[-1]) or word.text.startswith("--target-directory=")
 
 

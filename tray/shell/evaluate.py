@@ -234,8 +234,9 @@ class _Line:
         columns: list[list[tuple[Field, ...]]] = []
         before = self._scope
         self._scope = before.copy()  # assignments in front of a command apply to it only
-        if words and words[0].text == "function":
-            words = words[2:]  # its body begins here
+        at = next((at for at, word in enumerate(words) if word.text not in KEYWORDS), 0)
+        if words and words[at].text == "function":
+            words = words[:at] + words[at + 2 :]  # its body begins here
         for word in (word for word in words if not word.redirect):
             found = SETTING.fullmatch(word.raw)
             if columns or (not found and word.text not in KEYWORDS):

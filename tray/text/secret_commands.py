@@ -28,6 +28,12 @@ _SET_NAME = (
     r"[\w./:-]{0,64}(?i:secret|token|passw|_pass|-pass|api_?key|access_?key|private_?key)[\w.-]{0,32}\s{1,4}" + _ARG
 )
 
+# `define('DB_PASS', 'x')`
+_CALL = (
+    r"\(\s{0,4}\\{0,15}[\"'][\w.-]{0,64}(?i:secret|token|passw|_pass|api_?key|access_?key|private_?key)[\w.-]{0,32}\\{0,15}[\"']\s{0,4},"
+    r"\s{0,4}" + _ARG
+)
+
 # Options and arguments that hold a secret: a word of the command, its program (and subcommand), the argument. Each
 # command is searched up to its end.
 COMMANDS: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = tuple(
@@ -96,6 +102,10 @@ COMMANDS: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = tuple(
             r"skopeo|podman|buildah|oras|crane|ctr",
             rf"--(?:src-|dest-)?creds[\s=]{{1,4}}[\w.@-]{{1,64}}:{_ARG}",
         ),
+        ("curl", "curl", rf"(?<!\S)-[A-Za-z]{{0,8}}[uU]\s{{0,4}}(?:\\{{0,15}}[\"'])?[\w.@-]{{1,64}}:{_ARG}"),
+        ("define", "define|set[eE]nv|put[eE]nv", _CALL),
+        ("setenv", "set[eE]nv", _CALL),
+        ("env", "ENV", _SET_NAME),
         (
             "user",
             r"etcdctl|http|curl|consul|influx",
@@ -129,7 +139,7 @@ COMMANDS: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = tuple(
         ("securestring", r"put-parameter", _option("--value")),
         ("vault", r"vault\s{1,4}(?:kv\s{1,4})?(?:put|patch|write)", rf"\s[A-Za-z_][\w.-]{{0,64}}=(?!@){_ARG}"),
         ("pulumi", r"pulumi\s{1,4}config\s{1,4}set", rf"--secret\s{{1,4}}{_WORD}\s{{1,4}}{_ARG}"),
-        ("set", r"(?:config(?:ure)?\s{1,4})?setx?", _SET_NAME),
+        ("set", r"(?:config(?:ure)?\s{1,4})?set(?:x|env)?", _SET_NAME),
         ("config", "config", _SET_NAME),
         ("chpasswd", r"chpasswd", rf"<<<\s{{0,4}}(?:\\{{0,15}}[\"'])?[\w.-]{{1,64}}:{_ARG}"),
     )

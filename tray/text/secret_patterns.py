@@ -191,7 +191,9 @@ SHAPES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
     (
         "curl password",
         ("-u",),
-        lazy_pattern(r"\s(?:-u|--user)[\s=]\s{0,4}[\"']?[^\s:\"'@/]{1,128}:(?P<value>[^\s\"'\\]{3,512})"),
+        lazy_pattern(
+            r"\s(?:-u|--user)[\s=]\s{0,4}[\"']?(?![+$])[^\s:\"'@/]{1,128}:(?!\d{1,7}(?![^\s]))(?P<value>(?![$%])[^\s\"'\\]{3,512})"
+        ),
     ),
     (
         "authorization",
@@ -277,7 +279,7 @@ _OWNED_KEY = (
     "".join(rf"(?<!{owner})(?<!{owner}[_-])" for owner in PUBLIC_OWNERS)
     + r"(?:(?<=[a-z0-9][_-])key|(?-i:(?<=[a-z0-9])Key))(?![a-z])"
 )
-_WEAK = rf"token|bearer|auth|signature|jwt|nonce|salt|otp|\bpin|{_OWNED_KEY}"
+_WEAK = rf"token|bearer|auth|signature|jwt|nonce|salt|otp|\bpin(?!e)|{_OWNED_KEY}"
 _BARE = (
     r"(?<![a-z0-9_-])pass(?![a-z])"  # also a word of test results: behind `=`, as an option, in quotes it is a name
 )
@@ -293,7 +295,7 @@ CLEAN_TAIL = lazy_pattern(
     re.I,
 )
 SEPARATOR = lazy_pattern(
-    rf"(?:{_QUOTE})?[^\S\n]{{0,8}}(?P<sign>:=|=>|=(?!=)|:(?![:/])|[\uff1a是为]|%3[Dd])[^\S\n]{{0,8}}(?:[|>][-+]?[^\S\n]{{0,4}}(?:\n|\\{{1,15}}n)\s{{1,32}})?"
+    rf"(?:{_QUOTE}\]?)?[^\S\n]{{0,8}}(?P<sign>>(?=[^<>\n]{{1,512}}</)|:=|=>|=(?!=)|:(?![:/])|[\uff1a是为]|%3[Dd])[^\S\n]{{0,8}}(?:[|>][-+]?[^\S\n]{{0,4}}(?:\n|\\{{1,15}}n)\s{{1,32}})?"
 )
 QUOTED_VALUE = lazy_pattern(
     r"(?P<quote>(?P<depth>\\{0,15})(?P<sign>[\"'`]))"
