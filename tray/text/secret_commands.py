@@ -24,9 +24,12 @@ def _option(names: str, *, attached: bool = False, arg: str = _ARG) -> str:
 
 # `config set NAME value`: the name of a secret, not of a setting about one.
 _SET_NAME = (
-    r"\s(?![\w./:-]*(?i:helper|path|file|url|type|user|name|count|limit|expir|store|provider|format|enabled)\b)"
+    r"\s(?![\w./:-]*(?i:helper|path|file|url|type|user|name|count|limit|expir|store|provider|format|enabled)(?![\w.:-]))"
     r"[\w./:-]{0,64}(?i:secret|token|passw|_pass|-pass|api_?key|access_?key|private_?key)[\w.-]{0,32}\s{1,4}" + _ARG
 )
+
+# HTTPie and xh.
+_HTTP_AUTH = rf"(?<!\S)(?:-a|--auth)[\s=]{{1,4}}[\w.@-]{{1,64}}:{_ARG}"
 
 # `define('DB_PASS', 'x')`
 _CALL = (
@@ -51,8 +54,10 @@ COMMANDS: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = tuple(
         ),
         ("redis", r"redis-(?:cli|benchmark)|valkey-cli|keydb-cli", _option("-a")),
         ("redis", r"redis-cli|valkey-cli", rf"(?i:(?<!\S)auth)\s{{1,4}}(?:default\s{{1,4}})?{_ARG}"),
-        ("ldap", r"ldap\w+", _option("-w|-s|-a")),
-        ("sqlcmd", "sqlcmd|bcp|osql|isql", rf"(?<!\S)-P\s{{0,4}}{_ARG}"),
+        ("ldap", r"ldap\w+", rf"(?<!\S)-(?:[a-zA-Z]{{0,6}}w|s|a)\s{{1,4}}{_ARG}"),
+        ("sqlcmd", "sqlcmd", rf"(?<!\S)-P\s{{0,4}}{_ARG}"),
+        ("bcp", "bcp", rf"(?<!\S)-P\s{{0,4}}{_ARG}"),
+        ("osql", "osql", rf"(?<!\S)-P\s{{0,4}}{_ARG}"),
         ("mosquitto", r"mosquitto_\w+", _option("-P")),
         ("ipmi", r"ipmi\w+", _option("-P")),
         ("zip", "zip|unzip|zipcloak", rf"(?<!\S)-P\s{{0,4}}{_ARG}"),
@@ -95,7 +100,15 @@ COMMANDS: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = tuple(
         ("smb", r"smb\w+", rf"(?<!\S)(?:-U|--user)[\s=]{{0,4}}{_WORD}%{_ARG}"),
         ("lftp", "lftp", rf"(?<!\S)-u\s{{0,4}}{_WORD},{_ARG}"),
         ("sqlplus", r"sqlplus|sqlldr|expdp|impdp|rman", r"\s[\w$#]{1,64}/(?P<value>[^\s@/\"']{2,128})@"),
-        ("http", r"https?(?=\s)|xhs?", rf"(?<!\S)(?:-a|--auth)[\s=]{{1,4}}[\w.@-]{{1,64}}:{_ARG}"),
+        ("http", r"https?(?=\s)", _HTTP_AUTH),
+        ("xh", r"xhs?(?=\s)", _HTTP_AUTH),
+        ("doppler", r"doppler\s{1,4}secrets\s{1,4}set", rf"\s[A-Z][A-Z0-9_]{{1,64}}\s{{1,4}}{_ARG}"),
+        ("env:set", r"env:set", _SET_NAME),
+        ("ncftp", r"ncftp\w*", _option("-p")),
+        ("composer", r"composer\s{1,4}config", rf"\shttp-basic\.\S{{1,64}}\s{{1,4}}{_WORD}\s{{1,4}}{_ARG}"),
+        ("secret", r"secrets?\s{1,4}(?:set|create|put|add)", _option("-b", attached=True)),
+        ("sudo", "sudo", rf"(?<!\S)-\w{{0,4}}S[^\n|;]{{0,120}}?<<<\s{{0,4}}{_ARG}"),
+        ("stdin", r"[\w-]{0,32}stdin", rf"<<<\s{{0,4}}{_ARG}"),
         ("wget", "wget", _option("--(?:http-|ftp-|proxy-)?password")),
         (
             "creds",

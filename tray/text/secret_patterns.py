@@ -159,8 +159,17 @@ SHAPES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
         "sql password",
         ("password", "identified"),
         lazy_pattern(
-            r"\b(?:password|identified(?:\s{1,4}with\s{1,4}[\w'\"]{1,64})?\s{1,4}(?:by|as)(?:\s{1,4}(?:password|values))?)"
+            r"\b(?:password(?:\s{1,4}for\s{1,4}[^\s=]{1,128}\s{0,4}=)?|identified(?:\s{1,4}with\s{1,4}[\w'\"]{1,64})?\s{1,4}(?:by|as)(?:\s{1,4}(?:password|values))?)"
             r"(?:\s{1,4}|\s{0,4}\(\s{0,4})(?P<q>\\{0,15}['\"])(?!\[masked)(?P<value>(?:(?!(?P=q))[^\n]){1,256})(?P=q)",
+            re.I,
+        ),
+    ),
+    (
+        "xml password",
+        ("value=",),
+        lazy_pattern(
+            r"(?:key|name)=\\{0,15}\"[^\"\n]{0,64}?(?:password|passwd|pwd|secret|token)\\{0,15}\"\s{1,8}value=\\{0,15}\"(?!\[masked)"
+            r"(?P<value>[^\"\\\n]{1,256})",
             re.I,
         ),
     ),
