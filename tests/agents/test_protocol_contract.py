@@ -209,6 +209,7 @@ PURE = {
     "dataclasses",
     "enum",
     "functools",
+    "itertools",
     "json",
     "math",
     "msgspec",

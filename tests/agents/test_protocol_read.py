@@ -123,7 +123,7 @@ ANSWERS = st.one_of(
 )
 
 
-JSON_AT_ANY_EXIT = ("claude-code", "gemini-cli", "qwen-code")
+JSON_AT_ANY_EXIT = ("claude-code", "droid", "gemini-cli", "grok", "qwen-code")
 
 
 @settings(deadline=None, max_examples=600)
@@ -145,7 +145,7 @@ def test_reading_never_raises_and_a_broken_hook_says_nothing(
     if code is None or code < 0 or (code in (126, 127) and not has_answer):
         assert hook_output.problem
     if hook_output.verdict is Verdict.ALLOW:
-        assert dialect in ("claude-code", "starchild")
+        assert dialect in ("claude-code", "droid", "starchild")
         assert b"allow" in stdout or b"approve" in stdout
     if hook_output.rewrite is not None and hook_output.rewrite.target is Target.INPUT:
         assert isinstance(hook_output.rewrite.value, dict)
