@@ -29,7 +29,7 @@ from tray.engine.guard_summary import guards
 TITLE = "databases that cannot be read, and a tray without resources"
 DENY = 'cat >/dev/null; echo \'{"decision": "block", "reason": "no"}\''
 ALONE = {"Bash": "ask", "Write": "deny", "Read": "silence", LENIENT: "silence"}  # what a relay says by its table
-TRIES = 10
+FREE_DESCRIPTORS = range(2, 40, 2)  # up to what a tray needs to judge a call and start its hook
 MEGABYTE = 1024 * 1024
 LIMITS = {
     "descriptors": (resource.RLIMIT_NOFILE, (0, 2, 4, 6, 8, 10, 12, 16)),
@@ -173,14 +173,17 @@ def _limited(tally: Tally, folder: Path, name: str, said: Counter[str]) -> None:
 
 
 def _until_a_failure_allows(folder: Path, said: Counter[str]) -> None:
-    """Of new trays, with so few descriptors that the tray takes the call and cannot start the hook."""
-    for number in range(TRIES):
+    """Starves new trays less and less, until one takes the call and cannot start the hook.
+
+    How many descriptors that takes depends on what the tray has opened by then, so no single number is reliable.
+    """
+    for free in FREE_DESCRIPTORS:
         if said["silence"]:
             break
-        tray = Tray(folder / f"failing-{number}", _fill)
+        tray = Tray(folder / f"failing-{free}", _fill)
         try:
             wait(partial(_watches_files, tray.process.pid), LONG, "the tray has begun its parts")  # else it ends
-            with _starved(tray, resource.RLIMIT_NOFILE, 2):
+            with _starved(tray, resource.RLIMIT_NOFILE, free):
                 said[_ask(tray, next(iter(RELAYS.values())), LENIENT)] += 1
         finally:
             tray.stop()
