@@ -170,8 +170,8 @@ def test_a_folder_with_an_agents_hook_settings_is_one_of_them(tmp_path: Path, se
     (project / setting).write_text("{}")
     other = tmp_path / "other" / folder
     other.mkdir(parents=True, exist_ok=True)
-    places = replace(PLACES, home=str(tmp_path / "home"))
+    places = replace(PLACES, home=(tmp_path / "home").as_posix())
 
-    found = [verdict(f"rm -rf {one}", places) for one in (project / folder, other)]
+    found = [verdict(f"rm -rf {one.as_posix()}", places) for one in (project / folder, other)]
 
     assert found == [Verdict.DENY, Verdict.DENY if folder == ".cursor" else Verdict.ABSTAIN]

@@ -65,7 +65,7 @@ def test_what_is_wrong_in_our_own_file_refuses_it_as_a_whole(tmp_path: Path, sou
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [(None, "a.json: cannot be read: No such file"), ("{", "a.json:1:2"), ("[]", "a.json:1:1"), ("\0", "a.json:1:1")],
+    [(None, "a.json: cannot be read: "), ("{", "a.json:1:2"), ("[]", "a.json:1:1"), ("\0", "a.json:1:1")],
 )
 @pytest.mark.parametrize("kind", ["claude-code", "x-code"])
 def test_a_source_that_cannot_be_read_leaves_the_others_alone(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 from collections.abc import Callable, Mapping
@@ -261,11 +262,14 @@ def last_name(path: str) -> str:
 
 
 def under(folders: Texts, path: str) -> Texts:
-    """Returns the path relative to each of these folders."""
-    return tuple(dict.fromkeys(_normal(posixpath.join(folder, path)) for folder in folders))
+    """Returns the path relative to each of these folders, written as this system writes paths where it is known."""
+    return tuple(dict.fromkeys(_joined(folder, path) for folder in folders))
 
 
-def _normal(path: str) -> str:
+def _joined(folder: str, path: str) -> str:
     """Returns the path without `.` and `..`, unless that would hide its beginning."""
-    flat = posixpath.normpath(path)
-    return flat if not MARKS & set(path) or MARKS & set(flat) == MARKS & set(path) else path
+    if not MARKS & set(folder + path):
+        return os.path.normpath(os.path.join(folder, path))  # noqa: PTH118 - a Path keeps `..`
+    whole = posixpath.join(folder, path)
+    flat = posixpath.normpath(whole)
+    return flat if MARKS & set(flat) == MARKS & set(whole) else whole
