@@ -9,7 +9,6 @@ import shlex
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
-from pathlib import Path
 
 from tray.agents.placeholders import declared_values, fill
 from tray.errors import HooktrayError
@@ -59,12 +58,6 @@ def program_of(hook: Hook, command: Command) -> str:
 
 def absolute(word: str, folder: str) -> str:
     return os.path.normpath(os.path.join(folder, os.path.expanduser(word)))  # noqa: PTH111, PTH118
-
-
-def repository(folder: str) -> str:
-    """Returns the folder of the repository around this one, as git prints it; "" if there is none."""
-    around = (folder, *map(str, Path(folder).parents))
-    return next((one for one in around if os.path.exists(os.path.join(one, ".git"))), "")  # noqa: PTH110, PTH118
 
 
 def is_user_file(path: str) -> bool:

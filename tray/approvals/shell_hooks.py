@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path, PurePath
 
 from tray.agents.placeholders import declared_values, project_placeholders
-from tray.approvals.command_words import is_user_file, program_of, repository, split_line
+from tray.approvals.command_words import is_user_file, program_of, split_line
 from tray.approvals.programs import (
     COMPILERS,
     EDITORS,
@@ -39,6 +39,7 @@ from tray.errors import HooktrayError
 from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
 from tray.model.hook import Command, Hook
+from tray.paths import repository
 from tray.shell import split
 from tray.shell.evaluate import SILENT, EvaluatedLine, Field, SimpleCommand, evaluate, rewrite
 from tray.shell.expand import GLOB, MADE, MARKS, PROJECT, UNKNOWN, UNSEEN, Places, under
@@ -450,8 +451,7 @@ def bare_commands(hook: Hook, command: Command) -> Iterator[str]:
 def _bare_programs(hook: Hook, command: Command) -> Iterator[Field]:
     for one in () if UNCLEAR.search(command.line) else runs(script_of(hook, command), command.folder):
         is_name = one.field.is_known and not (one.is_script or one.is_nested or one.paths)
-        is_name = is_name and not is_searched_elsewhere(one.argv, one.position)
-        if is_name and one.field.text not in BUILTINS:
+        if is_name and one.field.text not in BUILTINS and not is_searched_elsewhere(one.argv, one.position):
             yield one.field
 
 
