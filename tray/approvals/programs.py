@@ -222,14 +222,8 @@ def program_positions(argv: Sequence[str], at: int) -> Iterator[tuple[int, bool]
         for position in _wrapped_positions(
             argv, start, skip=name in WRAPPERS_WITH_ARGUMENT and argv[start - 1] != "--"
         ):
-            yield from (
-                ()
-                if argv[position - 1] in RUNNER_VALUES
-                else (
-                    (one, is_script or bool(SCRIPT.fullmatch(argv[one])))
-                    for one, is_script in program_positions(argv, position)
-                )
-            )
+            found_there = program_positions(argv, position) if argv[position - 1] not in RUNNER_VALUES else ()
+            yield from ((one, is_script or bool(SCRIPT.fullmatch(argv[one]))) for one, is_script in found_there)
     elif argv[at] in SOURCE_COMMANDS:
         yield from ((position, True) for position in range(at + 1, min(at + 2, len(argv))))
     elif found is not None:

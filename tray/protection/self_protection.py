@@ -137,8 +137,9 @@ class Protection:
             return True
         if name in READ_TOOLS:
             return False
-        lines = (*arguments(agent, tool, COMMAND), *_folders(tool))
-        text = "\n".join(map(str, lines)) if name in SHELL_TOOLS else _text(tool.input)
+        text = "\n".join(map(str, arguments(agent, tool, COMMAND))) if name in SHELL_TOOLS else _text(tool.input)
+        if name in SHELL_TOOLS and not FOLDER_KEYS.isdisjoint(tool.input):
+            text = "\n".join((text, *_folders(tool)))
         bare = text.lower()
         for quote in QUOTES:
             if quote in bare:
