@@ -37,6 +37,7 @@ ALL_WRAPPERS = split.WRAPPERS | word_set(
 OWN_VALUES = {  # options whose value is not a command
     "env": word_set("-C -S -u --chdir --split-string --unset"),
     **dict.fromkeys(("doas", "sudo"), word_set("-g -u --group --user")),
+    "flock": word_set("-c --command"),
 }
 FIND_ACTIONS = word_set("-exec -execdir -ok -okdir")  # of find
 EVALUATORS = word_set("eval trap")
@@ -99,7 +100,7 @@ CODE = lazy_pattern(r"""[\s("']""")  # in code, and in few paths
 LOADING = word_set("--import --init-file --loader --rcfile --require -r")
 STARTING_CODE = lazy_pattern(
     r"""(?<![.\w])(?:load|include(?:_once)?|require_\w+|dofile|loadfile)\b\s*\(?\s*["'$]|^\d*e\s|action=exec|split-string="""
-    r"""|\b(?:exec\w*|system|popen|spawn\w*|subprocess|eval|runpy|import_module|__import__|qx|do\s*["'./]|getline)\b"""
+    r"""|\b(?:exec\w*|system|popen|spawn\w*|subprocess|eval|runpy|import_module|__import__|qx|getline)\b|\bdo\s*["'][\w.]*/"""
     r"""|=!|(?i:pager|editor|sshcommand|hookspath|textconv|helper|fsmonitor|external)=|\bimport\s*\(|\bimport\b[^;()\n]*["']\.{0,2}/|\bdo\s+shell\s+script\b|\brequire\b(?!\(?\s*["'][\w:]+["'])|`|\|\s*["']"""
 )
 NUMBER = lazy_pattern(r"\.?\d[\d.]*[smhd]?")

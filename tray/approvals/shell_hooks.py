@@ -148,7 +148,7 @@ def _run(
         argv=argv,
         position=position,
         paths=UNKNOWN
-        if "{}" in text and any(PurePath(word).name in REPEATERS for word in argv[:position])
+        if is_path and "{}" in text and any(PurePath(word).name in REPEATERS for word in argv[:position])
         else under(start_folder(argv[:position], command.folder or (folder,)), text)
         if is_path and text and "\0" not in text
         else (),
