@@ -158,6 +158,12 @@ def _runtime_problem(environment: Mapping[str, str]) -> str:
     return ""
 
 
+def repository(folder: str) -> str:
+    """Returns the folder of the repository around this one, as git prints it; "" if there is none."""
+    around = (folder, *map(str, Path(folder).parents))
+    return next((one for one in around if os.path.exists(os.path.join(one, ".git"))), "")  # noqa: PTH110, PTH118
+
+
 def real_path(path: str) -> str:
     """The path by whatever links it is reached; itself when no file can have that name (NUL, half a character)."""
     try:

@@ -140,6 +140,8 @@ STARTS = [
     '$UNKNOWN sh "FILE"',
     'cat <<E | sh\n"FILE"\nE',
     'env -C "FOLDER" ./hooks/check',
+    'flock -n "$HOME/lock" "FILE"',
+    'find /bin/sh -exec sh "FILE" \\;',
 ]
 CASES = list(
     dict.fromkeys(
@@ -290,6 +292,21 @@ UNSEEN = [
     ("php -r 'include \"./x\";'", "'include \"./x\";'"),
     ('env --split-string="sh ./x"', '--split-string="sh ./x"'),
     ("python3 -I -c 'import os; os.system(\"x\")'", "'import os; os.system(\"x\")'"),
+    ("vim -es -c '!./x' -c q", "'!./x'"),
+    ("vim -es '+silent !sh x' notes", "'+silent !sh x'"),
+    ("nvim --headless -c 'luafile ./x.lua' -c q", "'luafile ./x.lua'"),
+    ("perl -e 'do \"./x\"'", "'do \"./x\"'"),
+    ("declare -n r=x; x=./check; $r", "$r"),
+    ("fish -c 'source ./x; and echo y'", "'source ./x; and echo y'"),
+    ("node --input-type=module -e 'import \"./x.js\"'", "'import \"./x.js\"'"),
+    ("deno eval 'import \"./x.ts\"'", "'import \"./x.ts\"'"),
+    ("osascript -e 'do shell script \"~/x\"'", "'do shell script \"~/x\"'"),
+    ("find . -name '*.sh' -exec sh {} \\;", "{}"),
+    ("ls | xargs -I{} sh {}", "{}"),
+    ('parallel "$CLAUDE_PROJECT_DIR/hooks/check" ::: a', '"$CLAUDE_PROJECT_DIR/hooks/check"'),
+    ('go run "$CLAUDE_PROJECT_DIR/hooks/check"', '"$CLAUDE_PROJECT_DIR/hooks/check"'),
+    ('A=(sh x); "${A[@]}"', '"${A[@]}"'),
+    ('ls hooks | while read -r f; do sh "hooks/$f"; done', '"hooks/$f"'),
 ]
 
 
@@ -320,6 +337,23 @@ SEEN = [
     'case "$1" in *.py) ruff check "$1";; esac',
     'notify-send "Claude" "$(basename "$PWD")"',
     "[ -n \"$CI\" ] || say -v Anna 'done'",
+    "vim -es -u NONE -c 'set so=5' -c wq notes",
+    'osascript -e \'display notification "a/b" with title "Claude"\'',
+    "bun -e 'console.log(\"a/b\")'",
+    "fish -c 'echo done'",
+    "node --import tsx/esm -e 'console.log(1)'",
+    "flock -n /tmp/lock npm test",
+    "export -n X=a; X=jq; $X .",
+    "flock /tmp/lock -c 'date >> /tmp/log'",
+    "xargs -I{} prettier --write {}",
+    'sudo -u "$USER" systemctl status x',
+    'uv run --project "$CLAUDE_PROJECT_DIR" ruff check',
+    "direnv exec . npm test",
+    "EDITOR=true git commit --amend",
+    "GIT_SSH_COMMAND='ssh -i ~/.ssh/key' git fetch",
+    "find . -name '*.py' -exec black {} +",
+    "go test ./...",
+    'mytool --root "$CLAUDE_PROJECT_DIR/src"',
 ]
 
 
@@ -337,6 +371,8 @@ def test_a_line_that_runs_only_programs_of_the_path_has_nothing_unseen(tmp_path:
         ('PATH="$CLAUDE_PROJECT_DIR/hooks:$PATH" check', True),
         ('export BASH_ENV="$PWD/hooks/check"; bash -c :', True),
         ("BASH_ENV=hooks/check bash -c :", True),
+        ("GIT_EXTERNAL_DIFF=hooks/check git diff", True),
+        ('EDITOR="$PWD/hooks/check" git commit', True),
         ("export ENV=./hooks/check; sh -ic :", True),
         ("PYTHONPATH=hooks python3 -c :", True),
         ('for one in "$CLAUDE_PROJECT_DIR"/hooks/*; do sh "$one"; done', True),
@@ -359,6 +395,75 @@ def test_what_runs_but_has_no_place_for_its_copy_is_named_or_refused(
             read_bundle(one)
     with pytest.raises(HooktrayError):
         read_bundle(own)
+
+
+RUNNERS = [
+    "aws-vault exec me --",
+    "aws-vault exec me",
+    "conda run -n x",
+    "direnv exec .",
+    'direnv exec "$CLAUDE_PROJECT_DIR"',
+    "doas -u me",
+    "flock -w 5 /tmp/lock",
+    "gtimeout 5",
+    "mise exec node@20 --",
+    "nice -n5",
+    "nix develop -c",
+    "npx --yes tsx",
+    "op run --env-file=.env --",
+    "pixi run",
+    "poetry run python",
+    "setpriv --reuid=1",
+    'sudo -u "$USER"',
+    "systemd-run --user --scope",
+    'uv run --quiet --project "$CLAUDE_PROJECT_DIR"',
+    "just --justfile",
+    "make --file=/dev/null --makefile",
+    "emacs -Q --script",
+]
+
+
+@every("runner", RUNNERS)
+def test_a_file_without_an_ending_is_found_behind_each_runner(project: Path, tmp_path: Path, runner: str) -> None:
+    put(project, "approved")
+    line = f'{runner} "$CLAUDE_PROJECT_DIR/hooks/check"'
+    one = hook(project, line, project=str(project))
+
+    assert str(project / "hooks" / "check") in read_bundle(one).covered
+    assert unseen_words(one, cast("Command", one.action)) == ()
+    with pytest.raises(HooktrayError, match="each project would bring its own program"):
+        read_bundle(hook(tmp_path / "own", line))
+
+
+@every("runner", ["uv run", "poetry run", "conda run -n x", "mise exec --", "direnv exec ."])
+def test_a_program_of_another_environment_is_not_replaced_by_that_of_the_path(
+    project: Path, tmp_path: Path, runner: str
+) -> None:
+    line = f"{runner} sh hooks/check"
+    copies, bundle = approved(tmp_path, hook(project, line, project=str(project)))
+
+    assert f"{runner} sh " in CommandResolver(copies).argv(bundle.hook, bundle.digest)[-1]
+    program = tmp_path / runner.split()[0]
+    program.touch()
+    without_shell = Command(line=line, folder=str(project), interpreter=str(program))
+    assert "sh" not in read_bundle(_hook(project, without_shell, str(project))).pinned
+
+
+@every(
+    ("line", "word"),
+    [
+        ("unknown-wrapper --opt hooks/check", "hooks/check"),
+        ("watchexec -n -- ./hooks/check", "./hooks/check"),
+        ("unknown-tool --config notes.txt", ""),
+        ("grep x hooks/check", ""),
+        ("git add hooks/check", ""),
+        ("chmod +x hooks/check", ""),
+    ],
+)
+def test_an_unknown_program_may_run_an_executable_file_that_it_is_given(project: Path, line: str, word: str) -> None:
+    one = hook(project, line, project=str(project))
+
+    assert unseen_words(one, cast("Command", one.action)) == ((word,) if word else ())
 
 
 LINES = st.recursive(

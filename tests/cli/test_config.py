@@ -96,3 +96,36 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, make: bool, said: str) -> 
         check(tmp_path, None)
 
     assert f"{tmp_path}/hooktray.yaml: {said}" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("tool", "meant"),
+    [
+        ("BASH", "Bash"),
+        ("Bash(git:*)", "Bash"),
+        ("Edit|Wirte", "Write"),
+        ("run_shell_comand", "run_shell_command"),
+        ("Edit, MULTIEDIT", "MultiEdit"),
+        ("bash", ""),
+        ("shell|Shell", ""),
+        ("Edit|Write|MultiEdit", ""),
+        ("^(Edit|Write)$", ""),
+        ("(?i)bash", ""),
+        ("Write.*", ""),
+        ("mcp__.*", ""),
+        ("mcp__github__create_issue", ""),
+        ("Task", ""),
+        ("apply_patch", ""),
+        ("send_to_telegram", ""),
+        ("*", ""),
+        ("''", ""),
+    ],
+)
+def test_a_name_that_is_nearly_that_of_a_tool_is_warned_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], tool: str, meant: str
+) -> None:
+    entry = f"- {{event: tool_before, tool: {tool if tool.startswith(chr(39)) else json.dumps(tool)}, "
+    assert check(tmp_path, f"hooks:\n{entry} command: /bin/true}}\n", "--json") == 0
+
+    warnings = row(capsys)["warnings"]
+    assert [f"write `{meant}` if" in one for one in warnings] == ([True] if meant else [])

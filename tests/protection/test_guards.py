@@ -12,6 +12,7 @@ from every import every
 from house import House
 from protection.test_self_protection import PLACES, event
 
+from tray.lazy_dataclass import replace
 from tray.model.decision import Verdict
 from tray.protection.self_protection import Protection
 
@@ -48,6 +49,21 @@ WRITES = [
     "curl -o {} http://x",
     "xargs rm <<< {}",
     "git apply <<'E'\n--- a/{0}\n+++ b/{0}\n@@\n-a\n+b\nE",
+    "git rm {}",
+    "perl -pi -e s/a/b/ {}",
+    "ed -s {} < /tmp/cmds",
+    "exec > {}",
+    "printf x | sudo tee {} > /dev/null",
+    'rm "$(pwd)/{}"',
+    "rm `pwd`/{}",
+    "echo 'rm {}' | sh",
+    "printf 'exit 0 > {}' | bash",
+    "deno eval \"Deno.writeTextFileSync('{}', '')\"",
+    "bun -e \"Bun.write('{}', '')\"",
+    "python3 - <<E\nopen('{}', 'w')\nE",
+    "scp h:x {}",
+    "chmod 000 {}",
+    'F={}; sed -i s/a/b/ "$F"',
 ]
 READS = [
     "cat {}",
@@ -58,6 +74,12 @@ READS = [
     "git add {}",
     "cp {} /tmp/x",
     "ls -l {}",
+    "shellcheck {}",
+    "shasum {}",
+    "nl {} | tail -3",
+    "chmod +x {}",
+    "scp {} h:",
+    "echo '{}' | wc -c",
 ]
 
 
@@ -87,6 +109,57 @@ def test_reading_and_running_it_is_free(guard: str) -> None:
     judged = [one for one in READS if verdict("Bash", {"command": one.format(guard)}, f"/home/u/p/{guard}")]
 
     assert judged == []
+
+
+GUARD = "/home/u/p/tools/ci/gate"
+FOLDERS = [
+    ("codex", "shell", "workdir"),
+    ("codex", "exec_command", "workdir"),
+    ("gemini-cli", "run_shell_command", "dir_path"),
+    ("qwen-code", "run_shell_command", "directory"),
+    ("cursor", "Shell", "working_directory"),
+    ("opencode", "bash", "workdir"),
+    ("antigravity", "run_command", "Cwd"),
+    ("x-code", "shell", "cwd"),
+    ("windsurf", "run_command", "cwd"),
+]
+
+
+@every(("agent", "tool", "key"), FOLDERS)
+def test_a_command_is_judged_in_the_folder_that_its_call_names(agent: str, tool: str, key: str) -> None:
+    def judged(command: str, folder: str) -> bool:
+        input = {"command": command, "cmd": command, "CommandLine": command, "command_line": command, key: folder}
+        call = replace(event(tool, input), agent=agent)
+        return Protection(protected_paths=PLACES, guards=lambda: (GUARD,)).judge(call) is not None
+
+    assert judged("rm gate", "/home/u/p/tools/ci")
+    assert judged("rm gate", "tools/ci")
+    assert judged("rm tools/ci/gate", "/tmp")  # an agent may not know the key
+    assert judged("echo '{}' > settings.json", "/home/u/.claude")
+    assert not judged("rm gate", "/home/u/p/tools/other")
+    assert not judged("cat gate", "/home/u/p/tools/ci")
+
+
+@every(
+    ("line", "is_asked"),
+    [
+        ("cp -t tools/ci /tmp/gate", True),
+        ("cp -r /tmp/ci tools", True),
+        ("mv -f /tmp/ci tools/", True),
+        ("install -m 755 -t tools/ci /tmp/gate", True),
+        ("rm -r tools/c*", True),
+        ("ls tools/ci/* | xargs rm", True),
+        ("cp -t tools/ci /tmp/other", False),
+        ("cp -r /tmp/docs tools", False),
+        ("cp -r tools /tmp/backup", False),
+        ("rm -f tools/*.pyc", False),
+        ("ls tools/ci/* | xargs wc -l", False),
+        ("touch tools/ci/other", False),
+        ("rm $(pwd)/tools/ci/other", False),
+    ],
+)
+def test_what_is_put_into_its_folder_is_asked_about_if_it_may_replace_it(line: str, *, is_asked: bool) -> None:
+    assert (verdict("Bash", {"command": line}, GUARD) >= Verdict.ASK) is is_asked
 
 
 @every("guard", ["tools/ci/gate", "x.toml", ".github/hooks/scripts/guard.sh"])

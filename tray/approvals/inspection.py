@@ -27,7 +27,7 @@ from tray.approvals.command_words import (
 )
 from tray.approvals.covered_files import CoveredFiles
 from tray.approvals.entry_points import EntryPoint
-from tray.approvals.programs import MissingError, program_positions
+from tray.approvals.programs import MissingError, is_searched_elsewhere, program_positions
 from tray.approvals.script_files import is_interpreter
 from tray.approvals.script_start import parse_shebang
 from tray.approvals.search_path import is_user_writable
@@ -150,8 +150,8 @@ def _line_names(hook: Hook, command: Command) -> Iterator[str]:
         yield from shell_hooks.bare_commands(hook, command)
         return
     words = split_line(command.line)
-    found = (words[at] for at, is_script in program_positions(words, 0) if at and not is_script)
-    yield from (word for word in found if "/" not in word)
+    found = (at for at, is_script in program_positions(words, 0) if at and not is_script)
+    yield from (words[at] for at in found if "/" not in words[at] and not is_searched_elsewhere(words, at))
 
 
 def file_stamps(hook: Hook, also: Iterable[str] = ()) -> tuple[Stamp, ...]:

@@ -4,37 +4,45 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
-from itertools import pairwise
 from pathlib import Path, PurePath
 
 from tray.agents.placeholders import declared_values, project_placeholders
 from tray.approvals.command_words import is_user_file, program_of, split_line
 from tray.approvals.programs import (
+    COMPILERS,
+    EDITORS,
+    LOADING_VARIABLES,
+    NON_EXECUTING,
+    OTHER_SHELLS,
     PLACERS,
     QUOTED_HINT,
     REPEATERS,
     SCRIPT,
+    STARTERS,
     find_code,
     foreign_code,
     interprets_python,
+    is_searched_elsewhere,
+    names_relative_code,
     program_positions,
     reads_code,
     reads_shell_code,
     require_file,
     require_safe_imports,
+    start_folder,
     starts_others,
 )
 from tray.approvals.script_start import script_words
 from tray.errors import HooktrayError
-from tray.execution.environment import INJECTIONS
 from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
 from tray.model.hook import Command, Hook
+from tray.paths import repository
 from tray.shell import split
 from tray.shell.evaluate import SILENT, EvaluatedLine, Field, SimpleCommand, evaluate, rewrite
-from tray.shell.expand import GLOB, MADE, MARKS, PROJECT, UNSEEN, Places, Texts, under
+from tray.shell.expand import GLOB, MADE, MARKS, PROJECT, UNKNOWN, UNSEEN, Places, under
 from tray.text.words import word_set
 
 BUILTINS = word_set("""
@@ -44,15 +52,6 @@ pwd read return set shift source test then trap true type umask unset until wait
 # In these a word where a command could be is a pattern, a value or a function's name: the shell's PATH decides there.
 UNCLEAR = lazy_pattern(r"\b(?:alias|case|function)\b|\[\[|\(\(|=\(|\(\s*\)")
 MAX_SCRIPTS = 128  # lines that are remembered: each is asked about several times
-# Variables whose value makes a program load code.
-LOADING_VARIABLES = INJECTIONS | word_set(
-    "DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH GIT_EXTERNAL_DIFF GIT_PAGER GIT_SSH_COMMAND LD_LIBRARY_PATH LD_PRELOAD "
-    "PATH PERL5LIB PERL5OPT PYTHONHOME PYTHONPATH PYTHONSTARTUP"
-)
-# Those whose value is a file or a folder, not options.
-STARTED_FILES = word_set(
-    "BASH_ENV CLASSPATH ENV LD_LIBRARY_PATH NODE_PATH PERL5LIB PYTHONPATH PYTHONSTARTUP RUBYLIB ZDOTDIR"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +104,7 @@ def places(hook: Hook, command: Command) -> Places:
         "HOOK_SOURCE_DIR": os.path.dirname(hook.source.path),  # noqa: PTH120
         **declared_values(hook, command),
     }
-    root = _repository(project) if hook.match.project else PROJECT
+    root = repository(project) if hook.match.project else PROJECT
     return Places(values=values, folder=command.folder, cwd=project, root=root, shell=command.interpreter or "sh")
 
 
@@ -148,21 +147,15 @@ def _run(
         is_script=is_script,
         argv=argv,
         position=position,
-        paths=under(_start_folder(argv[:position], command.folder or (folder,)), text)
+        paths=UNKNOWN
+        if is_path and "{}" in text and any(PurePath(word).name in REPEATERS for word in argv[:position])
+        else under(start_folder(argv[:position], command.folder or (folder,)), text)
         if is_path and text and "\0" not in text
         else (),
         shown=shown or field.word.raw,
         is_nested=bool(shown),
         is_movable=is_movable and len(_readings(field.word, command)) == 1,
     )
-
-
-def _start_folder(argv: Sequence[str], folders: Texts) -> Texts:
-    """Returns the folders in which a program starts behind these words: `env -C DIR` changes the folder first."""
-    for option, value in pairwise(argv):
-        if option in ("-C", "--chdir") and "env" in map(os.path.basename, argv):
-            return under(folders, value)
-    return folders
 
 
 def _code_files(
@@ -324,20 +317,13 @@ def _settings(script: EvaluatedLine) -> Iterator[tuple[str, Field]]:
 def _check_setting(name: str, field: Field, hook: Hook) -> None:
     if name not in LOADING_VARIABLES:
         return
-    is_there = PROJECT in field.text or (_is_relative(name, field) and not hook.match.project)
+    is_there = PROJECT in field.text or (names_relative_code(name, field.text) and not hook.match.project)
     _reject_project(field.word.raw, is_there=is_there)
     value = field.text.partition("=")[2] if split.SETTING.fullmatch(field.text) else field.text
     if name == "PATH" and any(part[:1] not in ("/", "$", "~", UNSEEN) for part in value.split(":")):
         raise HooktrayError(
             f"{field.word.raw}: programs would come from the agent's folder", hint="write whole paths"
         )
-
-
-def _is_relative(name: str, field: Field) -> bool:
-    """Whether a variable that makes programs load code names a file in the folder where the hook starts."""
-    text = field.text.partition("=")[2] if split.SETTING.fullmatch(field.text) else field.text
-    is_file = name in STARTED_FILES and (name != "ENV" or "/" in text)  # `ENV=test` is a usual setting of programs
-    return is_file and bool(text) and text[0] not in "/~" and is_plain(text)
 
 
 def _require_stdin_imports(command: SimpleCommand) -> None:
@@ -366,7 +352,10 @@ def _foreign_code(command: SimpleCommand) -> Iterator[tuple[str, str]]:
     """Yields code in other languages in a command's words, its input and its aliases, each with its word."""
     for variant in command.variants:
         argv = [field.text for field in variant]
-        yield from ((variant[at].word.raw, argv[at]) for at in foreign_code(argv))
+        for at in foreign_code(argv):
+            names = {PurePath(word).name for word in argv[:at]}
+            starts = names & EDITORS or (names & OTHER_SHELLS and "/" in argv[at])
+            yield variant[at].word.raw, f"exec {argv[at]}" if starts else argv[at]
         if argv[:1] == ["alias"]:
             yield from ((field.word.raw, f"exec {field.text}") for field in variant[1:] if "=" in field.text)
         if argv and reads_code(argv) and not reads_shell_code(argv):
@@ -387,14 +376,16 @@ def unseen_words(hook: Hook, command: Command) -> tuple[str, ...]:
         for one in found
         if (one.paths or not is_plain(one.field.text)) and not one.path and id(one.field.word) not in replaced
     ]
+    own = {id(one.field) for one in found}
     for part, _ in script.scripts():
+        words += _perhaps_run(part, command, own)
         words += _unseen_code(part, hook.match.project or PROJECT)
         words += [
             field.word.raw
             for name, field in _settings(part)
             if name in LOADING_VARIABLES
             and hook.match.project
-            and (hook.match.project in field.text or _is_relative(name, field))
+            and (hook.match.project in field.text or names_relative_code(name, field.text))
         ]
     return tuple(dict.fromkeys(words))
 
@@ -415,6 +406,23 @@ def _unseen_code(script: EvaluatedLine, project: str) -> Iterator[str]:
             elif not all(map(is_plain, before.prints)) and not any(_named(before)):
                 text = script.line[before.words[0].start : before.words[-1].end]
                 yield text if len(text) > 1 else own
+
+
+def _perhaps_run(script: EvaluatedLine, command: Command, known: Collection[int]) -> Iterator[str]:
+    """Yields executable files, and files of any project, that the line gives to a program which may run them."""
+    for one in script.commands:
+        for first, *others in (variant for variant in one.variants if variant):
+            argv = [first.text, *(field.text for field in others)]
+            name, code = PurePath(first.text).name, {code.first for code in find_code(argv)}
+            compiles = name in COMPILERS and (name in ("java", "swift") or not {"run", "script"}.isdisjoint(argv))
+            for at, field in enumerate(others, start=1):
+                if id(field) in known or at in code or name in NON_EXECUTING | BUILTINS | PLACERS:
+                    continue
+                path = _location(field, one, command) if compiles or "/" in field.text else ""
+                is_of_any_project = (compiles or name in STARTERS) and f"{PROJECT}/" in field.text
+                may_run = os.path.exists(path) if compiles else is_user_file(path) and os.access(path, os.X_OK)  # noqa: PTH110
+                if is_of_any_project or may_run:
+                    yield field.word.raw
 
 
 def uncovered_words(hook: Hook, command: Command) -> tuple[str, ...]:
@@ -443,7 +451,7 @@ def bare_commands(hook: Hook, command: Command) -> Iterator[str]:
 def _bare_programs(hook: Hook, command: Command) -> Iterator[Field]:
     for one in () if UNCLEAR.search(command.line) else runs(script_of(hook, command), command.folder):
         is_name = one.field.is_known and not (one.is_script or one.is_nested or one.paths)
-        if is_name and one.field.text not in BUILTINS:
+        if is_name and one.field.text not in BUILTINS and not is_searched_elsewhere(one.argv, one.position):
             yield one.field
 
 
@@ -490,9 +498,3 @@ def _path(field: Field, one: SimpleCommand, command: Command) -> str:
     """Returns the path that the word names; "" if the shell looks it up by name, writes to it, or creates it."""
     is_name = "/" not in field.text and any(variant and variant[0] is field for variant in one.variants)
     return "" if is_name or field.word.is_output or field.word.redirect == "<<<" else _location(field, one, command)
-
-
-def _repository(folder: str) -> str:
-    """Returns the folder of the repository around this one, as git prints it; "" if there is none."""
-    around = (folder, *map(str, Path(folder).parents))
-    return next((one for one in around if os.path.exists(os.path.join(one, ".git"))), "")  # noqa: PTH110, PTH118

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -37,7 +38,8 @@ def check(
             print(json.dumps({"file": str(path), "good": False, "problem": str(error), "warnings": []}))
             return 1
         raise
-    warnings = (*configuration.warnings, *_approval_problems(configuration.hooks))
+    hooks = configuration.hooks
+    warnings = (*configuration.warnings, *_approval_problems(hooks), *_misspelt_tools(hooks))
     if as_json:
         row = {"file": str(path), "good": True, "problem": None, "warnings": warnings}
         print(json.dumps(row, ensure_ascii=False))
@@ -76,3 +78,21 @@ def _approval_problems(hooks: Sequence[Hook]) -> Iterator[str]:
                 read_bundle(hook)
         except (HooktrayError, OSError, ValueError) as error:
             yield f"{hook.source}: {error}"
+
+
+def _misspelt_tools(hooks: Sequence[Hook]) -> Iterator[str]:
+    """Yields names that are nearly those of tools, and rules of permissions, for which no hook is asked."""
+    import difflib
+
+    from tray.agents.registry import AGENTS
+    from tray.agents.tools import CANONICAL_NAMES, native_names
+
+    names = [one for agent in AGENTS for title in AGENTS[agent].tools for one in native_names(agent, title)]
+    spelled = {one.lower(): one for one in (*names, *CANONICAL_NAMES)}
+    for hook in hooks:
+        for word in () if hook.match.format else map(str.strip, re.split("[|,]", hook.match.tool)):
+            found = re.fullmatch(r"(\w+)(\(.*\*\))?", word)
+            near = difflib.get_close_matches(found[1].lower(), spelled, 1, 0.8) if found else []
+            if near and word not in (*names, *CANONICAL_NAMES):
+                hint = f"write `{spelled[near[0]]}` if you mean that one"
+                yield f"{hook.source}: tool: `{word}` is no tool of a known agent\n  {hint}"

@@ -35,9 +35,9 @@ if TYPE_CHECKING:  # few events need the splitter of shell lines
 
 # They show, compare, print or make folders; none of them runs or writes a file that it names.
 READERS = word_set(
-    "[ [[ : awk basename bat cat cd cmp comm cut diff dirname echo egrep false fgrep file grep head hexdump jq less "
-    "ls lsof man md5sum mkdir more od printf pwd readlink realpath rg sha256sum sort stat strings tail test tr tree "
-    "true type uniq wc which whereis xxd"
+    "[ [[ : awk basename bat cat cd cksum cmp comm cut diff dirname du echo egrep eza false fgrep file grep head "
+    "hexdump jq less ls lsof man md5sum mkdir more nl od printf pwd readlink realpath rg sha1sum sha256sum shasum "
+    "shellcheck sort stat strings tac tail test tr tree true type uniq wc which whereis xxd"
 )
 GIT_TEXT_COMMANDS = word_set("commit grep log show diff add blame status tag stash")  # of git
 WRITERS = word_set(
@@ -61,6 +61,9 @@ CHANGERS = word_set("awk jq uniq")  # readers with an option to write
 INTERPRETER = lazy_pattern(r"(?:ba|da|z|k)?sh$|bun$|deno$|node$|perl$|php$|pypy|python|ruby$|source$|\.$")
 CHANGING = lazy_pattern(r"-\w*i\w*(?:\..*)?|--in-place(?:=.*)?")
 MODE_CHANGERS = word_set("attr chattr chgrp chmod chown setfacl")
+# Modes that leave the owner's rights as they are.
+HARMLESS_MODE = lazy_pattern(r"[0-7]?7[0-7]{2}|[ugoa]*\+[rwxXst]+|[go]+[-=][rwxXst]*")
+FOLDER_KIND = "a folder with Hooktray's own files"
 MOVERS = word_set("chmod chown mv rm rmdir shred unlink")
 
 # Files that code may name: no blank, no quote, no bracket, and a slash or a dot somewhere.
@@ -211,7 +214,9 @@ def changed_files(
         return
     path = (word.value or word.text).removeprefix("of=")  # of dd
     kind = protected.kind(path, cwd)
-    if not kind or not _may_change(word, texts, program) or (kind == GUARD_KIND and _is_run(word, texts, program)):
+    if not kind or not _may_change(word, texts, program):
+        return
+    if kind == GUARD_KIND and (_is_run(word, texts, program) or only_grants(texts, program)):
         return
     sure = (
         word.is_output
@@ -246,6 +251,12 @@ def _is_run(word: ShellWord, texts: Sequence[str], program: str) -> bool:
     )
 
 
+def only_grants(texts: Sequence[str], program: str) -> bool:
+    """True for `chmod +x` and the like, which leave a file's text and its owner's rights."""
+    mode = next((text for text in texts[1:] if not re.match(r"-[a-z]{2,}|--", text)), "")
+    return program == "chmod" and all(HARMLESS_MODE.fullmatch(one) for one in mode.split(","))
+
+
 def _replaces_content(word: ShellWord, texts: Sequence[str], program: str) -> bool:
     """Whether the file gets a content that the line does not show: `jq … > new && mv new settings.json`."""
     if word.is_output:
@@ -261,9 +272,13 @@ def created_files(
     """What is put into a folder under a name that makes it one of ours: `cp -r x/hooktray ~/.config`."""
     if program not in COPIERS:
         return
-    *sources, into = [text for text in texts if not text.startswith("-")] or [""]
-    for name in dict.fromkeys(PurePath(one).name for one in sources[1:]):
-        if kind := protected.kind(f"{into}/{name}", cwd) if name else "":
+    plain = [text for text in texts if not text.startswith("-")] or [""]
+    given = next((after for text, after in pairwise(texts) if text in ("-t", "--target-directory")), "")
+    into = given or plain[-1]
+    for name in dict.fromkeys(PurePath(one).name for one in plain[1:] if one != into):
+        is_above = name and program != "ln" and protected.contains_protected(f"{into}/{name}", cwd)
+        kind = protected.kind(f"{into}/{name}", cwd) if name else ""
+        if kind := kind or (FOLDER_KIND if is_above else ""):
             reason = f"it may become {name}, {kind}; changing it is for a person:"
             yield ProtectionFinding(Verdict.ASK, reason, protected.absolute(f"{into}/{name}", cwd))
 
@@ -284,7 +299,7 @@ def _may_change(word: ShellWord, texts: Sequence[str], program: str) -> bool:
         return False
     if program == "rsync":
         return word.text == _last_argument(texts) or any(text.startswith("--remove-source") for text in texts)
-    if program in ("cp", "install"):
+    if program in ("cp", "install", "scp"):
         return word.text == _last_argument(texts) or "-t" in texts
     if program == "sed":
         return any(CHANGING.fullmatch(text) for text in texts[1:])

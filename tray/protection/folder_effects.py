@@ -10,7 +10,16 @@ from pathlib import PurePath
 
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Verdict
-from tray.protection.file_effects import MAX_FILES, MODE_CHANGERS, WRITERS, ProtectionFinding, deletes, refuses_root
+from tray.protection.file_effects import (
+    FOLDER_KIND,
+    MAX_FILES,
+    MODE_CHANGERS,
+    WRITERS,
+    ProtectionFinding,
+    deletes,
+    only_grants,
+    refuses_root,
+)
 from tray.protection.protected_paths import ProtectedPaths
 from tray.shell.split import COMMAND_RUNNERS, ShellWord
 from tray.text.words import word_set
@@ -27,15 +36,12 @@ BRACES = lazy_pattern(r"([^{}]*)\{([^{}]*,[^{}]*)\}([^{}]*)", re.DOTALL)
 BOUND = lazy_pattern(r"(?:^|,)(?:source|src)=([^,]*)")
 READ_ONLY = lazy_pattern(r"(?::|,)(?:ro|readonly)(?:$|,|=true)")
 RECURSIVE = lazy_pattern(r"-[A-Za-z]*R[A-Za-z]*|--recursive")
-# Modes that leave the owner's rights as they are.
-HARMLESS_MODE = lazy_pattern(r"[0-7]?7[0-7]{2}|[ugoa]*\+[rwxXst]+|[go]+[-=][rwxXst]*")
 NAME_FILTERS = word_set("-iname -ipath -iregex -iwholename -name -path -regex -wholename")  # of find
 REMOVING_CODE = lazy_pattern(
     r"(?i)\brmtree\b|\brm(?:dir)?(?:sync)?\s*\(|remove_(?:tree|dir)|rm_rf|unlink|\bremovedirs\b"
 )
 
 
-FOLDER_KIND = "a folder with Hooktray's own files"
 QUOTED_PATH = lazy_pattern(r"'[~/][^'\n]*'|\"[~/][^\"\n]*\"")
 
 
@@ -173,7 +179,4 @@ def _is_destination(word: ShellWord, texts: Sequence[str]) -> bool:
 
 
 def _takes_rights(texts: Sequence[str], program: str) -> bool:
-    if program != "chmod" or any(RECURSIVE.fullmatch(text) for text in texts):
-        return True
-    mode = next((text for text in texts[1:] if not re.match(r"-[a-z]{2,}|--", text)), "")
-    return not all(HARMLESS_MODE.fullmatch(one) for one in mode.split(","))
+    return any(RECURSIVE.fullmatch(text) for text in texts) or not only_grants(texts, program)

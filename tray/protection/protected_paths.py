@@ -367,7 +367,7 @@ class ProtectedPaths:
         places = (*self.own, *self.agent_homes.values())
         if any(place.startswith(whole) for place in places) or any(self._glob_matches(whole)):
             return True
-        below = (_below(guard, whole) for guard in self.guards)
+        below = (_below(guard, whole) or (_finds(BRACES.sub("*", whole), guard) and guard) for guard in self.guards)
         if any(rest and PACKAGE_FOLDERS.isdisjoint((PurePath(whole).name, *PurePath(rest).parts)) for rest in below):
             return True
         return _holds_hook_setting(whole)

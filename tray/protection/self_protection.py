@@ -49,7 +49,9 @@ SHELL_TOOLS = frozenset({"Bash", "PowerShell", "Monitor"})
 WRITE_TOOLS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
 READ_TOOLS = word_set("AskUserQuestion Glob Grep LS Read Skill Task TodoWrite ToolSearch WebSearch")
 PATH_KEYS = ("file_path", "notebook_path", "path")
-CODE_KEYS = frozenset({"cmd", "code", "command", "python", "script", "source"})  # arguments of tools that run code
+# Arguments of tools that run code, and those that name the folder in which it runs.
+CODE_KEYS = word_set("CommandLine cmd code command command_line python script source")
+FOLDER_KEYS = word_set("Cwd cwd dir_path directory workdir workingDirectory working_dir working_directory")
 PROGRAM_KEYS = frozenset({"cmd", "command", "executable", "program"})
 NON_TEXT_TYPES = {int, float, bool}
 RUNNING_TOOL = lazy_pattern(
@@ -136,6 +138,8 @@ class Protection:
         if name in READ_TOOLS:
             return False
         text = "\n".join(map(str, arguments(agent, tool, COMMAND))) if name in SHELL_TOOLS else _text(tool.input)
+        if name in SHELL_TOOLS and not FOLDER_KEYS.isdisjoint(tool.input):
+            text = "\n".join((text, *_folders(tool)))
         bare = text.lower()
         for quote in QUOTES:
             if quote in bare:
@@ -167,7 +171,8 @@ class Protection:
     def _findings(self, event: Event, tool: Tool) -> list[ProtectionFinding]:
         name = canonical(event.agent, tool.name)
         places = self._places(event)
-        found = list(self._check_call(name, event, tool, places))
+        folders = dict.fromkeys((event.cwd, *(places.absolute(one, event.cwd) for one in _folders(tool))))
+        found = [one for cwd in folders for one in self._check_call(name, replace(event, cwd=cwd), tool, places)]
         allowed = self.exceptions() if found else ()
         return [one for one in found if not any(_is_excepted(one, places.expand_home(word)) for word in allowed)]
 
@@ -253,6 +258,11 @@ class Protection:
         if RUNNING_TOOL.search(name) and controls_hooktray(text):
             reason = "a text that may be run speaks of switching Hooktray's guards;"
             yield ProtectionFinding(Verdict.ASK, reason, "hooktray")
+
+
+def _folders(tool: Tool) -> list[str]:
+    """The folders in which a call may ask to be run."""
+    return [one for key in FOLDER_KEYS if isinstance(one := tool.input.get(key), str) and 0 < len(one) < MAX_PATH]
 
 
 def _lines(input: Mapping[str, object]) -> Iterator[str]:

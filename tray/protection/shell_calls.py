@@ -9,6 +9,7 @@ from pathlib import PurePath
 
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Verdict
+from tray.paths import repository
 from tray.protection.evasion import (
     EXPORTERS,
     UNCLEAR_TEXT,
@@ -50,13 +51,15 @@ SHELLS = word_set(
 # What is looked through for the program that a command is about.
 PASSED_OVER = (WRAPPERS - SHELLS) | KEYWORDS | {"builtin"}
 PYTHON = lazy_pattern(r"(?:python|pypy)[\d.]*")
-INTERPRETERS = word_set("lua node perl php ruby")
+INTERPRETERS = word_set("bun deno lua node perl php ruby")
+PRINTERS = word_set("echo printf")
 # With one of these their other arguments are text.
 TEXT_ARGUMENTS = {"gh": word_set("discussion issue pr release"), "git": GIT_TEXT_COMMANDS}
 SPLITS = {"-S", "--split-string", "-vS"}  # of env: its next word is a command line
 PATCHERS = word_set("apply_patch git patch")
 SUBSTITUTION = lazy_pattern(r"\$\(|`|<\(")
 HOME_PATTERN = lazy_pattern(r"(?:(?<=[\s=:>])|^)~(?=[/\s:;&|)]|$)|\$\{HOME[:%#/?][^}]*\}")
+PRINTED_FOLDER = lazy_pattern(r"\$\((?:pwd(?: -[LP])?|git rev-parse --show-toplevel)\)|`pwd`")
 PIPED_TO_SHELL = lazy_pattern(
     r"\|&?\s*(?:\w+=[^\s|]*\s+)*(?:sudo\s+)?(?:/[^\s|]*/)?"
     r"(?:(?:ba|da|z|k|a|fi)?sh|at|batch|crontab|parallel|(?:python|pypy)[\d.]*|perl|ruby|node)\b"
@@ -80,6 +83,7 @@ def check_shell_line(line: str, cwd: str, protected: ProtectedPaths, depth: int 
         yield ProtectionFinding(Verdict.ASK, "too many shells inside each other;", "shell")
         return
     line = HOME_PATTERN.sub(lambda _: protected.home, line.replace("\\\n", ""))
+    line = PRINTED_FOLDER.sub(lambda found: repository(cwd) or cwd if "git" in found[0] else cwd, line)
     try:
         _, documents = parse(line, {})
         bare = _without_documents(documents, line)
@@ -275,10 +279,11 @@ def _check_nested(
 ) -> Iterator[ProtectionFinding]:
     """Lines and code inside a word: of `sh -c`, of `eval`, of `$(…)` in quotes, of `python -c`."""
     texts = [word.text for word in command]
+    printed = frozenset() if text_only else PRINTERS  # to a shell
     for index, word in enumerate(command):
         if SUBSTITUTION.search(word.text) and word.raw[:1] != "'":
             yield from check_shell_line(_without_substitution(word.text), cwd, protected, depth + 1)
-        elif (program in SHELLS or SPLITS & set(texts[:index])) and " " in word.text.strip():
+        elif (program in SHELLS | printed or SPLITS & set(texts[:index])) and " " in word.text.strip():
             yield from check_shell_line(word.text, cwd, protected, depth + 1)
         elif index and _is_code(texts, index, program) and not controls_hooktray(word.text):
             yield from named_files(word.text, cwd, protected)
@@ -303,7 +308,7 @@ def _is_code(texts: Sequence[str], index: int, program: str) -> bool:
     if program == "sed":  # its own commands that write, and run
         return re.search(r"(?:^|[\s;}\d$/|,#gpI])[wWe]\s", texts[index]) is not None
     known = program in INTERPRETERS or PYTHON.fullmatch(program) is not None
-    return known and re.fullmatch(r"-\w*[ceEr]", texts[index - 1]) is not None
+    return known and re.fullmatch(r"-\w*[ceEr]|eval", texts[index - 1]) is not None
 
 
 def _sets_program(texts: Sequence[str], index: int, program: str) -> bool:

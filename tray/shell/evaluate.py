@@ -371,7 +371,7 @@ class _Line:
         elif name in _DECLARATIONS:
             for word in argv[1:]:
                 if found := SETTING.fullmatch(word):
-                    keep(found[1], (found[3],))
+                    keep(found[1], UNKNOWN if "-n" in argv and name != "export" else (found[3],))  # another's name
                 if name == "export" or any(option.startswith("-") and "x" in option for option in argv[1:]):
                     scope.exported.add(word.partition("=")[0])
         elif name in ("cd", "pushd") and not is_piped:
