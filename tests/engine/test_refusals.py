@@ -170,6 +170,7 @@ REFUSED = {
     '{"decision": "block", "decision": "approve"}': "starchild",
     '{"result": {"permission": "deny", "permission": "allow"}}': "cursor",
     '{"permissionDecision": {"decision": "deny"}}': "antigravity",
+    '{"decision": "approve"}\n{"permission": "deny"}\ndone': "cursor",
     "{\u201cdecision\u201d: \u201cdeny\u201d}": "antigravity",
     '\x1b[1;39m{\n  \x1b[34;1m"decision"\x1b[0m: \x1b[0;32m"deny"\x1b[0m\n}\x1b[0m': "antigravity",
 }
@@ -207,6 +208,7 @@ NEUTRAL = (
     *("Block list loaded", "Not blocked", "cancelled: false", "Stopped watching", "0", "false", "null", "no match"),
     *('{"systemMessage": "blocked: 0", "blocked": false}', '{"systemMessage": "x", "exitCode": 0}'),
     *('{"context": "Blocked: the server, see the log"}', '{"systemMessage": "x", "denied": []}'),
+    *('{"systemMessage": "Blocked: rm, yesterday"}', '{"decision": "approve", "reason": "Blocked: rm, until today"}'),
     *('{"decision": "approve", "reason": "Blocked: nothing"}', '{"systemMessage": "x", "is_safe": true}'),
 )
 # What hooks of an end of a turn print of their event.
@@ -357,8 +359,28 @@ def test_a_refusal_that_the_event_has_word_for_word_is_a_failure_and_not_dropped
 
 
 def test_an_end_of_everything_in_another_format_makes_no_agent_go_on() -> None:
-    assert printed("cursor", '{"continue": false}', event=EVENTS["stop"]).verdict is Verdict.ABSTAIN
+    assert printed("cursor", '{"continue": false}', event=EVENTS["stop"]) == HookOutput()
     assert printed("cursor", '{"continue": false}').verdict is Verdict.DENY
+
+
+def test_a_question_beside_other_text_is_asked_under_failure_block_too() -> None:
+    parsed = printed("starchild", '{"permissionDecision": "ask"}\ndone', failure=Failure.BLOCK)
+
+    assert (parsed.verdict, parsed.problem) == (Verdict.ASK, "")
+
+
+def test_a_reason_without_a_decision_is_a_failure_where_the_decision_is_null() -> None:
+    said = '{"permissionDecision": null, "permissionDecisionReason": "no"}'
+
+    assert printed("gemini-cli", said).problem == "output has a reason and no decision"
+
+
+def test_a_text_of_ten_lines_is_read_whole_and_a_longer_one_at_its_ends() -> None:
+    refusal, lines = "BLOCKED: no force push", ["checked"] * 4
+
+    assert printed("starchild", "\n".join([*lines, refusal, *lines, "done"])).problem
+    assert not printed("starchild", "\n".join([*lines, refusal, *lines, "done", "done"])).problem
+    assert printed("starchild", "\n".join([*lines, *lines, *lines, refusal])).problem
 
 
 def test_an_output_of_megabytes_is_looked_at_at_both_ends() -> None:
@@ -420,6 +442,15 @@ def test_a_hook_of_an_agents_own_file_keeps_its_agents_way_and_the_dropped_refus
     assert parsed.warning == (
         f"the call goes on, because {agent} does not read its answer: read as a refusal in the format of {format}"
     )
+
+
+@every("word", ["ask", "deny"])
+def test_what_an_agent_reads_in_its_own_format_is_not_reported_as_dropped(word: str) -> None:
+    said = {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": word}}
+
+    parsed = parse_output(BASH, hook("claude-code", source="claude-code"), ran(0, json.dumps(said)))
+
+    assert (parsed.verdict.word, parsed.warning) == (word, "")
 
 
 def test_a_near_miss_of_a_hook_of_an_agents_own_file_is_reported_too() -> None:
