@@ -163,6 +163,15 @@ def test_the_run_is_marked_as_a_test_for_the_hook_and_in_the_journal(bench: Benc
     assert not Path(folder).exists()
 
 
+def test_a_hook_that_changed_since_it_was_approved_is_not_tried(bench: Bench) -> None:
+    one = bench.house.hook("guard", on="tool_before", script='touch "$HOOK_SOURCE_DIR/ran"; exit 7')
+
+    bench.trials.approved(replace(one, digest="of another version"), lambda: None)
+
+    assert bench.trials.describe(one.key, 0) == ""
+    assert not (bench.house.paths.config.parent / "ran").exists()
+
+
 def test_a_second_approval_that_works_ends_what_was_shown_of_the_first(bench: Bench) -> None:
     bench.house.hook("guard", on="tool_before", script="exit 7", approved=False)
     bench.approve("guard")

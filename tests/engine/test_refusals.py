@@ -360,6 +360,7 @@ def test_a_refusal_that_the_event_has_word_for_word_is_a_failure_and_not_dropped
 
 def test_an_end_of_everything_in_another_format_makes_no_agent_go_on() -> None:
     assert printed("cursor", '{"continue": false}', event=EVENTS["stop"]) == HookOutput()
+    assert printed("shelley", '{"systemMessage": "x", "continue": false}', event=EVENTS["stop"]).problem == ""
     assert printed("cursor", '{"continue": false}').verdict is Verdict.DENY
 
 
