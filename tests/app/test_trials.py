@@ -16,6 +16,7 @@ from app.alert_bench import AlertBench
 from desk import wait
 from house import House
 
+from tray.agents.protocol import spec
 from tray.app.checks.samples import sample_event
 from tray.app.trials import NOT_TRIED, TrialFailure, TrialResult, Trials, run_trial
 from tray.approvals.controls import Undo
@@ -162,6 +163,15 @@ def test_the_run_is_marked_as_a_test_for_the_hook_and_in_the_journal(bench: Benc
     assert not Path(folder).exists()
 
 
+def test_a_hook_that_changed_since_it_was_approved_is_not_tried(bench: Bench) -> None:
+    one = bench.house.hook("guard", on="tool_before", script='touch "$HOOK_SOURCE_DIR/ran"; exit 7')
+
+    bench.trials.approved(replace(one, digest="of another version"), lambda: None)
+
+    assert bench.trials.describe(one.key, 0) == ""
+    assert not (bench.house.paths.config.parent / "ran").exists()
+
+
 def test_a_second_approval_that_works_ends_what_was_shown_of_the_first(bench: Bench) -> None:
     bench.house.hook("guard", on="tool_before", script="exit 7", approved=False)
     bench.approve("guard")
@@ -230,6 +240,34 @@ def test_a_condition_of_claudes_format_is_met_too(house: House, tmp_path: Path) 
     assert event.tool.input["command"] == "git push"
 
 
+@pytest.mark.parametrize(
+    ("agent", "native", "matcher", "found"),
+    [
+        ("claude-code", "SessionStart", "compact|clear", "compact"),
+        ("claude-code", "PreCompact", "auto", "auto"),
+        ("claude-code", "Notification", "idle_prompt", "idle_prompt"),
+        ("claude-code", "SessionEnd", "logout", "logout"),
+        ("claude-code", "SubagentStop", "Explore", "Explore"),
+        ("claude-code", "PreToolUse", "Grep", "Grep"),
+        ("cursor", "subagentStart", "explore", "explore"),
+        ("gemini-cli", "SessionStart", "resume", "resume"),
+    ],
+)
+def test_the_test_event_has_the_word_that_a_matcher_of_an_agents_own_file_lists(
+    house: House, tmp_path: Path, agent: str, native: str, matcher: str, found: str
+) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    (approved,) = house.stores.ledger.in_order()
+    match = Match(event=spec(agent, native).kind.value, format=agent, native=native, tool=matcher)
+
+    event = sample_event(
+        replace(approved, hook=replace(approved.hook, match=match)), environment={}, cwd=str(tmp_path)
+    )
+
+    assert event is not None
+    assert found in event.payload.values()
+
+
 def told(bench: Bench, name: str = "guard") -> str:
     """What the person who approves it reads about its test run."""
     bench.approve(name)
@@ -254,6 +292,11 @@ BROKEN_PROGRAMS = {  # each ends with 2, and so refuses every call
     "syntax of sh": ("#!/bin/sh\nif [ 1 ; then\n", "yntax error"),
     "a file that is not there": ("#!/bin/sh\ncat >/dev/null\ngrep -q x ./missing-rules\n", "missing-rules"),
     "a script that is not there": (f"#!/bin/sh\n{sys.executable} missing.py\n", "missing.py"),
+    "arithmetic": (
+        "#!/bin/sh\ncat >/dev/null\nexpr 1 +\n",
+        "expr: syntax error",
+    ),
+    "a program that crashes": (f"#!/bin/sh\n{sys.executable} -c 1/0 || exit 2\n", "Traceback"),
     "arguments": (f"#!{sys.executable}\n{ARGUMENTS}", "arguments are required: --rules"),
 }
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tray.engine.merge import failed, make_outcome, merge
@@ -91,3 +93,19 @@ def test_a_failed_hook_that_shall_block_denies_and_says_why() -> None:
     assert outcome.status is Status.TIMED_OUT
     assert outcome.output.verdict is Verdict.DENY
     assert merge([outcome]).reason == "guard (Hooktray): it failed: timed out after 2 s"
+
+
+@pytest.mark.parametrize(
+    ("kind", "answered", "verdict"),
+    [
+        (EventKind.TOOL_BEFORE, False, Verdict.ASK),
+        (EventKind.TOOL_BEFORE, True, Verdict.ABSTAIN),
+        (EventKind.TURN_END, False, Verdict.ABSTAIN),
+    ],
+)
+def test_a_failure_without_a_policy_asks_only_where_a_call_waits(
+    kind: EventKind, answered: bool, verdict: Verdict
+) -> None:
+    outcome = failed(replace(CALL, kind=kind, answered=answered), hook(failure=Failure.ALLOW), "exit 1")
+
+    assert (outcome.output.verdict, outcome.let_through) == (verdict, False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -247,3 +248,14 @@ def test_a_guard_that_only_prints_text_refuses_under_failure_block_and_the_reaso
     if keys:
         assert 'it failed: it printed "Checking..." and no answer' in house.last.reason
         assert "print one JSON object, or nothing" in house.last.reason
+
+
+@every("printed_too", ['{"decision": "block"}', "no force push", ""])
+def test_a_python_that_finds_no_script_has_failed_unless_the_hook_printed_something(printed_too: str) -> None:
+    guard = replace(hook("claude-code"), action=Command(line="python3 guard.py", folder="/c"))
+    error = "python3: can't open file 'guard.py': [Errno 2] No such file or directory"
+
+    parsed = parse_output(event("claude-code"), guard, ran(2, printed_too, error))
+
+    assert parsed.verdict is (Verdict.DENY if printed_too else ABSTAIN)
+    assert parsed.problem == ("" if printed_too else error)

@@ -165,6 +165,14 @@ REFUSED = {
     '{"decision"="block"}': "starchild",
     "decision: deny\n": "antigravity",
     "permissionDecision=deny": "starchild",
+    "decision: block\nreason: no force push\n": "starchild",
+    "hookSpecificOutput:\n  hookEventName: PreToolUse\n  permissionDecision: deny\n": "starchild",
+    '{"decision": "block", "decision": "approve"}': "starchild",
+    '{"result": {"permission": "deny", "permission": "allow"}}': "cursor",
+    '{"permissionDecision": {"decision": "deny"}}': "antigravity",
+    '{"decision": "approve"}\n{"permission": "deny"}\ndone': "cursor",
+    "{\u201cdecision\u201d: \u201cdeny\u201d}": "antigravity",
+    '\x1b[1;39m{\n  \x1b[34;1m"decision"\x1b[0m: \x1b[0;32m"deny"\x1b[0m\n}\x1b[0m': "antigravity",
 }
 FAILED = (
     *('{"approve": false}', '{"blocked": true}', '{"decison":"block"}', '{"action":"block"}', '{"block":true}'),
@@ -173,6 +181,21 @@ FAILED = (
     *('{"reason": "no"}', '{"decision": 1}', '{"foo": 1}', '{"status": "refused", "systemMessage": "no"}'),
     *("BLOCKED", "denied\n", "Refused."),
     *('Checking...\n{"decison":"block"}', '{"systemMessage": "no", "decison": "block"}'),
+    *("BLOCKED: rm -rf deletes the build", "DENY: force push", "Denied - outside of the project", "[BLOCKED] rm -rf"),
+    *(
+        "\u274c Blocked: rm",
+        "\x1b[31mBLOCKED:\x1b[0m rm",
+        "**Not allowed:** rm",
+        "[guard] deny: rm",
+        "guard.sh: denied: curl",
+    ),
+    *("Command blocked by policy", "This command is blocked.", "Permission denied", "Refusing to run rm -rf /"),
+    *("Checking...\nBLOCKED: rm\n", "BLOCKED\nrm deletes the build\n", '"DENY: no force push"', '["deny", "no rm"]'),
+    *("allow: false", "approved: no\nreason: dangerous", "Checking...\ndecision: deny", "No", "Aborted"),
+    *('{"message": "Blocked: rm"}', '{"response": "deny"}', '{"exit_code": 2, "reason": "no"}'),
+    *('{"reason": "no rm", "is_safe": false}', '{"systemMessage": "x", "shouldBlock": true}'),
+    *('{"systemMessage": "x", "error": "Blocked by policy"}', '{"systemMessage": "x", "result": ["deny"]}'),
+    *('{"systemMessage": "x", "permission": false}', '{"systemMessage": "x", "action": "abort"}'),
 )
 NEUTRAL = (
     *("{}", '{"continue": true}', '{"suppressOutput": true}', '{"systemMessage": "checked"}', '{"ok": true}'),
@@ -180,7 +203,16 @@ NEUTRAL = (
     *('{"context": "a hook that prints {\\"decision\\": \\"block\\"} refuses"}', '{"decision": ""}'),
     *("INFO 3 rules, decision: deny by default", "blocked 0 of 3 calls", '{"level":"info","msg":"not blocked"}\n{}'),
     *('[1, {"a": 2}]', "{{{{{", '{"tool_input": {"decision": "deny"}}'),
+    *("blocked: 0", "Blocked: none", "denied: 0, allowed: 3", "blocked: 2 of 9", "deny rules: 4 loaded", "deny = []"),
+    *("default: deny", "mode: block\nlevel: 3", "policy=deny", "denied by default: 3 rules", "stop: nothing to do"),
+    *("Block list loaded", "Not blocked", "cancelled: false", "Stopped watching", "0", "false", "null", "no match"),
+    *('{"systemMessage": "blocked: 0", "blocked": false}', '{"systemMessage": "x", "exitCode": 0}'),
+    *('{"context": "Blocked: the server, see the log"}', '{"systemMessage": "x", "denied": []}'),
+    *('{"systemMessage": "Blocked: rm, yesterday"}', '{"decision": "approve", "reason": "Blocked: rm, until today"}'),
+    *('{"decision": "approve", "reason": "Blocked: nothing"}', '{"systemMessage": "x", "is_safe": true}'),
 )
+# What hooks of an end of a turn print of their event.
+NAMES_OF_STOPS = ("Stop", "Stop\n", "Stop: session 12 has ended", '{"systemMessage": "x", "event": "Stop"}')
 
 
 @every("failure", Failure)
@@ -196,8 +228,55 @@ def test_a_refusal_in_other_words_says_whose_they_are(output: str, format: str, 
 def test_a_near_miss_is_a_failure_whatever_the_policy(output: str, failure: Failure) -> None:
     parsed = printed("starchild", output, failure=failure)
 
-    assert parsed.problem.startswith(("output has ", "output is a word")), parsed
+    assert parsed.problem.startswith(("output has ", "output reads as a refusal")), parsed
     assert (parsed.verdict, parsed.rewrite, parsed.context) == (Verdict.ABSTAIN, None, "")
+
+
+@every("output", NAMES_OF_STOPS)
+def test_the_name_of_the_event_refuses_no_end(output: str) -> None:
+    assert printed("starchild", output, event=EVENTS["stop"]).problem == ""
+    assert printed("starchild", output).problem
+
+
+@every("dialect", FORMATS)
+def test_a_sentence_that_refuses_is_a_failure_in_each_format(dialect: str) -> None:
+    parsed = printed(dialect, "BLOCKED: no force push")
+
+    assert (parsed.verdict, parsed.notes) == (Verdict.ABSTAIN, ())
+    assert parsed.problem.startswith(
+        (f"output reads as a refusal that {dialect} does not know: ", "output is not JSON")
+    )
+
+
+def test_a_text_that_the_format_takes_as_context_is_no_failure() -> None:
+    event = parse(
+        request_for("claude-code", "UserPromptSubmit", AGENTS["claude-code"].protocol.sample("UserPromptSubmit"))
+    )
+
+    assert printed("claude-code", "Blocked: the deploy, see #7", event=event).context == "Blocked: the deploy, see #7"
+
+
+ON_STDERR = {
+    '{"decision": "block"}': True,
+    '{\n  "hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny"}\n}': True,
+    '{"decision": "block", "rule": 7, "mode": "audit"}': False,
+    '{"decision": "approve"}': False,
+    '{"level": "info", "msg": "deny rules loaded"}': False,
+    '{"decision": "block"}\n{"decision": "block"}': False,
+    "BLOCKED: no force push": False,
+    "": False,
+}
+
+
+@every(("written", "refuses"), ON_STDERR.items())
+def test_a_refusal_on_stderr_at_exit_0_is_a_failure_and_a_log_is_not(written: str, refuses: bool) -> None:
+    result = ran(0, "", written)
+    own = parse_output(BASH, hook("starchild"), result)
+    other = parse_output(BASH, hook("claude-code", source="claude-code"), result)
+
+    assert (bool(own.problem), own.verdict) == (refuses, Verdict.ABSTAIN)
+    assert (bool(other.warning), other.problem) == (refuses, "")
+    assert not parse_output(BASH, hook("starchild"), ran(0, "{}", written)).problem, "it has answered"
 
 
 def near_misses(key: str) -> set[str]:
@@ -280,8 +359,29 @@ def test_a_refusal_that_the_event_has_word_for_word_is_a_failure_and_not_dropped
 
 
 def test_an_end_of_everything_in_another_format_makes_no_agent_go_on() -> None:
-    assert printed("cursor", '{"continue": false}', event=EVENTS["stop"]).verdict is Verdict.ABSTAIN
+    assert printed("cursor", '{"continue": false}', event=EVENTS["stop"]) == HookOutput()
+    assert printed("shelley", '{"systemMessage": "x", "continue": false}', event=EVENTS["stop"]).problem == ""
     assert printed("cursor", '{"continue": false}').verdict is Verdict.DENY
+
+
+def test_a_question_beside_other_text_is_asked_under_failure_block_too() -> None:
+    parsed = printed("starchild", '{"permissionDecision": "ask"}\ndone', failure=Failure.BLOCK)
+
+    assert (parsed.verdict, parsed.problem) == (Verdict.ASK, "")
+
+
+def test_a_reason_without_a_decision_is_a_failure_where_the_decision_is_null() -> None:
+    said = '{"permissionDecision": null, "permissionDecisionReason": "no"}'
+
+    assert printed("gemini-cli", said).problem == "output has a reason and no decision"
+
+
+def test_a_text_of_ten_lines_is_read_whole_and_a_longer_one_at_its_ends() -> None:
+    refusal, lines = "BLOCKED: no force push", ["checked"] * 4
+
+    assert printed("starchild", "\n".join([*lines, refusal, *lines, "done"])).problem
+    assert not printed("starchild", "\n".join([*lines, refusal, *lines, "done", "done"])).problem
+    assert printed("starchild", "\n".join([*lines, *lines, *lines, refusal])).problem
 
 
 def test_an_output_of_megabytes_is_looked_at_at_both_ends() -> None:
@@ -327,6 +427,7 @@ SOURCES = [
     ("claude-code", '{"result": {"decision": "block"}}', "claude-code"),
     ("cursor", '{"decision": "block"}', "claude-code"),
     ("starchild", '{"permission": "deny"}', "cursor"),
+    ("cursor", '{"permission": "deny", "permission": "allow"}', "cursor"),
 ]
 
 
@@ -342,6 +443,15 @@ def test_a_hook_of_an_agents_own_file_keeps_its_agents_way_and_the_dropped_refus
     assert parsed.warning == (
         f"the call goes on, because {agent} does not read its answer: read as a refusal in the format of {format}"
     )
+
+
+@every("word", ["ask", "deny"])
+def test_what_an_agent_reads_in_its_own_format_is_not_reported_as_dropped(word: str) -> None:
+    said = {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": word}}
+
+    parsed = parse_output(BASH, hook("claude-code", source="claude-code"), ran(0, json.dumps(said)))
+
+    assert (parsed.verdict.word, parsed.warning) == (word, "")
 
 
 def test_a_near_miss_of_a_hook_of_an_agents_own_file_is_reported_too() -> None:

@@ -212,6 +212,18 @@ def test_a_prompt_begins_the_count_anew(house: House, event: str) -> None:
     assert claude(house, "Stop").stdout
 
 
+def test_a_session_that_starts_again_after_its_compaction_goes_on_with_the_count(house: House) -> None:
+    house.hook("more", on="turn_end", script=DENY)
+
+    assert all(claude(house, "Stop").stdout for _ in range(8))
+    claude(house, "SessionStart", source="compact")
+
+    assert not claude(house, "Stop").stdout
+    assert all(claude(house, "Stop").stdout for _ in range(8))
+    claude(house, "SessionStart", source="resume")
+    assert claude(house, "Stop").stdout
+
+
 def test_a_refusals_reason_that_an_agent_reports_as_a_prompt_begins_no_turn(house: House) -> None:
     house.hook("never", on="turn_end", type="rule", decision="deny", reason="go on")
     common = COMMON | {"timestamp": "2026-01-01T00:00:00Z"}

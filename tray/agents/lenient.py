@@ -95,9 +95,9 @@ def loads(output: str, *, python: bool = False) -> Any:
 
 
 def first_value(output: str, start: int) -> tuple[Any, int]:
-    """Returns the JSON value that begins at `start`, and its end."""
+    """Returns the JSON value that begins at `start`, and its end. Of a key written twice it has all the values."""
     try:
-        return _PYTHON.raw_decode(output, start)
+        return _REPEATED.raw_decode(output, start)
     except RecursionError:
         raise TooDeepError(wire.TOO_DEEP) from None
 
@@ -110,5 +110,16 @@ def _int(digits: str) -> float:
     return int(digits) if len(digits) <= wire.DIGIT_LIMIT else _float(digits)
 
 
+def _with_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Returns the object; the values that a later one of the same key replaces are objects under the key ""."""
+    fields = dict(pairs)
+    if len(fields) == len(pairs):
+        return fields
+    return {**fields, "": [{key: value} for key, value in pairs if value is not fields[key]]}
+
+
 _PLAIN = json.JSONDecoder(parse_constant=wire.reject_constant, parse_float=_float, parse_int=_int)
 _PYTHON = json.JSONDecoder(parse_constant=CONSTANTS.__getitem__, parse_float=_float, parse_int=_int)
+_REPEATED = json.JSONDecoder(
+    parse_constant=CONSTANTS.__getitem__, parse_float=_float, parse_int=_int, object_pairs_hook=_with_repeated
+)

@@ -19,6 +19,7 @@ from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import HookOutput, Verdict
 from tray.model.event import STOP_KINDS, Event
 from tray.text import printable
+from tray.text.redaction import ESCAPES
 from tray.text.words import word_set
 
 if TYPE_CHECKING:
@@ -31,19 +32,35 @@ FAULTY_LIMIT = 200  # objects with faults that are looked at
 FAULTY_LENGTH = 4 * LIMIT  # characters of all of them in which their ends are looked for
 MIDDLE_LIMIT = 64  # words between the ends of a long output that are looked at
 BROKEN_LIMIT = 4096  # characters of an object that is not JSON
-WORD_LIMIT = 40  # characters of an output that is one word, or a name and one
+WORD_LIMIT = 40  # characters of an output that is one word
+LINE_LENGTH = 200  # characters of a line that are looked at
+LINE_LIMIT = 10  # lines of a text without objects; of a longer one only the first and the last are looked at
 QUOTED = 60  # characters of a key that a problem quotes
 NEAR = 2  # edits at most between a misspelt key and the key that was meant
 SHORTEST = 5  # characters at least of a key that may be misspelt
 # Output of scripts that were written for another format; it asks for nothing.
 NEUTRAL = word_set("continue ok suppressOutput systemMessage")
 # Words that no format has but people write. A hook that prints them has failed.
-REFUSING = word_set("block blocked cancelled denied deny disallow disallowed forbid forbidden reject rejected refuse "
-                    "refused stop veto")  # fmt: skip
-PERMITTING = word_set("accept accepted allow allowed approve approved ok permit permitted proceed safe")
+REFUSING = word_set("abort aborted block blocked cancelled denied deny disallow disallowed forbid forbidden prevent "
+                    "prevented reject rejected refuse refused stop veto")  # fmt: skip
+NAMES = word_set("action answer outcome response result status verdict")  # of a verdict, in a text without objects
+PERMITTING = word_set("accept accepted allow allowed approve approved continue ok permit permitted proceed safe")
+EXIT_KEYS = word_set("exit exitcode exitstatus returncode")
 TRUE, FALSE = word_set("1 true yes"), word_set("0 false no")
+# "BLOCKED: no force push", "[guard] deny: rm", "Command blocked by policy"; not "blocked: 0", "deny rules: 4 loaded".
+REFUSAL_LINE = lazy_pattern(
+    rf"""[\W_]*+(?:[\w.:/ -]{{1,40}}\][\W_]*+|(?P<name>[\w./-]{{1,40}}:[\W_]++))?
+        (?:(?:this\ |the\ )?(?:access|action|call|command|operation|permission|request|tool(?:\ call|\ use)?)
+            \ (?:is\ |was\ |has\ been\ )?)?
+        (?P<word>{"|".join(sorted(REFUSING))}|refusing|not\ (?:allowed|approved|permitted))
+        (?:(?P<end>[^\w=]*$)|"\s*,|\ (?:by|because|due\ to|to)\b(?!\ default)|[\W_]*?(?:[:!\])*\u2014\u2013]|\s-+\s)
+            [\W_]*(?!(?:0|none|nothing)\b|(?:\d+|no|false|off|null)[\W_]*(?:$|of\b|\d))\w)""",
+    re.I | re.X,
+)
+HELPING_WORD = lazy_pattern(r"^(?:is|was|should|must|can|be)(?=_|-|[A-Z])")  # before a word: `is_safe`, `shouldBlock`
+CURLY_QUOTES = str.maketrans(dict.fromkeys("\u201c\u201d\u201e", '"') | dict.fromkeys("\u2018\u2019", "'"))
 REFUSING_VALUE = lazy_pattern(rf"""["'](?:{"|".join(sorted(REFUSING))}|ask|cancel|force_ask)["']""", re.I)
-WORD_PAIR = lazy_pattern(r"""["']?(\w+)["']?\s*[:=]\s*(["']?\w+["']?)""")
+PAIR_LINE = lazy_pattern(r"""["']?([\w-]+)["']?\s*[:=]\s*(.*)""")
 NO_LETTERS = lazy_pattern(r"[\W_]+")
 STRUCTURE = lazy_pattern(r'"(?:\\.|[^"\\])*"|[{}\[\]]', re.DOTALL)
 # Common errors in JSON: comments, and a comma before the end.
@@ -51,7 +68,7 @@ FAULTS = lazy_pattern(
     r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|,(?=\s*(?:(?://[^\n]*|/\*.*?\*/)\s*)*[}\]])', re.DOTALL
 )
 PAIR = lazy_pattern(r"""[{,\n]\s*(["']?)([A-Za-z_]\w*)\1\s*[:=]\s*(["']?)(\w+)\3(?=\s*(?:[,;}\n]|$))""")
-START = lazy_pattern(r"""\{(?=\s*["'\w}/])""")
+START = lazy_pattern(r"""\{(?=\s*["'\u201c\u201d\w}/])""")
 FIRST_KEY = lazy_pattern(r"""\{\s*["']?([A-Za-z_]\w*)["']?\s*[:=]""")
 BROKEN_REASON = lazy_pattern(r"""["']?\w*(?:reason|message)["']?\s*:\s*"(.*?)"\s*(?:\}|,\s*["'\n]|$)""", re.I | re.S)
 
@@ -94,26 +111,28 @@ class EventCopy:
         )
 
 
-def find(event: Event, agent: Agent, stdout: bytes) -> HookOutput | None:
-    """Returns the refusal or question in the output of a hook of this format, or the problem of a near miss."""
-    text = lenient.text(stdout.replace(b"\0", b""), lenient.PYTHON)  # UTF-16 has NUL bytes
-    if "{" not in text and len(text) > WORD_LIMIT:
-        return None
+def find(event: Event, agent: Agent, stdout: bytes, *, is_unused: bool = False) -> HookOutput | None:
+    """Returns the refusal or question in the output of a hook of this format, or the problem of a near miss.
+
+    `is_unused` is True if the format reads nothing in it. Texts such as messages are looked at only then.
+    """
+    text = lenient.text(stdout.replace(b"\0", b""))  # UTF-16 has NUL bytes
+    text = ESCAPES.sub("", text).strip(lenient.PYTHON)  # colours, as `jq -C` prints them
     if text.startswith('"') and lenient.is_value(text):
         text = str(lenient.loads(text, python=True))
     if _is_plain(agent, text):
         return None
     if "{" not in text:
-        return _plain_word(event, agent, text)
+        return _plain_text(event, agent, text, is_unused)
     objects = [one for part in _parts(text) for one in _objects(part)]
     refusals = [(one, found) for one in objects if (found := _refusal_in(event, agent, one.fields)) is not None]
     if refusals and (output := _own_refusal(event, agent, refusals, text)):
         return output
     for one in objects:
-        if _near_miss(agent, one.fields, None):  # usually there is none, and the event is not read
+        if _near_miss(event, agent, one.fields, None, is_unused):  # usually there is none, and the event is not read
             copy = _event_copy(event, agent)
             is_copy = one.text in copy.texts or copy.covers(one.text, text)
-            if not is_copy and (problem := _near_miss(agent, one.fields, copy)):
+            if not is_copy and (problem := _near_miss(event, agent, one.fields, copy, is_unused)):
                 return HookOutput(problem=problem)
     return None
 
@@ -130,15 +149,16 @@ def unknown_keys(event: Event, agent: Agent, stdout: bytes) -> str:
     copy = _event_copy(event, agent)
     if copy.has(fields) or copy.without(fields) is not fields:
         return ""
-    return f"output has no key that its format, {agent.id}, knows: {_quoted(', '.join(map(str, fields)))}"
+    return f"output has no key that its format, {agent.id}, knows: {printable(', '.join(map(str, fields)), QUOTED)}"
 
 
 def _is_plain(agent: Agent, text: str) -> bool:
     """True for an object of known keys and words, for which no other format's module has to be loaded."""
     try:
-        return _has_known_words(agent, lenient.loads(text, python=True))
+        fields, end = lenient.first_value(text, 0)
     except ValueError:
         return False
+    return end == len(text) and _has_known_words(agent, fields)
 
 
 def _has_known_words(agent: Agent, fields: object) -> bool:
@@ -153,21 +173,36 @@ def _has_known_words(agent: Agent, fields: object) -> bool:
             )
         elif key in lenient.NESTED_KEYS:
             is_known = _has_known_words(agent, value)
-        else:  # a single word may be another format's verdict
-            is_known = key == "hookEventName" or not (isinstance(value, str) and len(value.split()) == 1)
+        elif isinstance(value, str):  # a single word may be another format's verdict
+            is_word = len(value.split()) == 1 or REFUSAL_LINE.match(value[:LINE_LENGTH])
+            is_known = key == "hookEventName" or not is_word
+        else:
+            is_known = not _fold(key).endswith(("decision", "permission"))
         if not is_known or key not in known | agent.answers.verdicts.keys():
             return False
     return not fields or not all(key == "hookEventName" or _fold(key).endswith("reason") for key in fields)
 
 
-def _plain_word(event: Event, agent: Agent, text: str) -> HookOutput | None:
-    """What an output of one word, or of one name and its word, means."""
-    key, word = found.groups() if (found := WORD_PAIR.fullmatch(text)) else ("decision", text)
-    if words := _formats(agent, key, word):
-        return _refusal(event, agent, words, "")
-    if found is None and _word(text) in REFUSING:
-        return HookOutput(problem=f"output is a word that its format, {agent.id}, does not know: {_quoted(text)}")
-    return None
+def _plain_text(event: Event, agent: Agent, text: str, is_unused: bool) -> HookOutput | None:
+    """Returns what a text without an object means: one word, names and their words as in YAML, or a sentence."""
+    lines = [line.strip() for line in text.splitlines() if line.strip(" \t-")]
+    if len(lines) > LINE_LIMIT:
+        lines = [lines[0], lines[-1]]
+    pairs = [found.groups() for line in lines if (found := PAIR_LINE.fullmatch(line))]
+    answers = [("decision", text)] if len(text) <= WORD_LIMIT and not pairs else pairs
+    reason = next((word for key, word in pairs if _fold(key).endswith("reason")), "")
+    refusals = [words for key, word in answers if (words := _formats(agent, key, word))]
+    if refusals and len(pairs) in (0, len(lines)):
+        return _refusal(event, agent, refusals[0], reason)
+    is_refusal = bool(refusals) or any(
+        _fold(key) in NAMES | PERMITTING | REFUSING | _verdict_keys() and _means_refusal(event, key, word)
+        for key, word in pairs
+    )
+    if is_unused or " " not in text:
+        is_refusal |= _word(text) == "no" or any(_is_refusal(event, line) for line in lines)
+    if not is_refusal:
+        return None
+    return HookOutput(problem=f"output reads as a refusal that {agent.id} does not know: {printable(text, QUOTED)}")
 
 
 # ---- refusals ----
@@ -224,7 +259,8 @@ def _levels(
         yield own, own_reason
         known = agent.answers.keys or frozenset()
         for key, each in own.items():
-            if isinstance(each, dict | list) and (key not in known or key in lenient.NESTED_KEYS):
+            is_answer = key not in known or key in lenient.NESTED_KEYS or _fold(key) in _verdict_keys()
+            if isinstance(each, dict | list) and is_answer:
                 waiting.append((each, own_reason))
 
 
@@ -265,7 +301,7 @@ def _reason(fields: Mapping[str, Any]) -> str:
 # ---- near misses ----
 
 
-def _near_miss(agent: Agent, fields: Mapping[str, Any], copy: EventCopy | None) -> str:
+def _near_miss(event: Event, agent: Agent, fields: Mapping[str, Any], copy: EventCopy | None, is_unused: bool) -> str:
     """Returns why an object that does not refuse may be meant as a refusal; "" if it cannot be."""
     known = agent.answers.keys
     if known is None:
@@ -276,16 +312,18 @@ def _near_miss(agent: Agent, fields: Mapping[str, Any], copy: EventCopy | None) 
     unknown = [str(key) for each in answers for key in each if key not in _answer_keys()]
     key, meant = next(((key, meant) for key in unknown for meant in known if _is_near(key, meant)), ("", ""))
     if key:
-        return f"output has a key that its format, {agent.id}, does not know: {_quoted(key)}, for {meant}?"
+        return f"output has a key that its format, {agent.id}, does not know: {printable(key, QUOTED)}, for {meant}?"
     for each, _ in _levels(agent, fields, "", copy):
         for key, value in each.items():
             if key in agent.answers.verdicts and not _is_word(agent, key, value):
                 return f"output has {wire.with_article(key)} that means nothing in its format, {agent.id}"
-            if key in known or key in agent.answers.verdicts:
+            is_text = is_unused and key not in NEUTRAL and agent.answers.verdicts.keys().isdisjoint(each)
+            if key in agent.answers.verdicts or (key in known and not is_text and _fold(key) not in _verdict_keys()):
                 continue
-            if _means_refusal(key, value):
-                return f"output has a key that its format, {agent.id}, does not know: {_quoted(key)}"
-    names = {str(key) for each in answers for key in each} - {"hookSpecificOutput", "hookEventName"}
+            if _means_refusal(event, key, value):
+                return f"output has a key that its format, {agent.id}, does not know: {printable(key, QUOTED)}"
+    names = {str(key) for each in answers for key, value in each.items() if value is not None}
+    names -= {"hookSpecificOutput", "hookEventName"}
     is_reason = all(_fold(name).endswith("reason") for name in names) and any(map(_reason, answers))
     return "output has a reason and no decision" if is_reason else ""
 
@@ -298,9 +336,31 @@ def _is_word(agent: Agent, key: str, value: object) -> bool:
     return any(_word(value) == _word(word) for words in (agent.answers.verdicts[key], *formats) for word in words)
 
 
-def _means_refusal(key: str, value: object) -> bool:
-    word, name = _word(value), _fold(key)
-    return word in REFUSING or (name in PERMITTING and word in FALSE) or (name in REFUSING and word in TRUE)
+def _means_refusal(event: Event, key: str, value: object) -> bool:
+    if isinstance(value, list):
+        return any(isinstance(each, str) and _means_refusal(event, key, each) for each in value)
+    word, name = _word(value), _fold(HELPING_WORD.sub("", key))
+    if name == "continue" and event.kind in STOP_KINDS:
+        return False
+    if (name in PERMITTING or name in _verdict_keys()) and word in FALSE:
+        return True
+    if (name in REFUSING and word in TRUE) or (name in EXIT_KEYS and str(value) == "2"):
+        return True
+    return isinstance(value, str) and _is_refusal(event, value)
+
+
+def _is_refusal(event: Event, text: str | None) -> bool:
+    """True if a person reads a refusal in this word or line, which is not the name of an event such as `Stop`."""
+    found = REFUSAL_LINE.match(text[:LINE_LENGTH]) if text else None
+    word = found["word"].lower() if found else ""
+    is_setting = found and found["name"] and found["end"] is not None and word in REFUSING  # `default: deny`
+    return bool(word) and not is_setting and (word != "stop" or event.kind not in STOP_KINDS)
+
+
+@cache
+def _verdict_keys() -> frozenset[str]:
+    """Returns the keys of each format that carry a verdict, in folded case."""
+    return frozenset(key for key, _ in _table())
 
 
 def _is_near(key: str, meant: str) -> bool:
@@ -332,10 +392,6 @@ def _word(value: object) -> str | None:
     if isinstance(value, int) and value in (0, 1):
         return _fold(bool(value))
     return _fold(value) if isinstance(value, str) else None
-
-
-def _quoted(text: str) -> str:
-    return printable(text, QUOTED)
 
 
 # ---- copies of the event ----
@@ -403,7 +459,7 @@ def _objects(text: str) -> Iterator[Found]:
 
 def _decode_faulty(text: str, start: int, end: int) -> tuple[Mapping[str, Any] | None, int]:
     """The object with faults between these places, and where it ends."""
-    body = FAULTS.sub(lambda found: found[1] or "", text[start:end])
+    body = FAULTS.sub(lambda found: found[1] or "", text[start:end].translate(CURLY_QUOTES))
     import ast  # few outputs are faulty
 
     for read in (partial(lenient.loads, python=True), ast.literal_eval):

@@ -26,6 +26,7 @@ REDACTED_LENGTH = 2000  # characters from which they are taken: a secret at thei
 BROKEN_PROGRAM = "it refuses by the exit 2 of a broken program: {}"
 REPLIED = (0, 2)  # exit codes with which a hook may have answered
 DROPPED = "the call goes on, because {1} does not read its answer: {0}"
+MISPLACED = "it wrote a refusal to stderr and ended with 0: print it to stdout, or end with 2"
 IGNORED = "its answer is the last line of its output; the lines before it were ignored"
 
 
@@ -90,22 +91,41 @@ def _with_refusal(event: Event, hook: Hook, known: Agent, result: Result, output
 
     If a hooktray.yaml hook prints an object that is not an answer in its format, it fails, whatever `failure:` is.
     """
-    if result.code not in REPLIED or not result.stdout.strip() or output.plain or output.stop is not None:
+    if result.code not in REPLIED or output.plain or output.stop is not None:
         return output
+    if not result.stdout.strip():
+        return _with_misplaced_refusal(event, hook, known, result, output)
     from tray.agents import refusals
 
-    is_ours = hook.source.kind == OWN_SOURCE
-    found = refusals.find(event, known, result.stdout)
+    is_ours, is_unused = hook.source.kind == OWN_SOURCE, replace(output, warning="", notes=()) == NO_OUTPUT
+    found = refusals.find(event, known, result.stdout, is_unused=is_unused)
     if found is not None and not is_ours:
         if output.problem or output.verdict >= max(found.verdict, Verdict.ASK):
             return output
         return replace(output, warning=DROPPED.format(found.problem or found.adjustment, known.id))
     if found is not None and (found.problem or found.verdict > output.verdict):
         return found if not (found.problem and output.problem) else output
-    if not is_ours or replace(output, warning="") != NO_OUTPUT:
+    if not is_ours or not is_unused or output.notes:
         return output
     problem = refusals.unknown_keys(event, known, result.stdout)
     return HookOutput(problem=problem) if problem else output
+
+
+def _with_misplaced_refusal(event: Event, hook: Hook, known: Agent, result: Result, output: HookOutput) -> HookOutput:
+    """Adds the problem of a refusal in the hook's own format that is all of stderr, which counts for nothing at 0."""
+    stderr = result.stderr.strip()
+    if result.code != 0 or output.problem or not stderr.startswith(b"{"):
+        return output
+    from tray.agents import lenient
+
+    try:
+        keys = lenient.loads(lenient.text(stderr), python=True).keys()
+    except ValueError:
+        return output
+    answer = known.protocol.read(event, replace(result, stdout=stderr, stderr=b""))
+    if answer.verdict <= Verdict.ALLOW or not keys <= (known.answers.keys or frozenset()):  # keys of a log's line
+        return output
+    return HookOutput(problem=MISPLACED) if hook.source.kind == OWN_SOURCE else replace(output, warning=MISPLACED)
 
 
 def _refusal(answer: HookOutput) -> HookOutput:

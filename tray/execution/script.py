@@ -33,13 +33,26 @@ OWN_ERROR = lazy_pattern(
     r"""^(?:
         \S[^\n]{0,300}?:\ ?(?:line\ )?\d+:\ .*(?:syntax\ error|parse\ error|unexpected\ (?:eof|end)
             |parameter\ not\ set|unbound\ variable|not\ found$|cannot\ open|can't\ open|bad\ substitution
-            |operator\ expected|expression\ expected
-            |illegal\ (?:number|option)|invalid\ option|too\ many\ arguments|missing\ `?\]|no\ such\ file)
+            |operator\ expected|expression\ expected|unexpected\ operator|expecting\ primary|division\ by\ (?:0|zero)
+            |illegal\ (?:number|option)|invalid\ (?:number|option)|numeric\ argument\ required|bad\ array\ subscript
+            |not\ a\ valid\ identifier|readonly\ variable|read\ only|not\ in\ a\ function|used\ in\ a\ function
+            |too\ many\ arguments|missing\ `?\]|no\ such\ file|permission\ denied$|write\ error|unknown\ condition
+            |command\ not\ found:
+            |\d+\ (?:killed|segmentation\ fault|aborted|terminated|bus\ error)\b)
         | \S[^:\n]*:\ .*(?:no\ such\ file\ or\ directory(?::\ \S+)?$|can't\ open\ file|cannot\ execute
             |\b(?:invalid|unrecognized|illegal)\ option\b)
         | \S+:\ error:\ (?:the\ following\ arguments\ are\ required|unrecognized\ arguments|argument\ .+)
+        | jq:\ (?:error|unknown|\d+\ compile) | [ef]?grep:\ (?:invalid|missing|unmatched|.+\ is\ a\ directory)
+        | sed:\ (?:-e\ expression|file\ \S+\ line) | expr:\ syntax\ error | fatal:\ not\ a\ git\ repository
+        | fish:\ Unknown\ command: | zsh:\ (?:no\ such\ option|can't\ open\ input\ file):
         | (?:jq:\ )?(?:parse\ )?error:\ .*(?:\bline\ \d+,\ column|unexpected\ argument|failed\ to\ spawn)
-        | (?:[\w.]+:\ )*\w*(?:Syntax|Reference|Type|Import|ModuleNotFound|Name|Attribute)Error(?:\ \[\w+\])?:\ .
+        | (?:[\w.]+:\ )*\w*(?:Syntax|Reference|Type|Import|ModuleNotFound|Name|Attribute|Indentation|Tab)Error
+            (?:\ \[\w+\])?:\ .
+        | (?:Uncaught\ )?\w*Error(?:\ \[\w+\])?:\ .*\n\s+at\ \S | \S+:\ (?:bad\ option:|No\ module\ named)\ \S
+        | \S+:\d+:in\ .+\((?:\w+::)*\w+Error\)$ | ruby:\ .+\(\w+Error\)$ | Unrecognized\ switch:
+        | PHP\ (?:Parse|Fatal)\ error: | Could\ not\ open\ input\ file: | thread\ '.+'\ (?:\(\d+\)\ )?panicked\ at
+        | Exception\ in\ thread\ " | Unhandled\ exception | Error:\ (?:Could\ not\ find|Unable\ to\ access)\ .
+        | error:\ (?:Module|Script)\ not\ found | npm\ (?:err!|error)\ Missing\ script
         | Traceback\ \(most\ recent\ call\ last\):
         | panic:\ .+\n+goroutine\ \d | flag\ provided\ but\ not\ defined: | Usage\ of\ \S+:$
         | Error:\ (?:no\ such\ option|missing\ (?:argument|option)|got\ unexpected|cannot\ find\ module)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from tray.agents import wire
-from tray.agents.protocol import is_known_event
+from tray.agents.protocol import is_known_event, spec
 from tray.agents.registry import AGENTS, CANONICAL
 from tray.agents.tools import canonical, native, native_input, titles
 from tray.engine import trial
@@ -30,8 +30,8 @@ def sample(match: Match) -> tuple[str, str] | None:
     for agent in match.agents or (CANONICAL, *AGENTS):
         if agent not in AGENTS:
             continue
-        for name, spec in AGENTS[agent].events.items():
-            if match.event == spec.kind.value or (match.agents and match.event == name):
+        for name, each in AGENTS[agent].events.items():
+            if match.event == each.kind.value or (match.agents and match.event == name):
                 return agent, name
         if match.agents and match.event.startswith("slash/"):
             return agent, match.event
@@ -64,26 +64,33 @@ def _bodies(match: Match, agent: str, name: str, folder: str) -> Iterator[bytes]
     body = trial.sample(agent, name, folder)
     yield body
     event = trial.synthetic_event(agent, name, body, environment={}, cwd=folder)
+    payload, subject = wire.mapping(body), spec(agent, name).subject
+    if payload.get(subject) not in (None, event.tool and event.tool.name):  # such as a session's `source`
+        yield from (wire.dumps({**payload, subject: word}) for word in _listed(match))
     texts = tuple(dict.fromkeys(("", *_texts(match))))
     if event.tool is None:
-        payload = wire.mapping(body)
         yield from (wire.dumps({**payload, "prompt": text}) for text in texts if text and "prompt" in payload)
         return
     named = (event.tool.name, *_tools(match))
     for tool in list(dict.fromkeys(canonical(agent, name) for name in named))[:SAMPLE_LIMIT]:
         for text in texts:
             given = native_input(agent, tool, _input(tool, text, folder))
-            yield wire.dumps(_swapped(wire.mapping(body), event.tool, native(agent, tool), given))
+            yield wire.dumps(_swapped(payload, event.tool, native(agent, tool), given))
 
 
 def _tools(match: Match) -> Iterator[str]:
     """Names of tools that the matcher may mean: those that it lists, those of the table, and a pattern filled in."""
     if match.condition:
         yield match.condition.partition("(")[0]
-    if NAMES.fullmatch(match.tool):
-        yield from filter(None, re.split(r"[|, ]+", match.tool))
+    yield from _listed(match)
     yield from titles()
     yield from (ANY.sub("x", part).strip("^$()") for part in match.tool.split("|") if part)
+
+
+def _listed(match: Match) -> Iterator[str]:
+    """The names of which a matcher is a list."""
+    if NAMES.fullmatch(match.tool):
+        yield from filter(None, re.split(r"[|, ]+", match.tool))
 
 
 def _texts(match: Match) -> Iterator[str]:
