@@ -1,4 +1,4 @@
-"""What an approval covers on each system; the tests for Windows run this file, other tests here need a POSIX shell."""
+"""What an approval covers on each system. The tests for Windows run this file; others here need a POSIX shell."""
 
 from __future__ import annotations
 
