@@ -262,13 +262,14 @@ def last_name(path: str) -> str:
 
 
 def under(folders: Texts, path: str) -> Texts:
-    """Returns the path relative to each of these folders, written as this system writes paths where it is known."""
+    """Returns the path relative to each of these folders."""
     return tuple(dict.fromkeys(_joined(folder, path) for folder in folders))
 
 
 def _joined(folder: str, path: str) -> str:
     """Returns the path without `.` and `..`, unless that would hide its beginning."""
-    if not MARKS & set(folder + path):
+    first = path if os.path.isabs(path) else folder  # noqa: PTH117 - a word is no Path
+    if not (first.startswith("/") or MARKS & set(folder + path)):  # relative, or a path of Windows
         return os.path.normpath(os.path.join(folder, path))  # noqa: PTH118 - a Path keeps `..`
     whole = posixpath.join(folder, path)
     flat = posixpath.normpath(whole)
