@@ -32,5 +32,11 @@ class StoreError(HooktrayError):
     """The database cannot be opened or is not one of ours."""
 
 
+def store_error(path: object, error: OSError) -> StoreError:
+    """Returns the error about a file of ours that could not be opened or written."""
+    hint = MAKE_ROOM if error.errno in FULL else "check the folder's permissions and the free space"
+    return StoreError(f"{path}: {error.strerror or error}", hint=hint)
+
+
 class AgentError(HooktrayError):
     """An agent of a package failed."""

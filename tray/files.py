@@ -6,11 +6,13 @@ import errno
 import os
 import stat
 import sys
+from pathlib import Path
 
 CHUNK = 64 * 1024
 # A pipe in the place of a file reads as empty instead of waiting for a writer.
 FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
 LIMIT = 16 * 1024 * 1024  # bytes at most of a file that people or other programs write
+ROW_SPACE = 128 * 1024  # bytes on the disk below which SQLite may be unable to write a row
 
 
 Identity = tuple[int, int]  # device and inode
@@ -47,6 +49,16 @@ def user_file(path: str | os.PathLike[str], limit: int = LIMIT) -> bytes:
     if len(text) > limit:
         raise OSError(errno.EFBIG, f"it has more than {limit} bytes", os.fspath(path))
     return text
+
+
+def is_disk_full(folder: Path) -> bool:
+    """True if there may be no room for a row of the database."""
+    import shutil  # imported when something went wrong
+
+    try:
+        return shutil.disk_usage(folder).free < ROW_SPACE
+    except OSError:
+        return False
 
 
 def file_head(path: str | os.PathLike[str], size: int) -> bytes:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 from connect.sites import Person, own_agent_of_kiro
 from connect.trays import by_person, installed
@@ -119,18 +120,21 @@ def test_a_line_that_gives_no_answer_is_found_with_the_reason(
     assert state.advice
 
 
-def test_a_line_that_is_late_once_is_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_that_hangs_is_waited_for_once_and_ended_with_all_that_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     person = Person(tmp_path)
     monkeypatch.setenv("HOME", str(person.home))
-    monkeypatch.setattr(agent_status, "COMMAND_TIMEOUT", 5.0)
+    monkeypatch.setattr(agent_status, "COMMAND_TIMEOUT", 3.0)
     connected(person, "claude-code")
-    relay, mark = person.site.paths.relay, tmp_path / "late"
-    kept = relay.rename(relay.with_name("kept"))
-    replaced(f'#!/bin/sh\n[ -e "{mark}" ] || {{ : > "{mark}"; exec sleep 60; }}\nexec "{kept}" "$@"\n')(relay)
+    started = tmp_path / "started"
+    replaced(f'#!/bin/sh\nsleep 600 & echo $! >>"{started}"; wait\n')(person.site.paths.relay)
 
-    check_line(person.site, "claude-code")
+    with pytest.raises(HooktrayError, match="timed out after 3 s"):
+        check_line(person.site, "claude-code")
 
-    assert mark.exists()
+    (pid,) = map(int, started.read_text().split())
+    wait(lambda: not psutil.pid_exists(pid), what="the process that the line started has ended")
 
 
 def test_only_a_payload_that_is_nothing_else_is_a_probe() -> None:
@@ -200,6 +204,23 @@ def noexec(tmp_path: Path) -> Iterator[list[str]]:
         assert holder.stdout.readline() == b"\n"
         yield ["nsenter", *(["--user", "--preserve-credentials"] if user else []), "-m", "-t", str(holder.pid)]
         holder.kill()
+
+
+@by_person
+def test_a_database_that_takes_no_row_is_reported_instead_of_connecting(tmp_path: Path, noexec: list[str]) -> None:
+    place = Plain(tmp_path)
+    folder = tmp_path / "home"
+    place.environment["HOME"] = str(tmp_path)
+    (tmp_path / ".claude").mkdir()
+    hooktray = [PYTHON, "-I", "-m", "tray", "--home", str(folder / "h")]
+    assert place.run([*noexec, *hooktray, "list"]).returncode == 0
+    assert place.run([*noexec, "mount", "-o", "remount,ro", str(folder)]).returncode == 0
+
+    done = place.run([*noexec, *hooktray, "connect", "claude-code", "--yes"])
+
+    assert done.returncode == 1
+    assert b"read-only" in done.stderr.lower()
+    assert not (tmp_path / ".claude" / "settings.json").exists()
 
 
 @by_person

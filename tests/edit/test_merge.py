@@ -25,3 +25,18 @@ BASE = b"a\nb\nc\nd\ne\n"
 def test_edits_of_other_lines_are_both_made(one: bytes, other: bytes, merged: bytes | None) -> None:
     assert merge(BASE, one, other) == merged
     assert merge(BASE, other, one) == merged
+
+
+@pytest.mark.parametrize(
+    ("base", "one", "other", "merged"),
+    [
+        (b'{"hooks": {"Stop": [1]}, "a": 1}', b'{"hooks": {}, "a": 1}', b'{"hooks": {"Stop": [1]}, "a": 2}', True),
+        (b'{"a": 1}\n', b'{"a": 1, "b": {}}\n', b'{"a": 2}\n', False),
+        (b'{"a": "{,}"}', b'{"a": "{,}"}', b'{"a": "{;}"}', True),
+    ],
+)  # fmt: skip
+def test_a_text_of_one_line_is_compared_by_its_pieces(base: bytes, one: bytes, other: bytes, merged: bool) -> None:
+    text = merge(base, one, other)
+
+    assert (text is not None) == merged
+    assert text in (None, b'{"hooks": {}, "a": 2}', b'{"a": "{;}"}')

@@ -111,10 +111,18 @@ def test_a_failed_transaction_leaves_nothing(path: Path) -> None:
     assert noted(database) == []
 
 
+def test_a_database_that_takes_no_row_is_found_before_it_is_needed(path: Path) -> None:
+    database = open_db(path, migrate=True)
+    database.require_writable()
+
+    with pytest.raises(StoreError, match=r"hooktray\.db: attempt to write a readonly database"):
+        replace(database, pragmas=("query_only = ON",)).require_writable()
+
+
 def test_an_error_of_sqlite_says_which_file_and_what_to_do(path: Path) -> None:
     database = replace(open_db(path, migrate=True), pragmas=("max_page_count = 1",))
 
-    with pytest.raises(StoreError, match=r"hooktray\.db: database or disk is full\n  check the free space"):
+    with pytest.raises(StoreError, match=r"hooktray\.db: the disk of .* is full\n  make room on this disk"):
         note(database, "x" * 100_000)
 
 

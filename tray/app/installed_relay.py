@@ -158,6 +158,7 @@ def prepare_to_connect(paths: Paths, agent: str) -> None:
     HooktrayError.
     """
     database = open_db(paths.database, migrate=not paths.database.exists())
+    database.require_writable()
     note_loss(paths, database, Ledger(database).state)
     install(paths, database, take_over=True)
     agents = {*connected_agents(paths), agent}

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable
 from tray.approvals.batch import ApprovalBatch, find_batch, source_batches
 from tray.approvals.catalog import REMOVED, HookCatalog, HookState
 from tray.approvals.variables import require_grantable
-from tray.errors import HooktrayError
+from tray.errors import HooktrayError, StoreError
 from tray.language import phrase, say
 from tray.lazy_dataclass import dataclass
 from tray.store.grants import grants_definition, grants_key
@@ -76,7 +76,10 @@ class Consent:
         return (*((before,) if before else ()), *others)
 
     def approve_batch(self, digest: str, channel: str) -> tuple[tuple[HookState, int], ...]:
-        """Approve all hooks of exactly the batch that was shown; returns each with the number of its ledger row."""
+        """Approve all hooks of exactly the batch that was shown; returns each with the number of its ledger row.
+
+        The rest waits further if the disk becomes full in between. Raises HooktrayError if none could be approved.
+        """
         self._catalog.refresh()
         found = next((one for one in self.batches if one.digest == digest), None)
         if found is None:
@@ -84,9 +87,16 @@ class Consent:
                 say("these hooks are not the ones that were shown: one of them changed or was decided since"),
                 hint=say("open the menu and review them again"),
             )
-        approved = tuple((one, self._append(LedgerAction.APPROVE, one, channel)) for one in found.hooks)
+        approved: list[tuple[HookState, int]] = []
+        for one in found.hooks:
+            try:
+                approved.append((one, self._append(LedgerAction.APPROVE, one, channel)))
+            except StoreError:
+                if not approved:
+                    raise
+                break
         self._catalog.refresh()
-        return approved
+        return tuple(approved)
 
     def deny(self, key: str, digest: str, channel: str) -> tuple[HookState, int]:
         """Turn a proposal down. What was approved before stays in force."""

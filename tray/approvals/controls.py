@@ -166,14 +166,16 @@ class Controls:
         name = state.hook.name
         text = say("{name} is revoked", name=name) if digest == REMOVED else say("{name} is approved", name=name)
         versions = [version]
-        if env:
-            _, granted = self._consent.grant(key, env, channel)
-            versions = [granted, version]
-            text = say("{name} is approved and gets {variables}", name=name, variables=", ".join(env))
-        undo = partial(self._undo_all, versions)
-        self._announce(text, channel, undo)
-        if digest != REMOVED:
-            self._approved(state, self._tracked_undo(text, "", undo))
+        try:
+            if env:
+                _, granted = self._consent.grant(key, env, channel)
+                versions = [granted, version]
+                text = say("{name} is approved and gets {variables}", name=name, variables=", ".join(env))
+        finally:  # the approval holds, also if the variables could not be written
+            undo = partial(self._undo_all, versions)
+            self._announce(text, channel, undo)
+            if digest != REMOVED:
+                self._approved(state, self._tracked_undo(text, "", undo))
 
     @property
     def batch(self) -> ApprovalBatch:

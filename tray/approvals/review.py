@@ -14,6 +14,7 @@ from tray.approvals.checks import describe, problems
 from tray.approvals.definition import definition_rows
 from tray.approvals.review_facts import facts, uncovered, unseen
 from tray.approvals.variables import asked_for, grant_command
+from tray.errors import store_error
 from tray.language import count, say
 from tray.lazy_dataclass import dataclass
 from tray.model.hook import Action, Http, Prompt, Rule
@@ -70,7 +71,10 @@ def write_review(state: HookState, copies: Copies, environment: Mapping[str, str
     """The same as a file below `folder`, to be opened or read at a terminal."""
     folder.mkdir(mode=0o700, exist_ok=True)
     path = folder / f"{state.hook.name.replace('/', '-')[:60]}-{state.digest[:8]}.txt"
-    path.write_text(review(state, copies, environment), encoding="utf-8")
+    try:
+        path.write_text(review(state, copies, environment), encoding="utf-8")
+    except OSError as error:
+        raise store_error(path, error) from error
     return path
 
 

@@ -17,7 +17,7 @@ from typing import Protocol
 from tray.desktop import systemd
 from tray.desktop.launchd import LAUNCHD_SOCKET
 from tray.desktop.systemd import UserManager, user_manager
-from tray.errors import HooktrayError
+from tray.errors import FULL, MAKE_ROOM, HooktrayError
 from tray.execution.isolation import isolated_command
 from tray.files import user_file
 from tray.language import say
@@ -121,7 +121,7 @@ def _failed(entry: LoginEntry, error: OSError | None) -> HooktrayError:
     why = (error.strerror or str(error)) if error else say("it does not say what was written")
     return HooktrayError(
         say("{place}: start at login could not be set: {why}", place=entry.where, why=why),
-        hint=say("check the permissions there"),
+        hint=MAKE_ROOM if error and error.errno in FULL else say("check the permissions there"),
     )
 
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from tray.lazy_pattern import lazy_pattern
+
 Edit = tuple[int, int, list[bytes]]  # the lines from, up to, and what is there instead
+PIECE = lazy_pattern(rb"[^][{},]*+[][{},]?+\s*+")  # of JSON in one line
+ONE_LINE_LIMIT = 64 * 1024  # bytes of a line that is compared by its pieces
 
 
 def merge(base: bytes, one: bytes, other: bytes) -> bytes | None:
-    """`base` with the edits that lead to both texts; None where two of them change the same lines."""
-    lines = base.splitlines(keepends=True)
-    edits = sorted((*_edits(lines, one), *_edits(lines, other)), key=lambda edit: edit[:2])
+    """`base` with the edits that lead to both texts; None where two of them change the same lines.
+
+    A text of one line is compared by its pieces.
+    """
+    lines = _split(base, base)
+    edits = sorted((*_edits(lines, _split(base, one)), *_edits(lines, _split(base, other))), key=lambda one: one[:2])
     merged: list[bytes] = []
     at = 0
     for begin, end, new in edits:
@@ -19,9 +26,13 @@ def merge(base: bytes, one: bytes, other: bytes) -> bytes | None:
     return b"".join([*merged, *lines[at:]])
 
 
-def _edits(lines: list[bytes], text: bytes) -> list[Edit]:
+def _split(base: bytes, text: bytes) -> list[bytes]:
+    is_one_line = b"\n" not in base.strip() and len(base) <= ONE_LINE_LIMIT
+    return PIECE.findall(text) if is_one_line else text.splitlines(keepends=True)
+
+
+def _edits(lines: list[bytes], new: list[bytes]) -> list[Edit]:
     from difflib import SequenceMatcher  # a tray starts without it
 
-    new = text.splitlines(keepends=True)
     found = SequenceMatcher(None, lines, new, autojunk=False).get_opcodes()
     return [(first, last, new[start:stop]) for kind, first, last, start, stop in found if kind != "equal"]

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from tray.errors import ConfigError, HooktrayError, StoreError
+from tray.errors import ConfigError, HooktrayError, store_error
 from tray.files import user_file
 from tray.lazy_dataclass import dataclass, field
 from tray.model.hook import Command, Hook, digest, restore
@@ -278,5 +278,4 @@ def write(path: Path, text: bytes) -> None:
         draft.replace(path)
     except OSError as error:
         draft.unlink(missing_ok=True)
-        hint = "check the folder's permissions and the free space"
-        raise StoreError(f"{path}: {error.strerror or error}", hint=hint) from error
+        raise store_error(path, error) from error

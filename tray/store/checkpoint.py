@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from tray.errors import StoreError
+from tray.errors import store_error
 
 LEDGER = "ledger.head"  # a line for the last row: its number, its link, and the link of the first one
 SWITCH = "switch.head"  # the digest of what we last wrote
@@ -49,5 +49,6 @@ def write_checkpoint(path: Path, lines: Iterable[str]) -> None:
             os.fsync(file.fileno())
         draft.replace(path)
     except OSError as error:
-        hint = "check the folder's permissions and the free space"
-        raise StoreError(f"{path}: {error.strerror}", hint=hint) from error
+        with contextlib.suppress(OSError):
+            draft.unlink()
+        raise store_error(path, error) from error

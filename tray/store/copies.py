@@ -103,7 +103,11 @@ class Copies:
             if not self._is_intact(bundle, name) and not (
                 self._restore_files(name) and self._is_intact(bundle, name)
             ):
-                self._write(bundle, name)
+                try:
+                    self._write(bundle, name)
+                except OSError as error:  # that of a full disk names no file
+                    error.filename = error.filename or str(self.folder)
+                    raise
         return name
 
     def restore(self, name: str) -> Manifest:

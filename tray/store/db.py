@@ -19,8 +19,8 @@ from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from threading import get_ident
 
-from tray.errors import StoreError
-from tray.files import Identity, identity
+from tray.errors import MAKE_ROOM, StoreError, store_error
+from tray.files import Identity, identity, is_disk_full
 from tray.lazy_dataclass import dataclass, field, replace
 from tray.lazy_pattern import lazy_pattern
 from tray.paths import WRITABLE
@@ -100,6 +100,11 @@ class Database:
         except StoreError:
             return False
         return True
+
+    def require_writable(self) -> None:
+        """Raises StoreError if no row can be written. Another process may be writing one."""
+        with self.connect() as connection:
+            _try_writing(connection)
 
     def damage(self) -> str | None:
         """What no person has seen yet: the name of the file that was set aside, "" where none was left, or None."""
@@ -209,7 +214,7 @@ def open_db(
     except sqlite3.Error as e:
         raise _store_error(path, e) from e
     except OSError as e:
-        raise StoreError(f"{path}: {e.strerror}", hint="check the folder's permissions and the free space") from e
+        raise store_error(path, e) from e
 
 
 def _existing(path: Path, busy: float) -> Database:
@@ -425,4 +430,9 @@ def _store_error(path: Path, error: sqlite3.Error) -> StoreError:
     for place in (path.parent, path):
         if os.path.exists(place) and not os.access(place, os.W_OK):  # noqa: PTH110 - Path raises where none may look
             return StoreError(f"{path}: {error}: {place} is read-only", hint=WRITABLE)
-    return StoreError(f"{path}: {error}", hint="check the free space, and what else has the file open")
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code == sqlite3.SQLITE_FULL or is_disk_full(path.parent):  # SQLite may report an I/O error
+        return StoreError(f"{path}: the disk of {path.parent} is full", hint=MAKE_ROOM)
+    is_busy = code == sqlite3.SQLITE_BUSY
+    hint = "end the program that keeps it open, and try again" if is_busy else "check the disk and what uses the file"
+    return StoreError(f"{path}: {error}", hint=hint)

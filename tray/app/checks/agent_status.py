@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import shutil
-import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -24,15 +22,16 @@ from tray.app.checks.finding import ENTRY_CAUSES, Cause, Finding, Health
 from tray.app.relay_problems import obstacle
 from tray.connect import connectors
 from tray.errors import MAKE_ROOM, AgentError, HooktrayError
-from tray.files import user_file
+from tray.execution.command import Job, run
+from tray.execution.process import GRACE
+from tray.files import is_disk_full, user_file
 from tray.lazy_dataclass import dataclass, field, replace
 from tray.model.event import PROBE_HEAD, PROBE_PREFIX, PROBE_TAIL, TEST_VARIABLE, probe_answer
 from tray.text import sanitise
 
-COMMAND_TIMEOUT = 10.0  # seconds for the command to end
+COMMAND_TIMEOUT = 15.0  # seconds for the command to end, also on a busy machine
 JOURNAL_TIMEOUT = 3.0  # seconds until the journal knows of an event that was answered
 POLL_INTERVAL = 0.05
-ROW_SPACE = 128 * 1024  # bytes on the disk below which SQLite may be unable to write a row
 ASKS = "asks: "  # a connector's word for an agent that asks its user first
 START_TRAY = "start the tray (`hooktray run`) and try again; if that does not help, {reconnect}"
 SILENT = frozenset({Cause.AGENT_NOT_ANSWERING, Cause.AGENT_RELAY_GONE, Cause.AGENT_RELAY_UNUSABLE})
@@ -277,10 +276,8 @@ def check_line(site: Site, agent: str) -> None:
     if wrong and wrong.cause in SILENT:
         raise HooktrayError(f"{agent}: {wrong.message or wrong.remedy}", hint=wrong.remedy)
     body = PROBE_HEAD + uuid4().hex.encode() + PROBE_TAIL
-    why, done = _run(site, entries[0], body)
-    if done is None:  # it did not end in time, as may happen on a busy machine: once more
-        why, done = _run(site, entries[0], body)
-    if done is not None and done.stdout != probe_answer(body):
+    why, output = _run(site, entries[0], body)
+    if output is not None and output != probe_answer(body):
         why = f"{why or 'it ran'}, and nothing of Hooktray answered"
     if why:
         remedy = START_TRAY.format(reconnect=reconnect_command(site, agent, (entries[0].path,)))
@@ -300,18 +297,18 @@ def failing_lines(site: Site) -> dict[str, str]:
     return failures
 
 
-def _run(site: Site, entry: RelayEntry, body: bytes) -> tuple[str, subprocess.CompletedProcess[bytes] | None]:
-    """Returns why the line failed ("" if it did not), and how it ended."""
+def _run(site: Site, entry: RelayEntry, body: bytes) -> tuple[str, bytes | None]:
+    """Returns why the line failed ("" if it did not), and its output; None if it did not end by itself.
+
+    Whatever it started is ended with it.
+    """
     environment = {**site.environment, TEST_VARIABLE: "1"}
-    try:
-        done = subprocess.run(
-            entry.argv, input=body, capture_output=True, cwd=site.cwd, env=environment, timeout=COMMAND_TIMEOUT,
-            check=False,
-        )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return sanitise(str(error), 200), None
+    job = Job(argv=entry.argv, cwd=str(site.cwd), environment=environment, stdin=body, timeout=COMMAND_TIMEOUT)
+    (done,) = run((job,), time.monotonic() + COMMAND_TIMEOUT + GRACE, None)
+    if done.code is None:
+        return sanitise(done.cause, 200), None
     why = sanitise(done.stderr.decode("utf-8", "replace"), 200)
-    return f"ended with {done.returncode}: {why}" if done.returncode else "", done
+    return f"ended with {done.code}: {why}" if done.code else "", done.stdout
 
 
 def send_probe(site: Site, agent: str, entries: tuple[RelayEntry, ...], is_recorded: IsRecorded) -> str:
@@ -332,7 +329,7 @@ def send_probe(site: Site, agent: str, entries: tuple[RelayEntry, ...], is_recor
     until = time.monotonic() + JOURNAL_TIMEOUT
     while not is_recorded(session):
         if time.monotonic() > until:
-            if shutil.disk_usage(site.paths.state).free < ROW_SPACE:
+            if is_disk_full(site.paths.state):
                 return f"{site.paths.state}: the disk is full, so that no event can be recorded; {MAKE_ROOM}"
             return f"{entry.path}: {entry.event}: ran, and nothing arrived"
         time.sleep(POLL_INTERVAL)
