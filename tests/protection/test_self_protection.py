@@ -144,6 +144,12 @@ UNCLEAR = [
     "kill -STOP $(pgrep -f hooktray)",
     "systemctl --user stop hooktray",
     "killall -9 hooktray",
+    "ps aux | grep '[h]ooktray' | awk '{print $2}' | xargs kill -9",
+    "kill $(ps aux | grep '[t]ray run' | awk '{print $2}')",
+    "lsof -t ~/.local/state/hooktray/hooktray.db | xargs kill",
+    "stow -D -t ~ hooktray",
+    "schtasks /end /tn Hooktray",
+    'powershell -Command "Get-Process hooktray | Stop-Process -Force"',
 ]
 FREE = [
     "hooktray list",
@@ -181,6 +187,10 @@ FREE = [
     "claude -p 'read settings'",
     "systemctl --user status hooktray",
     "pgrep -f hooktray",
+    "ps aux | grep vite | awk '{print $2}' | xargs kill -9",
+    "stow -D vim",
+    "ssh host 'pkill -f tray'",
+    "ssh host 'systemctl --user stop hooktray'",
 ]
 
 

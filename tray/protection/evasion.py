@@ -18,11 +18,11 @@ from tray.shell.split import COMMAND_RUNNERS, KEYWORDS, ShellWord
 from tray.text.words import word_set
 
 HOOKTRAY_PROGRAMS = word_set("hooktray hooktray-relay hooktray.exe hooktray-relay.exe")
-KILLERS = word_set("kill killall killall5 pgrep pkill pidof skill taskkill")
+KILLERS = word_set("kill killall killall5 pgrep pkill pidof skill stop-process taskkill wmic")
 SERVICES = word_set("busctl dbus-send gdbus launchctl reg sc schtasks service systemctl")
 # Verbs that stop a service, change it, or give it another environment.
 SERVICE_CHANGES = word_set(
-    "/change /delete add bootout clean config delete disable edit freeze kickstart kill link mask remove revert "
+    "/change /delete /end add bootout clean config delete disable edit freeze kickstart kill link mask remove revert "
     "set-property stop unload"
 )
 UNIT_CALL = lazy_pattern(r"(?:Disable|Kill|Mask|Stop|Restart|Set)\w*Unit\w*")
@@ -36,9 +36,9 @@ OWN_NAMES = ("hooktray", "hooktray-relay", "python", "python3")
 OWN_COMMANDS = ("/usr/bin/python3 /home/me/.local/bin/hooktray run", "python3 -m tray run")
 VALUED = lazy_pattern(r"-[uUgGPstF]|--(?:e?uid|group|parent|session|signal|terminal|pidfile)|/FI")  # of pkill
 INSTALLERS = word_set(
-    "apt apt-get aptitude brew conda dnf dpkg pacman pip pip3 pipx python python3 rpm uv winget yum zypper"
+    "apt apt-get aptitude brew conda dnf dpkg pacman pip pip3 pipx python python3 rpm stow uv winget yum zypper"
 )
-REMOVE_WORDS = word_set("-P -R -Rs -e -r --erase --purge --remove autoremove erase purge remove uninstall")
+REMOVE_WORDS = word_set("-D -P -R -Rs -e -r --erase --purge --remove autoremove erase purge remove uninstall")
 ARGUMENT_RUNNERS = word_set("parallel xargs")
 EXPORTERS = word_set("declare export readonly typeset unset")
 OTHER_USERS = word_set("doas machinectl pkexec runuser su sudo")
@@ -56,7 +56,7 @@ HOMES = ("HOME", "USERPROFILE")
 WITHOUT_HOOKS = lazy_pattern(
     r"(?i)--(?:no|disable|without|skip)[-= ]hooks?\b.*|[\w.\"'-]*hooks[\w.\"]*\s*[=:]\s*false|.*AllHooks.*", re.DOTALL
 )
-PROCESS_LOOKUP = lazy_pattern(r"(?:\$\(|`)[^)`]*(?:hooktray|tray run)")  # `kill $(pgrep -f hooktray)`
+PROCESS_LOOKUP = lazy_pattern(r"(?:\$\(|`|\b(?:p?grep|get-process|lsof)\b)[^)`|;&]{0,200}(?:hooktray|tray run)")
 UNCLEAR_TEXT = "it cannot be seen what runs here;"
 ENDING_TEXT = "this may end or alter the tray, and with it the user's guards;"
 REMOVAL_TEXT = "taking Hooktray away takes the user's guards away;"
@@ -66,7 +66,8 @@ def find_evasion(
     command: Sequence[ShellWord], program: str, line: str, verbs: frozenset[str]
 ) -> Iterator[ProtectionFinding]:
     """What deserves a question in this command of `line`, which speaks of us somewhere."""
-    low = line.lower()
+    # `grep [h]ooktray` does not find itself.
+    program, low = program.lower(), line.lower().replace("[", "").replace("]", "")
     if "tray" not in low or ("hook" not in low and "tray run" not in low):
         return
     start = next((place for place, word in enumerate(command) if word.is_command), 0)
@@ -75,7 +76,8 @@ def find_evasion(
         _has_built_name(texts, verbs) or _passes_verb(texts, program, verbs) or _has_built_verb(command, texts, line)
     ):
         yield ProtectionFinding(Verdict.ASK, UNCLEAR_TEXT, "hooktray")
-    if _removes_hooktray(texts, program) or (program in KILLERS - {"pgrep", "pidof"} and PROCESS_LOOKUP.search(line)):
+    programs = {program, *(map(_name, texts) if program in ARGUMENT_RUNNERS else ())} - {"pgrep", "pidof"}
+    if _removes_hooktray(texts, program) or (KILLERS & programs and PROCESS_LOOKUP.search(low)):
         yield ProtectionFinding(Verdict.ASK, REMOVAL_TEXT, "hooktray")
 
 

@@ -11,6 +11,7 @@ from pathlib import PurePath
 from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Verdict
 from tray.protection.file_effects import (
+    EXEC_OPTIONS,
     FOLDER_KIND,
     MAX_FILES,
     MODE_CHANGERS,
@@ -27,6 +28,7 @@ from tray.text.words import word_set
 REMOVERS = word_set(
     "del erase gio move-item mv rd remove-item ri rimraf rm rmdir shred srm trash trash-put unlink wipe"
 )
+DEPTH = 4  # names that are joined to one path
 NODE_RUNNERS = word_set("bunx npx")  # run programs by the names of their packages
 LISTERS = word_set("echo fd find ls printf")
 MOUNTERS = word_set("fusermount mount umount")
@@ -35,14 +37,28 @@ VOLUME = lazy_pattern(r"(?:-v|--volume|--mount)(?:=(.*))?|-v([^=].*)", re.DOTALL
 BRACES = lazy_pattern(r"([^{}]*)\{([^{}]*,[^{}]*)\}([^{}]*)", re.DOTALL)
 BOUND = lazy_pattern(r"(?:^|,)(?:source|src)=([^,]*)")
 READ_ONLY = lazy_pattern(r"(?::|,)(?:ro|readonly)(?:$|,|=true)")
+# Options to delete what is packed.
+PACKERS = {"tar": word_set("--remove-files"), "zip": word_set("--move -m -mr -rm")}
 RECURSIVE = lazy_pattern(r"-[A-Za-z]*R[A-Za-z]*|--recursive")
 NAME_FILTERS = word_set("-iname -ipath -iregex -iwholename -name -path -regex -wholename")  # of find
 REMOVING_CODE = lazy_pattern(
-    r"(?i)\brmtree\b|\brm(?:dir)?(?:sync)?\s*\(|remove_(?:tree|dir)|rm_rf|unlink|\bremovedirs\b"
+    r"(?i)\brmtree\b|\brm(?:dir)?(?:sync)?\s*\(|remove_(?:tree|dir)|rm_rf?\b|unlink|\bremovedirs\b|\bDeno\.remove"
 )
-
-
-QUOTED_PATH = lazy_pattern(r"'[~/][^'\n]*'|\"[~/][^\"\n]*\"")
+QUOTED_PATH = lazy_pattern(r"'[~/][^'\n]*'|\"[~/][^\"\n]*\"|`[~/][^`\n]*`")
+MOVED_PATH = lazy_pattern(r"(?i)\b(?:rename(?:sync)?|move|mv)\s*\(\s*(?:[\w.]+\()?('[~/][^'\n]*'|\"[~/][^\"\n]*\")")
+# How code names the home, joins paths, and shows them.
+HOME_IN_CODE = lazy_pattern(
+    r"(?:(?:os\.path\.)?expanduser\(['\"]~['\"]\)|(?:pathlib\.)?Path\(['\"]~['\"]\)\.expanduser\(\)"
+    r"|(?:pathlib\.)?Path\.home\(\)|(?:require\(['\"](?:node:)?os['\"]\)|\bos)\.homedir\(\)|\bhomedir\(\)"
+    r"|\bDir\.home\b|\bprocess\.env\.HOME\b|(?:\$_?|\b)(?:process\.|Deno\.|os\.)?(?:ENV|SERVER|env|environ|getenv)"
+    r"(?:\.get|\.fetch)?[\[({]['\"]?HOME['\"]?[\])}])"
+)
+HOME_NAME = lazy_pattern(r"(?:^|(?<=[\s;]))(\w+)\s*=\s*\"~\"(?=\s*(?:[;\n]|$))")
+JOINED = lazy_pattern(
+    r"((?<=join\()\"~[^\"\n]*(?=\",)|\"~[^\"\n]*(?=\"\s*[/+.]))\""
+    r"(?:,\s*|\s*[/+]\s*|\.(?:r?glob|joinpath)\()(['\"])([^'\"\n]*)\2"
+)
+SHOWN = lazy_pattern(r"\b(?:print|console\.log|puts|echo)[ (]\s*\"~\"")
 
 
 def changed_folders(
@@ -60,6 +76,9 @@ def changed_folders(
             is_wide = f"{protected.home}/".startswith(protected.absolute(path, cwd).rstrip("/") + "/")
             # A denial would come before the user's own hooks, which judge the home and the folders above it.
             yield _finding(path, cwd, protected, Verdict.DENY if name in WRITERS and not is_wide else Verdict.ASK)
+    reset = protected.absolute(_reset_folder(texts), cwd).rstrip("/") + "/"
+    if program == "git" and any(place.startswith(reset) for place in protected.own):  # not the hooks of a project
+        yield _finding(reset, cwd, protected)
     for path in (*_emptied_folders(texts, program), *_shared_folders(texts, program)):
         if protected.kind(path, cwd) or protected.contains_protected(path, cwd):
             yield _finding(path, cwd, protected)
@@ -83,10 +102,21 @@ def listed_folders(words: Sequence[ShellWord], cwd: str, protected: ProtectedPat
 
 def removed_folders(code: str, cwd: str, protected: ProtectedPaths) -> Iterator[ProtectionFinding]:
     """Yields folders with our files that code names and may remove: `shutil.rmtree("/home/me")`."""
-    if REMOVING_CODE.search(code):
-        for quoted in islice(dict.fromkeys(QUOTED_PATH.findall(code)), MAX_FILES):
-            if protected.contains_protected(quoted[1:-1], cwd):
-                yield _finding(quoted[1:-1], cwd, protected)
+    code = plain_code(code)
+    pattern = QUOTED_PATH if REMOVING_CODE.search(code) else MOVED_PATH
+    for quoted in islice(dict.fromkeys(pattern.findall(code)), MAX_FILES):
+        if protected.contains_protected(quoted[1:-1], cwd):
+            yield _finding(quoted[1:-1], cwd, protected)
+
+
+def plain_code(code: str) -> str:
+    """Returns the code with a quoted `~` for the user's home, joined with the names behind it."""
+    code = re.sub(r'[$#]?\{"~"\}', "~", HOME_IN_CODE.sub('"~"', code))
+    for name in islice(dict.fromkeys(HOME_NAME.findall(code)), DEPTH):
+        code = re.sub(rf"(?<![\w.]){name}\b", '"~"', HOME_NAME.sub("", code))
+    for _ in range(DEPTH):  # names that are joined one behind the other
+        code = JOINED.sub(lambda found: f'{found[1]}/{found[3].lstrip("/*")}"', code)
+    return SHOWN.sub("", code)
 
 
 def _finding(path: str, cwd: str, protected: ProtectedPaths, verdict: Verdict = Verdict.ASK) -> ProtectionFinding:
@@ -106,6 +136,11 @@ def _takes_away(word: ShellWord, texts: Sequence[str], name: str, cwd: str, prot
     if name == "rsync":
         option = "--del" if word.text == _plain(texts)[-1] else "--remove-source"
         return any(one.startswith(option) for one in texts)
+    if name in PACKERS:
+        return not PACKERS[name].isdisjoint(texts)
+    if name in ("fd", "fdfind"):
+        wanted = re.match(r"[.~/]|.*(?:hook|tray)", (*_plain(texts), "")[1])  # else it looks for other files
+        return bool(wanted and EXEC_OPTIONS & set(texts) and REMOVERS & set(texts)) and "-e" not in texts
     return name in MOUNTERS or (name == "find" and _find_takes_away(word, texts, cwd, protected))
 
 
@@ -119,6 +154,15 @@ def _emptied_folders(texts: Sequence[str], program: str) -> Iterator[str]:
         return
     yield next((after for text, after in pairwise(texts[:place]) if text == "-C"), ".")
     yield from (text for text in texts[place + 1 :] if not text.startswith("-"))
+
+
+def _reset_folder(texts: Sequence[str]) -> str:
+    """Returns the work tree that git writes anew: `git -C ~ reset --hard`."""
+    given = set(texts)
+    if not ({"reset", "--hard"} <= given or ({"checkout", "restore"} & given and {"-f", "--force", "."} & given)):
+        return "/dev/null"
+    tree = next((text.partition("=")[2] for text in texts if text.startswith("--work-tree=")), "")
+    return tree or next((after for text, after in pairwise(texts) if text in ("-C", "--work-tree")), ".")
 
 
 def _shared_folders(texts: Sequence[str], program: str) -> Iterator[str]:

@@ -66,12 +66,13 @@ CHANGING = lazy_pattern(
 WORD = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]+")
 # Programs that end processes, or remove a folder with all its files. Every `rm` refuses `rm -rf /` by itself.
 SWEEPING = lazy_pattern(
-    r"\b(?:chattr|chgrp|chmod|chown|clean|docker|find|kill\w*|launchctl|loginctl|mount|move-item|mv|nerdctl|pkill"
-    r"|podman|rd|remove-item|rimraf|rmdir|rmsync|rmtree|rm(?!\s+-\w+\s+/$)|rsync|setfacl|shred|systemctl|trash|trash-put|umount"
-    r"|unlink|wipe)\b"
+    r"\b(?:chattr|chgrp|checkout|chmod|chown|clean|docker|fd|fdfind|find|kill\w*|launchctl|loginctl|mount|move-item|mv|nerdctl|pkill"
+    r"|podman|rd|remove-files|remove-item|remove_tree|removesync|rename|renamesync|reset|restore|rimraf|rmdir|rmdirsync|rmsync"
+    r"|rmtree|rm_rf?|rm(?!\s+-\w+\s+/$)|rsync|setfacl|shred|systemctl|trash|trash-put|umount"
+    r"|unlink|wipe|zip)\b"
 )
 # Without one of these such a program is about something below the agent's own folder.
-ELSEWHERE = lazy_pattern(r"[~$/*`%]|\.\.|\b(?:cd|clean|kill\w*|launchctl|loginctl|pkill|systemctl)\b")
+ELSEWHERE = lazy_pattern(r"[~$/*`%]|\.\.|\b(?:cd|clean|home|homedir|kill\w*|launchctl|loginctl|pkill|systemctl)\b")
 NO_VARIABLES: Mapping[str, str] = {}
 PROJECT_HINT = "allow it if these hooks are what you want"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import PurePath
 
 from tray.lazy_pattern import lazy_pattern
@@ -32,7 +32,7 @@ from tray.protection.file_effects import (
     named_files,
     patched_files,
 )
-from tray.protection.folder_effects import changed_folders, listed_folders, removed_folders
+from tray.protection.folder_effects import changed_folders, listed_folders, plain_code, removed_folders
 from tray.protection.protected_paths import ProtectedPaths, glob_matches
 from tray.shell.split import KEYWORDS, TOO_LONG, WRAPPERS, HereDocument, ShellWord, parse, substitutions
 from tray.text.words import word_set
@@ -45,18 +45,25 @@ ALLOWED_VERBS = word_set(
     "agents check config doctor export help list log on paths replay schema stats status test why"
 )
 SHELLS = word_set(
-    "ash at bash batch crontab dash eval expect fish gnome-terminal ksh parallel screen script sh socat source ssh "
-    "su systemd-run tmux unbuffer watch xargs xdotool xterm ydotool zsh ."
+    "ash at bash batch crontab dash eval expect fish gnome-terminal ksh parallel powershell pwsh screen script sh "
+    "socat source ssh su systemd-run tmux unbuffer watch xargs xdotool xterm ydotool zsh ."
 )
 # What is looked through for the program that a command is about.
 PASSED_OVER = (WRAPPERS - SHELLS) | KEYWORDS | {"builtin"}
 PYTHON = lazy_pattern(r"(?:python|pypy)[\d.]*")
 INTERPRETERS = word_set("bun deno lua node perl php ruby")
+QUOTED = lazy_pattern(r"'[^'\n]*'|\"[^\"\n]*\"")
+RUN_IN_CODE = lazy_pattern(
+    r"\b(?:system|[pP]open|call|check_\w+|run|shell_exec|exec\w*|spawn\w*)\b[\s(\[]{0,9}"
+    r"((?:(?:'[^'\n]*'|\"[^\"\n]*\")[\s,\[]*)+)"
+)
 PRINTERS = word_set("echo printf")
 # With one of these their other arguments are text.
 TEXT_ARGUMENTS = {"gh": word_set("discussion issue pr release"), "git": GIT_TEXT_COMMANDS}
 SPLITS = {"-S", "--split-string", "-vS"}  # of env: its next word is a command line
 PATCHERS = word_set("apply_patch git patch")
+# To the machine itself, or with a command that ssh runs on this one.
+HERE = lazy_pattern(r"(?i)(?:^|@)(?:(?:ip6-)?localhost|127\.[\d.]+|::1|\$.*|`.*)$|command")
 SUBSTITUTION = lazy_pattern(r"\$\(|`|<\(")
 HOME_PATTERN = lazy_pattern(r"(?:(?<=[\s=:>])|^)~(?=[/\s:;&|)]|$)|\$\{HOME[:%#/?][^}]*\}")
 PRINTED_FOLDER = lazy_pattern(r"\$\((?:pwd(?: -[LP])?|git rev-parse --show-toplevel)\)|`pwd`")
@@ -101,6 +108,8 @@ def check_shell_line(line: str, cwd: str, protected: ProtectedPaths, depth: int 
     names_us = False  # `$(echo hooktray) off` makes our name of another command
     for number, group in groupby(words, key=lambda word: word.command):
         command = list(group)
+        if command[0].text == "ssh" and not any(HERE.search(word.text) for word in command):
+            command = [one for one in command if one is command[0] or one.redirect or SUBSTITUTION.search(one.raw)]
         yield from _check_command(command, cwd, protected, depth, piped, exported, line)
         program = _program([word.text for word in command])
         if not program or program in EXPORTERS:  # what a line sets holds for its later commands
@@ -142,8 +151,7 @@ def _check_document(
     elif PYTHON.fullmatch(program) or program in INTERPRETERS:
         if controls_hooktray(text.text):
             yield ProtectionFinding(Verdict.DENY, "code that drives Hooktray is for a person:", "hooktray")
-        yield from named_files(text.text, cwd, protected)
-        yield from removed_folders(text.text, cwd, protected)
+        yield from _check_code(text.text, cwd, protected, depth)
     elif program in PATCHERS:
         yield from patched_files(text.text, cwd, protected)
     if text.is_literal:
@@ -286,8 +294,7 @@ def _check_nested(
         elif (program in SHELLS | printed or SPLITS & set(texts[:index])) and " " in word.text.strip():
             yield from check_shell_line(word.text, cwd, protected, depth + 1)
         elif index and _is_code(texts, index, program) and not controls_hooktray(word.text):
-            yield from named_files(word.text, cwd, protected)
-            yield from removed_folders(word.text, cwd, protected)
+            yield from _check_code(word.text, cwd, protected, depth)
         elif index and re.fullmatch(r"-\w*[ce]", texts[index - 1]) and not text_only and controls_hooktray(word.text):
             verdict = Verdict.DENY if PYTHON.fullmatch(program) else Verdict.ASK
             yield ProtectionFinding(verdict, "code that drives Hooktray is for a person:", "hooktray")
@@ -308,7 +315,16 @@ def _is_code(texts: Sequence[str], index: int, program: str) -> bool:
     if program == "sed":  # its own commands that write, and run
         return re.search(r"(?:^|[\s;}\d$/|,#gpI])[wWe]\s", texts[index]) is not None
     known = program in INTERPRETERS or PYTHON.fullmatch(program) is not None
-    return known and re.fullmatch(r"-\w*[ceEr]|eval", texts[index - 1]) is not None
+    return known and re.fullmatch(r"-\w*[ceErp]|--eval|--print|eval", texts[index - 1]) is not None
+
+
+def _check_code(code: str, cwd: str, protected: ProtectedPaths, depth: int) -> Iterator[ProtectionFinding]:
+    """What code names, removes, and gives to a shell: `os.system('rm -rf ~')`, `run(["rm", "-rf", home])`."""
+    yield from named_files(code, cwd, protected)
+    yield from removed_folders(code, cwd, protected)
+    for words in islice(RUN_IN_CODE.findall(plain_code(code)), DEPTH):
+        line = " ".join(one[1:-1] for one in QUOTED.findall(words))
+        yield from check_shell_line(line, cwd, protected, depth + 1)
 
 
 def _sets_program(texts: Sequence[str], index: int, program: str) -> bool:
