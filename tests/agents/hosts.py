@@ -38,6 +38,14 @@ KEEP_WORKING = {"Stop", "SubagentStop", "TaskCompleted", "TeammateIdle"}  # a st
 ASKS_ANYWAY = {"Elicitation", "PermissionRequest"}  # silence lets the user be asked
 
 
+# What Droid makes of a refusal that also stops: it ends a call before it looks at the exit code, but not a prompt.
+DROID_REFUSES = {
+    "PostToolUse": (Verdict.ABSTAIN, True),
+    "PreToolUse": (Verdict.ABSTAIN, True),
+    "UserPromptSubmit": (Verdict.DENY, False),
+}
+
+
 def meant(event: Event, decision: Decision) -> Taken:
     """What a fitted decision has to arrive as."""
     stop = decision.stop is not None
@@ -45,6 +53,8 @@ def meant(event: Event, decision: Decision) -> Taken:
         return Verdict.ABSTAIN, event.agent != "qwen-code"  # which ends when nobody refuses
     if stop and event.agent == "gemini-cli":
         return Verdict.ABSTAIN, True  # a stop beats a refusal, and gives its reason
+    if stop and event.agent == "droid" and decision.verdict is Verdict.DENY and event.name in DROID_REFUSES:
+        return DROID_REFUSES[event.name]
     if stop and event.name == "PermissionRequest":
         return Verdict.DENY, True
     if decision.verdict is Verdict.ASK and event.name in ASKS_ANYWAY:
