@@ -53,11 +53,11 @@ def user_file(path: str | os.PathLike[str], limit: int = LIMIT) -> bytes:
 
 def is_disk_full(folder: Path) -> bool:
     """True if there may be no room for a row of the database."""
-    import shutil  # imported when something went wrong
-
     try:
+        import shutil  # imported when something went wrong
+
         return shutil.disk_usage(folder).free < ROW_SPACE
-    except OSError:
+    except OSError:  # also if no descriptor is left to import it
         return False
 
 
