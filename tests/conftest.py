@@ -17,7 +17,7 @@ import psutil
 import pytest
 import rerun
 from house import House
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tray.store import sessions
 
@@ -26,9 +26,10 @@ if sys.platform == "linux":  # elsewhere its libraries are not installed, and no
 
     __all__ = ["desk", "shared_desk"]
 
-# No deadline of its own: machines differ, and no test is about time. Loading a profile here also imports hypothesis
-# early; its plugin's late import, deep in a summary, trips over CPython issue 106905.
-settings.register_profile("hooktray", deadline=None)
+# No deadline of its own, and no complaint about slow data: machines differ, and no test is about time. Loading a
+# profile here also imports hypothesis early; its plugin's late import, deep in a summary, trips over CPython issue
+# 106905.
+settings.register_profile("hooktray", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("hooktray")
 
 # A run in the background may ignore these, and then so does every process that a test starts.

@@ -273,7 +273,7 @@ def test_at_most_the_own_agent_claims_a_sample(agent: str, name: str) -> None:
 
 
 @given(st.sampled_from(RECORDED), st.sampled_from(LINES), st.permutations(LINES))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
 def test_the_order_of_the_table_changes_no_sender(
     monkeypatch: pytest.MonkeyPatch, recording: tuple[str, str], line: str, order: list[str]
 ) -> None:
