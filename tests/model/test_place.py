@@ -62,6 +62,12 @@ def test_what_has_another_form_is_dropped_by_name(name: str) -> None:
         assert getattr(place, VARIABLES[name][0]) == "", text
 
 
+def test_a_path_that_cannot_be_printed_is_dropped() -> None:
+    place, dropped = read_place({"WEZTERM_UNIX_SOCKET": "/\x80"})
+
+    assert (place.wezterm, dropped) == ("", ("WEZTERM_UNIX_SOCKET",))
+
+
 @given(st.dictionaries(st.sampled_from(sorted(VARIABLES)), st.text(max_size=40)))
 def test_no_text_of_an_agent_brings_a_control_character_or_an_option(environment: dict[str, str]) -> None:
     place, _ = read_place(environment)

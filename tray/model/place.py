@@ -79,7 +79,7 @@ def read_place(
     for name, (field, pattern) in VARIABLES.items():
         text = environment.get(name, "")
         match = pattern.fullmatch(text)
-        if match:
+        if match and text.isprintable():
             found[field] = match[1]
         elif text:
             dropped.append(name)
