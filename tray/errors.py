@@ -33,7 +33,7 @@ class StoreError(HooktrayError):
 
 
 def store_error(path: object, error: OSError) -> StoreError:
-    """Returns the error about a file of ours that could not be opened or written."""
+    """Returns the error about a file of Hooktray that could not be opened or written."""
     hint = MAKE_ROOM if error.errno in FULL else "check the folder's permissions and the free space"
     return StoreError(f"{path}: {error.strerror or error}", hint=hint)
 

@@ -7,20 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from approvals.declared import hook
 
 from tray.approvals.inspection import inspect
-from tray.model.hook import Command, Hook, Match, Source
 from tray.shell import expand
-
-
-def hook(folder: Path, line: str, interpreter: str = "") -> Hook:
-    return Hook(
-        name="guard",
-        source=Source(kind="hooktray", path=str(folder / "hooktray.yaml")),
-        match=Match(event="tool_before"),
-        action=Command(line=line, folder=str(folder), interpreter=interpreter),
-        dialect="starchild",
-    )
 
 
 @pytest.mark.parametrize(
@@ -30,7 +20,7 @@ def test_an_approval_covers_the_file_that_the_line_runs(tmp_path: Path, line: st
     file = tmp_path / line.split()[-1]
     file.write_text("exit\n")
 
-    found = inspect(hook(tmp_path, line, interpreter))
+    found = inspect(hook(tmp_path, line, interpreter=interpreter))
 
     assert list(found.bundle.contents) == [str(file)]
 

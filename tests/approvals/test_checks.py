@@ -6,24 +6,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from approvals.declared import hook
 from house import House
 
 from tray.approvals.checks import blocking_problem_of, describe, problems
 from tray.approvals.inspection import inspect
 from tray.approvals.review import SectionKind, sections
-from tray.model.hook import Command, Hook, Match, Source
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="scripts for a POSIX shell")
-
-
-def hook(folder: Path, line: str, *, interpreter: str = "") -> Hook:
-    return Hook(
-        name="guard",
-        source=Source(kind="hooktray", path=str(folder / "hooktray.yaml")),
-        match=Match(event="tool_before"),
-        action=Command(line=line, folder=str(folder), interpreter=interpreter),
-        dialect="starchild",
-    )
 
 
 WRONG = {

@@ -5,25 +5,15 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from approvals.declared import hook
 
 from tray.approvals import inspection as module
 from tray.approvals.command_resolver import CommandResolver
 from tray.approvals.inspection import file_stamps, inspect, read_bundle
 from tray.errors import HooktrayError
 from tray.model.decision import Verdict
-from tray.model.hook import Command, Hook, Match, Rule, Source
+from tray.model.hook import Hook, Match, Rule, Source
 from tray.store.copies import MANIFEST, SPARE, Bundle, Copies, DamagedError
-
-
-def hook(folder: Path, line: str, *, files: tuple[str, ...] = (), interpreter: str = "") -> Hook:
-    return Hook(
-        name="guard",
-        source=Source(kind="hooktray", path=str(folder / "hooktray.yaml")),
-        match=Match(event="tool_before"),
-        action=Command(line=line, folder=str(folder), interpreter=interpreter),
-        files=files,
-        dialect="starchild",
-    )
 
 
 @pytest.fixture

@@ -77,9 +77,11 @@ CODE_OPTIONS = {
 RUNNERS: Mapping[str, Collection[str]] = {
     **dict.fromkeys(word_set("asdf aws-vault bundle chamber direnv fnm nodenv nvm pyenv rbenv"), ("exec",)),
     **dict.fromkeys(
-        word_set("conda devbox doppler dotenvx hatch infisical mamba micromamba op pdm pipenv"), ("run",)
+        word_set(
+            "conda devbox doppler dotenvx hatch infisical mamba micromamba op pdm pipenv pixi poetry rye uv volta"
+        ),
+        ("run",),
     ),
-    **dict.fromkeys(word_set("pipenv pixi poetry rye uv volta"), ("run",)),
     **dict.fromkeys(word_set("bunx npx uvx"), ()),
     **dict.fromkeys(word_set("pnpm yarn"), ("exec", "dlx")),
     **dict.fromkeys(word_set("mise npm"), ("exec", "x")),

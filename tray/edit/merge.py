@@ -15,7 +15,9 @@ def merge(base: bytes, one: bytes, other: bytes) -> bytes | None:
     A text of one line is compared by its pieces.
     """
     lines = _split(base, base)
-    edits = sorted((*_edits(lines, _split(base, one)), *_edits(lines, _split(base, other))), key=lambda one: one[:2])
+    edits = sorted(
+        (*_edits(lines, _split(base, one)), *_edits(lines, _split(base, other))), key=lambda edit: edit[:2]
+    )
     merged: list[bytes] = []
     at = 0
     for begin, end, new in edits:

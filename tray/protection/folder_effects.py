@@ -76,9 +76,10 @@ def changed_folders(
             is_wide = f"{protected.home}/".startswith(protected.absolute(path, cwd).rstrip("/") + "/")
             # A denial would come before the user's own hooks, which judge the home and the folders above it.
             yield _finding(path, cwd, protected, Verdict.DENY if name in WRITERS and not is_wide else Verdict.ASK)
-    reset = protected.absolute(_reset_folder(texts), cwd).rstrip("/") + "/"
-    if program == "git" and any(place.startswith(reset) for place in protected.own):  # not the hooks of a project
-        yield _finding(reset, cwd, protected)
+    if program == "git" and (tree := _reset_tree(texts)):
+        whole = protected.absolute(tree, cwd).rstrip("/") + "/"
+        if any(place.startswith(whole) for place in protected.own):  # not the hooks of a project
+            yield _finding(whole, cwd, protected)
     for path in (*_emptied_folders(texts, program), *_shared_folders(texts, program)):
         if protected.kind(path, cwd) or protected.contains_protected(path, cwd):
             yield _finding(path, cwd, protected)
@@ -101,8 +102,7 @@ def listed_folders(words: Sequence[ShellWord], cwd: str, protected: ProtectedPat
 
 
 def removed_folders(code: str, cwd: str, protected: ProtectedPaths) -> Iterator[ProtectionFinding]:
-    """Yields folders with our files that code names and may remove: `shutil.rmtree("/home/me")`."""
-    code = plain_code(code)
+    """Yields folders with our files that plain code names and may remove: `shutil.rmtree("/home/me")`."""
     pattern = QUOTED_PATH if REMOVING_CODE.search(code) else MOVED_PATH
     for quoted in islice(dict.fromkeys(pattern.findall(code)), MAX_FILES):
         if protected.contains_protected(quoted[1:-1], cwd):
@@ -156,11 +156,11 @@ def _emptied_folders(texts: Sequence[str], program: str) -> Iterator[str]:
     yield from (text for text in texts[place + 1 :] if not text.startswith("-"))
 
 
-def _reset_folder(texts: Sequence[str]) -> str:
-    """Returns the work tree that git writes anew: `git -C ~ reset --hard`."""
+def _reset_tree(texts: Sequence[str]) -> str:
+    """Returns the work tree that git writes anew, as in `git -C ~ reset --hard`; "" if it writes none."""
     given = set(texts)
     if not ({"reset", "--hard"} <= given or ({"checkout", "restore"} & given and {"-f", "--force", "."} & given)):
-        return "/dev/null"
+        return ""
     tree = next((text.partition("=")[2] for text in texts if text.startswith("--work-tree=")), "")
     return tree or next((after for text, after in pairwise(texts) if text in ("-C", "--work-tree")), ".")
 

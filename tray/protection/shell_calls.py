@@ -321,8 +321,9 @@ def _is_code(texts: Sequence[str], index: int, program: str) -> bool:
 def _check_code(code: str, cwd: str, protected: ProtectedPaths, depth: int) -> Iterator[ProtectionFinding]:
     """What code names, removes, and gives to a shell: `os.system('rm -rf ~')`, `run(["rm", "-rf", home])`."""
     yield from named_files(code, cwd, protected)
-    yield from removed_folders(code, cwd, protected)
-    for words in islice(RUN_IN_CODE.findall(plain_code(code)), DEPTH):
+    plain = plain_code(code)
+    yield from removed_folders(plain, cwd, protected)
+    for words in islice(RUN_IN_CODE.findall(plain), DEPTH):
         line = " ".join(one[1:-1] for one in QUOTED.findall(words))
         yield from check_shell_line(line, cwd, protected, depth + 1)
 

@@ -190,8 +190,7 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def is_damage(error: sqlite3.Error) -> bool:
-    code: int = getattr(error, "sqlite_errorcode", 0)
-    return code & 0xFF in DAMAGE  # the upper bits only say which kind
+    return _primary_code(error) in DAMAGE
 
 
 def open_db(
@@ -275,7 +274,7 @@ def _check_tables(database: Database) -> None:
             if _version(database.path, connection):
                 _check(connection)
     except sqlite3.OperationalError as e:
-        if getattr(e, "sqlite_errorcode", 0) & 0xFF not in NEEDS_WRITING:
+        if _primary_code(e) not in NEEDS_WRITING:
             raise
 
 
@@ -366,7 +365,7 @@ def _try_writing(connection: sqlite3.Connection) -> None:
     try:
         connection.execute("DELETE FROM meta WHERE 0")
     except sqlite3.OperationalError as e:
-        if getattr(e, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:  # another process writes: it can be done
+        if _primary_code(e) != sqlite3.SQLITE_BUSY:  # another process writes: it can be done
             raise
 
 
@@ -422,6 +421,12 @@ def _reject_file(path: Path, is_kind: Callable[[int], bool], kind: str, *, open_
         raise StoreError(f"{path}: others can look into it", hint=f"close it: chmod 700 {shlex.quote(str(path))}")
 
 
+def _primary_code(error: sqlite3.Error) -> int:
+    """Returns SQLite's result code without the upper bits, which only say which kind; 0 if the error has none."""
+    code: int = getattr(error, "sqlite_errorcode", 0)
+    return code & 0xFF
+
+
 def _store_error(path: Path, error: sqlite3.Error) -> StoreError:
     if is_damage(error):
         return StoreError(f"{path}: {error}", hint=RESTART_HINT)
@@ -430,7 +435,7 @@ def _store_error(path: Path, error: sqlite3.Error) -> StoreError:
     for place in (path.parent, path):
         if os.path.exists(place) and not os.access(place, os.W_OK):  # noqa: PTH110 - Path raises where none may look
             return StoreError(f"{path}: {error}: {place} is read-only", hint=WRITABLE)
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    code = _primary_code(error)
     if code == sqlite3.SQLITE_FULL or is_disk_full(path.parent):  # SQLite may report an I/O error
         return StoreError(f"{path}: the disk of {path.parent} is full", hint=MAKE_ROOM)
     is_busy = code == sqlite3.SQLITE_BUSY
