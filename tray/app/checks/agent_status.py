@@ -22,7 +22,7 @@ from tray.app.checks.finding import ENTRY_CAUSES, Cause, Finding, Health
 from tray.app.relay_problems import obstacle
 from tray.connect import connectors
 from tray.errors import MAKE_ROOM, AgentError, HooktrayError
-from tray.execution.command import Job, run
+from tray.execution.command import BackgroundProcesses, Job, run
 from tray.execution.process import GRACE
 from tray.files import is_disk_full, user_file
 from tray.lazy_dataclass import dataclass, field, replace
@@ -297,14 +297,23 @@ def failing_lines(site: Site) -> dict[str, str]:
     return failures
 
 
-def _run(site: Site, entry: RelayEntry, body: bytes) -> tuple[str, bytes | None]:
+def _run(
+    site: Site, entry: RelayEntry, body: bytes, background: BackgroundProcesses | None = None
+) -> tuple[str, bytes | None]:
     """Returns why the line failed ("" if it did not), and its output; None if it did not end by itself.
 
-    Whatever it started is ended with it.
+    Whatever it started is ended with it; with `background`, what a line that succeeded left has time to record.
     """
     environment = {**site.environment, TEST_VARIABLE: "1"}
-    job = Job(argv=entry.argv, cwd=str(site.cwd), environment=environment, stdin=body, timeout=COMMAND_TIMEOUT)
-    (done,) = run((job,), time.monotonic() + COMMAND_TIMEOUT + GRACE, None)
+    job = Job(
+        argv=entry.argv,
+        cwd=str(site.cwd),
+        environment=environment,
+        stdin=body,
+        timeout=COMMAND_TIMEOUT,
+        background=JOURNAL_TIMEOUT,
+    )
+    (done,) = run((job,), time.monotonic() + COMMAND_TIMEOUT + GRACE, None, background=background)
     if done.code is None:
         return sanitise(done.cause, 200), None
     why = sanitise(done.stderr.decode("utf-8", "replace"), 200)
@@ -323,7 +332,7 @@ def send_probe(site: Site, agent: str, entries: tuple[RelayEntry, ...], is_recor
         body = json.dumps(connectors()[agent].probe_payload(session, str(site.cwd))).encode()
     except AgentError as error:
         return error.message
-    why, _ = _run(site, entry, body)
+    why, _ = _run(site, entry, body, BackgroundProcesses())  # the one-shot engine answers before it records
     if why:
         return f"{entry.path}: {entry.event}: {why}"
     until = time.monotonic() + JOURNAL_TIMEOUT
