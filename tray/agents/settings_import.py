@@ -143,9 +143,9 @@ class SettingsImporter:
 
     def _notes(self, site: Site, moved: int, reasons: Sequence[str]) -> tuple[str, ...]:
         notes = [f"{number} of your hooks stay: {reason}." for reason, number in Counter(reasons).items()]
-        hooks = "hook" if moved == 1 else "hooks"
+        hooks = "hook moves" if moved == 1 else "hooks move"
         notes.append(
-            f"{moved} {hooks} moved; none runs until you have approved it in the tray's menu. Each then runs once on "
+            f"{moved} {hooks}; none runs until you have approved it in the tray's menu. Each then runs once on "
             f"a test event; `hooktray import-hooks {self.agent} --undo` puts all of them back."
         )
         if not self.relay_entries(site):

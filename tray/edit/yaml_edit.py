@@ -5,6 +5,7 @@ Libraries that keep a YAML text were measured: ruamel.yaml changed 5 to 11 of 13
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -57,9 +58,17 @@ def _append(text: bytes, path: str, key: str, new: Sequence[Item]) -> bytes:
     source, bom, newline = _decoded(text)
     root = _root(source, path)
     node = _value(root, key)
-    if node is None:
+    flow = ", ".join(json.dumps(_value_of(item), ensure_ascii=False) for item in new)
+    if node is None and isinstance(root, yaml.MappingNode) and root.flow_style:
+        at = root.value[0][0].start_mark.index if root.value else root.start_mark.index + 1
+        before = source[root.start_mark.index + 1 : at]
+        gap = f",{before[len(before.rstrip()) :] or ' '}" if root.value else ""
+        edited = f"{source[:at]}{json.dumps(key)}: [{flow}]{gap}{source[at:]}"
+    elif node is None:
         gap = newline if source and not source.endswith("\n") else ""
-        edited = f"{source}{gap}{key}:{newline}{_ended(_block(new, 2, newline), newline, bool(gap))}"
+        column = root.start_mark.column if isinstance(root, yaml.MappingNode) else 0
+        block = _ended(_block(new, column + 2, newline), newline, bool(gap))
+        edited = f"{source}{gap}{' ' * column}{key}:{newline}{block}"
     elif isinstance(node, yaml.SequenceNode) and not node.flow_style:
         at, missing = _line_end(source, _end(node))
         lead = newline if missing else ""
@@ -67,8 +76,7 @@ def _append(text: bytes, path: str, key: str, new: Sequence[Item]) -> bytes:
         edited = source[:at] + lead + block + source[at:]
     elif isinstance(node, yaml.SequenceNode) and (existing or _is_flow(root) or "#" in _inside(source, node)):
         at = _end(node.value[-1]) if existing else node.start_mark.index + 1
-        texts = [json.dumps(_value_of(item), ensure_ascii=False) for item in new]
-        edited = f"{source[:at]}{', ' if existing else ''}{', '.join(texts)}{source[at:]}"
+        edited = f"{source[:at]}{', ' if existing else ''}{flow}{source[at:]}"
     elif isinstance(node, yaml.SequenceNode) or not source[node.start_mark.index : node.end_mark.index]:
         begin, end = node.start_mark.index, node.end_mark.index
         bare = source[:begin].rstrip(" \t") + source[end:]
@@ -76,7 +84,9 @@ def _append(text: bytes, path: str, key: str, new: Sequence[Item]) -> bytes:
         block = _ended(_block(new, 2, newline), newline, missing)
         edited = bare[:at] + (newline if missing else "") + block + bare[at:]
     else:
-        raise ConfigError(f"{path}: {key}: expected a list", hint=HINT.format(key))
+        place = f"{path}:{node.start_mark.line + 1}:{node.start_mark.column + 1}"
+        what = f"{place}: {key}: expected a list, not `{_inside(source, node)}`"
+        raise ConfigError(what, hint=HINT.format(key))
     try:
         encoded = edited.encode()
     except UnicodeEncodeError as error:
@@ -129,7 +139,7 @@ def remove(
     cuts = _flow_cuts(source, node, removed) if node.flow_style else [_cut(source, node, at) for at in removed]
     if keeps_comments and not node.flow_style:
         cuts = [part for cut in cuts for part in _between_comments(source, cut)]
-    if len(removed) == len(existing) and not _is_flow(root):
+    if len(removed) == len(existing):
         begin, end = _whole(source, root, key, node)
         left = _without(source[begin:end], [(first - begin, last - begin) for first, last in cuts])
         if not left.partition(":")[2].strip(" \t\r\n[],"):
@@ -199,16 +209,22 @@ def _flow_cuts(source: str, sequence: yaml.SequenceNode, removed: Sequence[int])
 
 
 def _whole(source: str, root: yaml.Node | None, key: str, sequence: yaml.SequenceNode) -> Cut:
-    """The list with its key: all lines of it."""
+    """The list with its key: all lines of it. In a flow up to the next key, or beyond the flow if it has to stay."""
     names = [name for name, _ in root.value] if isinstance(root, yaml.MappingNode) else []
-    name = next(name for name in names if name.value == key)
+    index, name = next((index, name) for index, name in enumerate(names) if name.value == key)
+    if root is not None and _is_flow(root):
+        is_alone = len(names) == 1 and not COMMA.match(source, _end(sequence))
+        ends = [*(one.start_mark.index for one in names), _end(sequence) if is_alone else root.end_mark.index]
+        return name.start_mark.index, ends[index + 1]
     begin = source.rfind("\n", 0, name.start_mark.index) + 1
     return begin, _line_end(source, _end(sequence))[0]
 
 
 def _checked(old: bytes, new: bytes, path: str, key: str, expected: list[object]) -> bytes:
     """The new text, once it is sure that it means what was intended and nothing else."""
-    before, after = load_yaml(old, path).value, load_yaml(new, path).value
+    before, after = load_yaml(old, path).value, None
+    with contextlib.suppress(ConfigError):  # its place would be one in a text that nobody has
+        after = load_yaml(new, path).value
     if not isinstance(before, dict) or not isinstance(after, dict):
         raise ConfigError(f"{path}: {key}: cannot be edited without touching the rest", hint=HINT.format(key))
     others = [{name: value for name, value in one.items() if name != key} for one in (before, after)]

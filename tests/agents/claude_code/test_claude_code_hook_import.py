@@ -172,7 +172,7 @@ def test_a_hook_that_would_not_be_asked_as_it_is_now_stays_and_the_user_is_told_
 def test_a_hook_that_is_asked_as_it_is_now_moves(person: Person, file: Path, event: str, group: str) -> None:
     file.write_text(f'{{"hooks": {{"{event}": [{group}]}}}}')
 
-    assert person.import_hooks()[0].startswith("1 hook moved")
+    assert person.import_hooks()[0].startswith("1 hook moves")
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_a_hook_that_cannot_work_stays_where_it_is_and_the_others_move(
     assert left["hooks"][0]["command"] == stays
     assert notes[0].startswith("1 of your hooks stay: ")
     assert why in notes[0]
-    assert notes[1].startswith("1 hook moved; ")
+    assert notes[1].startswith("1 hook moves; ")
 
 
 def test_import_and_undo_leave_every_other_file_of_the_user_as_it_is(person: Person, file: Path) -> None:

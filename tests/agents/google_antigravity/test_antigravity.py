@@ -239,4 +239,4 @@ def test_a_named_hook_moves_as_a_whole_or_stays(person: Person) -> None:
 
     assert named(person) == {"slow": slow}
     assert any("1 of your hooks stay: their `timeout` is longer than the 30 s" in note for note in notes)
-    assert any("2 hooks moved" in note for note in notes)
+    assert any("2 hooks move" in note for note in notes)

@@ -52,7 +52,7 @@ def test_commands_move_and_wait_and_the_rest_stays(person: Person, file: Path) -
     assert {hook.match.agents for hook in found.hooks} == {("starchild",)}
     assert found.warnings == ()
     assert notes[0].startswith("1 of your hooks stay")
-    assert notes[1].startswith("2 hooks moved")
+    assert notes[1].startswith("2 hooks move")
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])

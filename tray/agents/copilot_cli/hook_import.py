@@ -80,7 +80,7 @@ def _own_reason(hook: Hook) -> str:
 def _notes(site: Site, moved: list[Path]) -> tuple[str, ...]:
     names = ", ".join(path.name for path in moved)
     note = (
-        f"{names} moved; none of its hooks runs until you have approved it in the tray's menu. Each then runs once "
+        f"moves {names}; none of its hooks runs until you have approved it in the tray's menu. Each then runs once "
         f"on a test event; `hooktray import-hooks {AGENT} --undo` puts all of them back."
     )
     unconnected = f"Until `hooktray connect {AGENT}` no event reaches them."
