@@ -254,6 +254,24 @@ def test_a_folder_that_nothing_can_be_written_to_is_named_with_its_cure(
     assert told.endswith("make it writable for you, or choose another place with --home DIR\n")
 
 
+def test_a_database_that_takes_no_row_any_more_is_a_problem_until_it_does(plain: Plain, tmp_path: Path) -> None:
+    live = guarded(plain, tmp_path)
+    why = "attempt to write a readonly database"
+    database = open_stores(locate(str(live.home)), migrate=False).database
+    with database.write() as connection:
+        connection.execute(f"CREATE TRIGGER no BEFORE INSERT ON journal BEGIN SELECT RAISE(FAIL, '{why}'); END")
+
+    assert b'"deny"' in live.relay("claude-code", "PreToolUse", PRE_TOOL_USE).stdout
+
+    assert f"The journal cannot be written: {database.path}: {why}\n" in live.cli("status").stdout.decode()
+    assert why in live.rows("status")[0]["problem"]
+    assert f"cannot be written: {database.path}: {why}" in live.cli("doctor", "--static").stdout.decode()
+    with database.write() as connection:
+        connection.execute("DROP TRIGGER no")
+    live.wait_log(1)
+    assert live.rows("status")[0]["problem"] is None
+
+
 def test_the_command_line_asks_and_does_not_grant(plain: Plain, tmp_path: Path) -> None:
     live = Live.fresh(plain, tmp_path, configuration=GUARD)
     live.script("guard.sh", DENY)

@@ -394,6 +394,15 @@ def test_what_only_the_tray_knows_is_told(house: House) -> None:
     assert rows["notifications"].health is Health.ATTENTION
 
 
+def test_a_journal_that_takes_no_row_is_broken(house: House) -> None:
+    tray = parse_health({"pid": 7, "journal": "hooktray.db: read-only\n  make it writable"})
+
+    (row,) = [one for one in run_checks(house.paths, tray, static=True) if one.check == "journal"]
+
+    assert (row.health, row.remedy) == (Health.BROKEN, "make it writable")
+    assert row.message == "cannot be written: hooktray.db: read-only"
+
+
 def test_a_damaged_database_is_broken_and_one_set_aside_is_remembered(house: House) -> None:
     aside = house.paths.state / "hooktray.db.damaged-20261121-080000"
     aside.write_bytes(b"x")

@@ -91,6 +91,7 @@ def test_a_running_tray_goes_on_guarding_and_writes_down_later_what_it_decided(d
     answers = [live.relay("claude-code", "PreToolUse", PRE_TOOL_USE | {"tool_use_id": f"t{n}"}) for n in range(3)]
 
     assert [b'"permissionDecision":"deny"' in one.stdout for one in answers] == [True] * 3
+    assert b"The journal cannot be written" in live.cli("status").stdout
     disk.make_room()
     rows = live.wait_log(1)  # a one-shot engine, which a relay asks on a busy machine, can keep none meanwhile
     assert {row["verdict"] for row in rows} == {"deny"}

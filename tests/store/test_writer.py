@@ -139,6 +139,25 @@ def test_a_full_disk_loses_no_row_that_fits_later_and_is_told_once(database: Dat
     assert quick_check(database.path) == "ok"
 
 
+@pytest.mark.parametrize("words", ["attempt to write a readonly database", "database or disk is full"])
+def test_a_database_that_takes_no_row_is_named_until_it_takes_one(database: Database, words: str) -> None:
+    with closing(Journal(database, warn=lambda _: None)) as journal:
+        append(journal, "e1")
+        wait(lambda: journal.count() == 1)
+        assert journal.problem == ""
+
+        with database.write() as connection:
+            connection.execute(f"CREATE TRIGGER no BEFORE INSERT ON journal BEGIN SELECT RAISE(FAIL, '{words}'); END")
+        append(journal, "e2")
+        wait(lambda: journal.problem != "")
+        assert journal.problem.startswith(f"{database.path}: {words}\n  ")
+
+        with database.write() as connection:
+            connection.execute("DROP TRIGGER no")
+        wait(lambda: journal.problem == "")
+        assert journal.count() == 2
+
+
 def test_a_damaged_journal_never_stops_anyone_and_is_set_aside_at_the_next_start(database: Database) -> None:
     with closing(Journal(database)) as journal:
         for number in range(2000):

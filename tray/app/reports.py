@@ -202,8 +202,9 @@ def status_report(stores: Stores, catalog: HookCatalog, health: TrayHealth | Non
     paused = state.paused_until if state.paused_until and state.paused_until > time.time() else None
     waiting = [one for one in catalog.states if one.waiting and one.digest]
     settings = sum(setting.waiting for setting in catalog.settings())
-    losses = tuple(filter(None, (damage_notice(stores.database), stores.ledger.state.tampered)))
     known: TrayHealth = health or {}
+    failing = f"{say('The journal cannot be written')}: {known['journal']}" if known.get("journal") else ""
+    losses = tuple(filter(None, (damage_notice(stores.database), stores.ledger.state.tampered, failing)))
     agents = agent_statuses(place, stores.journal.last_events, unanswered=known.get("unanswered"))
     silent = tuple(dict.fromkeys(one.silence for one in agents if one.silence))
     problems = (catalog.configuration.problem, *losses, *silent, *catalog.configuration.warnings)

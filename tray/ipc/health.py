@@ -44,6 +44,7 @@ class TrayHealth(TypedDict, total=False):
     troubled: list[str]  # the names of hooks that fail
     background: list[tuple[int, float]]  # process groups that hooks left, each with the seconds until it is ended
     late: int  # decisions that were written down late
+    journal: str  # why none can be written down now, and what to do; "" for nothing
     notifications: str  # what went wrong last; "" for nothing
     sound: str
     push: str

@@ -151,7 +151,7 @@ class Database:
         except sqlite3.Error as e:
             if is_damage(e):
                 self.mark_damaged()
-            raise _store_error(self.path, e) from e
+            raise database_error(self.path, e) from e
         except UnicodeDecodeError as e:
             self.mark_damaged()
             raise StoreError(f"{self.path}: {UNREADABLE_TEXT}", hint=RESTART_HINT) from e
@@ -211,7 +211,7 @@ def open_db(
             quarantined = _quarantine(path, clock())
             return replace(_current(path, quarantined.name), damaged=quarantined)
     except sqlite3.Error as e:
-        raise _store_error(path, e) from e
+        raise database_error(path, e) from e
     except OSError as e:
         raise store_error(path, e) from e
 
@@ -427,7 +427,7 @@ def _primary_code(error: sqlite3.Error) -> int:
     return code & 0xFF
 
 
-def _store_error(path: Path, error: sqlite3.Error) -> StoreError:
+def database_error(path: Path, error: sqlite3.Error) -> StoreError:
     if is_damage(error):
         return StoreError(f"{path}: {error}", hint=RESTART_HINT)
     if isinstance(error, MovedError):

@@ -135,6 +135,11 @@ class Journal:
         return self._writer.dropped
 
     @property
+    def problem(self) -> str:
+        """Why no row can be written now, and what to do; "" while writing works."""
+        return self._writer.problem
+
+    @property
     def late_count(self) -> int:
         """Answers that left before their row was committed, since the start."""
         return self._writer.late_count

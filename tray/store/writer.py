@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from tray.lazy_dataclass import dataclass
 from tray.store import dropped_rows
-from tray.store.db import Database, is_damage
+from tray.store.db import Database, database_error, is_damage
 from tray.threads import CheckedThread
 
 if TYPE_CHECKING:
@@ -96,6 +96,7 @@ class JournalWriter:
         self._unsaved = 0
         self._counted = False  # the last statement; then rows come first, however many are dropped meanwhile
         self._failing_since = 0.0  # when that was reported; 0 = writing works
+        self._problem = ""  # why writing fails now
         self._thread: threading.Thread | None = None
         self._start_again = 0.0  # when a thread that could not start may be tried again
         self._writing = threading.Lock()  # held while the connection is used
@@ -106,6 +107,11 @@ class JournalWriter:
         """Rows that could not be kept, since the database was made."""
         with self._work_ready:
             return self._dropped
+
+    @property
+    def problem(self) -> str:
+        """Why no row can be written now, and what to do; "" while writing works."""
+        return self._problem
 
     @property
     def late_count(self) -> int:
@@ -270,7 +276,7 @@ class JournalWriter:
             self._unsaved -= dropped
             self._counted = dropped > 0
             self._stalled = False
-            self._failing_since = 0.0
+            self._failing_since, self._problem = 0.0, ""
             self._progress.notify_all()
 
     def _prune(self, connection: sqlite3.Connection) -> None:
@@ -286,6 +292,7 @@ class JournalWriter:
         if is_damage(error):
             self._database.mark_damaged()
         now = time.monotonic()
+        self._problem = str(database_error(self._database.path, error))
         with self._work_ready:
             if self._failing_since and now - self._failing_since < WARNING_INTERVAL:
                 return  # one fault may have several messages

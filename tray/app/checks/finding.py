@@ -70,6 +70,7 @@ class Cause(enum.Enum):
     ICON_OK = enum.auto()
     ICON_UNSEEN = enum.auto()
     JOURNAL_DROPPED = enum.auto()
+    JOURNAL_FAILING = enum.auto()
     JOURNAL_LATE = enum.auto()
     JOURNAL_OK = enum.auto()
     LEDGER_TAMPERED = enum.auto()
@@ -229,6 +230,7 @@ EXPLANATIONS: Mapping[Cause, Explanation] = {
     Cause.JOURNAL_DROPPED: Explanation(
         "journal", ATTENTION, "{n} rows could not be kept, ever", "see that {folder} is writable and not full"
     ),
+    Cause.JOURNAL_FAILING: Explanation("journal", BROKEN, "cannot be written: {problem}", "{remedy}"),
     Cause.JOURNAL_LATE: Explanation("journal", ATTENTION, "{n} answers left before their row", "the disk is slow"),
     Cause.JOURNAL_OK: Explanation("journal", OK, "{n} decisions"),
     Cause.LEDGER_TAMPERED: Explanation(

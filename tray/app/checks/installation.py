@@ -101,9 +101,13 @@ def journal(context: CheckContext) -> Iterator[Finding]:
     if dropped:
         values = {"n": dropped, "folder": context.paths.database.parent}
         yield Finding(cause=Cause.JOURNAL_DROPPED, name="journal", values=values)
+    problem, _, remedy = (context.tray or {}).get("journal", "").partition("\n")
+    if problem:
+        values = {"problem": problem, "remedy": remedy.strip()}
+        yield Finding(cause=Cause.JOURNAL_FAILING, name="journal", values=values)
     if late:
         yield Finding(cause=Cause.JOURNAL_LATE, name="journal", values={"n": late})
-    if not dropped and not late:
+    if not dropped and not late and not problem:
         yield Finding(cause=Cause.JOURNAL_OK, name="journal", values={"n": context.stores.journal.count()})
 
 

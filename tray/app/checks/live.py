@@ -118,5 +118,6 @@ def runtime_health(icon: Icon, background: BackgroundProcesses, journal: Journal
         "reason": icon.reason,
         "background": [(group, round(deadline - now, 1)) for group, deadline in background.alive().items()],
         "late": journal.late_count,
+        "journal": journal.problem,
         **problems,
     }
