@@ -166,9 +166,14 @@ class Startled:
         raise UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed")
 
 
-@pytest.mark.parametrize(("policy", "expected"), [("block", b'"deny"'), ("allow", b"")])
-def test_our_own_failure_takes_no_guard_out_of_the_way(house: House, policy: str, expected: bytes) -> None:
-    house.hook("guard", on="tool_before", tool="Bash", script="exit 0", failure=policy)
+@pytest.mark.parametrize(
+    ("tool", "policy", "expected"),
+    [("Bash", "block", b'"deny"'), ("", "block", b'"deny"'), ("Bash", "allow", b""), ("Read", "block", b"")],
+)
+def test_our_own_failure_takes_no_guard_of_its_tool_out_of_the_way(
+    house: House, tool: str, policy: str, expected: bytes
+) -> None:
+    house.hook("guard", on="tool_before", tool=tool, script="exit 0", failure=policy)
     broken = build_engine(house.stores, Startled(house), lambda _: True, EngineOptions())
 
     answer = broken.begin(request())

@@ -199,6 +199,14 @@ def test_an_event_we_could_not_read_asks_by_its_name_alone() -> None:
     assert matches(Match(event="tool_before", tool="Bash", pattern="rm"), event)
 
 
+@every(("tool", "fits"), [("", True), ("Bash", True), ("Read|Ba.*", True), ("Read", False), ("*", True)])
+def test_an_event_that_failed_by_a_fault_of_ours_asks_by_its_tool_too(tool: str, fits: bool) -> None:
+    """Its text is not looked at: that may be where the fault is."""
+    event = tool_event(problem="internal error: RuntimeError")
+
+    assert matches(Match(event="tool_before", tool=tool, pattern="mkfs"), event) is fits
+
+
 def test_all_patterns_of_an_event_share_one_budget_of_time() -> None:
     event = tool_event(input={"command": "a" * 40 + "!"})
     search, started = EventSearch(event), time.process_time()

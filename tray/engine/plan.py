@@ -135,7 +135,7 @@ def matches(match: Match, event: Event, search: EventSearch) -> bool:
         if (match.format or match.project) and not _is_native(match, event):
             return False
         if event.problem:
-            return True
+            return event.tool is None or not match.tool or _tool_fits(match, event, search)
         if match.subagent and not scopes.in_subagent(match.subagent, event):
             return False
         if match.skill and not scopes.is_active(match.skill, search.skills):
