@@ -224,6 +224,7 @@ def test_what_starts_the_tray_is_a_persons_to_change(line: str) -> None:
         "kill -9 %1",
         "kill $(pgrep -f vite)",
         "pgrep -f hook",
+        "pidof python3",
         "make stop\npkill -f vite",
         "systemctl --user restart pipewire",
         "systemctl --user stop pipewire.service",
