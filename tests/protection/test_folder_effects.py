@@ -106,6 +106,12 @@ BY_NAME = [
     "fd -e pyc -e db . ~ -X rm",
     "fd --changed-within 1d . ~ | xargs rm",
     "fd '(.+)+x' ~ | xargs rm",
+    # Our own folder and files, put together of their names.
+    "python3 -c \"shutil.rmtree(Path.home()/'.config'/'hooktray')\"",
+    "python3 -c \"(Path.home() / '.config' / 'hooktray' / 'hooktray.yaml').unlink()\"",
+    "python3 - <<'E'\nos.remove(os.path.join(os.path.expanduser('~'), '.config', 'hooktray', 'hooktray.yaml'))\nE",
+    "python3 -c \"os.unlink(os.path.expanduser('~') + '/.config/hooktray/hooktray.yaml')\"",
+    "node -e \"fs.rmSync(path.join(os.homedir(), '.config', 'hooktray'), {recursive: true})\"",
 ]
 # What people do all day, also in and beside their home.
 HARMLESS = [
@@ -137,6 +143,10 @@ HARMLESS = [
     "fd -H -t d node_modules ~ | xargs rm -rf",
     "fd -td '^node_modules$' ~ -X rm -rf",
     "fd -e pyc . ~ | xargs rm",
+    "python3 -c \"print((Path.home() / '.config' / 'hooktray').exists())\"",
+    "python3 -c \"shutil.rmtree(Path.home() / '.cache' / 'hooktray-docs')\"",
+    "python3 -c \"os.remove(os.path.expanduser('~/.config/nvim/init.vim'))\"",
+    "node -e \"fs.rmSync(path.join(os.homedir(), '.config', 'nvim'), {recursive: true})\"",
     "fd '\\.orig$' ~ -x rm",
     "chmod -R u+w .",
     "chmod -R 755 ~/project",

@@ -44,7 +44,7 @@ NAME_FILTERS = word_set("-iname -ipath -iregex -iwholename -name -path -regex -w
 FD_PATTERN = lazy_pattern(r"\^?(?:[\w.-]|\\\.)*\$?")  # of fd; any other may take its own time to be matched
 FD_FLAG = lazy_pattern(r"-[HIL0au]*(?:t[a-z])?|--(?:follow|hidden|no-ignore|print0|unrestricted)")  # without a value
 REMOVING_CODE = lazy_pattern(
-    r"(?i)\brmtree\b|\brm(?:dir)?(?:sync)?\s*\(|remove_(?:tree|dir)|rm_rf?\b|unlink|\bremovedirs\b|\bDeno\.remove"
+    r"(?i)\brmtree\b|\brm(?:dir)?(?:sync)?\s*\(|remove_(?:tree|dir)|rm_rf?\b|unlink|\bos\.remove(?:dirs)?\b|\bDeno\.remove"
 )
 QUOTED_PATH = lazy_pattern(r"'[~/][^'\n]*'|\"[~/][^\"\n]*\"|`[~/][^`\n]*`")
 MOVED_PATH = lazy_pattern(r"(?i)\b(?:rename(?:sync)?|move|mv)\s*\(\s*(?:[\w.]+\()?('[~/][^'\n]*'|\"[~/][^\"\n]*\")")

@@ -34,7 +34,7 @@ from tray.protection.file_effects import (
     named_files,
     patched_files,
 )
-from tray.protection.folder_effects import changed_folders, listed_folders, plain_code, removed_folders
+from tray.protection.folder_effects import REMOVING_CODE, changed_folders, listed_folders, plain_code, removed_folders
 from tray.protection.protected_paths import ProtectedPaths, glob_matches
 from tray.shell.split import KEYWORDS, TOO_LONG, WRAPPERS, HereDocument, ShellWord, parse, substitutions
 from tray.text.words import word_set
@@ -351,8 +351,8 @@ def _is_code(texts: Sequence[str], index: int, program: str) -> bool:
 
 def _check_code(code: str, cwd: str, protected: ProtectedPaths, depth: int) -> Iterator[ProtectionFinding]:
     """What code names, removes, and gives to a shell: `os.system('rm -rf ~')`, `run(["rm", "-rf", home])`."""
-    yield from named_files(code, cwd, protected)
     plain = plain_code(code)
+    yield from named_files(plain if REMOVING_CODE.search(plain) else code, cwd, protected)
     yield from removed_folders(plain, cwd, protected)
     for words in islice(RUN_IN_CODE.findall(plain), DEPTH):
         line = " ".join(one[1:-1] for one in QUOTED.findall(words))
