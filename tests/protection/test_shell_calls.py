@@ -11,9 +11,11 @@ import pytest
 from every import every
 from protection.test_self_protection import PLACES, event, verdict
 
+from tray.cli.commands import first_words
 from tray.model.decision import Verdict
 from tray.protection.protected_paths import ProtectedPaths
 from tray.protection.self_protection import Protection
+from tray.protection.shell_calls import VERBS
 from tray.shell.split import WRAPPERS
 
 # To switch off, end or remove us: each is denied or asked about.
@@ -323,6 +325,55 @@ CALLS = [
     "mv ~/.venv/bin/hooktray /tmp",
     "rm ~/.venv/bin/hooktray",
     "chmod -x ~/.venv/bin/hooktray",
+    # Beside what is free: the harmful neighbours of ORDINARY.
+    "docker run --rm hooktray off",
+    "docker run hooktray $CMD",
+    "docker run -v ~/.config/hooktray:/x alpine rm -rf /x",
+    "pip install hooktray && hooktray off",
+    "python -m pip uninstall hooktray",
+    "pacman -Rns hooktray",
+    "git bisect run hooktray off",
+    "DB=hooktray off",
+    "bash -lc 'hooktray $x'",
+    "hooktray ?ff",
+    "hooktray of{f,}",
+    'hooktray "$@"',
+    "hooktray @args",
+    "cmd /c hooktray %x%",
+    "hooktray 'off '",
+    "hooktray off -- --help",
+    "hooktray off --help; hooktray off",
+    "hooktray --home --help off",
+    "hooktray --home /x $(echo off)",
+    "hooktray why $(hooktray off)",
+    "hooktray review guard",
+    "hooktray autostart off",
+    "hooktray push add x",
+    "hooktray passphrase",
+    "hooktray approvals import f",
+    "xargs -I X hooktray X",
+    "xargs -0I cat hooktray cat",
+    "xargs --delimiter cat hooktray off",
+    "find . | xargs awk 'BEGIN{system(\"hooktray off\")}'",
+    "find . -exec hooktray {} +",
+    "find . -exec grep x {} ';' -exec hooktray off ';'",
+    "fd . -x hooktray off",
+    "fd off -x hooktray {/}",
+    "printf 'hooktray OFF' | tr A-Z a-z | sh",
+    "printf 'hooktray off\\nls\\n' | sh",
+    "tmux new -d -s hooktray hooktray off",
+    "rsync ~/.venv/bin/hooktray /tmp/h; /tmp/h off",
+    "nice rm ~/.venv/bin/hooktray",
+    "python -c 'import tray; print(tray.__file__); tray.off()'",
+    "kill $(pidof hooktray)",
+    "pidof hooktray | xargs kill",
+    "x=$(pidof hooktray); kill $x",
+    "ssh localhost <<'EOF'\nhooktray off\nEOF",
+    "ssh me@127.0.0.1 bash -s <<'EOF'\nhooktray off\nEOF",
+    "ssh host <<EOF\n$(hooktray off)\nEOF",
+    "ssh host ls; bash <<'EOF'\nhooktray off\nEOF",
+    "yq -yi . ~/.config/hooktray/hooktray.yaml",
+    "yq --inplace . ~/.config/hooktray/hooktray.yaml",
 ]
 
 # To change the file {p}.
@@ -698,6 +749,72 @@ ORDINARY = [
     "ls .*",
     "rm -f .*.swp",
     "cp .env.* /tmp",
+    # Our name as that of a repository, a package, an image, a unit, a branch, a database: nothing runs it.
+    "git clone https://github.com/x/hooktray src",
+    "git clone git@github.com:x/hooktray $DIR",
+    "git fetch https://github.com/x/hooktray main",
+    "git checkout hooktray main",
+    "git rebase hooktray main",
+    "git worktree add ../hooktray fix",
+    "gh repo clone x/hooktray src",
+    "gh run list --repo x/hooktray --limit 5",
+    "docker run --rm hooktray pytest",
+    "docker run ghcr.io/x/hooktray make test",
+    "docker run --name hooktray -d nginx",
+    "docker exec -it hooktray bash",
+    "docker compose run hooktray pytest",
+    "docker build . -t hooktray -f Dockerfile.dev",
+    "docker tag hooktray registry/x:1",
+    "helm upgrade hooktray ./chart",
+    "kubectl -n hooktray get pods",
+    "journalctl -u hooktray -n 50",
+    "journalctl --user -u hooktray --since today",
+    "systemctl --user show hooktray -p MainPID",
+    "brew info hooktray",
+    "brew install hooktray jq",
+    "pip install hooktray requests",
+    "pip install -e hooktray[dev] pytest",
+    "pip install -r requirements.txt hooktray",
+    "pip show hooktray requests",
+    "pip download hooktray -d /tmp",
+    "bash -lc 'pip install hooktray requests'",
+    "python -m pip install hooktray rich",
+    "uv add --dev hooktray ruff",
+    "uv run --with hooktray python x.py",
+    "npm view hooktray versions",
+    "yarn workspace hooktray build",
+    "ruff check hooktray tests",
+    "pytest --cov=hooktray tests",
+    "go build -o hooktray ./cmd",
+    "tar czf x.tgz hooktray README.md",
+    "psql -U hooktray app",
+    "DB=hooktray make test",
+    "PYTHONPATH=../hooktray pytest -q",
+    "./scripts/release.sh hooktray 1.2",
+    "notify-send hooktray 'Build done'",
+    "tmux new-session -d -s hooktray 'npm run dev'",
+    "find . -name hooktray -type d",
+    "find . -name '*.md' -exec grep -l hooktray {} +",
+    "git ls-files | xargs grep -l hooktray",
+    "git ls-files -z | xargs -0 -n 20 grep -n hooktray",
+    # What only reads.
+    "hooktray",
+    "hooktray off --help",
+    "hooktray approve -h | head",
+    "hooktray sessions --json",
+    "hooktray completion bash",
+    "hooktray once-more",
+    "hooktray why $(hooktray log --json | jq -r .id)",
+    'python -c "import tray; print(tray.__file__)"',
+    "yq .notifications ~/.config/hooktray/hooktray.yaml",
+    "yamllint ~/.config/hooktray/hooktray.yaml",
+    "pidof hooktray",
+    # On another machine.
+    "ssh host <<'EOF'\nrm -rf ~\nEOF",
+    "ssh host bash -s <<'EOF'\nhooktray off\nEOF",
+    "ssh host <<EOF\ncd ~/app && rm -rf ~/.config\nEOF",
+    "cat > clean.sh <<'EOF'\nrm -rf ~\nEOF",
+    "cd ~/p\nrm -rf node_modules\nnpm ci",
 ]
 ORDINARY_TOOLS: list[tuple[str, dict[str, Any]]] = [
     ("Write", {"file_path": "/home/u/p/src/hooks.json", "content": "x"}),
@@ -757,6 +874,35 @@ def test_ordinary_calls_are_left_alone() -> None:
 
     assert (lines, tools) == ([], [])
     assert len(ORDINARY) + len(ORDINARY_TOOLS) > 100
+
+
+def test_every_command_is_free_asked_about_or_denied() -> None:
+    assert {word for word, _ in first_words()} <= VERBS
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "rm -rf {}",
+        "rm -rf {} /tmp/x",
+        "mv {} old",
+        "chmod -R u+w {}",
+        "cp -r {} /tmp/backup",
+        "ln -s {} tray",
+        "rsync -a {} host:/srv",
+    ],
+)
+def test_a_repository_with_our_name_is_not_the_program(tmp_path: Path, line: str) -> None:
+    (tmp_path / "hooktray").mkdir()
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "hooktray").touch()
+
+    found = [
+        verdict(event("Bash", {"command": f"cd {tmp_path}\n{line.format(path)}"}))
+        for path in ("hooktray", f"{tmp_path}/hooktray", "bin/hooktray", f"{tmp_path}/bin/hooktray")
+    ]
+
+    assert found == [Verdict.ABSTAIN, Verdict.ABSTAIN, Verdict.ASK, Verdict.ASK]
 
 
 @pytest.mark.parametrize("make", [os.link, *([os.symlink] if sys.platform != "win32" else ())])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Iterator, Sequence
 from fnmatch import fnmatchcase
@@ -14,6 +15,7 @@ from tray.lazy_pattern import lazy_pattern
 from tray.model.decision import Verdict
 from tray.protection.file_effects import MOVERS, ProtectionFinding
 from tray.protection.folder_effects import CONTAINERS
+from tray.protection.protected_paths import absolute_path
 from tray.shell.split import COMMAND_RUNNERS, KEYWORDS, ShellWord
 from tray.text.words import word_set
 
@@ -38,7 +40,9 @@ VALUED = lazy_pattern(r"-[uUgGPstF]|--(?:e?uid|group|parent|session|signal|termi
 INSTALLERS = word_set(
     "apt apt-get aptitude brew conda dnf dpkg pacman pip pip3 pipx python python3 rpm stow uv winget yum zypper"
 )
-REMOVE_WORDS = word_set("-D -P -R -Rs -e -r --erase --purge --remove autoremove erase purge remove uninstall")
+LOOKUPS = word_set("pgrep pidof")  # print what may be killed by another command
+REMOVE_WORDS = word_set("--erase --purge --remove autoremove erase purge remove uninstall")
+REMOVE_OPTIONS = {"dpkg": {"-P", "-r"}, "pacman": {"-R", "-Rns", "-Rs"}, "rpm": {"-e"}, "stow": {"-D", "-R"}}
 ARGUMENT_RUNNERS = word_set("parallel xargs")
 EXPORTERS = word_set("declare export readonly typeset unset")
 OTHER_USERS = word_set("doas machinectl pkexec runuser su sudo")
@@ -56,14 +60,14 @@ HOMES = ("HOME", "USERPROFILE")
 WITHOUT_HOOKS = lazy_pattern(
     r"(?i)--(?:no|disable|without|skip)[-= ]hooks?\b.*|[\w.\"'-]*hooks[\w.\"]*\s*[=:]\s*false|.*AllHooks.*", re.DOTALL
 )
-PROCESS_LOOKUP = lazy_pattern(r"(?:\$\(|`|\b(?:p?grep|get-process|lsof)\b)[^)`|;&]{0,200}(?:hooktray|tray run)")
+PROCESS_LOOKUP = lazy_pattern(r"(?:\$\(|`|\b(?:p?grep|pidof|get-process|lsof)\b)[^)`|;&]{0,200}(?:hooktray|tray run)")
 UNCLEAR_TEXT = "it cannot be seen what runs here;"
 ENDING_TEXT = "this may end or alter the tray, and with it the user's guards;"
 REMOVAL_TEXT = "taking Hooktray away takes the user's guards away;"
 
 
 def find_evasion(
-    command: Sequence[ShellWord], program: str, line: str, verbs: frozenset[str]
+    command: Sequence[ShellWord], program: str, line: str, verbs: frozenset[str], cwd: str
 ) -> Iterator[ProtectionFinding]:
     """What deserves a question in this command of `line`, which speaks of us somewhere."""
     # `grep [h]ooktray` does not find itself.
@@ -76,8 +80,8 @@ def find_evasion(
         _has_built_name(texts, verbs) or _passes_verb(texts, program, verbs) or _has_built_verb(command, texts, line)
     ):
         yield ProtectionFinding(Verdict.ASK, UNCLEAR_TEXT, "hooktray")
-    programs = {program, *(map(_name, texts) if program in ARGUMENT_RUNNERS else ())} - {"pgrep", "pidof"}
-    if _removes_hooktray(texts, program) or (KILLERS & programs and PROCESS_LOOKUP.search(low)):
+    programs = {program, *(map(_name, texts) if program in ARGUMENT_RUNNERS else ())} - LOOKUPS
+    if _removes_hooktray(texts, program, cwd) or (KILLERS & programs and PROCESS_LOOKUP.search(low)):
         yield ProtectionFinding(Verdict.ASK, REMOVAL_TEXT, "hooktray")
 
 
@@ -208,16 +212,24 @@ def _has_built_verb(command: Sequence[ShellWord], texts: Sequence[str], line: st
     runs_hooktray = PurePath(texts[0]).name == "hooktray" or any(
         word.is_command and word.text == "hooktray" for word in command
     )
+    said = [text for before, text in pairwise(["", *texts]) if not text.startswith("-") and before != "--home"]
+    runs_hooktray = runs_hooktray and PurePath(said[-1]).name == "hooktray"  # else its verb is there
     return runs_hooktray and line[last.end :].lstrip(" \t")[:2].startswith(("$(", "`"))
 
 
-def _removes_hooktray(texts: Sequence[str], program: str) -> bool:
+def is_folder(text: str, cwd: str) -> bool:
+    """True if the word names a folder, such as a repository, and so not the program."""
+    return text.endswith("/") or os.path.isdir(absolute_path(text, cwd))  # noqa: PTH112 - at each such word
+
+
+def _removes_hooktray(texts: Sequence[str], program: str, cwd: str) -> bool:
     """The program removed, or the tray ended."""
-    named = {PurePath(text).name for text in texts[1:]}
+    named = {PurePath(text).name for text in texts[1:] if program != texts[0] or not is_folder(text, cwd)}
     if program in INSTALLERS:
-        return bool(REMOVE_WORDS & set(texts)) and any(re.split(r"[=<>@\[]", name)[0] == "hooktray" for name in named)
+        removes = (REMOVE_WORDS | REMOVE_OPTIONS.get(program, frozenset())) & set(texts)
+        return bool(removes) and any(re.split(r"[=<>@\[]", name)[0] == "hooktray" for name in named)
     if program in KILLERS:
-        return program != "pgrep" and any("hooktray" in text or "tray run" in text for text in texts)
+        return program not in LOOKUPS and any("hooktray" in text or "tray run" in text for text in texts)
     return program in MOVERS and bool(HOOKTRAY_PROGRAMS & named)
 
 
@@ -237,7 +249,7 @@ def _ends_tray(texts: Sequence[str], program: str, line: str) -> bool:
     arguments = texts[next(n for n, text in enumerate(texts) if PurePath(text).name == program) + 1 :]
     if program == "kill":
         return len(arguments) > 1 and arguments[-1] == "-1"
-    if program == "pgrep" and not re.search(r"\bkill\b", line):
+    if program in LOOKUPS and not re.search(r"\bkill\b", line):
         return False
     named = [
         text

@@ -36,8 +36,8 @@ if TYPE_CHECKING:  # few events need the splitter of shell lines
 # They show, compare, print or make folders; none of them runs or writes a file that it names.
 READERS = word_set(
     "[ [[ : awk basename bat cat cd cksum cmp comm cut diff dirname du echo egrep eza false fd fdfind fgrep file "
-    "grep head hexdump jq less ls lsof man md5sum mkdir more nl od printf pwd readlink realpath rg sha1sum "
-    "sha256sum shasum shellcheck sort stat strings tac tail test tr tree true type uniq wc which whereis xxd"
+    "grep head hexdump jq less ls lsof man md5sum mkdir more nl od printf pwd readlink realpath rg sha1sum yamllint "
+    "sha256sum shasum shellcheck sort stat strings tac tail test tr tree true type uniq wc which whereis xxd yq"
 )
 GIT_TEXT_COMMANDS = word_set("commit grep log show diff add blame status tag stash")  # of git
 WRITERS = word_set(
@@ -58,9 +58,9 @@ UNPACKERS = word_set("7z bsdtar cpio curl tar unzip wget")  # write below a fold
 FILTERS = word_set("-iname -ipath -iregex -name -newer -path -regex")  # of find: then it means other packages
 STARTUP_HINT = lazy_pattern(r"\.pth|customize|pyvenv", re.IGNORECASE)
 EXEC_OPTIONS = word_set("-X -x --exec --exec-batch")  # of fd
-CHANGERS = word_set("awk fd fdfind jq uniq")  # readers with an option to write
+CHANGERS = word_set("awk fd fdfind jq uniq yq")  # readers with an option to write
 INTERPRETER = lazy_pattern(r"(?:ba|da|z|k)?sh$|bun$|deno$|node$|perl$|php$|pypy|python|ruby$|source$|\.$")
-CHANGING = lazy_pattern(r"-\w*i\w*(?:\..*)?|--in-place(?:=.*)?")
+CHANGING = lazy_pattern(r"-\w*i\w*(?:\..*)?|--in-?place(?:=.*)?")
 MODE_CHANGERS = word_set("attr chattr chgrp chmod chown setfacl")
 # Modes that leave the owner's rights as they are.
 HARMLESS_MODE = lazy_pattern(r"[0-7]?7[0-7]{2}|[ugoa]*\+[rwxXst]+|[go]+[-=][rwxXst]*")
@@ -315,4 +315,4 @@ def _changes(word: ShellWord, texts: Sequence[str], program: str) -> bool:
     """Whether a program that only reads as a rule has an option to write."""
     if program == "uniq":
         return word.text == texts[-1] and sum(not text.startswith("-") for text in texts) > 2
-    return bool(EXEC_OPTIONS & set(texts)) if program.startswith("fd") else "-i" in texts
+    return bool(EXEC_OPTIONS & set(texts) if program.startswith("fd") else any(map(CHANGING.fullmatch, texts[1:])))

@@ -41,8 +41,10 @@ READ_ONLY = lazy_pattern(r"(?::|,)(?:ro|readonly)(?:$|,|=true)")
 PACKERS = {"tar": word_set("--remove-files"), "zip": word_set("--move -m -mr -rm")}
 RECURSIVE = lazy_pattern(r"-[A-Za-z]*R[A-Za-z]*|--recursive")
 NAME_FILTERS = word_set("-iname -ipath -iregex -iwholename -name -path -regex -wholename")  # of find
+FD_PATTERN = lazy_pattern(r"\^?(?:[\w.-]|\\\.)*\$?")  # of fd; any other may take its own time to be matched
+FD_FLAG = lazy_pattern(r"-[HIL0au]*(?:t[a-z])?|--(?:follow|hidden|no-ignore|print0|unrestricted)")  # without a value
 REMOVING_CODE = lazy_pattern(
-    r"(?i)\brmtree\b|\brm(?:dir)?(?:sync)?\s*\(|remove_(?:tree|dir)|rm_rf?\b|unlink|\bremovedirs\b|\bDeno\.remove"
+    r"(?i)\brmtree\b|\brm(?:dir)?(?:sync)?\s*\(|remove_(?:tree|dir)|rm_rf?\b|unlink|\bos\.remove(?:dirs)?\b|\bDeno\.remove"
 )
 QUOTED_PATH = lazy_pattern(r"'[~/][^'\n]*'|\"[~/][^\"\n]*\"|`[~/][^`\n]*`")
 MOVED_PATH = lazy_pattern(r"(?i)\b(?:rename(?:sync)?|move|mv)\s*\(\s*(?:[\w.]+\()?('[~/][^'\n]*'|\"[~/][^\"\n]*\")")
@@ -97,7 +99,8 @@ def listed_folders(words: Sequence[ShellWord], cwd: str, protected: ProtectedPat
         command = [word.text for word in group]
         if command[0] in LISTERS:
             for text in command[1:]:
-                if protected.contains_protected(text, cwd) and _selects(command, text, cwd, protected):
+                selects = _fd_selects if command[0].startswith("fd") else _selects
+                if protected.contains_protected(text, cwd) and selects(command, text, cwd, protected):
                     yield _finding(text, cwd, protected)
 
 
@@ -139,8 +142,8 @@ def _takes_away(word: ShellWord, texts: Sequence[str], name: str, cwd: str, prot
     if name in PACKERS:
         return not PACKERS[name].isdisjoint(texts)
     if name in ("fd", "fdfind"):
-        wanted = re.match(r"[.~/]|.*(?:hook|tray)", (*_plain(texts), "")[1])  # else it looks for other files
-        return bool(wanted and EXEC_OPTIONS & set(texts) and REMOVERS & set(texts)) and "-e" not in texts
+        removes = bool(EXEC_OPTIONS & set(texts) and REMOVERS & set(texts))
+        return removes and _fd_selects(texts, word.text, cwd, protected)
     return name in MOUNTERS or (name == "find" and _find_takes_away(word, texts, cwd, protected))
 
 
@@ -187,6 +190,18 @@ def _selects(texts: Sequence[str], folder: str, cwd: str, protected: ProtectedPa
     enough = any if {"-o", "-or"} & set(texts) else all
     places = protected.places_below(folder, cwd)
     return not filters or any(enough(_matches(text, pattern, place) for text, pattern in filters) for place in places)
+
+
+def _fd_selects(texts: Sequence[str], folder: str, cwd: str, protected: ProtectedPaths) -> bool:
+    """True if the patterns of `fd` may select something of ours below this folder."""
+    end = next((number for number, text in enumerate(texts) if text in EXEC_OPTIONS), len(texts))
+    given = [(before, text) for before, text in pairwise(texts[:end]) if text[:1] not in "-~/" and text != folder]
+    endings = tuple(f".{text}".lower() for before, text in given if before in ("-e", "--extension"))
+    patterns = [text.lower() for before, text in given if before[:1] != "-" or FD_FLAG.fullmatch(before)] or [""]
+    if not all(map(FD_PATTERN.fullmatch, patterns)) or {"-p", "--full-path"} & set(texts):
+        return True
+    names = (name for place in protected.places_below(folder, cwd) for name in PurePath(place.lower()).parts)
+    return any(re.search(pattern, name) for name in names if name.endswith(endings or "") for pattern in patterns)
 
 
 def _matches(option: str, pattern: str, place: str) -> bool:

@@ -44,7 +44,7 @@ from tray.text.words import word_set
 NAME = "self-protection"
 KINDS = frozenset({EventKind.TOOL_BEFORE, EventKind.PERMISSION_REQUEST})
 HINTS = ("tray", "setting")  # without one of these, or of the words of paths, a text is none of ours
-QUOTES = "'\"\\\n+"
+QUOTES = ("\\\n", *"'\"\\+")
 SHELL_TOOLS = frozenset({"Bash", "PowerShell", "Monitor"})
 WRITE_TOOLS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
 READ_TOOLS = word_set("AskUserQuestion Glob Grep LS Read Skill Task TodoWrite ToolSearch WebSearch")
@@ -145,10 +145,12 @@ class Protection:
         for quote in QUOTES:
             if quote in bare:
                 bare = bare.replace(quote, "")
+        lines, bare = bare, bare.replace("\n", "")  # a name may go on in the next line
         for word in self.words:
             if word in bare:
                 return True
-        if (self.page.port and str(self.page.port) in bare) or (SWEEPING.search(bare) and self._may_sweep(bare, cwd)):
+        names_page = self.page.port and str(self.page.port) in bare
+        if names_page or (SWEEPING.search(lines) and self._may_sweep(lines, cwd)):
             return True
         for path in self.guards():
             *_, folder, file = f"//{path.lower()}".split("/")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from itertools import groupby, islice
+from itertools import groupby, islice, pairwise
 from pathlib import PurePath
 
 from tray.lazy_pattern import lazy_pattern
@@ -17,10 +17,12 @@ from tray.protection.evasion import (
     find_disabled_hooks,
     find_ending,
     find_evasion,
+    is_folder,
 )
 from tray.protection.file_effects import (
     CHANGES_GENERATED_FILES,
     CHANGES_LISTED_FILES,
+    EXEC_OPTIONS,
     GIT_TEXT_COMMANDS,
     READERS,
     WRITERS,
@@ -32,18 +34,22 @@ from tray.protection.file_effects import (
     named_files,
     patched_files,
 )
-from tray.protection.folder_effects import changed_folders, listed_folders, plain_code, removed_folders
+from tray.protection.folder_effects import REMOVING_CODE, changed_folders, listed_folders, plain_code, removed_folders
 from tray.protection.protected_paths import ProtectedPaths, glob_matches
 from tray.shell.split import KEYWORDS, TOO_LONG, WRAPPERS, HereDocument, ShellWord, parse, substitutions
 from tray.text.words import word_set
 
 DEPTH = 5
 
-
 PROTECTED_VERBS = word_set("approve connect deny disconnect import-hooks off pause revoke")
 ALLOWED_VERBS = word_set(
-    "agents check config doctor export help list log on paths replay schema stats status test why"
+    "agents completion config doctor export help list log on paths replay run schema sessions stats status test why"
 )
+ASKED_VERBS = word_set("approvals autostart focus once open passphrase push relay review")
+VERBS = ASKED_VERBS | ALLOWED_VERBS | PROTECTED_VERBS
+UNKNOWN_VERB = lazy_pattern(r"[$`{}%^!()]|^[@:]")  # what is put in later may become a verb: `$x`, `{}`, `%x%`
+RENAMERS = word_set("alias cp dd hash install ln mv parallel rsync scp xargs")  # give a program another name
+URL = lazy_pattern(r"(?i)(?:git\+)?(?:https?|ssh|git)://|[\w.-]+@[\w.-]+:")
 SHELLS = word_set(
     "ash at bash batch crontab dash eval expect fish gnome-terminal ksh parallel powershell pwsh screen script sh "
     "socat source ssh su systemd-run tmux unbuffer watch xargs xdotool xterm ydotool zsh ."
@@ -58,8 +64,10 @@ RUN_IN_CODE = lazy_pattern(
     r"((?:(?:'[^'\n]*'|\"[^\"\n]*\")[\s,\[]*)+)"
 )
 PRINTERS = word_set("echo printf")
+TYPISTS = word_set("screen tmux xdotool ydotool")
 # With one of these their other arguments are text.
 TEXT_ARGUMENTS = {"gh": word_set("discussion issue pr release"), "git": GIT_TEXT_COMMANDS}
+XARGS_VALUED = lazy_pattern(r"-\w*[EIJLPRSadns]|--[a-z-]+")  # options that may have a value behind them
 SPLITS = {"-S", "--split-string", "-vS"}  # of env: its next word is a command line
 PATCHERS = word_set("apply_patch git patch")
 # To the machine itself, or with a command that ssh runs on this one.
@@ -74,8 +82,8 @@ PIPED_TO_SHELL = lazy_pattern(
     r"|(?:^|[\s;&|(])(?:eval|source|\.|(?:ba|da|z|k|a|fi)?sh)\s+(?:-\S+\s+)*\"?(?:\$\(|<\(|`)"
 )
 CONTROLLING_CODE = lazy_pattern(
-    r"\b(?:from|import)\s+tray\b|\bhooktray\b.{0,40}\b(?:approve|off|revoke|pause|deny)\b"
-    r"|(?:run_module|__import__|import_module)\(\s*[\"']tray\b",
+    r"\b(?:from|import)\s+tray\b(?!\s*[;\n]\s*print\(tray\.__\w+__\)\s*$)|(?:run_module|__import__|import_module)\(\s*[\"']tray\b"
+    r"|\bhooktray\b.{0,40}\b(?:approve|off|revoke|pause|deny)\b",
     re.DOTALL,
 )
 JOINED_LITERALS = lazy_pattern(r"([\"'])\s*(?:\+\s*)?\1")  # of "hook" + "tray"
@@ -108,15 +116,15 @@ def check_shell_line(line: str, cwd: str, protected: ProtectedPaths, depth: int 
     names_us = False  # `$(echo hooktray) off` makes our name of another command
     for number, group in groupby(words, key=lambda word: word.command):
         command = list(group)
-        if command[0].text == "ssh" and not any(HERE.search(word.text) for word in command):
+        if is_remote := command[0].text == "ssh" and not any(HERE.search(word.text) for word in command):
             command = [one for one in command if one is command[0] or one.redirect or SUBSTITUTION.search(one.raw)]
         yield from _check_command(command, cwd, protected, depth, piped, exported, line)
         program = _program([word.text for word in command])
         if not program or program in EXPORTERS:  # what a line sets holds for its later commands
             exported |= set(assigned_names([word.text for word in command], program))
         for text in (one for one in documents if one.command == number):
-            yield from _check_document(text, program, cwd, protected, depth, piped)
-        yield from find_evasion(command, program, line, PROTECTED_VERBS)
+            yield from _check_document(text, "" if is_remote else program, cwd, protected, depth, piped)
+        yield from find_evasion(command, program, line, PROTECTED_VERBS, cwd)
         yield from find_ending([word.text for word in command], program, line)
         cwd = _next_cwd(command, cwd, protected)
         names_us = names_us or any(_may_be_hooktray(word.text) for word in command)
@@ -192,11 +200,14 @@ def _check_command(
 ) -> Iterator[ProtectionFinding]:
     texts = [word.text for word in command]
     leader = _program(texts)
-    text_only = leader in READERS and not _executes(texts, leader)
+    reader = _passed_program(texts, leader)
+    text_only = reader in READERS and not _executes(texts, reader)
     text_only = text_only or bool(TEXT_ARGUMENTS.get(leader, frozenset()) & set(texts[:4]))
     if not text_only or piped:
         arguments = [word.text for word in command if word.redirect in ("", "<<<")]
-        yield from _check_cli(arguments, leader, sure=leader not in WRITERS)
+        if leader in RENAMERS and texts[0] == leader:
+            arguments = [text for text in arguments if not is_folder(text, cwd)]
+        yield from _check_cli(arguments, leader, sure=leader not in WRITERS, is_built=piped or leader in SHELLS)
     yield from _check_nested(command, leader, cwd, protected, depth, text_only and not piped)
     for word in command:
         yield from changed_files(word, texts, leader, cwd, protected)
@@ -209,7 +220,8 @@ def _check_command(
 
 def _executes(texts: Sequence[str], program: str) -> bool:
     """Whether it makes a reader run something."""
-    return program == "awk" and any("system" in text or "|" in text for text in texts)
+    runs = program.startswith("fd") and not EXEC_OPTIONS.isdisjoint(texts)
+    return runs or (program == "awk" and any("system" in text or "|" in text for text in texts))
 
 
 def _program(texts: Sequence[str]) -> str:
@@ -228,13 +240,23 @@ def _program(texts: Sequence[str]) -> str:
     return ""
 
 
-def _check_cli(texts: Sequence[str], program: str, *, sure: bool) -> Iterator[ProtectionFinding]:
-    """Our command, by whatever path, and its verb."""
+def _passed_program(texts: Sequence[str], leader: str) -> str:
+    """The program to which `find` or `xargs` passes what it reads; the leader itself when it is another one."""
+    words = [text for before, text in pairwise(texts) if text[:1] != "-" and not XARGS_VALUED.fullmatch(before)][:1]
+    if leader == "find":
+        words = [after for text, after in pairwise(texts) if re.fullmatch("-(?:exec|ok)(?:dir)?", text)]
+    return PurePath(words[0]).name if leader in ("find", "xargs") and len(words) == 1 else leader
+
+
+def _check_cli(texts: Sequence[str], program: str, *, sure: bool, is_built: bool) -> Iterator[ProtectionFinding]:
+    """Our command, by whatever path, and its verb. `is_built`: its words may be put together later."""
     for index in range(len(texts)):
         behind = _cli_arguments(texts, index)
-        if behind is None:
+        if behind is None or (program in TYPISTS and texts[index - 1] in ("-S", "-s", "-t")):
             continue
         verb = _verb(behind)
+        if not is_built and list(behind[:2]) in ([verb, "--help"], [verb, "-h"]):
+            continue
         if verb in PROTECTED_VERBS:
             verdict = Verdict.DENY if sure and not SUBSTITUTION.search(texts[index]) else Verdict.ASK
             yield ProtectionFinding(verdict, f"`hooktray {verb}` is for a person:", f"hooktray {verb}")
@@ -244,15 +266,15 @@ def _check_cli(texts: Sequence[str], program: str, *, sure: bool) -> Iterator[Pr
             yield ProtectionFinding(
                 Verdict.ASK, "an event that did not happen is not an agent's to send;", "hooktray relay"
             )
-        elif (verb and verb not in ALLOWED_VERBS and verb not in ("run", ".")) or (
-            not verb and program in ("xargs", "parallel", "alias", "ln", "cp")
-        ):
+        elif _is_unclear(verb, program, is_built=is_built or program in RENAMERS):
             yield ProtectionFinding(Verdict.ASK, "it cannot be seen what `hooktray` is told to do here;", "hooktray")
 
 
 def _cli_arguments(texts: Sequence[str], index: int) -> Sequence[str] | None:
     """The words behind our command when it is at `index`; None when it does not."""
     text = texts[index]
+    if URL.match(text):
+        return None
     name = PurePath(re.sub(r"^.*(?:=|EXEC:|SYSTEM:)", "", text)).name.lower().removesuffix(".exe")
     led = index == 0 and len(name.strip("*?[]")) > 1 and glob_matches(name, "hooktray")  # a name that a shell finds
     if led or _may_be_hooktray(name):
@@ -282,6 +304,14 @@ def _verb(behind: Sequence[str]) -> str:
     return ""
 
 
+def _is_unclear(verb: str, program: str, *, is_built: bool) -> bool:
+    """True if it cannot be seen what our command does. With a word that is none of its verbs, it does nothing."""
+    if not verb or verb == "." or verb in ALLOWED_VERBS:
+        return not verb and program in ("xargs", "parallel", "alias", "ln", "cp")
+    low = verb.strip().lower()
+    return bool(is_built or UNKNOWN_VERB.search(low) or any(glob_matches(low, one) for one in VERBS))
+
+
 def _check_nested(
     command: Sequence[ShellWord], program: str, cwd: str, protected: ProtectedPaths, depth: int, text_only: bool
 ) -> Iterator[ProtectionFinding]:
@@ -292,7 +322,8 @@ def _check_nested(
         if SUBSTITUTION.search(word.text) and word.raw[:1] != "'":
             yield from check_shell_line(_without_substitution(word.text), cwd, protected, depth + 1)
         elif (program in SHELLS | printed or SPLITS & set(texts[:index])) and " " in word.text.strip():
-            yield from check_shell_line(word.text, cwd, protected, depth + 1)
+            text = re.sub(r"\\[nr]", "\n", word.text) if program in PRINTERS | TYPISTS else word.text
+            yield from check_shell_line(text, cwd, protected, depth + 1)
         elif index and _is_code(texts, index, program) and not controls_hooktray(word.text):
             yield from _check_code(word.text, cwd, protected, depth)
         elif index and re.fullmatch(r"-\w*[ce]", texts[index - 1]) and not text_only and controls_hooktray(word.text):
@@ -320,8 +351,8 @@ def _is_code(texts: Sequence[str], index: int, program: str) -> bool:
 
 def _check_code(code: str, cwd: str, protected: ProtectedPaths, depth: int) -> Iterator[ProtectionFinding]:
     """What code names, removes, and gives to a shell: `os.system('rm -rf ~')`, `run(["rm", "-rf", home])`."""
-    yield from named_files(code, cwd, protected)
     plain = plain_code(code)
+    yield from named_files(plain if REMOVING_CODE.search(plain) else code, cwd, protected)
     yield from removed_folders(plain, cwd, protected)
     for words in islice(RUN_IN_CODE.findall(plain), DEPTH):
         line = " ".join(one[1:-1] for one in QUOTED.findall(words))
