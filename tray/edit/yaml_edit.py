@@ -144,9 +144,9 @@ def remove(
         left = _without(source[begin:end], [(first - begin, last - begin) for first, last in cuts])
         if not left.partition(":")[2].strip(" \t\r\n[],"):
             cuts = [(begin, end)]
-    is_last = max(end for _, end in cuts) == len(source) and not source.endswith("\n")
+    is_only = max(end for _, end in cuts) == len(source) and not source.endswith("\n")
     source = _without(source, cuts)
-    source = re.sub(r"\r?\n\Z", "", source) if is_last else source
+    source = re.sub(r"\r?\n\Z", "", source) if is_only else source
     return _checked(text, bom + source.encode(), path, key, [item for item in existing if not predicate(item)])
 
 
@@ -213,8 +213,8 @@ def _whole(source: str, root: yaml.Node | None, key: str, sequence: yaml.Sequenc
     names = [name for name, _ in root.value] if isinstance(root, yaml.MappingNode) else []
     index, name = next((index, name) for index, name in enumerate(names) if name.value == key)
     if root is not None and _is_flow(root):
-        is_alone = len(names) == 1 and not COMMA.match(source, _end(sequence))
-        ends = [*(one.start_mark.index for one in names), _end(sequence) if is_alone else root.end_mark.index]
+        is_only = len(names) == 1 and not COMMA.match(source, _end(sequence))
+        ends = [*(one.start_mark.index for one in names), _end(sequence) if is_only else root.end_mark.index]
         return name.start_mark.index, ends[index + 1]
     begin = source.rfind("\n", 0, name.start_mark.index) + 1
     return begin, _line_end(source, _end(sequence))[0]
@@ -223,7 +223,7 @@ def _whole(source: str, root: yaml.Node | None, key: str, sequence: yaml.Sequenc
 def _checked(old: bytes, new: bytes, path: str, key: str, expected: list[object]) -> bytes:
     """The new text, once it is sure that it means what was intended and nothing else."""
     before, after = load_yaml(old, path).value, None
-    with contextlib.suppress(ConfigError):  # its place would be one in a text that nobody has
+    with contextlib.suppress(ConfigError):  # that error would name a line which the file does not have
         after = load_yaml(new, path).value
     if not isinstance(before, dict) or not isinstance(after, dict):
         raise ConfigError(f"{path}: {key}: cannot be edited without touching the rest", hint=HINT.format(key))

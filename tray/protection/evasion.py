@@ -212,8 +212,8 @@ def _has_built_verb(command: Sequence[ShellWord], texts: Sequence[str], line: st
     runs_hooktray = PurePath(texts[0]).name == "hooktray" or any(
         word.is_command and word.text == "hooktray" for word in command
     )
-    said = [text for before, text in pairwise(["", *texts]) if not text.startswith("-") and before != "--home"]
-    runs_hooktray = runs_hooktray and PurePath(said[-1]).name == "hooktray"  # else its verb is there
+    words = [text for before, text in pairwise(["", *texts]) if not text.startswith("-") and before != "--home"]
+    runs_hooktray = runs_hooktray and PurePath((words or texts)[-1]).name == "hooktray"  # else its verb is there
     return runs_hooktray and line[last.end :].lstrip(" \t")[:2].startswith(("$(", "`"))
 
 
