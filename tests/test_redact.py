@@ -23,22 +23,9 @@ LOWER = string.ascii_lowercase + string.digits
 BASE62 = string.ascii_letters + string.digits
 HEX = "0123456789abcdef"
 WORDS = [
-    "abandon",
-    "ability",
-    "able",
-    "about",
-    "above",
-    "absent",
-    "absorb",
-    "abstract",
-    "absurd",
-    "abuse",
-    "access",
-    "accident",
-    "account",
-    "accuse",
-    "achieve",
-]
+    "abandon", "ability", "able", "about", "above", "absent", "absorb", "abstract",
+    "absurd", "abuse", "access", "accident", "account", "accuse", "achieve",
+]  # fmt: skip
 
 # Put together at run time, so that nothing in this file looks like a secret.
 SHAPES: dict[str, Callable[[random.Random], str]] = {
@@ -97,6 +84,7 @@ PLACEMENTS: dict[str, Callable[[str], str]] = {
     "json": lambda secret: json.dumps({"command": "run", "field": [secret, 1], "note": "x\n" + secret + "\n"}),
     "yaml": lambda secret: f"server:\n  setting: {secret}  # mine\n  port: 80\n",
     "url": lambda secret: f"see https://example.com/api?x=1&value={secret}&page=2#top",
+    "url of a bot": lambda secret: f"https://api.example.com/bot{secret}/send",
     "escaped url": lambda secret: f"q=https%3A%2F%2Fexample.com%3Fvalue%3D{secret}%26x",
     "header": lambda secret: f"GET / HTTP/1.1\r\nX-Thing: {secret}\r\nHost: example.com\r\n\r\n",
     "prose": lambda secret: f"Then I ran it with `{secret}`, and ({secret}) worked; so did {secret}.",
@@ -209,6 +197,22 @@ keyboard: qwerty
 bearer of good news
 data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAUA
 /usr/lib/python3.11/site-packages/tokenizers/models.py
+credentials: include
+credentials: "same-origin"
+credentials: 'omit',
+credentials: RequestCredentials
+secrets: inherit
+secret-scanning: read
+conan -p
+| token | uint256 |
+https://example.com/?cachekey=abc123def456
+https://example.com/bot/123456789:80/
+pw: chromium
+max_tokens: 4096
+jwt.sign(payload, process.env.JWT_SECRET, 'HS256')
+process.env.TOKEN_URL || 'https://auth.example9.com'
+describe('password', 'some words')
+user.validate_password('some words')
 git log --oneline --format='%h %an %s' -8
 rm -rf build/ && mkdir -p build/release-2024
 """.splitlines()
@@ -383,6 +387,11 @@ def test_a_value_nested_beyond_reason_is_masked_and_not_followed() -> None:
         "[masked ",
         "[masked x 0123456789ab] pass=abc1234 ",
         "aKey_key-key",
+        "password',\n",
+        "getenv('password',",
+        "password: Optional[str",
+        "auth=('a','b",
+        "ConvertTo-SecureString -a -b 'x' ",
     ],
 )
 def test_redacting_takes_time_in_proportion(part: str) -> None:

@@ -12,10 +12,12 @@ from tray.lazy_pattern import lazy_pattern
 from tray.text.secret_commands import COMMAND_END, COMMAND_LENGTH, COMMANDS
 from tray.text.secret_patterns import (
     BARE_VALUE,
+    BESIDE,
     CLEAN_TAIL,
     CLEAN_VALUE,
     ENV_VALUE,
     FLAG,
+    LEADS,
     MASK,
     NAME,
     PLAIN_VALUE,
@@ -31,6 +33,7 @@ _DEPTH = 100  # levels of a JSON value; what lies deeper is masked whole
 _NAMES = 64  # characters before a name that may belong to it
 # Control sequences (CSI, OSC and the short ones) of a terminal.
 ESCAPES = lazy_pattern(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)?|[ -/]*[0-~])")
+_LINE = lazy_pattern(r"[\s\x1b]")
 ARGV_LENGTH = 64  # strings at most of a list that may be a command
 _HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
 
@@ -182,10 +185,20 @@ def _value_after(text: str, name: re.Match[str]) -> re.Match[str] | None:
         return None
     separator = SEPARATOR.match(text, tail.end())
     if separator is None:
-        flag = FLAG.match(text, tail.end()) if _is_flag(text, name.start()) else None
-        return (QUOTED_VALUE.match(text, flag.end()) or BARE_VALUE.match(text, flag.end())) if flag else None
+        lead = _lead(text, name.start(), tail.end())
+        return (QUOTED_VALUE.match(text, lead.end()) or BARE_VALUE.match(text, lead.end())) if lead else None
     bare = ENV_VALUE if separator[0] == "=" and name[0].isupper() else BARE_VALUE
     return QUOTED_VALUE.match(text, separator.end()) or bare.match(text, separator.end())
+
+
+def _lead(text: str, start: int, end: int) -> re.Match[str] | None:
+    """What stands between a name and its value, where that is no sign such as `=`."""
+    if _is_flag(text, start):
+        return FLAG.match(text, end)
+    for before, lead in LEADS:
+        if (found := lead.match(text, end)) and before.search(text[max(0, start - _NAMES) : start]):
+            return found
+    return BESIDE.match(text, end)
 
 
 def _is_flag(text: str, at: int) -> bool:
@@ -273,7 +286,8 @@ def _redact_argv(words: Sequence[str], masks: list[str]) -> Iterator[str]:
         clipped = [
             replace(one, start=max(one.start - start, 0), end=min(one.end - start, len(word))) for one in inside
         ]
-        redacted = _mask_spans(word, clipped, None) if clipped else redact(word)
+        # A word with white space may be a line by itself, as behind `sh -c`; an escape sequence may hide a secret.
+        redacted = _mask_spans(word, clipped, None) if clipped or not _LINE.search(word) else redact(word)
         masks.extend(redacted.masks)
         yield redacted.text
         start = end + 1

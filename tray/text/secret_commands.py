@@ -31,12 +31,6 @@ _SET_NAME = (
 # HTTPie and xh.
 _HTTP_AUTH = rf"(?<!\S)(?:-a|--auth)[\s=]{{1,4}}[\w.@-]{{1,64}}:{_ARG}"
 
-# `define('DB_PASS', 'x')`
-_CALL = (
-    r"\(\s{0,4}\\{0,15}[\"'][\w.-]{0,64}(?i:secret|token|passw|_pass|api_?key|access_?key|private_?key)[\w.-]{0,32}\\{0,15}[\"']\s{0,4},"
-    r"\s{0,4}" + _ARG
-)
-
 # Options and arguments that hold a secret: a word of the command, its program (and subcommand), the argument. Each
 # command is searched up to its end.
 COMMANDS: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = tuple(
@@ -66,6 +60,7 @@ COMMANDS: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = tuple(
         ("mongo", r"mongo\w*", _option("-p", arg=_NO_PORT + _ARG)),
         ("cqlsh", "cqlsh", _option("-p")),
         ("beeline", "beeline", _option("-p")),
+        ("conan", r"conan\s{1,4}user", _option("-p")),
         ("twine", r"twine\s{1,4}upload", _option("-p")),
         ("poetry", r"poetry\s{1,4}publish", _option("-p")),
         (
@@ -116,8 +111,6 @@ COMMANDS: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = tuple(
             rf"--(?:src-|dest-)?creds[\s=]{{1,4}}[\w.@-]{{1,64}}:{_ARG}",
         ),
         ("curl", "curl", rf"(?<!\S)-[A-Za-z]{{0,8}}[uU]\s{{0,4}}(?:\\{{0,15}}[\"'])?[\w.@-]{{1,64}}:{_ARG}"),
-        ("define", "define|set[eE]nv|put[eE]nv", _CALL),
-        ("setenv", "set[eE]nv", _CALL),
         ("env", "ENV", _SET_NAME),
         (
             "user",
@@ -149,6 +142,7 @@ COMMANDS: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = tuple(
         ("secret", r"secretsmanager\s{1,4}[\w-]+", _option("--secret-string|--secret-binary")),
         ("secret", r"create\s{1,4}secret", rf"--from-literal[\s=]{{1,4}}(?:\\{{0,15}}[\"'])?[\w.-]{{1,128}}={_ARG}"),
         ("secret", r"create\s{1,4}secret", _option("--docker-password")),
+        ("securestring", "(?i:ConvertTo-SecureString)", rf"(?<=tring)\s+(?:-\w+\s+){{0,3}}(?=[\\\"']){_ARG}"),
         ("securestring", r"put-parameter", _option("--value")),
         ("vault", r"vault\s{1,4}(?:kv\s{1,4})?(?:put|patch|write)", rf"\s[A-Za-z_][\w.-]{{0,64}}=(?!@){_ARG}"),
         ("pulumi", r"pulumi\s{1,4}config\s{1,4}set", rf"--secret\s{{1,4}}{_WORD}\s{{1,4}}{_ARG}"),

@@ -9,7 +9,7 @@ from tray.lazy_pattern import lazy_pattern
 
 # Where a token may begin: not inside a word, unless the "word" is the end of an escape (\n, \u003d, %3D, \033[1;31m).
 _START = (
-    r"(?:(?<![A-Za-z0-9_-])|(?<=\\[bfnrt])|(?<=\\u[0-9A-Fa-f]{4})|(?<=%[0-9A-Fa-f]{2})"
+    r"(?:(?<![A-Za-z0-9_-])|(?<=/bot)|(?<=\\[bfnrt])|(?<=\\u[0-9A-Fa-f]{4})|(?<=%[0-9A-Fa-f]{2})"
     r"|(?<=\[[mK])|(?<=[\[;][0-9][mK])|(?<=[\[;][0-9]{2}[mK])|(?<=[\[;][0-9]{3}[mK]))"
 )
 _W = r"[A-Za-z0-9_-]"
@@ -168,7 +168,7 @@ SHAPES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
         "xml password",
         ("value=",),
         lazy_pattern(
-            r"(?:key|name)=\\{0,15}\"[^\"\n]{0,64}?(?:password|passwd|pwd|secret|token)\\{0,15}\"\s{1,8}value=\\{0,15}\"(?!\[masked)"
+            r"(?:key|name|type)=\\{0,15}\"[^\"\n]{0,64}?(?:password|passwd|pwd|secret|token)\\{0,15}\"\s{1,8}value=\\{0,15}\"(?!\[masked)"
             r"(?P<value>[^\"\\\n]{1,256})",
             re.I,
         ),
@@ -216,6 +216,13 @@ SHAPES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
             rf"authorization{_IS}"
             r"(?P<value>(?:(?:bearer|basic|token|digest|apikey|negotiate|aws4-hmac-sha256)\s++[^\r\n\"'\\]{4,}|[^\s\"'\\]*[0-9][^\s\"'\\]*))",
             re.I,
+        ),
+    ),
+    (
+        "authorization",
+        ("auth",),
+        lazy_pattern(
+            rf"\bauth\s?[=:]\s?[\w.]{{0,32}}\(\s{{0,4}}{_QUOTE}[^\n\"'\\]{{1,128}}{_QUOTE},\s{{0,4}}{_QUOTE}(?P<value>[^\n\"'\\]{{1,256}})"
         ),
     ),
     (
@@ -303,8 +310,14 @@ CLEAN_TAIL = lazy_pattern(
     r"|method|mode|provider|source|column|label|prompt|length|strength|reset|class|error|help|or\b|ors\b|ent|z\b|n\b)",
     re.I,
 )
+# The type between a name and its text: `password: str | None = "x"`, of Go `password string = "x"`.
+_TYPE = (
+    r"(?:\??:[^\S\n]{0,4}|[^\S\n])(?i:(?:[\w.]{1,24}\[|&(?:'[a-z]{1,16} )?)?(?:secret)?(?:str|string|bytes)\]?\??"
+    rf"(?: \| (?:none|null|undefined))?)[^\S\n]{{0,4}}(?==[^\S\n]{{0,8}}(?:SecretStr\()?{_QUOTE})"
+)
 SEPARATOR = lazy_pattern(
-    rf"(?:{_QUOTE}\]?)?[^\S\n]{{0,8}}(?P<sign>>(?=[^<>\n]{{1,512}}</)|:=|=>|=(?!=)|:(?![:/])|[\uff1a是为]|%3[Dd])[^\S\n]{{0,8}}(?:[|>][-+]?[^\S\n]{{0,4}}(?:\n|\\{{1,15}}n)\s{{1,32}})?"
+    rf"(?:{_QUOTE}\]?)?(?:{_TYPE})?[^\S\n]{{0,8}}(?P<sign>>(?=[^<>\n]{{1,512}}</)|:=|=>|=(?!=)|:(?![:/])|[\uff1a是为]|%3[Dd])[^\S\n]{{0,8}}(?:[|>][-+]?[^\S\n]{{0,4}}(?:\n|\\{{1,15}}n)\s{{1,32}})?"
+    rf"(?:(?:SecretStr\(|[bru@])(?={_QUOTE}))?"
 )
 QUOTED_VALUE = lazy_pattern(
     r"(?P<quote>(?P<depth>\\{0,15})(?P<sign>[\"'`]))"
@@ -313,10 +326,26 @@ QUOTED_VALUE = lazy_pattern(
 BARE_VALUE = lazy_pattern(r"(?P<value>(?:\\(?![bfnrtu\"'`])|[^\s\\\"'`,;&<>(){}\[\]]){1,8192})")
 ENV_VALUE = lazy_pattern(r"(?P<value>(?:\\(?![bfnrtu\"'`])|[^\s\\\"'`]){1,8192})")
 FLAG = lazy_pattern(r"[^\S\n]{1,4}(?!-)")
+_GAP = r"(?:\s|\\{1,15}n){0,32}"
+# What comes before a name, and what leads from it to a text: `fill("#password", "x")`, `env.DB_PASSWORD || "x"`.
+LEADS = tuple(
+    (lazy_pattern(rf"(?:{before})\s*[^,;{{)\n]*\Z", re.I), lazy_pattern(rf"{lead}{_GAP}(?={_QUOTE})"))
+    for before, lead in (
+        (r"\.(?:fill|type)\(", r"[\"'`\]\\]{1,40}\)?\s{0,4},"),
+        (r"(?:env|\benviron\.get|\benv\.fetch|\bsetdefault|\bdefine)\(", rf"{_QUOTE}\s{{0,4}},"),
+        (r"env", r"[\"'`\])\\]{0,40}\s{0,4}(?:\|\||\?[?:]|\bor\b)"),
+    )
+)
+# The same whatever is before the name: `name: X\n value: x`, `get("#password").fill("x")`, `setPassword("x")`.
+BESIDE = lazy_pattern(
+    rf"(?:{_QUOTE}\s{{0,4}},|(?:{_QUOTE})?(?:\n|\\{{1,15}}n)){_GAP}(?:{_QUOTE})?value(?:{_QUOTE})?\s{{0,4}}[:=]\s{{0,4}}"
+    rf"|[\"'`\]\\]{{1,40}}\)\.(?:fill|type|send_?[kK]eys|setValue|press_?[sS]equentially)\(\s{{0,4}}(?={_QUOTE})"
+    rf"|(?:(?<=set_password)|(?<=setPassword))\((?={_QUOTE})"
+)
 MASK = lazy_pattern(r"\[masked [\w .-]{1,40} [0-9a-f]{12}\]")
 CLEAN_VALUE = lazy_pattern(
-    r"(?:true|false|null|none|nil|undefined|yes|no|on|off|ok|passed|failed|success|required|optional|missing|invalid|expired|unknown|empty|redacted|hidden|str|string|int|bool"
-    r"|number|any|object|bytes|text|bearer|basic|password|passwd|pwd|passphrase|credentials?|api_?key|user|input|expected|got|token|secret|value|default|auto|and|the|is|not|was|for|must|should"
+    r"(?:true|false|null|none|nil|undefined|yes|no|on|off|ok|passed|failed|success|required|optional|missing|invalid|expired|unknown|empty|redacted|hidden|(?:secret)?(?:str|string|bytes)|int|bool"
+    r"|number|any|object|text|include|same-origin|omit|inherit|read|write|bearer|basic|password|passwd|pwd|passphrase|(?:request)?credentials?|api_?key|user|input|expected|got|token|secret|value|default|auto|and|the|is|not|was|for|must|should"
     r"|\*+|x{3,}|\.{3,}|…|<[^=]{0,80}>?|\$[({]{0,2}[\w.:?-]{0,80}[)}]{0,2}|\{\{[^=]{0,80}|%[({]\w{0,40}[)}]?s?|%[sdr]"
     r"|\[masked[^=]{0,80}"
     r"|(?:process\.|os\.|sys\.)?(?:env|environ|getenv)[.:(\[][\w.\[\]()]{0,80}"
