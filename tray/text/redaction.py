@@ -192,7 +192,7 @@ def _value_after(text: str, name: re.Match[str]) -> re.Match[str] | None:
 
 
 def _lead(text: str, start: int, end: int) -> re.Match[str] | None:
-    """What stands between a name and its value, where that is no sign such as `=`."""
+    """Returns what leads from a name to its value without a sign such as `=`."""
     if _is_flag(text, start):
         return FLAG.match(text, end)
     for before, lead in LEADS:
