@@ -157,7 +157,8 @@ class Root:
             "home/somebody",
         )
         left_out = [word for place in others for word in ("!", "-path", f"/{place}/*")]
-        return set(self.run("find", "/", "-xdev", *left_out).splitlines())
+        # Another program's temporary files may go meanwhile.
+        return set(self.run("find", "/", "-xdev", "-ignore_readdir_race", *left_out).splitlines())
 
     def close(self) -> None:
         for place in self._mounted:
