@@ -896,10 +896,11 @@ def test_a_repository_with_our_name_is_not_the_program(tmp_path: Path, line: str
     (tmp_path / "hooktray").mkdir()
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "hooktray").touch()
+    folder = tmp_path.as_posix()
 
     found = [
-        verdict(event("Bash", {"command": f"cd {tmp_path}\n{line.format(path)}"}))
-        for path in ("hooktray", f"{tmp_path}/hooktray", "bin/hooktray", f"{tmp_path}/bin/hooktray")
+        verdict(event("Bash", {"command": f"cd {folder}\n{line.format(path)}"}))
+        for path in ("hooktray", f"{folder}/hooktray", "bin/hooktray", f"{folder}/bin/hooktray")
     ]
 
     assert found == [Verdict.ABSTAIN, Verdict.ABSTAIN, Verdict.ASK, Verdict.ASK]
