@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from installed import table
 
 ROOT = Path(__file__).parent.parent
 SCRIPTS = (".ci/full", ".ci/run", "tests/all")
@@ -95,3 +96,27 @@ def test_a_table_of_results_is_that_of_the_stored_ones(name: str) -> None:
     )
 
     assert (ROOT / "docs" / "generated" / f"{name}.md").read_text() == done.stdout
+
+
+FIRST = """<testsuite>
+<testcase classname="installed.test_wheels" name="test_a_b[x]"><properties>
+<property name="MB" value="3"/>
+<property name="test_to_run_again" value="tests/installed/test_wheels.py::test_a_b[x]"/>
+</properties><failure/></testcase>
+<testcase classname="installed.test_wheels" name="test_a_b[x-uv]"/>
+<testcase classname="installed.test_wheels" name="test_c"><failure/></testcase>
+</testsuite>"""
+SECOND = """<testsuite>
+<testcase classname="installed.test_wheels" name="test_a_b[x]"><properties>
+<property name="MB" value="4"/></properties>
+</testcase></testsuite>"""
+
+
+def test_a_table_says_what_passed_the_second_time(tmp_path: Path) -> None:
+    results = tmp_path / "results.xml"
+    results.write_text(FIRST)
+    results.with_name("results.xml.second1").write_text(SECOND)
+
+    rows = table.read(results)["test_wheels"]
+
+    assert rows == {"a b": {"x": "passed the second time"}, "MB": {"x": "4"}, "c": {"result": "failed"}}
