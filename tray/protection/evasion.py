@@ -224,13 +224,15 @@ def is_folder(text: str, cwd: str) -> bool:
 
 def _removes_hooktray(texts: Sequence[str], program: str, cwd: str) -> bool:
     """The program removed, or the tray ended."""
+    if program in KILLERS:
+        return program not in LOOKUPS and any("hooktray" in text or "tray run" in text for text in texts)
+    if program not in INSTALLERS | MOVERS:
+        return False
     named = {PurePath(text).name for text in texts[1:] if program != texts[0] or not is_folder(text, cwd)}
     if program in INSTALLERS:
         removes = (REMOVE_WORDS | REMOVE_OPTIONS.get(program, frozenset())) & set(texts)
         return bool(removes) and any(re.split(r"[=<>@\[]", name)[0] == "hooktray" for name in named)
-    if program in KILLERS:
-        return program not in LOOKUPS and any("hooktray" in text or "tray run" in text for text in texts)
-    return program in MOVERS and bool(HOOKTRAY_PROGRAMS & named)
+    return bool(HOOKTRAY_PROGRAMS & named)
 
 
 def _changes_service(texts: Sequence[str], program: str) -> bool:
