@@ -6,7 +6,6 @@ Without arguments it prints the table of what is kept.
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,6 +17,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 RESULTS = ROOT / ".ci" / "results" / "desktops"
 PAGE = ROOT / "docs" / "generated" / "desktops.md"
 SECOND = "passed the second time"
+ENDINGS = ("passed", SECOND, "skipped", "failed")  # from the best to the worst
 HEAD = """# Results on desktops
 
 Written by `tests/desktops/all --long --write`; do not edit. Each row is a test of
@@ -35,24 +35,26 @@ class Results(TypedDict):
     tests: dict[str, str]  # name -> how it ended
 
 
-def read(path: Path) -> dict[str, str]:
-    """Test -> how it ended, of both runs when some ran again (`tests/rerun.py`)."""
+def last_results(path: Path) -> dict[tuple[str, str], tuple[str, ElementTree.Element]]:
+    """(module, test with its parameters) -> how it ended and its element, of its second run if there was one."""
     from rerun import SECOND_RESULTS
 
-    found = _read_run(path)
-    for second in sorted(path.parent.glob(f"{path.name}{SECOND_RESULTS}*")):
-        found |= {name: SECOND if ended == "passed" else ended for name, ended in _read_run(second).items()}
+    found: dict[tuple[str, str], tuple[str, ElementTree.Element]] = {}
+    for file in (path, *sorted(path.parent.glob(f"{path.name}{SECOND_RESULTS}*"))):
+        for case in ElementTree.parse(file).iter("testcase"):
+            bad = any(case.find(kind) is not None for kind in ("failure", "error"))
+            good = "passed" if file == path else SECOND
+            ended = "failed" if bad else "skipped" if case.find("skipped") is not None else good
+            found[case.get("classname", "").split(".")[-1], case.get("name", "")] = ended, case
     return found
 
 
-def _read_run(path: Path) -> dict[str, str]:
-    """The cases of one test are one row, which has the worst of them."""
+def read(path: Path) -> dict[str, str]:
+    """Test -> how it ended; the cases of one test are one row, which has the worst of them."""
     found: dict[str, str] = {}
-    for case in ElementTree.parse(path).iter("testcase"):
-        name = re.sub(r"\[.*", "", case.get("name", ""))
-        bad = any(case.find(kind) is not None for kind in ("failure", "error"))
-        ended = "failed" if bad else "skipped" if case.find("skipped") is not None else "passed"
-        found[name] = max(found.get(name, "passed"), ended, key=["passed", "skipped", "failed"].index)
+    for (_, case), (ended, _) in last_results(path).items():
+        name = case.partition("[")[0]
+        found[name] = max(found.get(name, "passed"), ended, key=ENDINGS.index)
     return found
 
 

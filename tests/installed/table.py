@@ -9,7 +9,6 @@ import json
 import re
 import sys
 from pathlib import Path
-from xml.etree import ElementTree
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -35,25 +34,17 @@ Rows = dict[str, dict[str, str]]  # test or fact -> column -> what was found
 
 def read(path: Path) -> dict[str, Rows]:
     """By module; a column has the first parameter of its tests, and the worst of what they found at last."""
-    from desktops.table import SECOND
-    from rerun import NAME, SECOND_RESULTS
+    from desktops.table import ENDINGS, last_results
+    from rerun import NAME
 
-    endings = ("passed", SECOND, "skipped", "failed")
-    cases: dict[tuple[str, str], tuple[str, ElementTree.Element]] = {}
-    for file in (path, *sorted(path.parent.glob(f"{path.name}{SECOND_RESULTS}*"))):
-        for case in ElementTree.parse(file).iter("testcase"):
-            bad = any(case.find(kind) is not None for kind in ("failure", "error"))
-            good = "passed" if file == path else SECOND
-            ended = "failed" if bad else "skipped" if case.find("skipped") is not None else good
-            cases[case.get("classname", "").split(".")[-1], case.get("name", "")] = ended, case
     found: dict[str, Rows] = {}
-    for (module, test), (ended, case) in cases.items():
+    for (module, test), (ended, case) in last_results(path).items():
         rows = found.setdefault(module, {})
         name, _, parameters = test.rstrip("]").partition("[")
         column = re.split(r"-(?=pipx$|uv$)", parameters)[0] or WHOLE
         words = name.removeprefix("test_").replace("_", " ")
         earlier = rows.setdefault(words, {}).get(column, "passed")
-        rows[words][column] = max(earlier, ended, key=endings.index)
+        rows[words][column] = max(earlier, ended, key=ENDINGS.index)
         for one in case.iter("property"):
             if one.get("name") not in (None, "marked_test", NAME):
                 rows.setdefault(str(one.get("name")), {})[column] = str(one.get("value"))
