@@ -1,4 +1,4 @@
-"""The agents of packages: which are found, which are left out and why, and that failures stay contained."""
+"""The agents of packages: which are found, which are left out and why, and what follows when their code fails."""
 
 from __future__ import annotations
 
@@ -7,21 +7,23 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from agents.packaged import CALL, PINE, write_package
 
-from tray.agents import protocol, recognition
+from tray.agents import protocol, recognition, relay_table
 from tray.agents.agent import Agent
 from tray.agents.packages import PackagedAgents, entry_points, packaged_agents
-from tray.agents.registry import BUILT_IN, RECOGNISED, RESERVED, UNKNOWN, SupportedAgents
-from tray.errors import AgentError
-from tray.model.decision import NO_OPINION
-from tray.model.event import Event, EventKind, RelayRequest
+from tray.agents.registry import AGENTS, BUILT_IN, RECOGNISED, RESERVED, UNKNOWN, SupportedAgents
+from tray.connect import connectors
+from tray.errors import AgentError, HooktrayError
+from tray.model.decision import NO_OPINION, Answer, Decision, Rewrite, Target, Verdict
+from tray.model.event import EventKind, RelayRequest
 
 NUMBERS = itertools.count()
+FAILURES = ("fail", "sys.exit")
+TWICE = "another package has an agent with this id"
 
 
 @pytest.fixture
@@ -37,11 +39,35 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             del sys.modules[name]
 
 
+@pytest.fixture
+def install(site: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Agent]]:
+    """Installs a package with this module, and returns its agent, which is then one of AGENTS."""
+
+    def install(module: str) -> Agent:
+        pine = good(site, module)
+        monkeypatch.setitem(AGENTS.__dict__, "_packaged", packaged_agents(RESERVED))
+        forget()
+        return pine
+
+    yield install
+    monkeypatch.undo()
+    forget()
+
+
+def forget() -> None:
+    """What this process remembers of agents."""
+    AGENTS.failures.clear()
+    AGENTS.__dict__["_loaded"].pop("pine", None)
+    remembered = (AGENTS.find, protocol.spec, recognition._marks, recognition._fields, connectors)
+    for one in remembered:
+        one.cache_clear()
+
+
 def broken(site: Path, module: str = PINE, *, id: str = "pine", value: str = "") -> str:
     """The problem of a package that provides this agent only."""
     value = value or f"pine_{next(NUMBERS)}:AGENT"
     write_package(site, id=id, value=value, module=module)
-    found = packaged_agents(RESERVED, [str(site)])
+    found = packaged_agents(RESERVED)
     assert not found.agents
     (one,) = found.broken
     assert one.package == "hooktray-pine 1.0"
@@ -51,7 +77,7 @@ def broken(site: Path, module: str = PINE, *, id: str = "pine", value: str = "")
 
 def good(site: Path, module: str = PINE) -> Agent:
     write_package(site, value=f"pine_{next(NUMBERS)}:AGENT", module=module)
-    return packaged_agents(RESERVED, [str(site)]).agents["pine"]
+    return packaged_agents(RESERVED).agents["pine"]
 
 
 def changed(field: str) -> str:
@@ -59,8 +85,15 @@ def changed(field: str) -> str:
     return f"{PINE}\nfrom dataclasses import replace\nAGENT = replace(AGENT, {field})\n"
 
 
-def request() -> RelayRequest:
-    return RelayRequest(agent="pine", event="before_tool", id="1", body=b"{}")
+def request(name: str = "before_tool", payload: object = CALL) -> RelayRequest:
+    return RelayRequest(agent="pine", event=name, id="1", body=json.dumps(payload).encode())
+
+
+def failure() -> str:
+    """What the doctor is told of the agent."""
+    found = AGENTS.failures["pine"]
+    assert found.hint == "update or uninstall hooktray-pine"
+    return found.message
 
 
 # ---- the table
@@ -123,36 +156,24 @@ def test_finding_packages_does_not_import_the_slow_library() -> None:
 # ---- what is found
 
 
-def test_the_package_that_python_imports_first_counts(site: Path, tmp_path: Path) -> None:
-    write_package(site, "Hooktray_Pine", version="2.0")
-    write_package(tmp_path / "later", "hooktray-pine", version="1.0")
-
-    found = list(entry_points([str(site), str(site), str(tmp_path / "later"), str(tmp_path / "missing"), ""]))
-
-    assert [point.package for point in found] == ["Hooktray_Pine 2.0"]
-
-
-@pytest.mark.parametrize(
-    ("folder", "metadata", "package"),
-    [
-        ("hooktray_pine-1.0.dist-info", "", "hooktray_pine 1.0"),
-        ("hooktray_pine.egg-info", "PKG-INFO", "pine-of-mine 3"),
-        ("hooktray_pine-1.0-py3.11.egg-info", "", "hooktray_pine 1.0"),
-    ],
-)
-def test_a_packages_name_is_found_however_it_was_installed(
-    tmp_path: Path, folder: str, metadata: str, package: str
+def test_the_package_that_python_imports_first_counts(
+    site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / folder).mkdir()
-    (tmp_path / folder / "entry_points.txt").write_text(
-        "; ours\n[ hooktray.agents ]\n# one\npine=a.b : C\n[x]\ny = z\n"
-    )
-    if metadata:
-        (tmp_path / folder / metadata).write_text("Name: pine-of-mine\nVersion: 3\n\nName: x\n")
+    write_package(site, "Hooktray_Pine", version="2.0", value="pine_first:AGENT")
+    write_package(tmp_path / "later", version="1.0", value="pine_first:AGENT")
+    monkeypatch.setattr(sys, "path", [*sys.path, str(site), str(tmp_path / "later"), str(tmp_path / "missing"), ""])
 
-    (found,) = entry_points([str(tmp_path)])
+    assert packaged_agents(RESERVED).packages == {"pine": "Hooktray_Pine 2.0"}
 
-    assert (found.id, found.value, found.package) == ("pine", "a.b : C", package)
+
+def test_an_egg_is_a_package_too(site: Path) -> None:
+    (site / "hooktray_pine.egg-info").mkdir()
+    (site / "hooktray_pine.egg-info" / "entry_points.txt").write_text("[hooktray.agents]\npine = a.b:C\n")
+    (site / "hooktray_pine.egg-info" / "PKG-INFO").write_text("Name: hooktray-pine\nVersion: 3\n\nName: x\n")
+
+    (found,) = entry_points([str(site)])
+
+    assert (found.name, found.value, found.dist and found.dist.version) == ("pine", "a.b:C", "3")
 
 
 def test_foreign_metadata_that_is_broken_hides_no_agent(site: Path) -> None:
@@ -199,37 +220,6 @@ def test_a_package_whose_agent_cannot_be_loaded_is_left_out(site: Path, module: 
     assert problem in broken(site, module)
 
 
-@pytest.mark.parametrize(
-    ("field", "problem"),
-    [
-        ("events=[]", "`events` of its Agent has to be a mapping of names to EventSpec"),
-        ("events={'done': 'turn_end'}", "`events` of its Agent"),
-        ("events={'done': EventSpec(kind='turn_end')}", "`events` of its Agent"),
-        ("events={'done': EventSpec(kind=EventKind.TURN_END, timeout='1')}", "`events` of its Agent"),
-        (
-            "protocol=object()",
-            "`protocol` of its Agent has to be a module or an object with the functions event_name,",
-        ),
-        ("name=' '", "`name` of its Agent has to be a text on one line"),
-        ("name='Pine\\x1b[2J'", "`name` of its Agent has to be a text on one line"),
-        ("programs='pine'", "`programs` of its Agent has to be a frozenset of texts"),
-        ("variables={'PINE'}", "`variables` of its Agent has to be a frozenset of texts"),
-        ("protected=('.*',)", "`protected` of its Agent has to be a tuple of ProtectedFiles"),
-        ("path_words='pine'", "`path_words` of its Agent has to be a tuple of texts"),
-        ("without_hooks='-x'", "`without_hooks` of its Agent has to be a compiled pattern of text or None"),
-        ("tools={'Bash': 'sh'}", "`tools` of its Agent has to be a mapping of canonical names to NativeTool"),
-        ("extra_can={'done': 1}", "`extra_can` of its Agent has to be a mapping of names to Capability"),
-        ("rules=None", "`rules` of its Agent has to be HookRules"),
-        ("connector=1", "`connector` of its Agent has to be a function or None"),
-        ("marks=None", "`marks` of its Agent has to be Marks"),
-        ("marks=Marks(keys='id')", "`marks.keys` of its Agent has to be a tuple of texts"),
-        ("marks=Marks(is_alike=None)", "`marks.is_alike` of its Agent has to be a function"),
-    ],
-)
-def test_an_agent_with_a_field_of_a_wrong_type_is_left_out(site: Path, field: str, problem: str) -> None:
-    assert problem in broken(site, changed(field))
-
-
 @pytest.mark.parametrize("id", [*BUILT_IN, *RECOGNISED, UNKNOWN, "agent", "hooktray"])
 def test_a_package_cannot_use_a_reserved_id(site: Path, id: str) -> None:
     assert broken(site, PINE.replace('id="pine"', f'id="{id}"'), id=id) == "its id is taken by Hooktray itself"
@@ -240,26 +230,16 @@ def test_an_id_is_a_plain_word(site: Path, id: str) -> None:
     assert broken(site, id=id) == "its id is not a word of lower-case letters, digits and `-`"
 
 
-@pytest.mark.parametrize("value", ["", "pine_x", ":AGENT", "pine_x:", "pine_x:AGENT.", "pine x:AGENT"])
-def test_an_entry_point_names_a_module_and_an_object(site: Path, value: str) -> None:
-    folder = write_package(site, value="pine_x:AGENT")
-    (folder / "entry_points.txt").write_text(f"[hooktray.agents]\npine = {value}\n")
-
-    (one,) = packaged_agents(RESERVED, [str(site)]).broken
-
-    assert "`module:AGENT`" in one.problem or "cannot be imported" in one.problem
-
-
 def test_of_two_packages_with_the_same_id_neither_counts(site: Path) -> None:
     write_package(site, "hooktray-pine", value="pine_a:AGENT")
     write_package(site, "pine-hooks", value="pine_b:AGENT", version="2")
 
-    found = packaged_agents(RESERVED, [str(site)])
+    found = packaged_agents(RESERVED)
 
     assert not found.agents
     assert [(one.package, one.problem, one.remedy) for one in found.broken] == [
-        ("hooktray-pine 1.0", "its id is also that of the agent in pine-hooks 2", "uninstall hooktray-pine"),
-        ("pine-hooks 2", "its id is also that of the agent in hooktray-pine 1.0", "uninstall pine-hooks"),
+        ("hooktray-pine 1.0", TWICE, "update or uninstall hooktray-pine"),
+        ("pine-hooks 2", TWICE, "update or uninstall pine-hooks"),
     ]
 
 
@@ -272,120 +252,118 @@ def test_a_broken_package_does_not_affect_another(site: Path) -> None:
 # ---- functions that fail
 
 
-def test_a_mark_whose_function_fails_does_not_count(
-    site: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("fail", FAILURES)
+def test_an_event_that_its_package_fails_to_read_has_a_problem(
+    install: Callable[[str], Agent], fail: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    marks = "Marks(keys=('folder', 'hook_event_name'), is_sender=fail, is_certain=fail, is_alike=fail, event=fail)"
-    pine = good(site, changed(f"marks={marks}"))
-    agents = SupportedAgents(BUILT_IN, lambda: PackagedAgents(agents={"pine": pine}))
-    monkeypatch.setattr(recognition, "AGENTS", agents)
-    recognition._marks.cache_clear()
+    install(f"{PINE}\nparse = {fail}\n")
 
-    try:
-        own = recognition.recognise("claude-code", "PreToolUse", {"hook_event_name": "PreToolUse", "folder": "/"}, {})
-        foreign = recognition.recognise("shelley", "", {"conversation_id": "1", "hook_event_name": "x"}, {})
-    finally:
-        recognition._marks.cache_clear()
+    events = [protocol.parse(request()) for _ in range(2)]
+
+    assert {(event.kind, event.problem) for event in events} == {(EventKind.TOOL_BEFORE, failure())}
+    assert failure().startswith("`parse` of the agent pine in the package hooktray-pine 1.0 failed: ")
+    assert caplog.messages == [failure()]
+
+
+@pytest.mark.parametrize("fail", FAILURES)
+def test_without_an_answer_of_its_package_an_agent_gets_silence(install: Callable[[str], Agent], fail: str) -> None:
+    install(f"{PINE}\nneutral = render = {fail}\n")
+    event = protocol.parse(request())
+
+    assert recognition.neutral("pine", "before_tool", b"{}", {}) == Answer()
+    for decision in (NO_OPINION, Decision(verdict=Verdict.DENY)):
+        with pytest.raises(AgentError, match="`render` of the agent pine in the package hooktray-pine"):
+            protocol.render(event, decision)
+    assert "`neutral`" in failure()  # the first failure is kept
+
+
+def test_a_rewrite_that_its_package_fails_on_becomes_a_refusal(install: Callable[[str], Agent]) -> None:
+    can = "can=Capability.DENY | Capability.REWRITE_INPUT"
+    install(PINE.replace("can=Capability.DENY", can) + "\nrewrite_problem = fail\n")
+    event = protocol.parse(request())
+
+    fitted = protocol.fit(event, Decision(rewrite=Rewrite(target=Target.INPUT, value={"command": "ls"})))
+
+    assert (fitted.verdict, fitted.rewrite) == (Verdict.DENY, None)
+    assert "its package fails on" in fitted.reason
+
+
+def test_an_event_has_no_sample_when_its_package_fails(install: Callable[[str], Agent]) -> None:
+    install(f"{PINE}\nsample = tool = fail\n")
+
+    with pytest.raises(AgentError, match="`sample` of the agent pine"):
+        protocol.sample("pine", "before_tool")
+    assert list(relay_table._place_rows("pine", ["before_tool"])) == []
+
+
+def test_a_failure_of_a_built_in_agent_is_our_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ZeroDivisionError):
+        AGENTS.failure("claude-code", "parse", ZeroDivisionError())
+
+    assert AGENTS.failures == {}
+
+
+# ---- recognition
+
+
+def test_a_mark_whose_function_fails_does_not_count(install: Callable[[str], Agent]) -> None:
+    install(changed("marks=Marks(keys=('folder', 'hook_event_name'), is_sender=fail, is_alike=fail, event=fail)"))
+
+    own = recognition.recognise("claude-code", "PreToolUse", {"hook_event_name": "PreToolUse", "folder": "/"}, {})
+    foreign = recognition.recognise("shelley", "", {"conversation_id": "1", "hook_event_name": "x"}, {})
 
     assert own is None
     assert foreign is None or foreign.agent != "pine"
-    assert pine.marks.event({}, "word") == "word"
-    assert (
-        sum(
-            "`marks.is_sender` of the agent pine in the package hooktray-pine 1.0" in text for text in caplog.messages
-        )
-        == 1
-    )
+    assert "`marks` of the agent pine" in failure()
+
+
+def test_a_sender_whose_package_cannot_name_the_event_has_that_of_the_command(
+    install: Callable[[str], Agent],
+) -> None:
+    install(changed("marks=Marks(keys=('folder',), is_sender=lambda payload: True)") + "\nevent_name = fail\n")
+
+    caller = recognition.recognise("claude-code", "PreToolUse", {"folder": "/", "name": "before_tool"}, {})
+
+    assert caller is not None
+    assert (caller.agent, caller.event) == ("pine", "PreToolUse")
+    assert "`event_name` of the agent pine" in failure()
 
 
 def test_a_sender_on_its_own_line_is_itself_and_on_anothers_gets_its_own_neutral_answer(
-    site: Path, monkeypatch: pytest.MonkeyPatch
+    install: Callable[[str], Agent],
 ) -> None:
-    marks = "marks=Marks(keys=('folder',), is_sender=lambda payload: True)"
-    text = changed(marks).replace(
+    text = changed("marks=Marks(keys=('folder',), is_sender=lambda payload: True)").replace(
         "def neutral(name, body):\n    return Answer()", "def neutral(name, body):\n    return Answer(stdout=b'{}')"
     )
-    pine = good(site, text)
-    agents = SupportedAgents(BUILT_IN, lambda: PackagedAgents(agents={"pine": pine}))
-    monkeypatch.setattr(recognition, "AGENTS", agents)
-    monkeypatch.setattr(protocol, "AGENTS", agents)
-    recognition._marks.cache_clear()
-    body = b'{"folder": "/", "name": "before_tool"}'
+    install(text)
+    payload = {"folder": "/", "name": "before_tool"}
 
-    try:
-        own = recognition.recognise("pine", "before_tool", {"folder": "/", "name": "before_tool"}, {})
-        answer = recognition.neutral("claude-code", "PreToolUse", body, {})
-    finally:
-        recognition._marks.cache_clear()
+    own = recognition.recognise("pine", "before_tool", payload, {})
+    answer = recognition.neutral("claude-code", "PreToolUse", json.dumps(payload).encode(), {})
 
     assert own is None
     assert answer.stdout == b"{}"
 
 
 def test_a_package_that_claims_every_payload_gets_none_that_is_certainly_anothers(
-    site: Path, monkeypatch: pytest.MonkeyPatch
+    install: Callable[[str], Agent],
 ) -> None:
     greedy = "lambda *_: True"
-    marks = f"Marks(keys=('cwd', 'turn_id'), is_sender={greedy}, is_certain={greedy}, is_alike={greedy})"
-    pine = good(site, changed(f"marks={marks}"))
-    found = PackagedAgents(agents={"pine": pine}, packages={"pine": "hooktray-pine 1.0"})
-    monkeypatch.setattr(recognition, "AGENTS", SupportedAgents(BUILT_IN, lambda: found))
-    recognition._marks.cache_clear()
+    install(
+        changed(f"marks=Marks(keys=('cwd', 'turn_id'), is_sender={greedy}, is_certain={greedy}, is_alike={greedy})")
+    )
     claude = {"session_id": "s", "transcript_path": "/h/.claude/projects/p/s.jsonl", "cwd": "/p"}
     codex = {"hook_event_name": "Stop", "cwd": "/p", "turn_id": "1", "model": "m"}
 
-    try:
-        own = recognition.recognise("claude-code", "Stop", claude | {"hook_event_name": "Stop"}, {})
-        foreign = recognition.recognise("claude-code", "Stop", codex, {})
-    finally:
-        recognition._marks.cache_clear()
+    own = recognition.recognise("claude-code", "Stop", claude | {"hook_event_name": "Stop"}, {})
+    foreign = recognition.recognise("claude-code", "Stop", codex, {})
 
     assert own is None
     assert foreign is not None
     assert foreign.agent == "codex"
 
 
-@pytest.mark.parametrize("failure", ["fail", "sys.exit", "lambda *_: 1.5"])
-def test_a_protocol_function_that_fails_raises_an_error_that_names_the_package(site: Path, failure: str) -> None:
-    names = (
-        "event_name",
-        "tool",
-        "parse",
-        "render",
-        "neutral",
-        "rewrite_problem",
-        "stdin",
-        "read",
-        "sample",
-    )
-    protocol = good(site, PINE + "".join(f"\n{name} = {failure}" for name in names)).protocol
-
-    assert protocol.event_name({}) == ""
-    assert protocol.neutral("done", b"").stdout == b""
-    event = Event(id="1", agent="pine", name="before_tool", kind=EventKind.TOOL_BEFORE)
-    assert protocol.rewrite_problem(event, NO_OPINION) == "its package fails on"
-    for call in (
-        lambda: protocol.tool("before_tool", {}),
-        lambda: protocol.parse(request(), "before_tool", {}),
-        lambda: protocol.sample("done"),
-    ):
-        with pytest.raises(AgentError, match="of the agent pine in the package hooktray-pine"):
-            call()
-
-
-def test_a_working_protocol_is_the_packages_own(site: Path) -> None:
-    pine = good(site)
-    event = pine.protocol.parse(request(), "before_tool", CALL)
-
-    assert (event.agent, event.kind, event.session, event.tool and event.tool.name) == (
-        "pine",
-        EventKind.TOOL_BEFORE,
-        "s1",
-        "Bash",
-    )
-    assert pine.protocol.stdin(event)
-    assert pine.protocol.tool("done", {}) is None
-    assert replace(pine).marks.is_alike(CALL)
+# ---- questions and connectors
 
 
 ASKING = """
@@ -420,22 +398,9 @@ ASKED = {
 ANSWERS = {"Which colour?": ("Blue",), "Which sizes?": ("S", "M")}
 
 
-@pytest.fixture
-def ask(site: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Event]]:
-    """The event with questions of an agent that this module brings."""
-
-    def ask(module: str) -> Event:
-        agents = SupportedAgents(BUILT_IN, lambda: PackagedAgents(agents={"pine": good(site, module)}))
-        monkeypatch.setattr(protocol, "AGENTS", agents)
-        protocol.spec.cache_clear()
-        return protocol.parse(replace(request(), event="asks", body=json.dumps(ASKED).encode()))
-
-    yield ask
-    protocol.spec.cache_clear()
-
-
-def test_the_questions_of_a_packages_agent_are_answered_in_its_own_words(ask: Callable[[str], Event]) -> None:
-    event = ask(PINE + ASKING)
+def test_the_questions_of_a_packages_agent_are_answered_in_its_own_words(install: Callable[[str], Agent]) -> None:
+    install(PINE + ASKING)
+    event = protocol.parse(request("asks", ASKED))
 
     form = protocol.form(event)
     decision = protocol.fit(event, protocol.answered(event, NO_OPINION, ANSWERS))
@@ -447,31 +412,42 @@ def test_the_questions_of_a_packages_agent_are_answered_in_its_own_words(ask: Ca
     assert said == {"answers": {"Which colour?": ["Blue"], "Which sizes?": ["S", "M"]}}
 
 
-@pytest.mark.parametrize("failure", ["fail", "sys.exit", "lambda *_: 1.5"])
+@pytest.mark.parametrize("fail", FAILURES)
 def test_questions_that_a_package_fails_on_are_answered_in_its_agent(
-    ask: Callable[[str], Event], failure: str
+    install: Callable[[str], Agent], fail: str
 ) -> None:
-    event = ask(f"{PINE}{ASKING}\nAGENT = replace(AGENT, forms=FormFormat(read={failure}, fill={failure}))\n")
+    install(f"{PINE}{ASKING}\nAGENT = replace(AGENT, forms=FormFormat(read={fail}, fill={fail}))\n")
+    event = protocol.parse(request("asks", ASKED))
 
     assert protocol.form(event) is None
     assert protocol.answered(event, NO_OPINION, ANSWERS) is NO_OPINION
 
 
-def test_a_connector_that_fails_raises_an_error_that_names_the_package(site: Path) -> None:
-    pine = good(site, changed("connector=fail, reader=fail, importer=fail, connect_options=fail"))
-    assert pine.connector
-    assert pine.reader
-    assert pine.importer
+@pytest.mark.parametrize("fail", FAILURES)
+def test_a_connector_that_fails_raises_an_error_that_names_the_package(
+    install: Callable[[str], Agent], fail: str
+) -> None:
+    install(changed(f"connector={fail}"))
+    pine, here = connectors()["pine"], object()
 
-    here: object = None
-    assert pine.connector().is_installed(here) is False  # type: ignore[arg-type]
-    assert pine.importer().has_imported(here) is False  # type: ignore[arg-type]
-    assert pine.connect_options(here, ()) == ""  # type: ignore[arg-type]
-    for call in (pine.connector().connect, pine.connector().relay_entries, pine.connector().trust):
-        with pytest.raises(AgentError, match="failed: RuntimeError: the package is broken"):
+    assert pine.is_installed(here) is False  # type: ignore[arg-type]
+    assert pine.switch_files(here) == ()  # type: ignore[arg-type]
+    for call in (pine.connect, pine.relay_entries, pine.trust):
+        with pytest.raises(AgentError, match="of the agent pine in the package hooktray-pine"):
             call(here)  # type: ignore[arg-type]
-    with pytest.raises(AgentError):
-        pine.reader().read(Path("/x"), (), {})
+
+
+def test_a_connector_of_a_package_raises_its_own_errors_about_the_users_files(
+    install: Callable[[str], Agent],
+) -> None:
+    connector = PINE.replace(
+        "def trust(self, site):\n", "def trust(self, site):\n        raise HooktrayError('no')\n"
+    )
+    install(connector.replace("import sys\n", "import sys\n\nfrom tray.errors import HooktrayError\n"))
+
+    with pytest.raises(HooktrayError, match="no"):
+        connectors()["pine"].trust(object())  # type: ignore[arg-type]
+    assert AGENTS.failures == {}
 
 
 def test_a_package_may_look_at_the_agents_while_it_is_imported(site: Path) -> None:

@@ -225,7 +225,6 @@ SHARED = {
     "connection",
     "native_runs",
     "overview_build",
-    "package_failures",
     "packages",
     "placeholders",
     "registry",

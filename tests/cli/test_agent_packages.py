@@ -129,7 +129,6 @@ BROKEN = {
     "elm": (pine("oak"), "the Agent has the id 'oak'"),
     "codex": (pine("codex"), "its id is taken by Hooktray itself"),
     "Pine!": (PINE, "is not a word of lower-case letters, digits and `-`"),
-    "fields": (pine("fields", "\nobject.__setattr__(AGENT, 'events', 1)\n"), "`events` of its Agent"),
 }
 
 
@@ -166,8 +165,8 @@ def test_of_two_packages_with_one_id_neither_is_used(live: PackagedLive, site: P
 
     table = out(live, "agents")
 
-    assert "its id is also that of the agent in pine-hooks 2; uninstall hooktray-pine" in table
-    assert "its id is also that of the agent in hooktray-pine 1.0; uninstall pine-hooks" in table
+    assert "another package has an agent with this id; update or uninstall hooktray-pine" in table
+    assert "another package has an agent with this id; update or uninstall pine-hooks" in table
     assert "third-party" not in table
 
 
@@ -226,6 +225,8 @@ def test_functions_that_fail_give_silence_and_a_record(failures: PackagedLive) -
         for answer in (alone[name], served[name]):
             assert (name, answer.returncode, answer.stderr) == (name, 0, b"")
             assert name not in ("parse", "render") or answer.stdout == b""
+    examined = [json.loads(line) for line in failures.cli("doctor", "--static", "--json").stdout.splitlines()]
+    told = {row["name"]: row for row in examined if row["check"] == "package" and row["health"] == "broken"}
     log, logged = failures.wait_log(2 * len(FAILING) + len(others)), failures.logged()
     for name in FAILING:
         rows = [row for row in log if row["agent"] == agent(name)]
@@ -234,22 +235,50 @@ def test_functions_that_fail_give_silence_and_a_record(failures: PackagedLive) -
             assert (
                 f"of the agent {agent(name)} in the package hooktray-{agent(name)} 1.0 failed: RuntimeError" in logged
             )
+            assert told[agent(name)]["remedy"] == f"update or uninstall hooktray-{agent(name)}"
+            assert told[agent(name)]["message"] in logged
         if name == "render":
             assert {row["verdict"] for row in rows} == {"abstain"}
             assert all(f"`render` of the agent {agent(name)}" in row["adjustments"][-1] for row in rows)
 
 
-def test_an_event_that_its_package_fails_to_read_gets_past_no_guard_that_blocks(
-    live: PackagedLive, site: Path
+@pytest.mark.parametrize("name", ["parse", "stdin", "read"])
+def test_an_event_that_its_package_fails_on_gets_past_no_guard_that_blocks(
+    live: PackagedLive, site: Path, name: str
 ) -> None:
-    write_package(site, module=f"{PINE}\nparse = fail\n")
+    write_package(site, module=f"{PINE}\n{name} = fail\n")
     live.script("guard", "exit 0")
     live.configure({"hooks": [{**GUARD, "failure": "block"}]})
     live.approve_all()
 
     answer = live.once("pine", LS)
 
-    assert "`parse` of the agent pine in the package hooktray-pine 1.0 failed" in json.loads(answer.stdout)["refuse"]
+    assert (
+        f"`{name}` of the agent pine in the package hooktray-pine 1.0 failed" in json.loads(answer.stdout)["refuse"]
+    )
+
+
+def test_a_connector_that_fails_leaves_the_other_agents_to_be_shown(live: PackagedLive, site: Path) -> None:
+    write_package(
+        site,
+        module=PINE.replace("def relay_entries(self, site):\n", "def relay_entries(self, site):\n        fail()\n"),
+    )
+
+    rows = {row["agent"]: row for row in live.cli_json("agents")}
+    examined = live.cli("doctor", "--static", "--json")
+    refused = live.cli("connect", "pine", "--dry-run"), live.cli("disconnect", "--dry-run")
+
+    failure = "`relay_entries` of the agent pine in the package hooktray-pine 1.0 failed: RuntimeError"
+    assert {*AGENTS, "pine"} == rows.keys()
+    assert failure in rows["pine"]["problem"]
+    checks = [row for row in map(json.loads, examined.stdout.splitlines()) if row["check"] == "package"]
+    assert [(row["name"], row["health"], row["remedy"]) for row in checks] == [
+        ("pine", "ok", ""),
+        ("pine", "broken", "update or uninstall hooktray-pine"),
+    ]
+    assert failure in checks[-1]["message"]
+    assert [done.returncode for done in refused] == [0, 0], refused
+    assert b"Traceback" not in examined.stderr
 
 
 @pytest.mark.parametrize("sample", ["sample = fail", "def sample(name): raise KeyError(name)"])

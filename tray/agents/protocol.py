@@ -8,7 +8,7 @@ from functools import lru_cache
 from tray.agents import patches, wire
 from tray.agents.agent import Agent, Payload
 from tray.agents.registry import AGENTS
-from tray.errors import AgentError
+from tray.errors import PACKAGE_ERRORS, AgentError
 from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import EMPTY_ANSWER, NO_OPINION, Answer, Decision, Target, Verdict
 from tray.model.event import STOP_KINDS, AgentEvents, Capability, Event, EventKind, EventSpec, RelayRequest
@@ -51,11 +51,11 @@ def parse(request: RelayRequest, ledger: int = 0, payload: Payload | None = None
     if agent is None or payload is None or problem:
         event = _failed_event(request, problem, name)
     else:
-        name = agent.protocol.event_name(payload) or name
         try:
+            name = agent.protocol.event_name(payload) or name
             event = agent.protocol.parse(request, name, payload)
-        except AgentError as error:
-            event = _failed_event(request, error.message, name)
+        except PACKAGE_ERRORS as error:
+            event = _failed_event(request, AGENTS.failure(agent.id, "parse", error).message, name)
     # It is still private, so it may be written to; `replace` would take longer than all the rest here.
     if event.kind is EventKind.TOOL_BEFORE and event.tool is None and not event.problem:
         object.__setattr__(event, "problem", NO_TOOL)  # every guard of the event is asked, as in the relay
@@ -124,7 +124,11 @@ def is_known_event(agent: str, name: str) -> bool:
 def neutral(agent: str, name: str, body: bytes) -> Answer:
     """The answer that changes nothing, for no opinion and for our own failures."""
     known = AGENTS.find(agent)
-    return known.protocol.neutral(name, body) if known else EMPTY_ANSWER
+    try:
+        return known.protocol.neutral(name, body) if known else EMPTY_ANSWER
+    except PACKAGE_ERRORS as error:
+        AGENTS.failure(agent, "neutral", error)
+        return EMPTY_ANSWER
 
 
 def is_only_verdict(decision: Decision) -> bool:
@@ -157,7 +161,11 @@ def _rewrite_problem(agent: Agent, event: Event, decision: Decision) -> str:
     is_input = decision.rewrite.target is Target.INPUT
     if event.tool and is_input and patches.lost(event.tool.input, decision.rewrite.value):
         return "changes one file of a patch"
-    return agent.protocol.rewrite_problem(event, decision)
+    try:
+        return agent.protocol.rewrite_problem(event, decision)
+    except PACKAGE_ERRORS as error:
+        AGENTS.failure(agent.id, "rewrite_problem", error)
+        return "its package fails on"
 
 
 def goes_on(event: Event, decision: Decision) -> bool:
@@ -181,19 +189,36 @@ def render(event: Event, decision: Decision) -> Answer:
     agent = AGENTS.find(event.agent)
     if agent is None:
         return EMPTY_ANSWER
-    if decision is NO_OPINION or spec(event.agent, event.name).observe_only:
-        return agent.protocol.neutral(event.name, event.body)
-    is_silent = decision.verdict is Verdict.ABSTAIN and not decision.notes and is_only_verdict(decision)
-    fitted = fit(event, decision)
-    if is_silent or (event.problem and fitted.verdict < Verdict.ASK):
-        return agent.protocol.neutral(event.name, event.body)
-    return agent.protocol.render(event, fitted)
+    try:
+        if decision is NO_OPINION or spec(event.agent, event.name).observe_only:
+            return agent.protocol.neutral(event.name, event.body)
+        is_silent = decision.verdict is Verdict.ABSTAIN and not decision.notes and is_only_verdict(decision)
+        fitted = fit(event, decision)
+        if is_silent or (event.problem and fitted.verdict < Verdict.ASK):
+            return agent.protocol.neutral(event.name, event.body)
+        return agent.protocol.render(event, fitted)
+    except PACKAGE_ERRORS as error:
+        raise AGENTS.failure(agent.id, "render", error) from error
+
+
+def sample(agent: str, name: str) -> bytes:
+    """A synthetic payload. Raises KeyError for an event without one, AgentError when the code of a package fails."""
+    try:
+        return AGENTS[agent].protocol.sample(name)
+    except KeyError:
+        raise
+    except PACKAGE_ERRORS as error:
+        raise AGENTS.failure(agent, "sample", error) from error
 
 
 def form(event: Event) -> Form | None:
     """The questions that the agent puts to its user with this event, if an answer of ours can answer them."""
     agent = AGENTS.find(event.agent)
-    return agent.forms.read(event) if agent is not None and agent.forms is not None else None
+    try:
+        return agent.forms.read(event) if agent is not None and agent.forms is not None else None
+    except PACKAGE_ERRORS as error:  # its user answers in the agent
+        AGENTS.failure(event.agent, "forms.read", error)
+        return None
 
 
 def answered(event: Event, decision: Decision, answers: Answers) -> Decision:
@@ -205,7 +230,8 @@ def answered(event: Event, decision: Decision, answers: Answers) -> Decision:
     assert forms is not None
     try:
         rewrite = forms.fill(event, answers)
-    except AgentError:
+    except PACKAGE_ERRORS as error:
+        AGENTS.failure(event.agent, "forms.fill", error)
         return decision
     verdict = Verdict.ALLOW if rewrite.target is Target.INPUT else Verdict.ABSTAIN
     return replace(decision, verdict=verdict, rewrite=rewrite)

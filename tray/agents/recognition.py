@@ -19,15 +19,15 @@ Only keys at the top level of a payload count: a model or a user wrote what is b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 
 from tray.agents import overview, wire
 from tray.agents.agent import KnownAgent, Payload, Variables, senders_by_key, senders_by_transcript
 from tray.agents.protocol import neutral as own_neutral
-from tray.agents.protocol import spec
+from tray.agents.protocol import sample, spec
 from tray.agents.registry import AGENTS, UNKNOWN, UNSUPPORTED
-from tray.errors import AgentError
+from tray.errors import PACKAGE_ERRORS, AgentError
 from tray.lazy_dataclass import dataclass
 from tray.model.decision import EMPTY_ANSWER, Answer, SkipReason
 from tray.model.event import TEST_VARIABLE
@@ -72,10 +72,13 @@ def recognise(via_agent: str, event: str, payload: Payload, environment: Variabl
     if sender and not (sender.marks.yields and _is_certain(payload, environment)):
         return None if sender.id == via_agent else _recognised(sender, via_agent, event, payload)
     known = AGENTS.find(via_agent)
-    if known is None or known.marks.is_alike(payload) or known.marks.is_certain(payload, environment):
-        return None
+    try:
+        if known is None or known.marks.is_alike(payload) or known.marks.is_certain(payload, environment):
+            return None
+    except PACKAGE_ERRORS as error:
+        AGENTS.failure(via_agent, "marks", error)
     for other in AGENTS.values():
-        if other.marks.is_alike(payload) and not other.marks.shares_shape:
+        if not other.marks.shares_shape and _has_mark(other, other.marks.is_alike, payload):
             return _recognised(other, via_agent, event, payload)
     if marked := _from_environment(environment):
         return _recognised(marked, via_agent, event, payload)
@@ -114,9 +117,18 @@ def _sender(payload: Payload) -> KnownAgent | None:
     found.update(id for word, id in marks.by_transcript.items() if word in transcript)
     for id in sorted(found, key=lambda id: (id in AGENTS.packages, id)):
         agent = UNSUPPORTED[id] if id in UNSUPPORTED else AGENTS[id]
-        if agent.marks.is_sender(payload):
+        if _has_mark(agent, agent.marks.is_sender, payload):
             return agent
     return None
+
+
+def _has_mark(agent: KnownAgent, mark: Callable[[Payload], bool], payload: Payload) -> bool:
+    """A mark on which a package fails does not count."""
+    try:
+        return mark(payload)
+    except PACKAGE_ERRORS as error:
+        AGENTS.failure(agent.id, "marks", error)
+        return False
 
 
 def _is_certain(payload: Payload, environment: Variables) -> bool:
@@ -126,7 +138,11 @@ def _is_certain(payload: Payload, environment: Variables) -> bool:
 
 def _recognised(agent: KnownAgent, via_agent: str, word: str, payload: Payload) -> RecognisedCaller:
     if agent.id in AGENTS:
-        event = AGENTS[agent.id].protocol.event_name(payload) or agent.marks.event(payload, word)
+        try:
+            event = AGENTS[agent.id].protocol.event_name(payload) or agent.marks.event(payload, word)
+        except PACKAGE_ERRORS as error:
+            AGENTS.failure(agent.id, "event_name", error)
+            event = word
         return RecognisedCaller(agent=agent.id, event=event, via_agent=via_agent)
     event = agent.marks.event(payload, word)
     return RecognisedCaller(
@@ -165,7 +181,11 @@ def _from_environment(environment: Variables) -> KnownAgent | None:
 def _is_understood(via_agent: str, payload: Payload) -> bool:
     """Whether `via_agent` may have sent it: the event is named like its events, or most fields are its own."""
     agent = AGENTS[via_agent]
-    name = agent.protocol.event_name(payload)
+    try:
+        name = agent.protocol.event_name(payload)
+    except PACKAGE_ERRORS as error:
+        AGENTS.failure(via_agent, "event_name", error)
+        return True
     own = _fields(via_agent) - AMBIGUOUS if name else frozenset({"session_id"})
     if (payload.keys() & FOREIGN_KEYS) - own:
         return False
@@ -181,7 +201,7 @@ def _fields(agent: str) -> frozenset[str]:
     keys: set[str] = set()
     for name, event_spec in known.events.items():
         try:
-            keys |= set() if event_spec.plain else wire.mapping(known.protocol.sample(name)).keys()
+            keys |= set() if event_spec.plain else wire.mapping(sample(agent, name)).keys()
         except (KeyError, ValueError, AgentError):  # a package's agent may have no sample for it
             continue
     return frozenset(keys)

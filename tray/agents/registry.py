@@ -8,6 +8,8 @@ from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from tray.agents.agent import Agent, HookRules, KnownAgent
+from tray.errors import AgentError
+from tray.text import sanitise
 from tray.text.words import word_set
 
 if TYPE_CHECKING:
@@ -99,6 +101,7 @@ class SupportedAgents(AgentTable[Agent]):
     def __init__(self, modules: Mapping[str, str], find: Callable[[], PackagedAgents]) -> None:
         super().__init__(modules, Agent)
         self._find = find
+        self.failures: dict[str, AgentError] = {}  # the first one of each package's agent, for the doctor
 
     @cached_property
     def _packaged(self) -> PackagedAgents:
@@ -132,6 +135,21 @@ class SupportedAgents(AgentTable[Agent]):
     def package(self, id: str) -> str:
         """The distribution that provides this agent, with its version; "" for a built-in one."""
         return "" if id in self._modules else self.packages.get(id, "")
+
+    def failure(self, id: str, function: str, error: BaseException) -> AgentError:
+        """The failure of a package's agent; the first one is logged and kept. Raises that of a built-in agent."""
+        package = self.package(id)
+        if not package:
+            raise error
+        text = f"`{function}` of the agent {id} in the package {package} failed: {type(error).__name__}: {error}"
+        failure = AgentError(sanitise(text, 300), hint=remedy(package))
+        if self.failures.setdefault(id, failure) is failure:
+            import logging  # only when a package fails
+
+            log = logging.getLogger(__name__)
+            log.addHandler(logging.NullHandler())  # a command has no log: it shows the AgentError, and no traceback
+            log.error("%s", failure.message, exc_info=error)
+        return failure
 
     def _load(self, id: str) -> Agent:
         if id in self._modules or id in RESERVED:  # KeyError: an id that no package can have
@@ -187,6 +205,11 @@ def inherited_variables() -> frozenset[str]:
 def editor_names() -> frozenset[str]:
     """The names of programs whose windows hold agents as well as the terminals of people."""
     return EDITORS
+
+
+def remedy(package: str) -> str:
+    """What to do about a package that fails; `package` is its name and version."""
+    return f"update or uninstall {package.partition(' ')[0]}"
 
 
 def display_name(id: str) -> str:

@@ -40,9 +40,9 @@ from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 from tray.agents import wire
 from tray.agents.agent import KnownAgent
-from tray.agents.protocol import neutral, parse, render, spec
+from tray.agents.protocol import neutral, parse, render, sample, spec
 from tray.agents.registry import AGENTS, BUILT_IN, UNSUPPORTED
-from tray.errors import AgentError
+from tray.errors import PACKAGE_ERRORS, AgentError
 from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import Answer, Decision, Verdict
 from tray.model.event import Capability, EventKind, RelayRequest
@@ -223,8 +223,8 @@ def _limit_row(agent: str, event: str) -> tuple[str, ...]:
 
 def _answer_row(agent: str, event: str, decision: Decision) -> Iterator[tuple[str, ...]]:
     """None when the agent's answer depends on the payload, or cannot be rendered."""
-    bodies = [_sample(agent, event), b"{}"]
     try:
+        bodies = [_sample(agent, event), b"{}"]
         events = [parse(RelayRequest(agent=agent, event=event, id="", body=body)) for body in bodies]
         answers = {render(one, decision) for one in events if not one.problem}
     except AgentError:
@@ -246,10 +246,13 @@ def _place_rows(agent: str, events: Sequence[str]) -> Iterator[tuple[str, ...]]:
     # An agent may have another key on other events; without a name a guard counts for every tool.
     for event in sorted(events, key=lambda event: spec(agent, event).kind is not EventKind.TOOL_BEFORE):
         try:
-            sample = wire.mapping(_sample(agent, event))
-            tools = [path for path, changed in _probes(sample) if tool_name(event, changed) == PROBE]
-            names = [path for path, changed in _probes(sample) if protocol.event_name(changed) == PROBE]
+            payload = wire.mapping(_sample(agent, event))
+            tools = [path for path, changed in _probes(payload) if tool_name(event, changed) == PROBE]
+            names = [path for path, changed in _probes(payload) if protocol.event_name(changed) == PROBE]
         except (AgentError, ValueError):
+            continue
+        except PACKAGE_ERRORS as error:
+            AGENTS.failure(agent, "tool", error)
             continue
         if len(tools) == 1:
             yield "tool", agent, *tools[0]
@@ -301,7 +304,7 @@ def _unsupported_rows(agent: KnownAgent) -> Iterator[tuple[str, ...]]:
 
 def _sample(agent: str, event: str) -> bytes:
     try:
-        return AGENTS[agent].protocol.sample(event)
+        return sample(agent, event)
     except KeyError:
         return b"{}"
 

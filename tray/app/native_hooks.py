@@ -11,7 +11,7 @@ from tray.approvals.catalog import HookState
 from tray.connect import connectors
 from tray.edit.backups import CONNECTIONS, Backups
 from tray.edit.file_changes import read_state
-from tray.errors import HooktrayError
+from tray.errors import PACKAGE_ERRORS, HooktrayError
 from tray.model.hook import ApprovalState, Hook
 from tray.paths import Paths
 
@@ -47,4 +47,7 @@ def _is_run(paths: Paths, hook: Hook, connected: tuple[Path, ...]) -> bool:
     try:
         return runs_own is not None and runs_own()(reading_site(paths), hook, connected)
     except HooktrayError:  # the agent cannot read the file, either
+        return False
+    except PACKAGE_ERRORS as error:
+        AGENTS.failure(hook.source.kind, "runs_own", error)
         return False

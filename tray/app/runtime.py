@@ -12,6 +12,7 @@ from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from tray.agents.registry import AGENTS
 from tray.app import welcome
 from tray.app.alert_controller import AlertController, text_file
 from tray.app.alert_ports import AlertPorts, AlertSettings
@@ -436,6 +437,7 @@ class App:
             "problems": [incident.row] if incident else [],
             "changes": [one.row for one in self._connections.entries.changes],
             "unanswered": self._connections.unanswered,
+            "failed_agents": {agent: (one.message, one.hint) for agent, one in AGENTS.failures.copy().items()},
             "troubled": sorted(self._failing_hooks()),
         }
         return runtime_health(self._icon, self._core.background_processes, self._stores.journal, more)

@@ -3,26 +3,54 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
+from typing import cast
 
 from tray.agents.agent import Connector
 from tray.agents.connection import Plan, Site
 from tray.agents.registry import AGENTS
 from tray.edit.file_changes import FileChange, apply, read_state, remove_drafts, remove_folders
-from tray.errors import HooktrayError
+from tray.errors import PACKAGE_ERRORS, HooktrayError
 from tray.file_lock import FileLock
 from tray.paths import unwritable_error
 
 LOCK = "connections.lock"  # in the state folder
+DEFAULTS = {"is_installed": False, "switch_files": ()}  # of connectors that fail, by function
 LOCK_TIMEOUT = 20.0  # seconds to wait for another process that writes
+
+
+class PackageConnector:
+    """A package's connector. A failure of its code is an AgentError, which all callers handle, or a default."""
+
+    def __init__(self, agent: str, make: Callable[[], Connector]) -> None:
+        self._agent = agent
+        self._make = make
+
+    def __getattr__(self, name: str) -> Callable[..., object]:
+        return partial(self._call, name)
+
+    def _call(self, name: str, *given: object) -> object:
+        try:
+            return getattr(self._make(), name)(*given)
+        except HooktrayError:
+            raise
+        except PACKAGE_ERRORS as error:
+            failure = AGENTS.failure(self._agent, name, error)
+            if name in DEFAULTS:
+                return DEFAULTS[name]
+            raise failure from error
 
 
 @cache
 def connectors() -> Mapping[str, Connector]:
     """The agents that can be connected."""
-    return {agent.id: agent.connector() for agent in AGENTS.values() if agent.connector}
+    makers = {agent.id: agent.connector for agent in AGENTS.values() if agent.connector}
+    return {
+        id: cast("Connector", PackageConnector(id, make)) if AGENTS.package(id) else make()
+        for id, make in makers.items()
+    }
 
 
 def apply_connect(site: Site, agent: str, plan: Plan) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tray.agents.agent import HookImporter
 from tray.agents.connection import FindProblem, Plan, Site
 from tray.agents.registry import AGENTS
-from tray.errors import HooktrayError
+from tray.errors import PACKAGE_ERRORS, HooktrayError
 
 
 def import_hooks(site: Site, agent: str, problem: FindProblem) -> Plan:
@@ -21,7 +21,11 @@ def undo_import(site: Site, agent: str) -> Plan:
 def import_reminder(site: Site, agent: str) -> str:
     """What a person who disconnects should know of imported hooks; "" when there are none."""
     importer = AGENTS[agent].importer
-    if importer is None or not importer().has_imported(site):
+    try:
+        if importer is None or not importer().has_imported(site):
+            return ""
+    except PACKAGE_ERRORS as error:
+        AGENTS.failure(agent, "has_imported", error)
         return ""
     return f"Your imported hooks hear nothing then; `hooktray import-hooks {agent} --undo` puts them back."
 

@@ -208,7 +208,7 @@ class HookExecutor:
             return failed(event, hook, error.message)
         except Exception as error:  # the hook's turn: one hook's failure leaves the others' verdicts
             log.exception("%s could not have its turn", hook.name)
-            return failed(event, hook, f"internal error: {type(error).__name__}")
+            return failed(event, hook, _internal_error(hook, "stdin", error))
 
     def _command_job(
         self, event: Event, approved: ApprovedHook, hook: Hook, command: Command, known: Agent, start_gate: StartGate
@@ -301,13 +301,20 @@ class HookExecutor:
                 output = self._async_output.save(event, hook, result, output)
         except Exception as error:  # the hook's turn
             log.exception("the output of %s cannot be read", hook.name)
-            output = HookOutput(problem=f"internal error: {type(error).__name__}")
+            output = HookOutput(problem=_internal_error(hook, "read", error))
         stderr = result.stderr.decode("utf-8", "replace")
         outcome = make_outcome(event, hook, output, timed_out=result.timed_out, ms=result.ms, stderr=stderr)
         if outcome.status is Status.FAILED and result.stderr:
             withheld = clean(event.environment, wanted=approved.env, extra={}).withheld
             outcome = replace(outcome, cause=add_withheld(outcome.cause, result.stderr, withheld))
         return outcome
+
+
+def _internal_error(hook: Hook, function: str, error: Exception) -> str:
+    """The cause of the hook's failure; the hook's format may be of a package's agent, whose function failed."""
+    if AGENTS.package(hook.dialect):
+        return AGENTS.failure(hook.dialect, function, error).message
+    return f"internal error: {type(error).__name__}"
 
 
 def _both(first: Outcome, more: Outcome, tool: Tool) -> Outcome:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from tray.agents import wire
 from tray.agents.protocol import fit, parse, render
-from tray.agents.registry import AGENTS
+from tray.agents.protocol import sample as own_sample
 from tray.engine.merge import merge
 from tray.engine.pipeline import Engine
 from tray.engine.plan import EventSearch, matches
@@ -97,7 +97,7 @@ def sample(agent: str, name: str, cwd: str) -> bytes:
     Raises HooktrayError for an event without one.
     """
     try:
-        body = AGENTS[agent].protocol.sample(name)
+        body = own_sample(agent, name)
     except KeyError:
         raise HooktrayError(f"{agent} has no sample of `{name}`", hint="give a payload: --payload FILE") from None
     there = parse(RelayRequest(agent=agent, event=name, id="test", body=body)).cwd

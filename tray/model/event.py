@@ -113,10 +113,7 @@ class EventSpec:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "observe_only", self.can is Capability.NOTHING)
-        try:
-            deadline = self.timeout - max(0.25, min(0.1 * self.timeout, 2.0))
-        except TypeError:  # a package's `timeout` is not a number: agents/agent_check.py names it
-            deadline = 0.0
+        deadline = self.timeout - max(0.25, min(0.1 * self.timeout, 2.0))
         object.__setattr__(self, "deadline", deadline)
 
 

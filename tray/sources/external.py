@@ -10,7 +10,7 @@ from typing import Any
 from tray.agents import relay_command
 from tray.agents.agent import Agent, HookReader
 from tray.agents.registry import AGENTS, CANONICAL, hook_rules
-from tray.errors import AgentError, ConfigError
+from tray.errors import PACKAGE_ERRORS, ConfigError
 from tray.lazy_dataclass import replace
 from tray.model.hook import Command, Hook
 from tray.reading.entries import OWN_RELAY, READABLE_HINT, SourceHooks, read_error, unreadable_source
@@ -54,13 +54,16 @@ def _read(document: Document, index: int, entry: Mapping[str, Any], environment:
     agents = _agents(document, (*at, "agent"), entry.get("agent", []))
     folder = Path(document.path).absolute().parent
     path = folder / Path(location).expanduser()
-    reader = _reader(kinds[0])
     try:
-        return reader.read(path, agents, environment)
-    except OSError as error:
-        return _unreadable(document, (*at, kinds[0]), path, error, reader.EXPECTED)
-    except (AgentError, ConfigError, ValueError) as error:
-        return unreadable_source(path, error)
+        reader = _reader(kinds[0])
+        try:
+            return reader.read(path, agents, environment)
+        except OSError as error:
+            return _unreadable(document, (*at, kinds[0]), path, error, reader.EXPECTED)
+        except (ConfigError, ValueError) as error:
+            return unreadable_source(path, error)
+    except PACKAGE_ERRORS as error:
+        return unreadable_source(path, AGENTS.failure(kinds[0], "reader", error))
 
 
 def _reader(agent: str) -> HookReader:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from tray.agents.registry import AGENTS
 from tray.app.agent_sites import recorded_sessions, unsupported_agents
@@ -11,6 +12,9 @@ from tray.app.checks.agent_status import AgentStatus, agent_statuses
 from tray.app.checks.context import CheckContext
 from tray.app.checks.finding import Cause, Finding
 from tray.lazy_dataclass import replace
+
+if TYPE_CHECKING:
+    from tray.ipc.health import TrayHealth
 
 
 def check(context: CheckContext) -> Iterator[Finding]:
@@ -21,14 +25,14 @@ def check(context: CheckContext) -> Iterator[Finding]:
     for one in states:
         if one.installed or one.findings:
             yield from _report(one)
-    yield from _packages()
+    yield from _packages(context.tray or {})
     for foreign in unsupported_agents(journal):
         yield Finding(cause=Cause.AGENT_UNSUPPORTED, name=foreign.agent, values={"text": foreign.text})
     if not any(one.events for one in states):
         yield Finding(cause=Cause.AGENTS_NONE, name="agents")
 
 
-def _packages() -> Iterator[Finding]:
+def _packages(tray: TrayHealth) -> Iterator[Finding]:
     for agent, package in AGENTS.packages.items():
         values = {"agent": AGENTS[agent].name, "package": package}
         yield Finding(cause=Cause.AGENT_PACKAGE, name=agent, values=values)
@@ -36,6 +40,9 @@ def _packages() -> Iterator[Finding]:
         yield Finding(
             cause=Cause.AGENT_BROKEN_PACKAGE, name=one.agent, values={"text": one.text, "remedy": one.remedy}
         )
+    here = {agent: (one.message, one.hint) for agent, one in AGENTS.failures.items()}
+    for agent, (text, remedy) in {**tray.get("failed_agents", {}), **here}.items():
+        yield Finding(cause=Cause.AGENT_BROKEN_PACKAGE, name=agent, values={"text": text, "remedy": remedy})
 
 
 def _report(one: AgentStatus) -> Iterator[Finding]:

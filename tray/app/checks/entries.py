@@ -19,7 +19,7 @@ from tray.app.checks.finding import Cause, Finding
 from tray.connect import connectors
 from tray.edit.backups import Backup
 from tray.edit.file_changes import read_state
-from tray.errors import HooktrayError
+from tray.errors import PACKAGE_ERRORS, HooktrayError
 from tray.language import count
 from tray.lazy_dataclass import replace
 
@@ -195,4 +195,9 @@ def switch_reason(site: Site, agent: str) -> str:
 
 def reconnect_command(site: Site, agent: str, files: tuple[str, ...]) -> str:
     """The command that writes these entries again, and no others."""
-    return f"hooktray connect {agent}{AGENTS[agent].connect_options(site, files)}"
+    try:
+        options = AGENTS[agent].connect_options(site, files)
+    except PACKAGE_ERRORS as error:
+        AGENTS.failure(agent, "connect_options", error)
+        options = ""
+    return f"hooktray connect {agent}{options}"
