@@ -64,7 +64,7 @@ OWN_FILES = {
     "app/checks/hooks.py", "app/relay_conf.py", "approvals/callers/known_agents.py",
     "approvals/review.py", "approvals/script_start.py", "agents/opencode/connector.py", "cli/support_bundle.py",
     "desktop/pixmaps.py", "edit/backups.py", "engine/replay.py", "ipc/caller_facts.py", "ipc/sockets.py",
-    "language/__init__.py", "language/build.py", "notify/push/sender.py", "relay.py", "relay_program.py",
+    "language/__init__.py", "notify/push/sender.py", "relay.py", "relay_program.py",
     "sources/configuration.py", "store/checkpoint.py", "store/dropped_rows.py", "store/push_secrets.py",
     "store/recovery_snapshot.py", "store/trial_results.py", "execution/hook_runs.py", "execution/python_startup.py",
     "web/peers.py", "web/review_diff.py", "web/security_headers.py", "web/server.py",

@@ -7,60 +7,122 @@ import re
 import string
 import subprocess
 import sys
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+from babel.messages.catalog import Catalog, Message
+from babel.messages.mofile import read_mo
+from babel.messages.pofile import read_po
 from every import every
+from scripts import loaded
 
-from tray.language import FOLDER, build, count, pick_language, say
+from tray.language import FOLDER, count, pick_language, say
 from tray.notify.alert import CHANNELS
 
-EN, ZH = (build.parse_po(FOLDER / f"{name}.po") for name in ("en", "zh_CN"))
+PACKAGE = FOLDER.parent
+catalogues = loaded("docs/catalogues.py")
+with (FOLDER / "zh_CN.po").open("rb") as file:
+    CHINESE = read_po(file)
+MARKS = ("say", "phrase", "count", "plural")
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 WORDS = re.compile(r"[a-z]{2,} [a-z]{2,}")
 HAN = re.compile(r"[\u4e00-\u9fff]")
+TAG = re.compile(r"<[^>]*>")
 
 
-def names(text: str) -> set[str]:
-    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+def messages(catalogue: Catalog) -> list[Message]:
+    return [one for one in catalogue if one.id]
 
 
-def test_the_english_catalogue_is_what_the_code_says() -> None:
-    assert build.english(build.collect()) == EN, "run python -m tray.language.build"
+def forms(text: object) -> tuple[str, ...]:
+    """One text, or two with a number in them."""
+    return (text,) if isinstance(text, str) else tuple(text) if isinstance(text, tuple | list) else ()
+
+
+def translations(catalogue: Catalog) -> dict[tuple[str, ...], tuple[str, ...]]:
+    return {forms(one.id): forms(one.string) for one in messages(catalogue)}
+
+
+@cache
+def sentences(folder: Path = PACKAGE) -> list[Message]:
+    """Those of the code and the templates below the folder."""
+    return messages(catalogues.sentences(folder))
+
+
+def english(folder: Path = PACKAGE) -> list[str]:
+    """The sentences in the form for one."""
+    return [forms(one.id)[0] for one in sentences(folder)]
+
+
+def names(text: str) -> tuple[set[str], list[str]]:
+    """What a sentence has beside its words: places of values, and tags."""
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}, sorted(TAG.findall(text))
+
+
+def marked(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in MARKS and node.args:
+            text = node.args[0]
+            if isinstance(text, ast.Constant) and isinstance(text.value, str):
+                yield text.value
+
+
+def test_the_chinese_catalogue_has_the_sentences_of_the_code() -> None:
+    found = [one.id for one in messages(CHINESE)]
+
+    assert found == [one.id for one in sentences()], "run python docs/catalogues.py"
+    assert not CHINESE.obsolete
+
+
+def test_babel_finds_every_sentence_of_the_code() -> None:
+    """It finds none inside an f-string of Python 3.11."""
+    assert {text for path in PACKAGE.rglob("*.py") for text in marked(path)} <= {*english()}
 
 
 def test_every_sentence_has_a_chinese_one() -> None:
-    assert list(ZH) == list(EN)
-    assert [one for one, entry in ZH.items() if not all(entry.translations) or not entry.translations] == []
-    untouched = {one for one, entry in ZH.items() if not HAN.search("".join(entry.translations))}
+    assert [one.id for one in messages(CHINESE) if one.fuzzy or not all(forms(one.string)) or not one.string] == []
+    untouched = {forms(one.id)[0] for one in messages(CHINESE) if not HAN.search("".join(forms(one.string)))}
     assert untouched == {"{word} ({number})", "{agent} {event} {when}", "{what}?"}  # nothing but names
 
 
 def test_a_translation_names_what_the_sentence_names() -> None:
-    pairs = [(entry.many or one, text) for one, entry in ZH.items() for text in entry.translations]
-    wrong = [one for one, text in pairs if names(text) != names(one)]
+    pairs = [(forms(one.id)[-1], text) for one in messages(CHINESE) for text in forms(one.string)]
 
-    assert wrong == []
+    assert [one for one, text in pairs if names(text) != names(one)] == []
+
+
+def test_a_sentence_of_the_page_cannot_end_an_attribute() -> None:
+    pages = {*english(PACKAGE / "web" / "templates")}
+    found = [(*one, *other) for one, other in translations(CHINESE).items() if one[0] in pages]
+
+    assert [text for texts in found for text in texts if '"' in TAG.sub("", text)] == []
 
 
 def test_the_compiled_catalogue_is_in_step_with_its_source() -> None:
-    assert (FOLDER / "zh_CN.mo").read_bytes() == build.render_mo("zh_CN", ZH)
+    with (FOLDER / "zh_CN.mo").open("rb") as file:
+        compiled = read_mo(file)
+
+    assert translations(compiled) == translations(CHINESE)
 
 
 def test_sentences_begin_and_end_calmly() -> None:
-    assert [one for one in EN if len(one) > 160 or one.endswith("!") or one != one.strip()] == []
+    texts = [TAG.sub("", one) for one in english()]
+
+    assert [one for one in texts if len(one) > 160 or one.endswith("!") or one != one.strip()] == []
 
 
 def test_only_a_button_of_the_page_that_asks_first_ends_in_dots() -> None:
-    code = [one for path in FOLDER.parent.iterdir() if path.is_dir() for one in build.collect(path)]
-    pages = build.collect(FOLDER.parent / "web")
+    code = [one for path in PACKAGE.iterdir() if path.is_dir() for one in english(path)]
+    pages = english(PACKAGE / "web")
 
     assert [one for one in code if one.endswith("…") and one not in pages] == []
 
 
 @pytest.mark.parametrize("package", ["app", "desktop", "notify"])
 def test_what_is_read_in_passing_is_short(package: str) -> None:
-    assert [one for one in build.collect(FOLDER.parent / package) if len(one) > 80 or one.endswith(".")] == []
+    assert [one for one in english(PACKAGE / package) if len(one) > 80 or one.endswith(".")] == []
 
 
 @pytest.mark.parametrize(
@@ -69,8 +131,8 @@ def test_what_is_read_in_passing_is_short(package: str) -> None:
 )
 def test_no_sentence_is_put_together_beside_the_catalogues(module: str) -> None:
     """Two English words in a row are a sentence; what names something for machines has no spaces."""
-    tree = ast.parse((FOLDER.parent / module).read_text(encoding="utf-8"))
-    known = {text for entry in EN.values() for text in (entry.one, entry.many)}
+    tree = ast.parse((PACKAGE / module).read_text(encoding="utf-8"))
+    known = {text for one in messages(CHINESE) for text in forms(one.id)}
     texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     docs = {ast.get_docstring(node, clean=False) for node in ast.walk(tree) if isinstance(node, DOCUMENTED)}
 
@@ -117,14 +179,3 @@ def test_a_sentence_that_nobody_translated_is_said_as_it_is(monkeypatch: pytest.
 
     text = "nobody knows this one"
     assert say(text) == text
-
-
-def test_a_catalogue_survives_being_written_and_read(tmp_path: Path) -> None:
-    entries = {
-        'a "b" \\ {c}\n': build.CatalogEntry('a "b" \\ {c}\n', "", ("d\n\\",)),
-        "one": build.CatalogEntry("one", "many", ("x", "y")),
-    }
-    path = tmp_path / "x.po"
-    path.write_text(build.render_po("en", entries), encoding="utf-8")
-
-    assert build.parse_po(path) == entries

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from every import every
 from house import House
 from web.browsing import kept
 from web.site import Site
 
 from tray.approvals.review import hook_id
+from tray.web.templating import HERE, templates
 
 PAGES = ("/", "/?hook=nobody", "/sessions", "/hooks", "/statistics", "/agents", "/switch", "/confirm/off", "/nowhere")
 FOREIGN = re.compile(r"<(code|bdi|pre|script|style)\b.*?</\1>", re.DOTALL)  # what is no sentence of ours
 ENGLISH = re.compile(r"[A-Za-z]{2,} [a-z]{2,}")
-READ = re.compile(r'(?:aria-label|placeholder|title|data-many)="([^"]*)"')
+READ = re.compile(r'(?:aria-label|placeholder|title|data-(?:gone|lost|many|one|paused))="([^"]*)"')
+JINJA = re.compile(r"\{\{.*?\}\}|\{%.*?%\}")
 
 
 @pytest.fixture
@@ -50,3 +54,17 @@ def english(answer: bytes) -> list[str]:
     assert '<html lang="zh-CN">' in html
     seen = re.sub(r"<[^>]*>", "\n", FOREIGN.sub("\n", html))
     return [line.strip() for line in (*seen.split("\n"), *READ.findall(html)) if ENGLISH.search(line)]
+
+
+@every("path", sorted((HERE / "templates").glob("*.html")), ids=lambda path: str(path.stem))
+def test_a_template_has_no_word_that_is_not_marked(path: Path) -> None:
+    html = FOREIGN.sub("\n", JINJA.sub("", path.read_text(encoding="utf-8")))
+    words = re.findall(r"\w*[A-Za-z]{2,}\w*", " ".join((re.sub(r"<[^>]*>", "\n", html), *READ.findall(html))))
+
+    assert {*words} - {"Hooktray", "tool_before"} == set()
+
+
+def test_what_a_sentence_names_is_sanitised_and_escaped() -> None:
+    template = templates().from_string("{{ _('Note for you: <bdi>{what}</bdi>', what=what) }}")
+
+    assert template.render(what="<b>\u202etxt\x1b[2J") == "Note for you: <bdi>&lt;b&gt;txt</bdi>"

@@ -237,7 +237,7 @@ def _text(agent: str, tally: _Tally) -> str:
             agent=agent,
         )
     more = " …" if tally.calls > len(tally.shown) else ""
-    return f"{what}: {', '.join(tally.shown)}{more} · {say('`hooktray doctor` shows what can be behind it')}"
+    return f"{what}: {', '.join(tally.shown)}{more} · " + say("`hooktray doctor` shows what can be behind it")
 
 
 def _trim(memory: dict[K, V], limit: int) -> None:

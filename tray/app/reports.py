@@ -203,7 +203,7 @@ def status_report(stores: Stores, catalog: HookCatalog, health: TrayHealth | Non
     waiting = [one for one in catalog.states if one.waiting and one.digest]
     settings = sum(setting.waiting for setting in catalog.settings())
     known: TrayHealth = health or {}
-    failing = f"{say('The journal cannot be written')}: {known['journal']}" if known.get("journal") else ""
+    failing = say("The journal cannot be written") + f": {known['journal']}" if known.get("journal") else ""
     losses = tuple(filter(None, (damage_notice(stores.database), stores.ledger.state.tampered, failing)))
     agents = agent_statuses(place, stores.journal.last_events, unanswered=known.get("unanswered"))
     silent = tuple(dict.fromkeys(one.silence for one in agents if one.silence))
@@ -244,7 +244,7 @@ def _unjudged_problem(number: int, last: Record) -> StateProblem:
         "cause": last.agent,
         "at": last.at,
         "solved": False,
-        "text": f"{text}; {say('the last: {what}', what=sentence(last))}",
+        "text": f"{text}; " + say("the last: {what}", what=sentence(last)),
     }
 
 

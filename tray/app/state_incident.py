@@ -61,7 +61,7 @@ class Incident:
         else:
             decisions = count("{n} decision", "{n} decisions", self.decisions)
             result = say("restored with {approvals} and {decisions}", approvals=approvals, decisions=decisions)
-        return f"{result} · {say('lost: {what}', what=', '.join(self.lost))}" if self.lost else result
+        return f"{result} · " + say("lost: {what}", what=", ".join(self.lost)) if self.lost else result
 
     @property
     def row(self) -> StateProblem:

@@ -161,18 +161,18 @@ def _definition_changes(state: HookState, copies: Copies) -> Iterator[Section]:
 def _details(state: HookState, copies: Copies) -> Iterator[str]:
     """Yields the files that the hook wrote beside its copy, and how programs are found."""
     if state.approved and (written := copies.written_files(state.approved)):
-        yield f"  {say('Written by the hook beside its approved copy, not covered')}:"
+        yield "  " + say("Written by the hook beside its approved copy, not covered") + ":"
         yield from (f"    {name}" for name in written)
     if state.inspection is None or not state.inspection.search_path:
         return
-    yield f"  {say('PATH of the hook (or of the terminal that approves it):')}"
+    yield "  " + say("PATH of the hook (or of the terminal that approves it):")
     yield from (f"    {folder}" for folder in state.inspection.search_path.split(os.pathsep))
     programs = [one for one in sorted(state.inspection.bundle.pinned.items()) if not os.path.isabs(one[0])]  # noqa: PTH117
     if programs:
-        yield f"  {say('Programs, as they are found on that PATH:')}"
+        yield "  " + say("Programs, as they are found on that PATH:")
         yield from (f"    {name}: {path}" for name, path in programs)
     if missing := state.inspection.missing_programs:
-        yield f"  {say('Not found on that PATH: {names}', names=', '.join(missing))}"
+        yield "  " + say("Not found on that PATH: {names}", names=", ".join(missing))
 
 
 def _changes(path: str, now: list[str], state: HookState, copies: Copies) -> Iterator[Section]:

@@ -116,8 +116,8 @@ def _abilities(hook: Hook) -> str:
     can = _capabilities(hook.match)
     words = [say(text) for ability, text in ABILITIES.items() if ability in can]
     if hook.async_mode is not AsyncMode.NO or not words:
-        return f"{does}; {say('nobody waits for its answer')}"
-    return f"{does}; {say('its answer may: {what}', what=', '.join(words))}"
+        return f"{does}; " + say("nobody waits for its answer")
+    return f"{does}; " + say("its answer may: {what}", what=", ".join(words))
 
 
 def _capabilities(match: Match) -> Capability:
@@ -146,7 +146,7 @@ def _failure(hook: Hook) -> str:
     if failure is Failure.DEFAULT and not is_gating(hook.match.agents, hook.match.event):
         failure = Failure.ALLOW
     seconds = min(hook.timeout, _longest(hook.match))
-    return f"{say(FAILURES[failure])} · {say('time limit {seconds:g} s', seconds=seconds)}"
+    return f"{say(FAILURES[failure])} · " + say("time limit {seconds:g} s", seconds=seconds)
 
 
 def _longest(match: Match) -> float:

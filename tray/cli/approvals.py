@@ -48,7 +48,7 @@ def export_file(paths: Paths, file: File) -> None:
         why = say("{file}: cannot be written: {why}", file=file, why=error.strerror or error)
         raise HooktrayError(why, hint=say("name a file in a folder of yours, on a disk with room")) from error
     print(count("{n} approval written to {file}", "{n} approvals written to {file}", len(exports), file=file))
-    print(f"  {say('It holds your scripts as they were approved: keep it where only you can read it.')}")
+    print("  " + say("It holds your scripts as they were approved: keep it where only you can read it."))
 
 
 def _exports(stores: Stores) -> Iterator[Export]:
@@ -118,4 +118,4 @@ def _print_results(found: Counter[str]) -> None:
         if found[result]:
             print(line)
     if found["waits"]:
-        print(f"  {say('One review approves them: the menu, Approvals, or `hooktray approve unchanged`.')}")
+        print("  " + say("One review approves them: the menu, Approvals, or `hooktray approve unchanged`."))

@@ -149,5 +149,5 @@ def show_answer(answer: Mapping[str, object]) -> None:
     if "done" in answer:
         print(str(answer["done"]) + (f"\n  {answer['hint']}" if answer.get("hint") else ""))
         return
-    why = f"  {say('Not here: {why}', why=answer['why'])}\n" if answer.get("why") else ""
+    why = "  " + say("Not here: {why}", why=answer["why"]) + "\n" if answer.get("why") else ""
     print(f"{answer.get('queued')}\n{why}  {answer.get('hint', '')}")

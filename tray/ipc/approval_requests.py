@@ -105,7 +105,7 @@ class ApprovalRequests:
             return self._controls.describe_trial(one.key, TRIAL_TIMEOUT)
 
         summary = say("Approve {name} {digest}", name=one.hook.name, digest=one.digest[:8])
-        question = f"{say('Hooktray: approve this?')}\n\n{self._reviews.hook(shown)}"
+        question = say("Hooktray: approve this?") + f"\n\n{self._reviews.hook(shown)}"
         if env:
             variables = ", ".join(env)
             summary = say("{approve} with {variables}", approve=summary, variables=variables)
@@ -189,7 +189,7 @@ class ApprovalRequests:
         waits = count("{n} hook waits for your approval", "{n} hooks wait for your approval", number)
         return UserRequest(
             summary=button_label(batch),
-            question=f"{say('Hooktray: approve all of these?')}\n\n{self._reviews.batch(batch)}",
+            question=say("Hooktray: approve all of these?") + f"\n\n{self._reviews.batch(batch)}",
             run=approve,
             in_menu=waits,
         )
@@ -218,7 +218,7 @@ class ApprovalRequests:
         if setting := self._setting(request):
             return self._confirm(setting, yes=False)
         one = require_readable(self._find(request))
-        return self._denial(one, f"{say('Hooktray: turn this down?')}\n\n{self._reviews.hook(one)}")
+        return self._denial(one, say("Hooktray: turn this down?") + f"\n\n{self._reviews.hook(one)}")
 
     def _denial(self, one: HookState, question: str) -> UserRequest:
         return UserRequest(
@@ -245,7 +245,7 @@ class ApprovalRequests:
             )
         return UserRequest(
             summary=say("Revoke {name}", name=one.hook.name),
-            question=f"{say('Hooktray: take this approval back? It stops running.')}\n  {what}",
+            question=say("Hooktray: take this approval back? It stops running.") + f"\n  {what}",
             run=lambda channel: self._controls.revoke(one.key, channel),
         )
 

@@ -70,10 +70,14 @@ def _ask_generated(person: Dialogue) -> str:
     person.write(ALTERNATE_SCREEN)
     try:
         person.write(
-            f"{say('Your new passphrase:')}\n\n    {made}\n\n"
-            f"{say('Write it down. Hooktray keeps no copy and does not show it again.')}\n"
-            f"{say('Type it to keep it, or type one of your own with at least {n} characters.', n=MIN_LENGTH)}\n"
-            f"{say('Enter alone leaves all as it is. What you type is not shown:')} "
+            say("Your new passphrase:")
+            + f"\n\n    {made}\n\n"
+            + say("Write it down. Hooktray keeps no copy and does not show it again.")
+            + "\n"
+            + say("Type it to keep it, or type one of your own with at least {n} characters.", n=MIN_LENGTH)
+            + "\n"
+            + say("Enter alone leaves all as it is. What you type is not shown:")
+            + " "
         )
         typed = _read(person)
     finally:

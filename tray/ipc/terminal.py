@@ -98,7 +98,7 @@ class TerminalPrompt:
             code = _new_code() if can_deny else ""
             if code:
                 person.write(say("Type {letters} to deny it.", letters=code) + "\n")
-            person.write(f"{say('Your Hooktray passphrase (it is not shown):')} ")
+            person.write(say("Your Hooktray passphrase (it is not shown):") + " ")
             typed = person.read(secret=True)
             choice = self._choice(typed, code, person.place)
         return choice if self.judge(pid).proof is not Proof.REFUSED else Choice.NOTHING

@@ -1,7 +1,7 @@
 """The texts that people read, in their language: English as in the code, else a catalogue from here.
 
 `say` translates a sentence, `count` one with a number in it; `phrase` and `plural` mark those in a table that are
-translated later. `python -m tray.language.build` collects all of them.
+translated later. Templates have `_` and `ngettext` instead. `python docs/catalogues.py` collects all of them.
 """
 
 from __future__ import annotations

@@ -160,7 +160,7 @@ def is_silent(cls: AlertClass, rules: Rules) -> bool:
 
 def unanswerable(event: Event, asked: Alert, rules: Rules = NO_RULES) -> Alert:
     """In place of a question by an agent without a user, which waits for no answer."""
-    body = f"{asked.body} · {say('nobody is there to answer')}"
+    body = f"{asked.body} · " + say("nobody is there to answer")
     return _event_alert(event, AlertClass.BLOCKED, body, rules, None)
 
 
@@ -190,7 +190,7 @@ def _form_text(form: Form, choices: tuple[str, ...]) -> str:
     asked = " · ".join(one.text for one in form.questions)
     options = form.choice.options if form.choice and not choices else ()
     text = f"{asked} ({', '.join(option.label for option in options)})" if options else asked
-    return f"{say('Asks you')}: {sanitise(redact(text).text, BODY_LIMIT)}"
+    return say("Asks you") + f": {sanitise(redact(text).text, BODY_LIMIT)}"
 
 
 def question_key(id: str) -> str:
@@ -199,7 +199,7 @@ def question_key(id: str) -> str:
 
 def question_closed(event: Event, id: str, reason: str, rules: Rules = NO_RULES) -> Alert:
     """A question that the user can no longer answer here, and why."""
-    body = f"{say('The question about {what} is closed', what=tool_name(event))} · {say(reason)}"
+    body = say("The question about {what} is closed", what=tool_name(event)) + f" · {say(reason)}"
     alert = _event_alert(event, AlertClass.INFORMATION, body, rules, None)
     return replace(alert, key=question_key(id), buttons=())
 
@@ -293,7 +293,7 @@ def setting_waiting(text: str, rules: Rules = NO_RULES, *, about: str) -> Alert:
 def hook_changed(name: str, rules: Rules = NO_RULES, *, key: str = "", digest: str = "") -> Alert:
     """A hook's files are no longer those that were approved."""
     runs = say("{name} changed since approval; the approved copy goes on running", name=name)
-    body = f"{runs} · {say('review it under Approvals')}"
+    body = f"{runs} · " + say("review it under Approvals")
     return replace(_own_alert(AlertClass.CHANGED, body, rules, about=name, opens=key), digest=digest)
 
 
@@ -302,7 +302,7 @@ def switched(text: str, channel: str, rules: Rules = NO_RULES, *, undo: str = ""
     by = say(CHANNELS[channel]) if channel in CHANNELS else say("by {who}", who=channel) if channel else ""
     body = " · ".join(filter(None, (text, by)))
     if channel in UNDOABLE:
-        body = f"{body} · {say('undo it under Approvals')}"
+        body = f"{body} · " + say("undo it under Approvals")
     return replace(
         _own_alert(AlertClass.SWITCHED, body, rules), reply=True, about=undo, buttons=(Button.UNDO,) if undo else ()
     )

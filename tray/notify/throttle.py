@@ -149,7 +149,7 @@ class Throttle:
         most = max((one for one in self._deferred if not one.alert.apart), key=lambda one: one.alert.urgency).alert
         return Alert(
             cls=most.cls,
-            title=f"{APP} · {count('{n} alert', '{n} alerts', self.count - len(self._apart))}",
+            title=f"{APP} · " + count("{n} alert", "{n} alerts", self.count - len(self._apart)),
             body=sanitise(_groups_text(self._groups), BODY_LIMIT),
             urgency=most.urgency,
             sound=loud.sound if loud else "",

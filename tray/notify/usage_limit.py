@@ -29,7 +29,7 @@ def is_usage_limit(event: Event) -> bool:
 
 def with_reset(message: str) -> str:
     """The agent's words about when the limit ends; seconds since 1970 as a time of the user's clock."""
-    return _SECONDS.sub(lambda found: f" · {say('resets {time}', time=_clock(int(found[1])))}", message)
+    return _SECONDS.sub(lambda found: " · " + say("resets {time}", time=_clock(int(found[1]))), message)
 
 
 def reset_words(text: str) -> str:

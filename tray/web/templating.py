@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -14,7 +13,6 @@ from markupsafe import Markup
 from tray.engine.sentence import ending
 from tray.engine.sentence import sentence as record_sentence
 from tray.language import count, phrase, pick_language, say
-from tray.language.templates import translate_template
 from tray.model.decision import Record, Status
 from tray.text import first_line, printable
 from tray.web.security_headers import script, style
@@ -40,16 +38,6 @@ ALERTS = {
     "held": phrase("held back"),
     "failed": phrase("it could not be shown"),
 }
-
-
-class TranslatedLoader(FileSystemLoader):
-    """Templates in the reader's language."""
-
-    def get_source(self, environment: Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
-        source, path, fresh = super().get_source(environment, template)
-        return translate_template(source, say), path, fresh
-
-
 GATES = {
     "switch off": phrase("hooks are off"),
     "paused": phrase("hooks are paused"),
@@ -79,7 +67,7 @@ def templates() -> Environment:
 @functools.cache  # with what is compiled of each template
 def _templates(language: str) -> Environment:
     environment = Environment(
-        loader=TranslatedLoader(HERE / "templates"),
+        loader=FileSystemLoader(HERE / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_printable,
@@ -101,16 +89,22 @@ def _templates(language: str) -> Environment:
         "reason_line": reason_line,
     }
     environment.globals |= {
+        "_": _sentence,
         "alerts": {key: say(text) for key, text in ALERTS.items()},
-        "count": count,
         "gates": {key: say(text) for key, text in GATES.items()},
         "language": language.replace("_", "-"),
         "labels": {key: say(text) for key, text in LABELS.items()},
-        "say": say,
+        "ngettext": count,
         "states": {key: say(text) for key, text in STATES.items()},
     }
     environment.globals |= {"script": Markup(script()), "style": Markup(style())}
     return environment
+
+
+def _sentence(text: str, **values: object) -> Markup:
+    """The sentence in the reader's language. Its tags stay tags; its values are sanitised and escaped."""
+    translated = Markup(say(text))
+    return translated.format(**{name: _printable(value) for name, value in values.items()}) if values else translated
 
 
 def _printable(value: object) -> object:
@@ -138,7 +132,8 @@ def outcome_text(hook: dict[str, str]) -> str:
     label = outcome_label(hook)
     if label == "abstain" and hook.get("added") in ADDITIONS:
         return say(ADDITIONS[hook["added"]])
-    return say(str(hook["status"]).replace("_", " ") if label == "trouble" else LABELS[label])
+    text = str(hook["status"]).replace("_", " ") if label == "trouble" else LABELS[label]
+    return say(text)
 
 
 def sentence(text: str) -> str:

@@ -122,4 +122,4 @@ def render(results: Iterable[Finding]) -> str:
 def _listed(names: Sequence[str]) -> str:
     more = len(names) - NAMES_SHOWN
     shown = ", ".join(names[:NAMES_SHOWN])
-    return f"{shown} {count('and {n} more', 'and {n} more', more)}" if more > 0 else shown
+    return f"{shown} " + count("and {n} more", "and {n} more", more) if more > 0 else shown

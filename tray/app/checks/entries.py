@@ -149,7 +149,7 @@ def _differing(one: Mapping[str, object], other: Mapping[str, object]) -> str:
 def _names(events: Sequence[str]) -> str:
     named = [event for event in events if event]
     shown, more = ", ".join(named[:EVENTS_SHOWN]), len(named) - EVENTS_SHOWN
-    return f"{shown} {count('and {n} more', 'and {n} more', more)}" if more > 0 else shown or "*"
+    return f"{shown} " + count("and {n} more", "and {n} more", more) if more > 0 else shown or "*"
 
 
 def _is_place_there(backup: Backup) -> bool:

@@ -48,4 +48,4 @@ def _session(one: Session, now: float) -> Item:
 def _limit(words: str) -> str:
     """In short, with the time when it ends if the agent gave it."""
     end = reset_words(words)
-    return f"{say('usage limit')} · {clean(end, END)}" if end else say("usage limit")
+    return say("usage limit") + f" · {clean(end, END)}" if end else say("usage limit")
