@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 NOTES = "opened-by-hand"
-DATABASE = re.compile(r"hooktray\.db(-wal|-shm|-journal|\.damaged-.*(?<!\.head))?$")
+DATABASE = re.compile(r"hooktray\.db(-wal|-shm|-journal|\.(damaged|version\d+)-.*(?<!\.head))?$")
 
 
 def watch(home: Path) -> None:

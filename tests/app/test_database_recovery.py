@@ -13,6 +13,7 @@ from damage import damage_table
 from house import House
 
 from tray.app.database_recovery import REAPPROVAL, DatabaseRecovery
+from tray.app.reports import damage_notice
 from tray.model.hook import ApprovalState
 from tray.notify.alert import Button, Urgency
 
@@ -115,6 +116,27 @@ def test_a_database_without_a_file_to_keep_is_called_lost_and_not_altered(house:
     assert one.alerts[0].urgency is Urgency.CRITICAL
     assert "Each hook waits for you under Approvals" in one.alerts[0].body
     assert house.stores.ledger.state.tampered == ""
+
+
+def test_a_database_of_another_version_is_announced_as_such_and_its_approvals_are_offered(
+    house: House, trays: list[Tray]
+) -> None:
+    house.hook("guard", on="tool_before", script="exit 0")
+    house.stores.journal.close()
+    with house.stores.database.connect() as connection:
+        connection.execute("PRAGMA user_version = 1")
+    begin_again(house)
+
+    one = tray(house, trays)
+
+    assert one.told == ["The database is of another version of Hooktray"]
+    assert one.alerts[0].urgency is Urgency.CRITICAL
+    assert "1 hook is unchanged" in one.alerts[0].body
+    (aside,) = house.paths.state.glob("hooktray.db.version1-*[0-9]")
+    assert f"The file is kept: {aside.name}" in one.alerts[0].body
+    assert damage_notice(house.stores.database).startswith(
+        f"the database is of another version of Hooktray: it was set aside as {aside.name}"
+    )
 
 
 def test_while_the_file_is_damaged_nothing_is_called_tampering(house: House, trays: list[Tray]) -> None:

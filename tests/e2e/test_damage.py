@@ -66,7 +66,7 @@ def test_after_damage_one_review_and_one_click_approve_all_unchanged_hooks_again
     assert shown.urgency == "critical"
     assert shown.body == (
         "All approvals are gone, so no hook runs · 2 hooks are unchanged: one review approves all of them again · "
-        f"The damaged file is kept: {aside.name}"
+        f"The file is kept: {aside.name}"
     )
     assert live.states() == dict.fromkeys(NAMES, "pending")
     assert live.relay("claude-code", "PreToolUse", PAYLOAD).stdout == b"", "nothing runs before the click"

@@ -1,7 +1,8 @@
-"""Opening the database: made right, brought up to date, refused with a cure, or set aside when damaged."""
+"""Opening the database: made right, refused with a cure, or set aside when it is damaged or of another version."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sqlite3
 import subprocess
@@ -14,17 +15,8 @@ from pathlib import Path
 import pytest
 
 from tray.errors import StoreError
-from tray.model.decision import Verdict
-from tray.store.db import Database, damaged_files, open_db
-from tray.store.journal import Journal
-from tray.store.migrations import MIGRATIONS, VERSION
-
-OLD_ROW = """
-INSERT INTO journal (id, at, agent, session, project, event, kind, verdict, reason, ms, hooks, rewrites, notes,
-    remarks, problem, payload, digest, masked, answer, offline, alerted)
-VALUES ('old', 1.0, 'claude-code', 's1', 'p', 'PreToolUse', 'tool_before', 3, 'no', 1.0, '[{"name": "guard"}]', '[]',
-    '[]', '["half of it fits"]', '', '{}', 'd', 0, '{}', 0, '')
-"""
+from tray.store.db import Database, files_set_aside, open_db
+from tray.store.schema import SCHEMA, VERSION
 
 
 @pytest.fixture
@@ -162,19 +154,28 @@ def test_a_folder_that_others_can_look_into_does_not_switch_the_hooks_off(path: 
     assert open_db(path, migrate=False).damaged is None
 
 
-def test_a_newer_database_is_refused_and_left_alone(path: Path) -> None:
+@pytest.mark.parametrize("version", [VERSION - 1, VERSION + 1])
+def test_a_database_of_another_version_is_set_aside_whole(path: Path, version: int) -> None:
     note(open_db(path, migrate=True), "kept")
-    set_version(path, VERSION + 1)
+    set_version(path, version)
+    with pytest.raises(
+        StoreError, match=f"(?s)version {version}, this Hooktray needs {VERSION}.*sets the file aside"
+    ):
+        open_db(path, migrate=False)
 
-    for migrate in (True, False):
-        with pytest.raises(StoreError, match="newer than"):
-            open_db(path, migrate=migrate)
+    database = open_db(path, migrate=True, clock=lambda: 0.0)
 
-    set_version(path, VERSION)
-    assert noted(open_db(path, migrate=True)) == ["kept"]
+    aside = path.with_name(f"hooktray.db.version{version}-19700101-000000")
+    assert (database.damaged, database.damage(), noted(database)) == (aside, aside.name, [])
+    assert noted(Database(aside)) == ["kept"]
+    assert open_db(path, migrate=True).damaged is None
 
 
-def test_only_the_tray_brings_a_database_up_to_date(path: Path) -> None:
+def test_tables_of_another_kind_have_another_version() -> None:
+    assert (VERSION, hashlib.sha256(SCHEMA.encode()).hexdigest()[:12]) == (9, "4d4153d972c7")
+
+
+def test_only_the_tray_makes_the_tables(path: Path) -> None:
     path.touch(mode=0o600)  # version 0
 
     with pytest.raises(StoreError, match="hooktray run"):
@@ -182,48 +183,6 @@ def test_only_the_tray_brings_a_database_up_to_date(path: Path) -> None:
     open_db(path, migrate=True)
 
     assert open_db(path, migrate=False).path == path
-
-
-@pytest.mark.parametrize("version", range(1, VERSION))
-def test_every_older_version_is_brought_up_to_date_with_what_is_in_it(path: Path, version: int) -> None:
-    path.touch(mode=0o600)
-    with closing(sqlite3.connect(path)) as connection:
-        for script in MIGRATIONS[:version]:
-            connection.executescript(script)
-        renamed = version >= 5
-        connection.execute(OLD_ROW.replace("remarks", "adjustments") if renamed else OLD_ROW)
-        if version >= 4:
-            columns = ("wait_ms", "hooks_ms") if renamed else ("queued", "asked")
-            connection.execute(f"UPDATE journal SET {columns[0]} = 2, {columns[1]} = 3")
-        connection.execute("INSERT INTO ledger (act, key, chain) VALUES ('approve', 'k', 'c')")
-        connection.execute(f"PRAGMA user_version = {version}")
-        connection.commit()
-
-    database = open_db(path, migrate=True)
-
-    assert database.damaged is None
-    record = Journal(database).get("old")
-    assert record is not None
-    assert (record.session, record.verdict, record.hooks[0]["name"]) == ("s1", Verdict.DENY, "guard")
-    assert (record.test, record.cwd, record.ledger, record.masks) == (False, "", 0, ())
-    assert record.adjustments == ("half of it fits",)
-    assert (record.tool, record.subject) == ("", "")
-    assert (record.wait_ms, record.hooks_ms) == ((2, 3) if version >= 4 else (0, 0))
-    with database.connect() as connection:
-        assert connection.execute("SELECT key FROM ledger").fetchone()["key"] == "k"
-        assert tables(connection) == tables_of_a_new_one(path)
-
-
-def tables(connection: sqlite3.Connection) -> list[tuple[str, ...]]:
-    names = [
-        row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
-    ]
-    return [(name, *(column[1] for column in connection.execute(f"PRAGMA table_info({name})"))) for name in names]
-
-
-def tables_of_a_new_one(path: Path) -> list[tuple[str, ...]]:
-    with open_db(path.with_name("new.db"), migrate=True).connect() as connection:
-        return tables(connection)
 
 
 def test_without_a_database_the_one_shot_engine_makes_none(path: Path) -> None:
@@ -374,7 +333,7 @@ def test_damage_is_remembered_until_a_person_has_seen_it(path: Path) -> None:
     seen.append(open_db(path, migrate=True).damage())
 
     assert seen == [aside.name, None]
-    assert damaged_files(path) == [aside]
+    assert files_set_aside(path) == [aside]
 
 
 @pytest.mark.parametrize("how", ["gone", "emptied"])
@@ -411,7 +370,7 @@ def test_no_damaged_byte_of_the_header_stops_a_second_start(path: Path) -> None:
         try:
             note(open_db(path, migrate=True), "written")
         except StoreError as e:
-            assert "newer" in str(e) or "not one of ours" in str(e)  # noqa: PT017
+            assert "not one of ours" in str(e)  # noqa: PT017
         path.unlink()
         open_db(path, migrate=True)
         path.unlink()

@@ -10,12 +10,8 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 
-from tray.store.migrations import MIGRATIONS
-
 DATABASE = "hooktray.db"
 PAGES = 3 * 4096
-EARLIER = 4  # a version of the database
-KEPT = ("meta", "ledger", "switch", "pause")  # tables that it had already
 
 
 def database_deleted(state: Path) -> None:
@@ -45,18 +41,8 @@ def database_and_list_garbled(state: Path) -> None:
     list_altered(state)
 
 
-def database_of_an_earlier_version(state: Path) -> None:
-    """As an earlier Hooktray left it, with the same approvals."""
-    draft = state / "earlier.db"
-    with closing(sqlite3.connect(draft)) as connection:
-        connection.executescript(";".join((*MIGRATIONS[:EARLIER], f"PRAGMA user_version = {EARLIER}")))
-        connection.execute("ATTACH ? AS later", (str(state / DATABASE),))
-        with connection:
-            for table in KEPT:
-                connection.execute(f"INSERT INTO main.{table} SELECT * FROM later.{table}")
-    draft.chmod(0o600)
-    database_deleted(state)
-    draft.rename(state / DATABASE)
+def database_of_another_version(state: Path) -> None:
+    execute(state, "PRAGMA user_version = 1")
 
 
 def state_deleted(state: Path) -> None:
@@ -144,7 +130,7 @@ LOSSES: Mapping[Loss, bool] = {
     database_deleted: True,
     database_emptied: True,
     database_garbled: True,
-    database_of_an_earlier_version: False,
+    database_of_another_version: True,
     first_row_altered: True,
     head_deleted: False,
     last_rows_deleted: True,

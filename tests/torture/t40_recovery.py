@@ -106,7 +106,7 @@ def _recover(tally: Tally, name: str, home: Guarded, *, thorough: bool) -> None:
 
 
 # Nothing of what a person decided is gone after these, so there is nothing to tell at the start.
-UNTOLD = ("copies_deleted", "copies_emptied", "database_of_an_earlier_version", "order_garbled")
+UNTOLD = ("copies_deleted", "copies_emptied", "order_garbled")
 
 
 def _controls(tally: Tally, name: str, home: Guarded, *, loses: bool) -> None:

@@ -20,7 +20,7 @@ from tray.agents.registry import AGENTS
 from tray.model.decision import Record, Verdict
 from tray.store.db import open_db
 from tray.store.journal import Journal, RowFilter, insert_statement, query_rows, row_values
-from tray.store.migrations import MIGRATIONS
+from tray.store.schema import SCHEMA
 from tray.store.stats import HOUR, HookRun, HourCount, Statistics
 from tray.web import charts, filters, peers
 from tray.web.templating import VERDICTS, clock, duration
@@ -57,7 +57,7 @@ def test_news_fit_a_filter_exactly_when_the_journal_finds_them(found: list[Recor
 def in_journal(found: list[Record], wanted: filters.DecisionFilter) -> list[str]:
     with sqlite3.connect(":memory:") as connection:
         connection.row_factory = sqlite3.Row
-        connection.executescript(";".join(MIGRATIONS))
+        connection.executescript(SCHEMA)
         connection.executemany(insert_statement(1), map(row_values, found))
         return [row["id"] for row in connection.execute(*query_rows(50, wanted.rows()))][::-1]
 

@@ -1,4 +1,4 @@
-"""Damage of the database as the user sees it: a critical alert, the icon's attention, one review of what is left."""
+"""A database that was damaged, lost or of another version: a critical alert, and one review of what is left."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from tray.approvals.batch import ApprovalBatch, write_batch
 from tray.approvals.controls import Controls
 from tray.errors import StoreError
 from tray.language import count, say
+from tray.store.db import OTHER_VERSION
 
 REAPPROVAL = "approved before"  # what the alerts' Review is about
 
@@ -54,6 +55,8 @@ class DatabaseRecovery:
             return say("The database is damaged: quit Hooktray and start it again")
         if self._unseen is None:
             return ""
+        if OTHER_VERSION in self._unseen:
+            return say("The database is of another version of Hooktray")
         return say("The database was damaged") if self._unseen else say("The database was lost")
 
     def refresh(self) -> None:
@@ -103,7 +106,7 @@ class DatabaseRecovery:
     def _facts(self, file: str, batch: ApprovalBatch) -> tuple[str, ...]:
         lines = [say("All approvals are gone, so no hook runs"), _reapproval_text(batch)]
         if file:
-            lines.append(say("The damaged file is kept: {file}", file=file))
+            lines.append(say("The file is kept: {file}", file=file))
         return tuple(lines)
 
     def _unseen_damage(self) -> str | None:

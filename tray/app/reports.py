@@ -31,7 +31,7 @@ from tray.lazy_dataclass import replace
 from tray.model.decision import Record
 from tray.model.hook import ApprovalState
 from tray.paths import Paths
-from tray.store.db import Database
+from tray.store.db import OTHER_VERSION, Database
 from tray.store.journal import Journal, RowFilter
 from tray.text import sanitise
 
@@ -334,5 +334,6 @@ def damage_notice(database: Database) -> str:
     file = database.damage()
     if file is None:
         return ""
-    what = f"the database was damaged and set aside as {file}" if file else "the database was lost"
+    cause = "is of another version of Hooktray" if OTHER_VERSION in file else "was damaged"
+    what = f"the database {cause}: it was set aside as {file}" if file else "the database was lost"
     return f"{what}: all approvals are gone\n  approve the hooks again: tray's menu, Approvals, or `hooktray open`"

@@ -1,4 +1,4 @@
-"""The database file: opening it safely, its tables and migrations, and connections to read and to write.
+"""The database file: opening it safely, making its tables, and connections to read and to write.
 
 A connection belongs to the thread that opened it and is short-lived; only the journal's writer keeps one.
 
@@ -25,31 +25,43 @@ from tray.lazy_dataclass import dataclass, field, replace
 from tray.lazy_pattern import lazy_pattern
 from tray.paths import WRITABLE
 from tray.store.checkpoint import archive_checkpoints, has_approvals
-from tray.store.migrations import MIGRATIONS, VERSION
+from tray.store.schema import SCHEMA, VERSION
 
 BUSY_TIMEOUT = 5.0  # seconds that a statement waits for another process's transaction
 OFFLINE_BUSY_TIMEOUT = (
     1.0  # of the one-shot engine: an agent waits, and the guards of the relay's table need no database
 )
 CREATE_TIMEOUT = 1.0  # seconds that a new database may take until its tables are there
-MAX_VERSION = 10_000  # a version beyond this is a damaged header, not a newer Hooktray
+MAX_VERSION = 10_000  # a version beyond this is a damaged header, not another Hooktray
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 NEEDS_WRITING = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)  # a crash left something that SQLite has to mend
 
 # Python cannot say what SQLite complains of when the damaged word itself is in the complaint.
 UNREADABLE_TEXT = "the tables' descriptions cannot be read"
 RESTART_HINT = "start the tray again: it sets a damaged file aside"
+SET_ASIDE_HINT = "start the tray, `hooktray run`: it sets the file aside and begins a new one"
 DAMAGE_KEY = "damage"  # the row of `meta` that a person has not seen yet: the name of the file set aside, "" for none
 LOST_KEY = (
     "lost.table"  # the row of `meta` while what was approved in an earlier file waits for a person (lost_guards.py)
 )
 FILE_SUFFIXES = ("", "-wal", "-shm")
-DAMAGED_SUFFIX = lazy_pattern(r"\.damaged-\d{8}-\d{6}(-\d+)?$")
+OTHER_VERSION = ".version"  # in the name of a file that was set aside because its tables are of another version
+SET_ASIDE_SUFFIX = lazy_pattern(r"\.(damaged|version\d+)-\d{8}-\d{6}(-\d+)?$")
 CHECKED_TABLES = ("ledger", "switch", "pause")  # read through at every start: small, and the gates rest on them
 
 
 class Damaged(Exception):  # noqa: N818 - never leaves this module
-    """The file is not a database any more."""
+    """The file is not a database any more, or not one of this version. `kind` is a part of its new name."""
+
+    kind = "damaged"
+
+
+class OtherVersion(Damaged):
+    """The tables are those of another version of Hooktray."""
+
+    def __init__(self, version: int) -> None:
+        super().__init__(f"the database has version {version}, this Hooktray needs {VERSION}")
+        self.kind = f"version{version}"
 
 
 class MovedError(sqlite3.OperationalError):
@@ -73,7 +85,7 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """An opened database. `damaged` is where a broken predecessor was put: whatever it held is gone from here."""
+    """An opened database. `damaged` is where the file before it was put: whatever that held is gone from here."""
 
     path: Path
     damaged: Path | None = None  # set aside by this very opening; `damage` remembers it until a person has seen it
@@ -198,8 +210,8 @@ def open_db(
 ) -> Database:
     """Open the database, or say in a StoreError why not. `busy` counts only without `migrate`.
 
-    With `migrate` (the tray) it is made, brought up to date and, when damaged, set aside for a new one. Without
-    (the one-shot engine and reading commands) it must be there, whole and of our version.
+    With `migrate` (the tray) it is made; one that is damaged or of another version is set aside for a new one.
+    Without (the one-shot engine and reading commands) it must be there, whole and of this version.
     """
     _check_file(path, may_be_missing=migrate)
     try:
@@ -207,8 +219,8 @@ def open_db(
             return _existing(path, busy)
         try:
             return _current(path)
-        except Damaged:
-            quarantined = _quarantine(path, clock())
+        except Damaged as e:
+            quarantined = _quarantine(path, clock(), e.kind)
             return replace(_current(path, quarantined.name), damaged=quarantined)
     except sqlite3.Error as e:
         raise database_error(path, e) from e
@@ -220,23 +232,21 @@ def _existing(path: Path, busy: float) -> Database:
     database = Database(path, busy=busy)
     try:
         with _read_connection(database, "ro") as connection:
-            version = _wait_for_tables(path, connection)
-            if version != VERSION:
+            if not _wait_for_tables(path, connection):
                 raise StoreError(
-                    f"{path}: the database has version {version}, this Hooktray needs {VERSION}",
-                    hint="start the tray once, `hooktray run`: it brings the database up to date",
+                    f"{path}: the database has no tables yet",
+                    hint="start the tray once: `hooktray run`",
                 )
             _check(connection)
+    except OtherVersion as e:
+        raise StoreError(f"{path}: {e}", hint=SET_ASIDE_HINT) from e
     except Damaged as e:
-        raise StoreError(
-            f"{path}: the database is damaged ({e})",
-            hint="start the tray, `hooktray run`: it sets the file aside and begins a new one",
-        ) from e
+        raise StoreError(f"{path}: the database is damaged ({e})", hint=SET_ASIDE_HINT) from e
     return database
 
 
 def _current(path: Path, quarantined: str | None = None) -> Database:
-    """The database, made or brought up to date. `quarantined` is the name of a damaged one that was set aside."""
+    """The database, made if it is not there. `quarantined` is the name of one that was set aside."""
     _make(path)
     database = Database(path)
     _check_tables(database)
@@ -248,7 +258,7 @@ def _current(path: Path, quarantined: str | None = None) -> Database:
                     archive_checkpoints(path.parent, f"{path.name}.gone")
                 connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # before WAL, else it silently stays off
             connection.execute("PRAGMA journal_mode = WAL")
-            _migrate(path, connection, quarantined)
+            _make_tables(path, connection, quarantined)
             _check(connection)
             _try_writing(connection)
     except sqlite3.OperationalError as e:
@@ -328,23 +338,21 @@ def _version(path: Path, connection: sqlite3.Connection) -> int:
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     if not 0 <= version < MAX_VERSION:
         raise Damaged(f"version {version}")
-    if version > VERSION:
-        raise StoreError(
-            f"{path}: the database has version {version}, newer than the {VERSION} that this Hooktray knows",
-            hint="update Hooktray, or move the file away to begin a new one without the approvals in it",
-        )
+    if version not in (0, VERSION):
+        raise OtherVersion(version)
     if not version and connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         raise StoreError(f"{path}: a database, but not one of ours", hint="move it away, or choose another folder")
     return version
 
 
-def _migrate(path: Path, connection: sqlite3.Connection, quarantined: str | None) -> None:
-    if _version(path, connection) == VERSION:
+def _make_tables(path: Path, connection: sqlite3.Connection, quarantined: str | None) -> None:
+    if _version(path, connection):
         return  # no lock is needed to find that out
     with transaction(connection):
-        for script in MIGRATIONS[_version(path, connection) :]:
-            for statement in script.split(";"):
-                connection.execute(statement)
+        if _version(path, connection):
+            return  # another process has made them meanwhile
+        for statement in SCHEMA.split(";"):
+            connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {VERSION}")
         if quarantined is not None:
             rows = ((DAMAGE_KEY, quarantined), (LOST_KEY, None))
@@ -369,8 +377,8 @@ def _try_writing(connection: sqlite3.Connection) -> None:
             raise
 
 
-def _quarantine(path: Path, now: float) -> Path:
-    name = f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S', time.gmtime(now))}"
+def _quarantine(path: Path, now: float, kind: str) -> Path:
+    name = f"{path.name}.{kind}-{time.strftime('%Y%m%d-%H%M%S', time.gmtime(now))}"
     quarantined = path.with_name(name)
     number = 1
     while quarantined.exists():
@@ -385,10 +393,10 @@ def _quarantine(path: Path, now: float) -> Path:
     return quarantined
 
 
-def damaged_files(path: Path) -> list[Path]:
-    """The damaged files that were kept, oldest first."""
-    kept = (file for file in path.parent.glob(f"{path.name}.damaged-*") if DAMAGED_SUFFIX.search(file.name))
-    return sorted(kept, key=lambda file: file.name)
+def files_set_aside(path: Path) -> list[Path]:
+    """The files that were set aside, oldest first."""
+    kept = (file for file in path.parent.glob(f"{path.name}.*") if SET_ASIDE_SUFFIX.search(file.name))
+    return sorted(kept, key=lambda file: file.name.partition("-")[2])
 
 
 def _damage_marker(path: Path) -> Path:

@@ -1,7 +1,7 @@
-"""Approvals from outside the ledger: of a damaged database that was set aside, of a lost one, and of an import.
+"""Approvals from outside the ledger: of a database that was set aside, of a lost one, and of an import.
 
-None of them counts. SQLite reads the damaged file, which stays as it is. It may hold anything: its values, its rows
-and the time for it are bounded.
+None of them counts. SQLite reads the file that was set aside, which stays as it is. It may hold anything: its values,
+its rows and the time for it are bounded.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from pathlib import Path
 from tray.lazy_dataclass import dataclass, field
 from tray.store.approval_file import Export, is_plain, read_exports, render, write
 from tray.store.checkpoint import APPROVALS, read_checkpoint
-from tray.store.db import damaged_files
+from tray.store.db import files_set_aside
 from tray.store.ledger import CHECKPOINT, EMPTY_HEAD, READ, ApprovedHook, LedgerAction, Row, chain_value, fold
 from tray.store.switch import HOOK_OFF
 
 IMPORTED = "imported-approvals.json"  # beside the database
-MAX_FILES = 5  # the newest damaged files that are read
+MAX_FILES = 5  # the newest files set aside that are read
 FILE_SECONDS = 3.0  # for one file
 MAX_ROWS = 20_000  # of one ledger
 MAX_VALUE_SIZE = 1 << 20  # bytes of one value
@@ -33,7 +33,7 @@ OFF_KEYS = "SELECT key FROM switch WHERE key GLOB ?"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierApprovals:
-    """Approvals from outside the ledger in force: out of damaged files, or out of an import. None of them counts.
+    """Approvals from outside the ledger in force: of files that were set aside, or of an import. None of them counts.
 
     They name what a person approved before, so that the same content can be offered again.
     """
@@ -54,10 +54,10 @@ class _FileApprovals:
 
 
 def read_earlier(database: Path) -> EarlierApprovals:
-    """The approvals of a lost database, of damaged files and of an import; the last of each hook counts."""
+    """The approvals of a lost database, of files set aside and of an import; the last of each hook counts."""
     approved: dict[str, ApprovedHook] = {}
     approved.update(_read_copy(_lost_copy(database)))
-    files = damaged_files(database)[-MAX_FILES:]
+    files = files_set_aside(database)[-MAX_FILES:]
     partial = False
     for file in files:
         found = _read_file(file)

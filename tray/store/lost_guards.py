@@ -1,6 +1,6 @@
 """What the relay's table guarded when the approvals were lost, kept in the new database until a person reviewed that.
 
-The database's own first migration notes the loss (db.py), the tray that of rows of the ledger
+A database notes the loss when its tables are made (db.py), the tray that of rows of the ledger
 (app/guards_in_force.py). Only the tray and `connect` write what guards on.
 """
 

@@ -13,7 +13,7 @@ from tray.app.checks.context import CheckContext
 from tray.app.checks.finding import Cause, Finding
 from tray.engine.sentence import sentence
 from tray.execution.python_startup import unexpected_startup_files
-from tray.store.db import damaged_files
+from tray.store.db import files_set_aside
 
 
 def tray(context: CheckContext) -> Iterator[Finding]:
@@ -113,7 +113,7 @@ def journal(context: CheckContext) -> Iterator[Finding]:
 
 def database(context: CheckContext) -> Iterator[Finding]:
     name = context.paths.database.name
-    set_aside = [path.name for path in damaged_files(context.paths.database)]
+    set_aside = [path.name for path in files_set_aside(context.paths.database)]
     for file in set_aside:
         values = {"file": file, "path": context.paths.state / file}
         yield Finding(cause=Cause.DATABASE_SET_ASIDE, name=name, values=values)
