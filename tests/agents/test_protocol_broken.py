@@ -99,7 +99,7 @@ def meaning_of(found: Outcome) -> str:
 @every("row", ROWS, ids=called)
 def test_this_is_what_it_means(row: Row) -> None:
     event = sampled(row.agent, row.event)
-    found = {way: outcome(event, row.dialect, way, Failure.EXPLICIT_ALLOW) for way in WAYS}
+    found = {way: outcome(event, row.dialect, way, Failure.ALLOW) for way in WAYS}
 
     assert {way: meaning_of(each) for way, each in found.items()} == row.meanings
     for way, each in found.items():
@@ -114,7 +114,6 @@ def test_the_agent_hears_a_refusal_only_from_who_refused_or_was_to_block(row: Ro
     event = sampled(row.agent, row.event)
     can = spec(row.agent, row.event).can
     is_strict = failure is Failure.BLOCK or (failure is Failure.ASK and Capability.ASK not in can)
-    has_default = failure in (Failure.DEFAULT, Failure.ALLOW)  # the second as it was stored without `failure:`
     for way, meaning in row.meanings.items():
         decision = fit(event, merge([outcome(event, row.dialect, way, failure)]))
 
@@ -123,7 +122,7 @@ def test_the_agent_hears_a_refusal_only_from_who_refused_or_was_to_block(row: Ro
         uncarried = meaning == "replaces" and decision.rewrite is None
         wanted = meaning == "refuses" or uncarried or (meaning == FAILED and is_strict)
         assert refused == (wanted and Capability.DENY in can), way
-        asks = meaning == FAILED and Capability.ASK in can and (failure is Failure.ASK or has_default)
+        asks = meaning == FAILED and Capability.ASK in can and failure in (Failure.ASK, Failure.DEFAULT)
         assert (decision.verdict is Verdict.ASK) == (asks and (failure is Failure.ASK or event.kind in GATING_KINDS))
 
 

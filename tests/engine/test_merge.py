@@ -12,7 +12,7 @@ from tray.model.hook import Failure, Hook, Match, Rule, Source
 CALL = Event(id="1", agent="claude-code", name="PreToolUse", kind=EventKind.TOOL_BEFORE)
 
 
-def hook(name: str = "guard", failure: Failure = Failure.EXPLICIT_ALLOW) -> Hook:
+def hook(name: str = "guard", failure: Failure = Failure.ALLOW) -> Hook:
     return Hook(
         name=name,
         source=Source(kind="hooktray", path="/c/hooktray.yaml"),
@@ -106,6 +106,6 @@ def test_a_failed_hook_that_shall_block_denies_and_says_why() -> None:
 def test_a_failure_without_a_policy_asks_only_where_a_call_waits(
     kind: EventKind, answered: bool, verdict: Verdict
 ) -> None:
-    outcome = failed(replace(CALL, kind=kind, answered=answered), hook(failure=Failure.ALLOW), "exit 1")
+    outcome = failed(replace(CALL, kind=kind, answered=answered), hook(failure=Failure.DEFAULT), "exit 1")
 
     assert (outcome.output.verdict, outcome.let_through) == (verdict, False)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tray.lazy_dataclass import replace
-from tray.model.hook import Command, Failure, Hook
+from tray.model.hook import Command, Hook
 from tray.store.ledger import ApprovedHook, LedgerState
 
 NO_EARLIER: Mapping[str, ApprovedHook] = {}
@@ -21,7 +21,7 @@ NO_EARLIER: Mapping[str, ApprovedHook] = {}
 def reconcile(
     hooks: Sequence[Hook], ledger_state: LedgerState, earlier: Mapping[str, ApprovedHook] = NO_EARLIER
 ) -> tuple[Hook, ...]:
-    """The same hooks in the same order, with the name, interpreter and default under which the ledger knows them.
+    """The same hooks in the same order, with the name and interpreter under which the ledger knows them.
 
     What was approved `earlier`, in a ledger that is lost, is known by the same names.
     """
@@ -33,7 +33,7 @@ def reconcile(
     for members in groups.values():
         for index, name in _assign_names(members, bound, approved):
             bound[index] = replace(bound[index], name=name)
-    return tuple(_bind_default(hook, approved.get(hook.key)) for hook in bound)
+    return tuple(bound)
 
 
 def _assign_names(
@@ -64,9 +64,3 @@ def _bind_interpreter(hook: Hook, approved: Iterable[Hook]) -> Hook:
             there = not other.interpreter or Path(other.interpreter).exists()
             return replace(hook, action=replace(action, interpreter=other.interpreter)) if there else hook
     return hook
-
-
-def _bind_default(hook: Hook, known: Hook | None) -> Hook:
-    """A hook without `failure:`, written as it was before there was a default of its own."""
-    is_older = hook.failure is Failure.DEFAULT and known is not None and known.failure is Failure.ALLOW
-    return replace(hook, failure=Failure.ALLOW) if is_older else hook

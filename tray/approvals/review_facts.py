@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from pathlib import Path
 
-from tray.agents.protocol import is_gating, spec
+from tray.agents.protocol import spec
 from tray.agents.registry import AGENTS, BUILT_IN
 from tray.approvals.catalog import HookState
 from tray.approvals.shell_hooks import uncovered_words, unseen_words
@@ -142,11 +142,8 @@ def _variables(one: HookState) -> str:
 def _failure(hook: Hook) -> str:
     if isinstance(hook.action, Rule):
         return ""
-    failure = hook.policy
-    if failure is Failure.DEFAULT and not is_gating(hook.match.agents, hook.match.event):
-        failure = Failure.ALLOW
     seconds = min(hook.timeout, _longest(hook.match))
-    return f"{say(FAILURES[failure])} · " + say("time limit {seconds:g} s", seconds=seconds)
+    return f"{say(FAILURES[hook.failure])} · " + say("time limit {seconds:g} s", seconds=seconds)
 
 
 def _longest(match: Match) -> float:

@@ -120,12 +120,12 @@ def _policy(hook: Hook, can: Capability) -> Failure | None:
     `allow` in our own file is a person's word. In another format it is what a broken hook means to that agent;
     here it is Hooktray that cannot judge.
     """
-    if hook.policy is Failure.BLOCK:
+    if hook.failure is Failure.BLOCK:
         return Failure.BLOCK
-    if hook.policy is Failure.ALLOW and hook.source.kind == OWN_SOURCE:
+    if hook.failure is Failure.ALLOW and hook.source.kind == OWN_SOURCE:
         return None
     if Capability.ASK not in can:
-        return Failure.BLOCK if hook.policy is Failure.ASK else Failure.ALLOW
+        return Failure.BLOCK if hook.failure is Failure.ASK else Failure.ALLOW
     return Failure.ASK
 
 

@@ -172,7 +172,7 @@ def failed(
     event: Event, hook: Hook, cause: str, *, timed_out: bool = False, ms: float = 0.0, stderr: str = ""
 ) -> Outcome:
     """The outcome of a hook that failed: its policy's verdict, which `fit` later fits to the event."""
-    verdict, let_through = _failure_verdict(event, hook.policy)
+    verdict, let_through = _failure_verdict(event, hook.failure)
     if hook_rules(hook.dialect).fails_to_refuse and stderr.strip():
         cause = f"{cause}: {stderr.strip()[-REASON_LIMIT:]}"
     reason = f"it failed: {cause}" if verdict is not Verdict.ABSTAIN else ""

@@ -330,5 +330,5 @@ def _scope(hook: Hook) -> str:
 def _weight(one: ApprovedHook) -> tuple[bool, bool, bool, int, float]:
     """The one that guards most comes first: on, waited for, each time, blocking when it fails, approved last."""
     hook = one.hook
-    strictness = tuple(Failure).index(hook.policy)
+    strictness = tuple(Failure).index(hook.failure)
     return hook.enabled, hook.async_mode is AsyncMode.NO, not hook.once, strictness, one.at

@@ -27,10 +27,9 @@ GATING_KINDS = frozenset({EventKind.PERMISSION_REQUEST, EventKind.TOOL_BEFORE}) 
 
 
 class Failure(enum.StrEnum):
-    """What a failed hook means for the event it was asked about. `Hook.policy` is what counts."""
+    """What a failed hook means for the event it was asked about."""
 
     ALLOW = "allow"
-    EXPLICIT_ALLOW = "explicit allow"  # of our own gating hooks with `failure: allow`
     DEFAULT = "default"  # of our own gating hooks: ask, or allow with a critical notification if it cannot ask
     ASK = "ask"
     BLOCK = "block"
@@ -185,17 +184,6 @@ class Hook:
         """Whether `import-hooks` took it out of an agent's settings."""
         path = self.source.path
         return IMPORTED in path and PurePath(path).parent.parent.name == IMPORTED
-
-    @property
-    def policy(self) -> Failure:
-        """What its failure means: `explicit allow` is not among the answers.
-
-        Definitions of our own file have `allow` where it is not given, if they were approved before there was another
-        default. What a person approved stays the same hook; a failure means to it what it means to every other.
-        """
-        if self.failure is Failure.ALLOW and self.source.kind == OWN_SOURCE:
-            return Failure.DEFAULT
-        return Failure.ALLOW if self.failure is Failure.EXPLICIT_ALLOW else self.failure
 
     @property
     def definition(self) -> str:

@@ -142,12 +142,9 @@ def native_events(agents: Mapping[str, Agent] = AGENTS) -> list[str]:
 
 def _failure(entry: HookEntry) -> Failure:
     """A hook that gates has a default of its own; where a failure can stop nothing, it is `allow`."""
-    failure = Failure(entry.failure or Failure.DEFAULT)
-    if failure not in (Failure.ALLOW, Failure.DEFAULT):
-        return failure
-    if not is_gating(_agents(entry), entry.event):
-        return Failure.ALLOW
-    return Failure.EXPLICIT_ALLOW if failure is Failure.ALLOW else Failure.DEFAULT
+    if entry.failure:
+        return Failure(entry.failure)
+    return Failure.DEFAULT if is_gating(_agents(entry), entry.event) else Failure.ALLOW
 
 
 def _pattern(document: Document, at: tuple[Any, ...], pattern: str) -> None:

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from urllib.parse import urlencode
 
-from tray.agents.protocol import is_gating
 from tray.agents.registry import AGENTS, UNKNOWN, UNSUPPORTED
 from tray.approvals.batch import summary_lines
 from tray.approvals.callers.click_check import ClickRejection
@@ -268,7 +267,7 @@ class PageViews:
             "health": one.problem,
             "runs_what": describe_action(hook.action),
             "can_fail": not isinstance(hook.action, Rule),
-            "failure": _failure_text(hook),
+            "failure": say(FAILURE_TEXTS.get(hook.failure, hook.failure.value)),
             "timeout": hook.timeout,
             "durations": durations or charts.HookDurations(),
             "actions": possible_actions(one, self._services.controls.state.hooks_off),
@@ -320,11 +319,3 @@ def _change_title(agent: str, one: AgentConnection) -> str:
     if one.is_wanted:
         return say("A hook needs more events of {agent}", agent=AGENTS[agent].name)
     return say("{agent} no longer asks Hooktray as before", agent=AGENTS[agent].name)
-
-
-def _failure_text(hook: Hook) -> str:
-    """Where a failure can stop nothing, the default is `allow`."""
-    failure = hook.policy
-    if failure is Failure.DEFAULT and not is_gating(hook.match.agents, hook.match.event):
-        failure = Failure.ALLOW
-    return say(FAILURE_TEXTS.get(failure, failure.value))
