@@ -12,7 +12,6 @@ NATIVE_RELAY = HERE / "native" / ("hooktray-relay.exe" if sys.platform == "win32
 PORTABLE_RELAY = HERE / "relay.py"
 SOURCES = HERE.parent / "native"  # only in a checkout
 SOURCES_DIGEST = "sources.sha256"  # beside the relay, of the sources that an editable install built it from
-PROTOCOL = 1  # of relay and table; a relay with a higher number is not replaced
 TIMEOUT = 5.0  # seconds for the native relay to show that it runs here
 NAME = "hooktray-relay" if sys.platform != "win32" else f"hooktray-relay.{'exe' if NATIVE_RELAY.exists() else 'cmd'}"
 # Other interpreters that may run the portable relay when ours is gone; never one of the agent's PATH.

@@ -116,22 +116,13 @@ def test_what_somebody_did_to_it_is_found_and_mended_with_its_guards(house: Hous
     assert relay(paths)[0] == 0
 
 
-def test_the_relay_of_another_version_is_replaced_and_one_of_a_later_protocol_stays(house: House) -> None:
+def test_the_relay_of_another_version_is_replaced(house: House) -> None:
     paths = install(house)
     paths.relay.write_bytes(b"#!/bin/sh\necho earlier\n")
     with house.stores.database.write() as connection:
         connection.execute("DELETE FROM meta WHERE key = 'relay'")  # as a start of that version left it
     assert causes(house) == [RelayCause.OTHER]
 
-    later = f"protocol={relay_program.PROTOCOL + 1}"
-    table = paths.relay_table.read_text()
-    paths.relay_table.write_text(table.replace(f"protocol={relay_program.PROTOCOL}", later))
-    assert not installed_relay.install(paths, house.stores.database)
-    installed_relay.write_table(paths, (GUARD,), house.stores.database)
-    assert later in paths.relay_table.read_text()
-    assert relay(paths)[1] == b"earlier\n"
-
-    paths.relay_table.write_text(table)
     assert installed_relay.install(paths, house.stores.database)
     assert relay(paths)[1] == b""
 

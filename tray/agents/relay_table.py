@@ -5,7 +5,6 @@
 
 The table of a package or a wheel has only these rows. That of the installed relay also has:
 
-    protocol=NUMBER                    of the relay beside the table: an older Hooktray does not replace it
     state=FOLDER                       the state folder, whatever the agent's environment has
     without_tray=once|allow            what the relay does when the tray does not answer
     once=WORD␟WORD…                    the command of the one-shot engine
@@ -26,7 +25,7 @@ folder.
 
 ␟ is the byte 0x1f. In a field other than AGENT, EVENT and numbers, `%` and two hexadecimal digits are one byte. The
 first row of an agent and event counts, and of guards all; without a row, the answer is empty. A relay ignores unknown
-lines, damaged rows and neutral rows with more fields, so later versions may add keys, kinds and fields.
+lines, damaged rows and neutral rows with more fields.
 `python -m tray.agents.relay_table` writes the package's file, and a test compares it with the agents.
 """
 
@@ -72,7 +71,6 @@ ANY = "*"
 class TableContent:
     """What the table of the installed relay has beside the agents' answers."""
 
-    protocol: int
     state: str
     without_tray: str
     once: tuple[str, ...]
@@ -90,7 +88,6 @@ def installed_text(content: TableContent, agents: Sequence[str] | None = None) -
     """The table of the installed relay, of all agents unless some are named."""
     names = tuple(AGENTS) if agents is None else tuple(agents)
     head: tuple[tuple[str, ...], ...] = (
-        ("protocol", str(content.protocol)),
         ("state", _escaped(os.fsencode(content.state))),
         ("without_tray", content.without_tray),
         ("once", *(_escaped(os.fsencode(word)) for word in content.once)),
@@ -121,7 +118,7 @@ def fields(agent: str, event: str, answers: tuple[Answer, Answer]) -> tuple[str,
 
 
 def read(table: bytes) -> TableContent:
-    """A table's values; damaged rows are left out, and what it does not have is empty or 0."""
+    """A table's values; damaged rows are left out, and what it does not have is empty."""
     found: dict[str, list[str]] = {}
     guards: list[Guard] = []
     hooks: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -134,9 +131,7 @@ def read(table: bytes) -> TableContent:
             hooks[tuple(map(_unescaped, parts[:3]))] = tuple(map(_unescaped, parts[3:]))
         else:
             found.setdefault(key, parts)
-    number = found.get("protocol", [""])[0]
     return TableContent(
-        protocol=int(number) if number.isdecimal() else 0,
         state=_unescaped(found.get("state", [""])[0]),
         without_tray=found.get("without_tray", [""])[0],
         once=tuple(map(_unescaped, found.get("once", ()))),

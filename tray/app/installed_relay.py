@@ -85,9 +85,9 @@ def mend(paths: Paths, database: Database, guarded: Iterable[Guard] | None = Non
 def install(paths: Paths, database: Database, *, take_over: bool = False) -> bool:
     """Put this version's relay at its place if another one is there; whether it was written.
 
-    A relay of a later protocol stays. `take_over`: as in `write_table`. Raises HooktrayError.
+    `take_over`: as in `write_table`. Raises HooktrayError.
     """
-    if (_is_ours_elsewhere(paths) and not take_over) or (_is_newer(paths) and paths.relay.exists()):
+    if _is_ours_elsewhere(paths) and not take_over:
         return False
     files = relay_program.files()
     _make_folder(paths)
@@ -120,7 +120,6 @@ def write_table(
     mode = without_tray or known.without_tray or USUAL_WITHOUT_TRAY
     kept = known.guards if guarded is None else tuple(guarded)
     content = TableContent(
-        protocol=max(relay_program.PROTOCOL, _table(paths).protocol if paths.relay.exists() else 0),
         state=str(paths.state),
         without_tray=mode,
         once=relay_conf.once_command(paths),
@@ -202,7 +201,7 @@ def _relay_causes(paths: Paths, saved: Mapping[str, str]) -> Iterable[RelayCause
     digest = _digest(files.values())
     if saved.get(RELAY, digest) != digest:
         yield RelayCause.ALTERED
-    elif not _is_newer(paths) and files not in (relay_program.native_files(), relay_program.portable_files()):
+    elif files not in (relay_program.native_files(), relay_program.portable_files()):
         yield RelayCause.OTHER
     if found := obstacle(paths.relay):
         yield found.cause
@@ -229,10 +228,6 @@ def _is_ours_elsewhere(paths: Paths) -> bool:
     """
     other = _other_state(paths)
     return bool(other) and Path(other, paths.database.name).exists()
-
-
-def _is_newer(paths: Paths) -> bool:
-    return _table(paths).protocol > relay_program.PROTOCOL
 
 
 def _table(paths: Paths) -> TableContent:

@@ -1,4 +1,4 @@
-"""Writes what relays of earlier layouts do while the tray is not running; the installed relay has it in its table."""
+"""Writes what `hooktray relay` and other relays without a table of their own do while the tray is not running."""
 
 from __future__ import annotations
 

@@ -203,7 +203,7 @@ def test_a_guard_refuses_a_call_that_nobody_can_read(house: House) -> None:
 
 def test_the_relay_goes_by_the_guards_where_the_command_names_no_event() -> None:
     guard = Guard(agent="starchild", event="pre_tool_call", failure=Failure.BLOCK, names=("bash",))
-    content = TableContent(protocol=1, state="/s", without_tray="once", once=("hooktray",), guards=(guard,))
+    content = TableContent(state="/s", without_tray="once", once=("hooktray",), guards=(guard,))
 
     rows = installed_text(content, ["starchild"]).splitlines()
 

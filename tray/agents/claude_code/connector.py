@@ -118,7 +118,7 @@ def _is_users(site: Site) -> bool:
 
 
 def _is_ours(site: Site, path: Path, current: FileState) -> bool:
-    """Whether the command was not edited since we wrote it, today or in an earlier version."""
+    """Whether the command was not edited since we wrote it."""
     return current == File(text=COMMAND) or site.backups.as_written(path, current) is not None
 
 

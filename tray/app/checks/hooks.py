@@ -94,7 +94,7 @@ def _finding(cause: Cause, name: str, **values: object) -> Finding:
 
 
 def _event(one: ApprovedHook) -> Iterator[Finding]:
-    """What an older or newer Hooktray approved may name an event that this one does not know."""
+    """An approved hook of a package's agent may name an event that the package no longer has."""
     match = one.hook.match
     if sample(match) is None:
         yield _finding(Cause.HOOK_UNKNOWN_EVENT, one.hook.name, event=match.event, source=one.hook.source)
