@@ -135,7 +135,7 @@ def test_what_another_process_remembers_of_a_new_session_is_seen(database: Datab
     assert ours.empty
 
     theirs.mark(AGENT, "s", "skill:lint")
-    assert ours.has_entries(AGENT, "s")
+    assert not ours.empty
     assert ours.marks(AGENT, "s") == {"skill:lint"}
     theirs.add_note(AGENT, "s", SessionNote(hook="a", text="1"))
     assert [note.text for note in ours.take_notes(AGENT, "s")] == ["1"]
@@ -149,8 +149,8 @@ def test_a_database_that_is_busy_for_a_moment_keeps_nobody_from_beginning(databa
 
         sessions = Sessions(database)
 
-        assert sessions.has_entries(AGENT, "s"), "nobody can tell yet"
-    assert not sessions.has_entries(AGENT, "s")
+        assert not sessions.empty, "nobody can tell yet"
+    assert sessions.empty
 
 
 def test_while_nobody_can_tell_everything_may_be_remembered(sessions: Sessions, database: Database) -> None:
@@ -159,7 +159,7 @@ def test_while_nobody_can_tell_everything_may_be_remembered(sessions: Sessions, 
     with database.write() as connection:
         connection.execute("DROP TABLE session_mark")
 
-    assert (sessions.empty, sessions.has_entries(AGENT, "t")) == (False, True)
+    assert not sessions.empty
     with pytest.raises(StoreError):
         sessions.take_notes(AGENT, "t")
 
@@ -172,14 +172,14 @@ def test_what_only_wakes_leaves_the_other_notes_waiting(sessions: Sessions) -> N
     assert [note.text for note in sessions.take_notes(AGENT, "s")] == ["False"]
 
 
-def test_a_session_is_known_once_something_is_remembered_of_it(sessions: Sessions) -> None:
-    assert not sessions.has_entries(AGENT, "s")
+def test_nothing_is_remembered_before_the_first_mark_and_after_the_last_session(sessions: Sessions) -> None:
+    assert sessions.empty
 
     sessions.mark(AGENT, "s", "x")
 
-    assert (sessions.has_entries(AGENT, "s"), sessions.has_entries(AGENT, "t")) == (True, False)
+    assert not sessions.empty
     sessions.clear(AGENT, "s")
-    assert not sessions.has_entries(AGENT, "s")
+    assert sessions.empty
 
 
 def test_notes_are_redacted_and_few(sessions: Sessions, database: Database) -> None:

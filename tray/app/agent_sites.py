@@ -135,12 +135,6 @@ def agent_states(paths: Paths, journal: Journal, hooks: Iterable[Hook]) -> list[
     return agent_statuses(site(paths, hooks=hooks), journal.last_events)
 
 
-def connectable_agents(paths: Paths) -> list[str]:
-    """Agents that are installed and not connected."""
-    place = site(paths)
-    return [name for name, one in connectors().items() if one.is_installed(place) and not _is_connected(name, place)]
-
-
 def connected_agents(paths: Paths) -> list[str]:
     """Agents with lines of ours that lead here; one whose settings cannot be read may have some."""
     place = reading_site(paths)

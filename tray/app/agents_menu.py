@@ -104,10 +104,6 @@ class AgentsMenu:
         ]
         return " · ".join((say("Connected: {names}", names=names), *advice))
 
-    def connect_found(self) -> str:
-        """Connect every agent that is offered, as in its summary."""
-        return self.connect_all([one.digest for one in self._previews.values() if one.connect])
-
     def _write(self, agent: str, digest: str) -> ConnectPreview:
         previews = (one for (name, _), one in self._previews.items() if name == agent)
         preview = next((one for one in previews if one.digest == digest), None)

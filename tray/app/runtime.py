@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import faulthandler
 import gc
-import logging
 import os
 import time
 from collections.abc import Callable
@@ -56,8 +55,6 @@ REFRESH_SECONDS = 1.0  # seconds between two refreshes of the sources while even
 # files can be opened: an error that asyncio cannot report ends the loop.
 NEEDED_WITHOUT_FILES = ("binascii", "inspect", "linecache", "signal", "textwrap", "unicodedata", "urllib.parse")
 SESSION_DAYS = 7.0  # days that a session is remembered whose end was not reported
-
-log = logging.getLogger(__name__)
 
 
 class App:

@@ -55,7 +55,6 @@ _OPENING = word_set("case for if select until while")
 _CLOSING = word_set("done esac fi")
 # Commands that print nothing.
 SILENT = word_set(": [ [[ cd declare exit export false local pushd readonly return set shift test true typeset unset")
-_CONDITIONAL = ("&&", "||")
 _PRINTED_LAST = ("|", "|&")
 
 

@@ -79,14 +79,6 @@ class Sessions:
                 return False
         return not self._with_entries
 
-    def has_entries(self, agent: str, session: str) -> bool:
-        """Whether something may be remembered of this one."""
-        try:
-            self._refresh()
-        except StoreError:
-            return True
-        return bool(self._with_entries) and _key(agent, session) in self._with_entries
-
     def reopen(self) -> None:
         """The folder is another one now: look for changes there."""
         self._changes = ChangeFile(self._database.path.with_name(CHANGE_FILE))

@@ -139,23 +139,21 @@ class Switch:
         statements = [(CLEAR, (f"{prefix}*",)), *(_flag(prefix + key, True) for key in keys)]
         self._change(statements, what, channel)
 
-    def set_alert_class(self, alert_class: str, on: bool, channel: str = "") -> None:
+    def set_alert_class(self, alert_class: str, on: bool) -> None:
         """Whether a class of alerts is shown."""
-        self._change(
-            [_flag(ALERT_OFF + alert_class, not on)], f"{'tell' if on else 'do not tell'} {alert_class}", channel
-        )
+        self._change([_flag(ALERT_OFF + alert_class, not on)], f"{'tell' if on else 'do not tell'} {alert_class}", "")
 
     def restore(self, state: SwitchState, channel: str) -> None:
         """Back to this state, its pauses included; the sounds stay as they are."""
         pauses = [(PAUSE, (one.agent, one.session, one.until)) for one in state.pauses]
         self._change([(SET, ("enabled", int(state.enabled))), ("DELETE FROM pause", ()), *pauses], "undo", channel)
 
-    def mute(self, on: bool, channel: str = "") -> None:
-        self._change([(SET, ("muted", int(on)))], "mute" if on else "unmute", channel)
+    def mute(self, on: bool) -> None:
+        self._change([(SET, ("muted", int(on)))], "mute" if on else "unmute", "")
 
-    def snooze(self, until: float | None, channel: str = "") -> None:
+    def snooze(self, until: float | None) -> None:
         """Until when alerts are deferred, also after a restart; None = they are not."""
-        self._change([(SET, (SNOOZED, math.ceil(until or 0)))], "snooze" if until else "end snooze", channel)
+        self._change([(SET, (SNOOZED, math.ceil(until or 0)))], "snooze" if until else "end snooze", "")
 
     @contextlib.contextmanager
     def pause_writes(self) -> Iterator[None]:

@@ -203,10 +203,10 @@ def desired_manifest(relay: tuple[str, ...]) -> dict[str, Any]:
     return {"name": "hooktray", "version": VERSION, "description": about, "hooks": hooks}
 
 
-def file_change(site: Site, path: Path, text: bytes, mode: int = 0o600) -> FileChange | None:
+def file_change(site: Site, path: Path, text: bytes) -> FileChange | None:
     """The change that makes a file of our own; None when it is there already."""
     real = resolve_links(path)
-    current, after = read_state(real), File(text=text, mode=mode)
+    current, after = read_state(real), File(text=text, mode=0o600)
     if current == after:
         return None
     backup = site.backups.as_written(real, current)

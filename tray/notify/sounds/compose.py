@@ -33,7 +33,6 @@ class Tone:
     decay: float
     partials: Partials
     attack: float = 0.006  # seconds
-    loudness: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ def _add(mix: list[float], tone: Tone) -> None:
         time = (index - first) / RATE
         rise = min(1.0, time / tone.attack)
         rise = rise * rise * (3 - 2 * rise)
-        mix[index] += tone.loudness * rise * _tone(tone, time)
+        mix[index] += rise * _tone(tone, time)
 
 
 def _tone(tone: Tone, time: float) -> float:
