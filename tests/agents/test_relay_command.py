@@ -26,21 +26,19 @@ PAYLOAD = b'{"a": "\xc3\xa9"}' + b" " * 300_000 + b"\n"
 
 def missing(root: Path) -> dict[str, tuple[str, ...]]:
     """Every way in which the relay can be missing."""
-    script = root / "it's here" / "tray" / "relay.py"
-    script.parent.mkdir(parents=True)
-    dangling = root / "venv-python"
+    dangling = root / "it's here" / "hooktray-relay"
+    dangling.parent.mkdir()
     dangling.symlink_to(root / "gone")
     locked = root / "hooktray-relay"
     locked.write_text("#!/bin/sh\necho no\n")
     return {
         "native gone": (str(root / "nowhere" / "hooktray-relay"), "--home", "/h"),
         "native without its bit": (str(locked),),
-        "script gone": (sys.executable, "-I", "-S", str(script), "--home", "/h h"),
-        "interpreter gone": (str(dangling), "-I", "-S", relay_program.portable()[-1]),
+        "a link to nothing": (str(dangling), "--home", "/h h"),
     }
 
 
-MISSING = ["native gone", "native without its bit", "script gone", "interpreter gone"]
+MISSING = ["native gone", "native without its bit", "a link to nothing"]
 
 
 def run(argv: list[str]) -> tuple[int, bytes, bytes]:
@@ -113,16 +111,14 @@ def test_this_installations_relay_runs() -> None:
     assert run(["/bin/sh", "-c", line]) == (0, PAYLOAD, b"")
 
 
-@every("relay", [("/x/hooktray-relay",), ("/py thon/bin/python3.11", "-I", "-S", "/it's/tray/relay.py")])
+@every("relay", ["/x/hooktray-relay", "/it's here/hooktray-relay"])
 @every(
     ("named", "state"),
     [((), ""), (("--home", "/my home"), "/my home/state"), (("--state", "/my state"), "/my state")],
 )
 @every("form", [relay_command.shell_line, relay_command.exec_line, lambda words: list(words)])
-def test_our_own_lines_are_recognised(
-    relay: tuple[str, ...], named: tuple[str, ...], state: str, form: object
-) -> None:
-    words = (*relay, *named, "x-code", "PreToolUse")
+def test_our_own_lines_are_recognised(relay: str, named: tuple[str, ...], state: str, form: object) -> None:
+    words = (relay, *named, "x-code", "PreToolUse")
 
     assert callable(form)
     assert relay_command.parse(form(words)) == RelayCommand(agent="x-code", event="PreToolUse", state_folder=state)
@@ -144,7 +140,7 @@ def test_our_own_lines_are_recognised(
         ("hooktray-relay somebody-else Stop", None),
         ("hooktray-relay claude-code Stop and more", None),
         ("hooktray log", None),
-        ("python3 /other/relay.py claude-code Stop", None),
+        ("python3 -I -S /x/tray/relay.py claude-code Stop", None),
         ("python3 -m tray relay claude-code", None),
         ("hooktray-relay 'unclosed", None),
         ("", None),
@@ -155,20 +151,19 @@ def test_only_our_own_lines_are_recognised(text: str, found: RelayCommand | None
 
 
 WINDOWS = ("C:\\Program Files (x86)\\h\\hooktray-relay.exe", "--home", "C:\\h", "x-code", "PreToolUse")
-PORTABLE = ("C:\\py\\python.exe", "-I", "-S", "C:\\a b\\tray\\relay.py", "claude-code", "Stop")
+SCRIPT = ("C:\\a b\\hooktray-relay.cmd", "claude-code", "Stop")
 
 
 NATIVE_LINE = (
     r'if exist "C:\Program Files (x86)\h\hooktray-relay.exe" ( "C:\Program Files (x86)\h\hooktray-relay.exe" '
     r'--home "C:\h" x-code PreToolUse ) else ( more >nul )'
 )
-PORTABLE_LINE = (
-    r'if exist "C:\py\python.exe" if exist "C:\a b\tray\relay.py" ( "C:\py\python.exe" -I -S '
-    r'"C:\a b\tray\relay.py" claude-code Stop ) else ( more >nul )'
+SCRIPT_LINE = (
+    r'if exist "C:\a b\hooktray-relay.cmd" ( "C:\a b\hooktray-relay.cmd" claude-code Stop ) else ( more >nul )'
 )
 
 
-@pytest.mark.parametrize(("words", "text"), [(WINDOWS, NATIVE_LINE), (PORTABLE, PORTABLE_LINE)])
+@pytest.mark.parametrize(("words", "text"), [(WINDOWS, NATIVE_LINE), (SCRIPT, SCRIPT_LINE)])
 def test_on_windows_cmd_looks_first_whether_it_is_there(words: tuple[str, ...], text: str) -> None:
     assert relay_command.cmd_line(words) == text
 
@@ -179,7 +174,7 @@ def test_words_for_cmd_become_the_same_line_when_they_are_quoted_by_the_c_librar
     assert joined == "cmd.exe /d /c " + NATIVE_LINE.replace(r'"C:\h"', r"C:\h")
 
 
-@pytest.mark.parametrize("words", [WINDOWS, PORTABLE])
+@pytest.mark.parametrize("words", [WINDOWS, SCRIPT])
 def test_lines_for_windows_are_recognised(words: tuple[str, ...]) -> None:
     joined = shlex.join(relay_command.cmd_argv(words))
 
@@ -189,22 +184,13 @@ def test_lines_for_windows_are_recognised(words: tuple[str, ...]) -> None:
             agent=words[-2], event=words[-1], state_folder=str(Path("C:\\h", "state")) if "--home" in words else ""
         )
         assert found is not None
-        assert found.required_files[0] == words[0]
+        assert found.required_files == (words[0],)
 
 
 @every("sign", '%^&|<>!"')
 def test_a_path_that_cmd_would_take_apart_is_refused(sign: str) -> None:
     with pytest.raises(HooktrayError, match=r"cmd\.exe cannot be given this path"):
         relay_command.cmd_argv((f"C:\\a{sign}b\\hooktray-relay.exe", "claude-code", "Stop"))
-
-
-def test_a_line_says_which_files_it_needs() -> None:
-    found = relay_command.parse(
-        relay_command.shell_line(("/p y/python3", "-I", "-S", "/x/tray/relay.py", "claude-code", "Stop"))
-    )
-
-    assert found is not None
-    assert found.required_files == ("/p y/python3", "/x/tray/relay.py")
 
 
 def test_every_event_has_a_line_that_is_recognised() -> None:

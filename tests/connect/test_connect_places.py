@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from connect.sites import RELAY, Person, at_zero, tree
 
-from tray import relay_program
 from tray.agents.claude_code import settings_hooks as claude_source
 from tray.agents.starchild import source as starchild_source
 from tray.app.checks.agent_status import AgentStatus, agent_statuses
@@ -87,7 +86,9 @@ def test_a_folder_that_is_gone_keeps_nobody(person: Person) -> None:
 
 def test_lines_of_another_version_are_told(person: Person) -> None:
     home = ("--home", str(person.site.paths.home))
-    person.connect((*relay_program.portable(), *home))
+    there = person.home / "hooktray-relay"
+    there.touch(mode=0o700)
+    person.connect((str(there), *home))
     assert "up to date" not in " ".join(of(person).advice)
 
     person.site = replace(person.site, relay=("/new/hooktray-relay", *home))
@@ -105,12 +106,13 @@ def test_a_relay_that_vanished_is_named_and_connecting_takes_the_other(tmp_path:
     assert of(person).advice == ()
 
     native.unlink()
-    person.site = replace(person.site, relay=(sys.executable, "-I", "-S", str(tmp_path / "tray" / "relay.py"), *home))
+    there = tmp_path / "hooktray-relay"
+    person.site = replace(person.site, relay=(str(there), *home))
 
     advice = f"{native} is not there any more, so its lines do nothing; hooktray connect x-code mends them"
     assert of(person).advice == (advice,)
     assert person.connect(person.site.relay) == 1
-    assert {entry.required_files[0] for entry in person.relay_entries()} == {sys.executable}
+    assert {entry.required_files for entry in person.relay_entries()} == {(str(there),)}
 
 
 @pytest.mark.parametrize("scope", ["project", "local"])
@@ -122,7 +124,7 @@ def test_of_a_project_alone_the_advice_names_it(tmp_path: Path, scope: str) -> N
     assert f"hooktray connect claude-code --scope {scope} in {person.project} mends them" in of(person).advice[0]
 
 
-@pytest.mark.parametrize("relay", [RELAY, ("/my python/bin/python3", "-I", "-S", "/it's here/tray/relay.py")])
+@pytest.mark.parametrize("relay", [RELAY, ("/it's here/hooktray-relay",)])
 def test_our_lines_are_no_hooks_where_their_file_is_a_source(tmp_path: Path, relay: tuple[str, ...]) -> None:
     claude = Person(tmp_path / "c")
     claude.connect(relay)

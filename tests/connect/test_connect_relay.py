@@ -95,21 +95,20 @@ def test_every_line_names_the_stable_place_and_nothing_that_changes(person: Pers
 
 
 @pytest.mark.parametrize("agent", ["claude-code", "shelley", "starchild", "x-code"])
-@pytest.mark.parametrize("layout", ["native", "portable", "command"])
-def test_lines_of_earlier_layouts_are_outdated_until_connecting_writes_them_anew(
-    person: Person, agent: str, layout: str
+@pytest.mark.parametrize("written", ["native", "command"])
+def test_lines_written_by_hand_are_outdated_until_connecting_writes_them_anew(
+    person: Person, agent: str, written: str
 ) -> None:
     home = ("--home", str(person.site.paths.home))
     hooktray = str(Path(sys.executable).with_name("hooktray"))
-    earlier = {
+    line = {
         "native": (str(relay_program.NATIVE_RELAY), *home),
-        "portable": (*relay_program.portable(), *home),
         "command": (hooktray, "relay", *home),
-    }[layout]
-    if not Path(earlier[0]).exists():
+    }[written]
+    if not Path(line[0]).exists():
         pytest.skip("there is no such relay here")
     person.agent = agent
-    person.connect(earlier)
+    person.connect(line)
     person.site = replace(person.site, relay=relay_command.relay_argv(person.site.paths))
 
     (found,) = (one for one in agent_statuses(person.site, at_zero) if one.agent == agent)

@@ -176,10 +176,10 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
 
 
 def _controls(tally: Tally, place: Place) -> None:
-    """The line of the earlier layout, which names a path inside the environment."""
+    """A line that names a path inside the environment."""
     place.renew()
     words = [*place._python, "-S", str(place.package / "relay.py"), "--home", str(place._paths.home)]
-    assert place.is_guarded(words), "the earlier line works while its environment is there"
+    assert place.is_guarded(words), "the line works while its environment is there"
     _rebuilt(place.folder)
     tally.control("a line that names the environment", place.ask("Bash", words) == SILENCE)
     place.renew()

@@ -24,7 +24,7 @@ SHIM_START = "#!/bin/sh\n# Written by `hooktray connect`; `hooktray disconnect` 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelayCommand:
-    """One of our commands, parsed; `required_files` are the files that it cannot do without."""
+    """One of our commands, parsed; `required_files` holds the program, which it cannot do without."""
 
     agent: str
     event: str = ""
@@ -42,15 +42,11 @@ def shell_line(words: Sequence[str], *, otherwise: str = "cat >/dev/null", repla
 
     Without `replaces_shell` the shell waits for the relay, so that the line exits 0 even when the system cannot start
     it: a shell exits 126 then, which some agents take for a refusal.
-
-    CPython exits 2 for a script that is not there, which agents take for a refusal: so it is looked for first.
     """
     if sys.platform == "win32":
         return cmd_line(words)
-    program, *scripts = required_files(words)
-    conditions = [f"[ -x {shlex.quote(program)} ]", *(f"[ -r {shlex.quote(script)} ]" for script in scripts)]
     start = "exec " if replaces_shell else ""
-    return f"{' && '.join(conditions)} && {start}{shlex.join(words)} || {otherwise}"
+    return f"[ -x {shlex.quote(words[0])} ] && {start}{shlex.join(words)} || {otherwise}"
 
 
 def answering_line(words: Sequence[str], answer: bytes) -> str:
@@ -89,13 +85,7 @@ def _guarded(words: Sequence[str]) -> list[str]:
     unsafe = next((word for word in words if CMD_UNSAFE.search(word)), None)
     if unsafe is not None:
         raise HooktrayError(f"{unsafe}: cmd.exe cannot be given this path", hint="install Hooktray in another folder")
-    conditions = [word for needed in required_files(words) for word in ("if", "exist", needed)]
-    return [*conditions, "(", *words, ")", "else", "(", "more", ">nul", ")"]
-
-
-def required_files(words: Sequence[str]) -> tuple[str, ...]:
-    """The program, and the script that an interpreter is given."""
-    return (words[0], *(word for word in words[1:] if word.endswith("relay.py")))
+    return ["if", "exist", words[0], "(", *words, ")", "else", "(", "more", ">nul", ")"]
 
 
 def shim(words: Sequence[str], *, otherwise: str) -> bytes:
@@ -135,13 +125,7 @@ def _parsed(words: Sequence[str]) -> RelayCommand | None:
     program = name.removesuffix(".exe").removesuffix(".cmd")
     rest = list(words[1:])
     state = ""
-    if program.startswith("python"):
-        while rest[:1] in (["-I"], ["-S"]):
-            rest = rest[1:]
-        if not rest or PurePath(rest[0].replace("\\", "/")).parts[-2:] != ("tray", "relay.py"):
-            return None
-        rest = rest[1:]
-    elif program == "hooktray":
+    if program == "hooktray":
         state, rest = _state(rest)
         if rest[:1] != ["relay"]:
             return None
@@ -153,7 +137,7 @@ def _parsed(words: Sequence[str]) -> RelayCommand | None:
         return None
     event = rest[1] if len(rest) > 1 else ""
     folder = relay_state or state
-    return RelayCommand(agent=rest[0], event=event, state_folder=folder, required_files=required_files(words))
+    return RelayCommand(agent=rest[0], event=event, state_folder=folder, required_files=(words[0],))
 
 
 def _state(words: list[str]) -> tuple[str, list[str]]:
