@@ -70,7 +70,7 @@ class Presenter:
             return
         state = self.state(time.time())
         self._icon.show(*look(state), menu.menu(state))
-        self._watch_pause(state)
+        self._watch_pause()
 
     def state(self, now: float) -> menu.MenuState:
         switch = self._controls.state
@@ -142,7 +142,7 @@ class Presenter:
                     digest=setting.digest, kind="setting",
                 )  # fmt: skip
 
-    def _watch_pause(self, state: menu.MenuState) -> None:
+    def _watch_pause(self) -> None:
         """A pause ends by itself; then the icon must change."""
         if self._resume:
             self._resume.cancel()

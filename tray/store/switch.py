@@ -208,12 +208,8 @@ def _enabled(state: SwitchState) -> SwitchState:
 
 def _digest(state: SwitchState) -> str:
     pauses = sorted((one.until, one.agent, one.session) for one in state.pauses)
-    parts = [state.enabled, pauses, sorted(state.hooks_off)]
-    if state.agents_off:  # what was written before there were any has the same digest
-        parts.append(sorted(state.agents_off))
-    if state.agent_runs:
-        parts.append({AGENT_RUNS: sorted(state.agent_runs)})
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+    loosened = [sorted(keys) for keys in (state.hooks_off, state.agents_off, state.agent_runs)]
+    return hashlib.sha256(json.dumps([state.enabled, pauses, *loosened]).encode()).hexdigest()
 
 
 def _write(connection: sqlite3.Connection, state: SwitchState) -> None:

@@ -217,10 +217,10 @@ def _check_pty_holder(facts: CallerFacts) -> str:
         return ""
     if not terminal.holders:
         return "" if _has_login(facts) else say("the system does not show who holds the other end of its terminal")
-    return next((reason for chain in terminal.holders if (reason := _check_holder(chain, facts))), "")
+    return next((reason for chain in terminal.holders if (reason := _check_holder(chain))), "")
 
 
-def _check_holder(chain: tuple[ProcessFacts, ...], facts: CallerFacts) -> str:
+def _check_holder(chain: tuple[ProcessFacts, ...]) -> str:
     one = chain[0]
     if _is_login(one, chain):
         return ""
