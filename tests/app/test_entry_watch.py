@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +31,6 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is no ino
 LONG = 60.0  # seconds on a busy machine
 QUIET = 1.5  # seconds after which a change would have been announced, with room
 THEME = '{\n  "theme": "dark"\n}\n'
-
-Change = Callable[[Any], None]
 
 
 class Tampered:
