@@ -180,7 +180,7 @@ def _controls(tally: Tally, place: Place) -> None:
     place.renew()
     words = [*place._python, "-S", str(place.package / "relay.py"), "--home", str(place._paths.home)]
     assert place.is_guarded(words), "the line works while its environment is there"
-    _rebuilt(place.folder)
+    _deleted(place.folder)
     tally.control("a line that names the environment", place.ask("Bash", words) == SILENCE)
     place.renew()
     table = place._paths.relay_table
