@@ -1,18 +1,15 @@
-"""What loosens a gate, reduces notifications or sends data counts only once it is confirmed (decisions 32, 39)."""
+"""What loosens a gate or sends data out counts only once it is confirmed; all else when it is saved (decision 49)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 import pytest
 from house import House
 
-from tray.app import build_catalog, open_stores
 from tray.approvals import guarded_settings
-from tray.approvals.notification_settings import HELD_CLASSES
-from tray.notify.alert import DEFAULTS, AlertClass, rules
-from tray.settings import AlertRule, AskOnDesktop, JournalLimits, PushTarget, QuietHours, Settings
+from tray.notify.alert import AlertClass
+from tray.settings import PushTarget, Settings
 from tray.text import push_urls
 
 
@@ -32,7 +29,7 @@ def test_an_exception_of_the_protection_counts_only_once_confirmed_as_it_stands(
 
 
 def in_force(house: House) -> Settings:
-    guarded_settings.record_additions(house.catalog.configuration.settings, house.stores.ledger)
+    guarded_settings.record_withdrawn(house.catalog.configuration.settings, house.stores.ledger)
     return house.catalog.settings_in_force
 
 
@@ -41,161 +38,27 @@ def confirm(house: House) -> None:
     house.consent.confirm(setting.key, setting.digest, "test", accept=True)
 
 
-def hours(**more: Any) -> QuietHours:
-    return msgspec.convert({"from": "22:00", "to": "07:00", **more}, QuietHours)
-
-
-@pytest.mark.parametrize("cls", HELD_CLASSES)
-@pytest.mark.parametrize(
-    "rule",
-    [
-        {"notify": False},
-        {"sound": "none"},
-        {"sound": ""},
-        {"sound": "/tmp/silence.wav"},
-        {"sound_name": "no-such-sound"},
-        {"urgency": "low"},
-    ],
-)
-@pytest.mark.parametrize("scope", ["alerts", "project"])
-def test_a_class_that_only_a_person_may_mute_stays_as_it_was_until_it_is_confirmed(
-    house: House, cls: str, rule: dict[str, Any], scope: str
-) -> None:
-    house.configure({"alerts": {cls: rule}} if scope == "alerts" else {"projects": {"api": {cls: rule}}})
-
-    held = rules(in_force(house), "api").get(cls) or AlertRule()
-    waits = [one.text for one in house.catalog.settings() if one.waiting]
-    confirm(house)
-    counts = rules(in_force(house), "api")[cls]
-
-    assert held == AlertRule()
-    assert len(waits) == 1
-    assert f"{cls}.{next(iter(rule))}" in waits[0]
-    assert counts == msgspec.convert(rule, AlertRule)
-    assert house.catalog.settings() == ()
-
-
-@pytest.mark.parametrize(
-    ("document", "key", "usual"),
-    [
-        ({"quiet_hours": {"from": "22:00", "to": "07:00"}}, "quiet_hours", None),
-        ({"volume": 0}, "volume", 1.0),
-        ({"sound_pack": "/packs/silence"}, "sound_pack", ""),
-        ({"volume": 0.05}, "volume", 1.0),
-        ({"journal": {"days": 1}}, "journal", JournalLimits()),
-        ({"journal": {"rows": 100}}, "journal", JournalLimits()),
-        ({"journal": {"megabytes": 1}}, "journal", JournalLimits()),
-        ({"ask_on_desktop": {"seconds": 5}}, "ask_on_desktop", AskOnDesktop()),
-    ],
-)
-def test_each_other_key_that_mutes_or_sends_data_waits(
-    house: House, document: dict[str, Any], key: str, usual: object
-) -> None:
-    house.configure(document)
-
-    held = getattr(in_force(house), key)
-    confirm(house)
-
-    assert held == usual
-    assert getattr(in_force(house), key) == getattr(house.catalog.configuration.settings, key)
-
-
 @pytest.mark.parametrize(
     "document",
     [
         {"alerts": {"turn_end": {"notify": False, "sound": "none"}, "information": {"notify": False}}},
-        {"alerts": {"blocked": {"sound": "alarm", "urgency": "critical"}}},
-        {"projects": {"api": {"needs_you": {"urgency": "low"}, "asked": {"sound": "tick"}}}},
-        {"volume": 0.5, "min_turn_seconds": 60, "turn_quiet_seconds": 5},
-        {"journal": {"days": 365}, "ask_on_desktop": {"seconds": 300}},
+        {"alerts": {cls: {"notify": False, "sound": "none", "urgency": "low"} for cls in AlertClass}},
+        {"alerts": {"blocked": {"sound": "/tmp/silence.wav", "sound_name": "no-such-sound"}}},
+        {"projects": {"api": {"blocked": {"notify": False}, "asked": {"sound": "tick"}}}},
+        {"quiet_hours": {"from": "00:00", "to": "00:00"}},
+        {"volume": 0, "sound_pack": "/packs/silence", "while_looking": "hold", "away_after": 1},
+        {"journal": {"days": 1, "rows": 100, "megabytes": 1}, "ask_on_desktop": {"seconds": 5}},
+        {"ask_on_desktop": {"agents": ["x-code"]}, "notify_headless": True},
     ],
 )
-def test_everything_else_counts_when_it_is_saved(house: House, document: dict[str, Any]) -> None:
-    house.configure(document)
+def test_everything_else_counts_when_it_is_saved_and_when_it_is_taken_away(
+    house: House, document: dict[str, Any]
+) -> None:
+    for saved in (document, {}, document):
+        house.configure(saved)
 
-    assert in_force(house) == house.catalog.configuration.settings
-    assert house.catalog.settings() == ()
-
-
-def test_what_an_edit_adds_cannot_be_taken_away_by_the_next_one(house: House) -> None:
-    house.configure({"alerts": {"blocked": {"urgency": "critical"}}, "journal": {"days": 365}})
-    in_force(house)
-    house.configure({})
-
-    counted = in_force(house)
-
-    assert rules(counted)["blocked"].urgency == "critical"
-    assert counted.journal.days == 365
-    (waits,) = house.catalog.settings()
-    assert waits.text == "notifications: alerts.blocked.urgency as usual, journal.days 90"
-
-
-def test_of_one_edit_what_adds_counts_at_once_and_what_takes_away_waits(house: House) -> None:
-    house.configure({"alerts": {"blocked": {"notify": False}, "changed": {"urgency": "critical"}}})
-
-    counted = rules(in_force(house))
-
-    assert "blocked" not in counted
-    assert counted["changed"].urgency == "critical"
-
-
-def test_a_project_cannot_be_muted_by_taking_its_exception_away(house: House) -> None:
-    house.configure({"alerts": {"blocked": {"notify": False}}, "projects": {"api": {"blocked": {"notify": True}}}})
-    confirm(house)
-    muted = rules(in_force(house))["blocked"].notify
-    house.configure({"alerts": {"blocked": {"notify": False}}})
-
-    assert (muted, rules(in_force(house), "api")["blocked"].notify) == (False, True)
-
-
-@pytest.mark.parametrize(
-    ("more", "counts"),
-    [
-        ({"to": "06:00"}, True),
-        ({"days": ["mon", "fri"]}, True),
-        ({"to": "07:01"}, False),
-        ({"from": "21:59"}, False),
-        ({"to": "22:00"}, False),  # the whole day
-        ({"from": "12:00", "to": "13:00"}, False),
-    ],
-)
-def test_quiet_hours_may_be_shortened_and_not_be_lengthened(house: House, more: dict[str, Any], counts: bool) -> None:
-    house.configure({"quiet_hours": {"from": "22:00", "to": "07:00"}})
-    confirm(house)
-    house.configure({"quiet_hours": {"from": "22:00", "to": "07:00", **more}})
-
-    assert in_force(house).quiet_hours == (hours(**more) if counts else hours())
-
-
-def test_the_night_from_sunday_to_monday_is_a_night_of_sunday(house: House) -> None:
-    house.configure({"quiet_hours": {"from": "22:00", "to": "07:00", "days": ["sun"]}})
-    confirm(house)
-    house.configure({"quiet_hours": {"from": "00:00", "to": "07:00", "days": ["mon"]}})
-
-    assert in_force(house).quiet_hours == hours(**{"from": "00:00", "days": ["mon"]})
-
-
-def test_a_restart_and_a_broken_file_let_no_muting_pass(house: House) -> None:
-    house.configure({"alerts": {"asked": {"notify": False}}})
-    stores = open_stores(house.paths, migrate=False)
-    catalog = build_catalog(house.paths, stores)
-    catalog.refresh()
-    restarted = rules(catalog.settings_in_force).get("asked")
-    house.configure("alerts: [")
-
-    assert restarted is None
-    assert house.catalog.configuration.problem
-    assert "asked" not in rules(house.catalog.settings_in_force)
-    stores.journal.close()
-
-
-def test_turned_down_it_waits_no_longer_and_does_not_count(house: House) -> None:
-    house.configure({"volume": 0})
-    (setting,) = house.catalog.settings()
-    house.consent.confirm(setting.key, setting.digest, "test", accept=False)
-
-    assert in_force(house).volume == 1.0
-    assert [one.waiting for one in house.catalog.settings()] == [False]
+        assert in_force(house) == house.catalog.configuration.settings
+        assert house.catalog.settings() == ()
 
 
 def test_what_was_withdrawn_from_the_file_waits_again_when_it_comes_back(house: House) -> None:
@@ -222,13 +85,6 @@ def test_what_tools_get_is_shown_again_only_by_a_person(house: House, later: dic
     assert (at_first, hidden, held, in_force(house).show_input) == (True, False, False, True)
     assert waits == ["show_input: true"]
     assert house.catalog.settings() == ()
-
-
-def test_the_classes_and_their_defaults_are_those_of_the_alerts() -> None:
-    for cls, (urgency, sound) in HELD_CLASSES.items():
-        default = DEFAULTS[AlertClass(cls)]
-
-        assert (default.notify, default.urgency.name.lower(), default.sound) == (True, urgency, sound)
 
 
 def push(url: str, **more: Any) -> dict[str, Any]:
@@ -267,6 +123,15 @@ def test_a_reference_in_the_place_of_its_url_is_the_same_setting(house: House) -
 
     assert house.catalog.settings()[0].confirmed
     assert [one.url for one in pushed(house)] == [push_urls.reference("ntfy://x9topic")]
+
+
+def test_turned_down_it_waits_no_longer_and_does_not_count(house: House) -> None:
+    house.configure(push("ntfy://x9topic"))
+    (setting,) = house.catalog.settings()
+    house.consent.confirm(setting.key, setting.digest, "test", accept=False)
+
+    assert pushed(house) == []
+    assert [one.waiting for one in house.catalog.settings()] == [False]
 
 
 @pytest.mark.parametrize("more", [{"when": "always"}, {"classes": ["blocked"]}, {"show_input": True}])

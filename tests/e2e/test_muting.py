@@ -1,43 +1,97 @@
-"""An edit of hooktray.yaml mutes no guard by itself: on a real desktop it waits for a click."""
+"""An edit of hooktray.yaml that mutes everything counts at once, is announced once, and can be undone."""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from desk import Desk
+from desk.bubbles import DunstBubbles
 from house import PRE_TOOL_USE, House
 from live import Live
 
-pytestmark = pytest.mark.desktop
+from tray.settings import CLASSES
+
+pytestmark = [pytest.mark.desktop, pytest.mark.xdist_group("desk")]
 
 SLOW = 60.0  # seconds on a loaded machine
 HOOKS = {"hooks": [{"name": "guard", "event": "tool_before", "type": "rule", "decision": "block", "reason": "no"}]}
-MUTED: dict[str, Any] = {**HOOKS, "alerts": {"blocked": {"notify": False, "sound": "none"}}}
+NOTHING: dict[str, Any] = {"notify": False, "sound": "none", "urgency": "low"}
+QUIET = {"quiet_hours": {"from": "00:00", "to": "00:00"}}
+MUTED: dict[str, Any] = {
+    **HOOKS, **QUIET, "alerts": dict.fromkeys(CLASSES, NOTHING), "projects": {"api": {"blocked": NOTHING}},
+    "volume": 0, "while_looking": "silent",
+}  # fmt: skip
 NEWS = {"session_id": "s-9", "cwd": "/w/web", "hook_event_name": "Notification", "message": "Hello"}
+SILENCED = "hooktray.yaml:1 silences asked, blocked, hook_failed, hook_timed_out · by an edit of the file"
 
 
-def test_a_muting_edit_waits_in_the_menu_and_counts_after_a_click(desk: Desk, house: House) -> None:
+def guarded(desk: Desk, house: House) -> Live:
     house.configure(HOOKS)
     standing = house.state("guard")
     house.consent.approve(standing.key, standing.digest, "test")
     live = Live(desk, house.root / "home")
     live.start()
+    return live
 
-    def shown(text: str) -> int:
-        return sum(text in one.body for one in desk.notifications())
+
+def shown(desk: Desk, text: str) -> int:
+    return sum(text in one.body for one in desk.notifications())
+
+
+def call(live: Live, session: str) -> None:
+    live.relay("claude-code", "PreToolUse", {**PRE_TOOL_USE, "session_id": session})
+
+
+def notify_of(config: Path) -> list[bool]:
+    alerts = json.loads(config.read_text())["alerts"]
+    return [alerts[cls]["notify"] for cls in ("asked", "blocked", "hook_failed", "hook_timed_out", "changed")]
+
+
+def test_an_edit_that_mutes_everything_counts_and_undo_on_its_notification_edits_the_file(
+    desk: Desk, house: House
+) -> None:
+    live = guarded(desk, house)
+    bubbles = DunstBubbles(desk.folder, desk.screen)
 
     live.configure(MUTED)
-    desk.wait(lambda: shown("blocked.notify false"), SLOW, "the waiting setting is announced")
-    waits = live.cli("list").stdout.decode()
-    live.relay("claude-code", "PreToolUse", {**PRE_TOOL_USE, "session_id": "s-1"})
-    desk.wait(lambda: shown("blocked by guard") == 1, SLOW, "what was blocked is announced all the same")
+    desk.wait(lambda: shown(desk, SILENCED), SLOW, "the edit is announced, whatever it mutes")
+    call(live, "s-1")
+    live.wait_log(1)
 
-    live.click("Approvals", "Setting: notifications", "Approve")
-    desk.wait(lambda: shown("is confirmed"), SLOW, "the confirmation is announced")
-    live.relay("claude-code", "PreToolUse", {**PRE_TOOL_USE, "session_id": "s-2"})
-    live.relay("claude-code", "Notification", NEWS)
-    desk.wait(lambda: shown("Hello"), SLOW, "what came later")
+    bubbles.press("Undo")
+    desk.wait(lambda: notify_of(live.config)[0], SLOW, "the file is edited")
+    assert notify_of(live.config) == [True, True, True, True, False]
+    live.configure({**json.loads(live.config.read_text()), "quiet_hours": None})
+    live.relay("claude-code", "Notification", NEWS)  # still muted
+    call(live, "s-2")
+    desk.wait(lambda: shown(desk, "blocked by guard"), SLOW, "what was blocked is announced again")
 
-    assert "hooktray approve notifications" in waits
-    assert shown("blocked by guard") == 1
+    assert (shown(desk, "blocked by guard"), shown(desk, "Hello"), shown(desk, SILENCED)) == (1, 0, 1)
+
+
+def test_an_edit_while_no_tray_ran_is_announced_once_and_undone_in_the_menu(desk: Desk, house: House) -> None:
+    live = guarded(desk, house)
+    live.quit()
+    live.configure(MUTED)
+
+    live.start()
+    desk.wait(lambda: shown(desk, SILENCED) == 1, SLOW, "the next tray announces it")
+    live.quit()
+    live.start()
+    call(live, "s-1")
+    live.wait_log(1)
+    assert (shown(desk, SILENCED), live.cli_json("status")[0]["pending"]) == (1, 0)
+
+    def is_announced() -> int:
+        call(live, "s-2")
+        return shown(desk, "blocked by guard")
+
+    live.configure(HOOKS)
+    desk.wait(is_announced, SLOW, "the file is read")
+    live.configure(MUTED)
+    desk.wait(lambda: shown(desk, SILENCED) == 2, SLOW, "the next edit is announced again")
+    live.click("Approvals", "hooktray.yaml:1 silences", "Undo")
+    desk.wait(lambda: notify_of(live.config)[0], SLOW, "the file is edited")

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 from house import PRE_TOOL_USE, House
 
 from tray.agents.protocol import parse
-from tray.approvals import guarded_settings
 from tray.engine.explain import details
 from tray.engine.sentence import sentence
 from tray.engine.user_questions import (
@@ -25,7 +23,6 @@ from tray.engine.user_questions import (
 )
 from tray.model.decision import Answer, Decision, Verdict
 from tray.model.form import Answers
-from tray.settings import AskOnDesktop, Settings
 
 X_CODE = {"event": "PreToolUse", "session": {"cwd": "/"}, "tool": {"name": "shell", "args": {"command": "ls"}}}
 PERMISSION = {key: value for key, value in PRE_TOOL_USE.items() if key != "tool_use_id"} | {
@@ -174,19 +171,6 @@ def test_a_question_explains_itself_without_its_secrets(house: House) -> None:
     assert "curl -H" in text
     assert re.search(r"^folder {3}/", text, re.M)
     assert "ghp_0123456789" not in text
-
-
-def test_taking_an_agent_out_of_the_file_counts_only_once_confirmed(house: House, tmp_path: Path) -> None:
-    ledger, on, off = house.stores.ledger, Settings(ask_on_desktop=AskOnDesktop(agents=["x-code"])), Settings()
-    guarded_settings.record_desktop_agents(on, ledger)
-    assert guarded_settings.desktop_agents(off, ledger.state) == {"x-code"}
-
-    (waiting,) = guarded_settings.guarded_settings(off, ledger.state)
-    assert (waiting.text, waiting.waiting) == ("ask_on_desktop: off for x-code", True)
-    house.consent.confirm(waiting.key, waiting.digest, "tray", accept=True)
-
-    assert guarded_settings.desktop_agents(off, ledger.state) == frozenset()
-    assert guarded_settings.guarded_settings(off, ledger.state) == ()
 
 
 def answers(given: Answers, seen: list[bool] | None = None) -> Callable[[PendingQuestion], None]:

@@ -222,7 +222,7 @@ def test_the_starter_names_every_format_that_a_source_can_have() -> None:
 
 def test_the_starter_says_of_those_settings_that_they_wait_which_do() -> None:
     loose = {
-        "ask_on_desktop": {"agents": ["x-code"]}, "without_tray": "allow",
+        "without_tray": "allow",
         "protection": {"allow": ["hooktray pause"]},
         "llm": {"base_url": "https://llm.example.com", "model": "small"}, "push": [{"url": "ntfy://topic"}],
     }  # fmt: skip
@@ -254,7 +254,6 @@ FIRST_USE = """
 import sys, threading
 sys.setswitchinterval(1e-6)
 import msgspec
-from tray.approvals.notification_settings import NotificationSettings
 from tray.settings import Settings
 from tray.sources.hooktray import HookEntry
 
@@ -263,7 +262,6 @@ def read():
     loud = {"blocked": {}}
     msgspec.convert({"alerts": loud, "volume": 0.5, "quiet_hours": {"from": "10:00", "to": "11:00"}}, Settings)
     msgspec.convert({"event": "Stop", "timeout": 3, "files": ["a"]}, HookEntry)
-    msgspec.convert({"alerts": {"blocked": {}}}, NotificationSettings)
 
 together = threading.Barrier(12)
 threads = [threading.Thread(target=read) for _ in range(12)]

@@ -1,12 +1,10 @@
-"""T39: the installation and the notifications: startup files, our Python environment, and edits that mute guards."""
+"""T39: the installation: startup files, and writes into our Python environment."""
 
 from __future__ import annotations
 
 import itertools
-import json
-import random
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -18,24 +16,11 @@ from protection.test_environments import DEVELOPMENT
 from protection.test_self_protection import event
 
 from torture.frame import Tally
-from tray.approvals import guarded_settings
 from tray.model.decision import Verdict
-from tray.notify.alert import NO_RULES, Alert, AlertClass, make_alert, quiet_until, rules
 from tray.protection.protected_paths import ProtectedPaths, find_environments
 from tray.protection.self_protection import Protection
-from tray.settings import Settings
 
-TITLE = "the installation, and muting by the file"
-HELD = ("asked", "blocked", "hook_failed", "hook_timed_out", "approval_pending", "changed", "switched")
-OTHERS = ("turn_end", "needs_you", "information")
-PROJECTS = ("", "api", "web")
-WEEK = [1_700_000_000 + 1800 * number for number in range(2 * 24 * 7)]  # each half an hour of one
-RULES: tuple[Mapping[str, Any], ...] = (
-    {"notify": False}, {"notify": True}, {"sound": "none"}, {"sound": ""}, {"sound": "alarm"},
-    {"sound": "/tmp/none.wav"},
-    {"urgency": "low"}, {"urgency": "normal"}, {"urgency": "critical"}, {"sound_name": "nothing"},
-    {"notify": False, "sound": "none", "urgency": "low"}, {},
-)  # fmt: skip
+TITLE = "the installation"
 SITE = "lib/python3.11/site-packages"
 TARGETS = (
     f"{SITE}/evil.pth", f"{SITE}/__a.pth", f"{SITE}/sitecustomize.py", f"{SITE}/usercustomize.py",
@@ -61,89 +46,8 @@ TAKES = (
 def torture(tally: Tally) -> None:
     with ThreadPoolExecutor(1) as pool:  # it waits for processes
         started = pool.submit(_startup_files, tally)
-        _muting(tally)
         _commands(tally)
         started.result()
-
-
-# ---- edits of the file
-
-
-def _muting(tally: Tally) -> None:
-    chance = random.Random(39)
-    house = House(tally.folder / "house")
-    naive_fell = 0
-    try:
-        for number in range(tally.many(100, 20_000)):
-            if number % 20 == 0:  # a person has confirmed something else
-                house.configure(_edit(chance))
-                for setting in house.catalog.settings():
-                    house.consent.confirm(setting.key, setting.digest, "test", accept=True)
-            guarded_settings.record_additions(house.catalog.configuration.settings, house.stores.ledger)
-            before = house.catalog.settings_in_force
-            edit = _edit(chance)
-            house.configure(edit)
-            after = house.catalog.settings_in_force
-            tally.attack(f"edit {json.dumps(edit)}: {_less(before, after)}", not _less(before, after))
-            naive_fell += bool(_less(before, house.catalog.configuration.settings))
-            for cls, project in itertools.product(OTHERS, PROJECTS):
-                wanted = _alert(cls, house.catalog.configuration.settings, project)
-                tally.keep(f"{cls} of {json.dumps(edit)}", _alert(cls, after, project) == wanted)
-    finally:
-        house.close()
-    tally.control("settings that count when they are saved", naive_fell > 0)
-    tally.measured.append(f"{naive_fell} of the edits would have muted something if they had counted when saved")
-
-
-def _edit(chance: random.Random) -> dict[str, Any]:
-    """The whole of a file: a few keys, of every kind that may mute."""
-    made: dict[str, Any] = {}
-    for cls in chance.sample((*HELD, *OTHERS), chance.randrange(4)):
-        made.setdefault("alerts", {})[cls] = dict(chance.choice(RULES))
-    for cls in chance.sample((*HELD, *OTHERS), chance.randrange(3)):
-        project = made.setdefault("projects", {}).setdefault(chance.choice(PROJECTS[1:]), {})
-        project[cls] = dict(chance.choice(RULES))
-    if chance.random() < 0.4:
-        begin, end = (f"{chance.randrange(24):02}:{chance.choice(('00', '30'))}" for _ in range(2))
-        days = chance.sample(("mon", "tue", "wed", "thu", "fri", "sat", "sun"), chance.randrange(8))
-        made["quiet_hours"] = {"from": begin, "to": end, "days": days}
-    for key, values in {
-        "volume": (0, 0.01, 0.09, 0.1, 0.5, 1),
-        "journal": ({"days": 1}, {"rows": 100}, {"megabytes": 1}, {"days": 400, "rows": 300_000}),
-        "ask_on_desktop": ({"seconds": 5}, {"seconds": 60}, {"seconds": 300}),
-        "show_input": (True, False),
-        "min_turn_seconds": (0, 30),
-    }.items():
-        if chance.random() < 0.25:
-            made[key] = chance.choice(values)
-    return made
-
-
-def _less(before: Settings, after: Settings) -> list[str]:
-    """What is told less, found by what people would see and hear."""
-    found = []
-    for cls, project in itertools.product(HELD, PROJECTS):
-        old, new = _alert(cls, before, project), _alert(cls, after, project)
-        if old.notify > new.notify or old.urgency > new.urgency or bool(old.sound) > bool(new.sound):
-            found.append(f"{cls} {project}")
-        if new.sound_name not in ("", old.sound_name):
-            found.append(f"{cls} {project}: a sound of the server's")
-    if any(quiet_until(after.quiet_hours, at) and not quiet_until(before.quiet_hours, at) for at in WEEK):
-        found.append("quiet hours")
-    if before.volume >= 0.1 > after.volume or after.volume < before.volume < 0.1:
-        found.append("volume")
-    limits = ("days", "rows", "megabytes")
-    if any(getattr(after.journal, key) < getattr(before.journal, key) for key in limits):
-        found.append("journal")
-    if after.ask_on_desktop.seconds < before.ask_on_desktop.seconds:
-        found.append("time to answer")
-    if after.show_input and not before.show_input:
-        found.append("shows input")
-    return found
-
-
-def _alert(cls: str, settings: Settings, project: str) -> Alert:
-    return make_alert(AlertClass(cls), "t", "b", "k", rules(settings, project) or NO_RULES)
 
 
 # ---- commands and file tools

@@ -36,7 +36,6 @@ from tray.app.state_watch import StateWatch
 from tray.app.trials import Trials
 from tray.app.user_presence import UserPresence
 from tray.app.web import build_page
-from tray.approvals import guarded_settings
 from tray.approvals.consent import Consent
 from tray.approvals.controls import Controls
 from tray.approvals.passphrase import Passphrase
@@ -188,9 +187,7 @@ class App:
     def _alert_ports(self) -> AlertPorts:
         return AlertPorts(
             settings=AlertSettings(self._catalog, self._stores.ledger, self._stores.switch),
-            ask_agents=lambda: guarded_settings.desktop_agents(
-                self._catalog.configuration.settings, self._stores.ledger.state
-            ),
+            ask_agents=lambda: self._catalog.configuration.settings.ask_on_desktop.agents,
             muted=lambda: self._stores.switch.state().muted,
             on_delivery=self._events.alerted,
             icon_visible=lambda: self._icon.visible,

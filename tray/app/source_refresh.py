@@ -9,7 +9,7 @@ from tray.app.alert_controller import AlertController
 from tray.app.core import TrayCore
 from tray.app.database_recovery import DatabaseRecovery
 from tray.app.native_hooks import native_hooks
-from tray.approvals import guarded_settings
+from tray.approvals import guarded_settings, silenced
 from tray.approvals.consent import Consent
 from tray.approvals.controls import Controls
 from tray.errors import StoreError
@@ -50,7 +50,10 @@ class SourceRefresh:
 
     def _record(self) -> None:
         """Record what follows from the sources without a question to the user."""
-        guarded_settings.record_additions(self._catalog.configuration.settings, self._stores.ledger)
+        settings, ledger = self._catalog.configuration.settings, self._stores.ledger
+        guarded_settings.record_withdrawn(settings, ledger)
+        if edit := silenced.record(settings, ledger, self._paths.config):
+            self._controls.announce_silenced(edit)
         self._controls.follow_agents()
         self._controls.follow_connections(native_hooks(self._paths, self._catalog.states))
 

@@ -12,8 +12,9 @@ from functools import partial
 from tray.approvals.batch import ApprovalBatch
 from tray.approvals.catalog import REMOVED, HookCatalog, HookState
 from tray.approvals.consent import Consent, PendingRequest
-from tray.approvals.guarded_settings import GuardedSetting
+from tray.approvals.guarded_settings import FILE, GuardedSetting
 from tray.approvals.passphrase import Passphrase
+from tray.approvals.silenced import Silenced
 from tray.errors import HooktrayError
 from tray.language import count, say
 from tray.lazy_dataclass import replace
@@ -22,7 +23,8 @@ from tray.text import sanitise
 
 TERMINAL = "terminal (weak)"  # the channel of what was typed at a terminal; a click in the tray is the strong one
 PASSPHRASE = "passphrase"  # the channel of what the passphrase confirmed
-COMMANDS = frozenset({TERMINAL, PASSPHRASE})  # what was done there can be taken back in the menu, too
+COMMANDS = frozenset({TERMINAL, PASSPHRASE})
+MENU_UNDO = COMMANDS | {FILE}  # what was done there can be taken back in the menu, too
 UNDO = "undo"
 AGENT_SWITCH = "the agent's own switch"
 CONNECTION = "the agent's connection"
@@ -143,6 +145,10 @@ class Controls:
                 len(new),
             )
             self._announce(text, "")
+
+    def announce_silenced(self, edit: Silenced) -> None:
+        """Announce which notifications an edit of hooktray.yaml silenced, whatever it silenced."""
+        self._announce(edit.text, FILE, edit.undo)
 
     def set_alert_class(self, alert_class: str, on: bool) -> None:
         self._switch.set_alert_class(alert_class, on)
@@ -300,15 +306,17 @@ class Controls:
         self._redraw()
 
     def _tracked_undo(self, text: str, channel: str, undo: Undo) -> Undo:
-        """The undo, announced once done. After a command at a terminal it is in the menu, too, and works once."""
+        """The undo, announced once done. After a command at a terminal or an edit it is in the menu, too, and works
+        once."""
 
         def undo_and_announce() -> None:
             now = undo()
             self._announce(now if isinstance(now, str) else say("No longer so: {what}", what=text), "")
 
-        if channel not in COMMANDS:
+        if channel not in MENU_UNDO:
             return undo_and_announce
-        request = self._consent.add_undo(text, say("a terminal"), undo_and_announce)
+        where = "hooktray.yaml" if channel == FILE else say("a terminal")
+        request = self._consent.add_undo(text, where, undo_and_announce)
         return lambda: self._undo_request(request)
 
     def _undo_request(self, request: str) -> None:

@@ -260,9 +260,7 @@ class ApprovalRequests:
         text = sanitise(setting.text, 1000)
         if yes:
             summary = say("Confirm {setting}", setting=text)
-            question = say(
-                "Hooktray: confirm this setting? It loosens a gate, reduces notifications or sends data out."
-            )
+            question = say("Hooktray: confirm this setting? It loosens a gate or sends data out.")
         else:
             summary = say("Deny {setting}", setting=text)
             question = say("Hooktray: turn this setting down?")

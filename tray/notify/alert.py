@@ -205,6 +205,7 @@ COUNT_PHRASES: Mapping[AlertClass, tuple[str, str]] = {
 # Who did it and where, as the ledger names it -> as people do; an agent into which it was typed is named as it is.
 CHANNELS: Mapping[str, str] = {
     "command line": phrase("by a command"),
+    "file": phrase("by an edit of the file"),
     "notification": phrase("by you, on a notification"),
     "page": phrase("by you, on the page"),
     "passphrase": phrase("by you, with the passphrase"),
@@ -213,7 +214,7 @@ CHANNELS: Mapping[str, str] = {
     "tray, asked for at a command line": phrase("by you, in the menu, as a command asked"),
     "undo": phrase("undone"),
 }
-UNDOABLE = frozenset({"passphrase", "terminal (weak)"})  # what was typed there can be taken back in the menu
+UNDOABLE = frozenset({"file", "passphrase", "terminal (weak)"})  # what was done there can be taken back in the menu
 
 
 def make_alert(

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from tray.agents.registry import display_name
 from tray.approvals.catalog import HookState
-from tray.approvals.guarded_settings import GuardedSetting
+from tray.approvals.guarded_settings import FILE, GuardedSetting
 from tray.engine.ports import FREQUENT_KINDS
 from tray.engine.user_questions import QuestionResult, Resolution, UserQuestion
 from tray.language import count, phrase
@@ -16,7 +16,7 @@ from tray.lazy_dataclass import replace
 from tray.model.decision import NO_OPINION, Decision, Record, Verdict
 from tray.model.event import Event, EventKind
 from tray.model.hook import ApprovalState
-from tray.notify.alert import rules
+from tray.notify.alert import NO_RULES, rules
 from tray.notify.dedup import TURN_KINDS, ReportDedup, TurnDedup
 from tray.notify.hook_problems import HookProblem, ProblemTracker
 from tray.notify.policy import (
@@ -200,7 +200,8 @@ class AlertService:
             self._gate.withdraw(tuple(self._waiting.pop(key) for key in stale))
 
     def switched(self, text: str, channel: str, undo: str = "") -> None:
-        self._announce([switched(text, channel, self._rules(), undo=undo)])
+        ours = NO_RULES if channel == FILE else self._rules()  # an edit of the file does not silence its own notice
+        self._announce([switched(text, channel, ours, undo=undo)])
 
     def trial_failed(self, hook: str, cause: str, remedy: str, undo: str) -> None:
         """A hook failed when it was tried after its approval; `undo` is the key of its undo."""

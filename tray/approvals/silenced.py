@@ -1,0 +1,152 @@
+"""An edit of hooktray.yaml that silences notifications of guards counts at once and can be undone (decision 49).
+
+The ledger has which of them the file silenced when the tray last read it, so that an edit is announced once, also one
+that was made while no tray ran.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from tray.approvals.guarded_settings import digest_of, record_edit
+from tray.edit.file_changes import File, FileChange, apply, read_state, resolve_links
+from tray.errors import ConfigError, HooktrayError
+from tray.files import user_file
+from tray.language import say
+from tray.settings import AlertRule, Settings
+from tray.store.ledger import Ledger, LedgerAction
+from tray.strict import Document, load_yaml
+from tray.text import sanitise
+
+CLASSES = ("asked", "blocked", "hook_failed", "hook_timed_out")
+KEY = "setting:silenced"
+
+Place = tuple[str, ...]  # of a rule in the file: ("alerts", CLASS) or ("projects", PROJECT, CLASS)
+Notify = Mapping[Place, bool]  # `notify` of each rule that has one
+
+
+class Silenced(msgspec.Struct, frozen=True, kw_only=True):
+    """What one edit silenced."""
+
+    config: Path
+    classes: tuple[tuple[str | None, str], ...]  # project and class; None = every project
+    places: tuple[Place, ...]  # of the rules that do it
+
+    @property
+    def text(self) -> str:
+        """Returns the sentence for the user, with the first line of the file that does it, if that is known."""
+        return say("{file} silences {classes}", file=self._first_line(), classes=self._names())
+
+    def _names(self) -> str:
+        everywhere = [cls for project, cls in self.classes if project is None]
+        others = [
+            f"{sanitise(project, 40)}: {cls}"
+            for project, cls in self.classes
+            if project is not None and cls not in everywhere
+        ]
+        return ", ".join([*everywhere, *others])
+
+    def _first_line(self) -> str:
+        try:
+            marks = load_yaml(user_file(self.config), str(self.config)).marks
+        except (OSError, ConfigError):
+            return self.config.name
+        lines = [marks[place].line for place in self.places if place in marks]
+        return f"{self.config.name}:{min(lines)}" if lines else self.config.name
+
+    def undo(self) -> str:
+        """Write `notify: true` into these rules; returns what holds now. Raises HooktrayError."""
+        path = resolve_links(self.config)
+        before = read_state(path)
+        text = before.text if isinstance(before, File) else b""
+        after = File(text=_notifying(text, str(self.config), self.places), mode=getattr(before, "mode", 0o600))
+        apply([FileChange(path=path, before=before, after=after)])
+        return say("{file} no longer silences {classes}", file=self.config.name, classes=self._names())
+
+
+def record(settings: Settings, ledger: Ledger, config: Path) -> Silenced | None:
+    """Record which notifications the file silences; returns those that it did not silence before, None without one.
+
+    Raises StoreError.
+    """
+    new, old = _notify(settings), _recorded(ledger)
+    if new == old:
+        return None
+    text = msgspec.json.encode(sorted(new.items())).decode()
+    record_edit(ledger, LedgerAction.APPROVE, KEY, digest_of(text), text)
+    classes = tuple(_newly_silent(new, old))
+    places = dict.fromkeys(_place(new, project, cls) for project, cls in classes)
+    return Silenced(config=config, classes=classes, places=tuple(places)) if classes else None
+
+
+def _notify(settings: Settings) -> Notify:
+    rules: dict[Place, AlertRule] = {("alerts", cls): rule for cls, rule in settings.alerts.items()}
+    for project, own in settings.projects.items():
+        rules |= {("projects", project, cls): rule for cls, rule in own.items()}
+    return {place: rule.notify for place, rule in rules.items() if place[-1] in CLASSES and rule.notify is not None}
+
+
+def _recorded(ledger: Ledger) -> Notify:
+    try:
+        rows = msgspec.json.decode(ledger.state.setting_texts.get(KEY, "[]"), type=list[tuple[Place, bool]])
+    except msgspec.DecodeError:
+        return {}
+    return dict(rows)
+
+
+def _newly_silent(new: Notify, old: Notify) -> Iterator[tuple[str | None, str]]:
+    named = (place[1] for place in (*new, *old) if place[0] == "projects")
+    for project in dict.fromkeys((None, *named)):
+        for cls in CLASSES:
+            if _is_silent(new, project, cls) and not _is_silent(old, project, cls):
+                yield project, cls
+
+
+def _is_silent(notify: Notify, project: str | None, cls: str) -> bool:
+    everywhere = notify.get(("alerts", cls), True)
+    return not (everywhere if project is None else notify.get(("projects", project, cls), everywhere))
+
+
+def _place(notify: Notify, project: str | None, cls: str) -> Place:
+    """Returns the place of the rule that silences this class."""
+    own = ("projects", project or "", cls)
+    return own if project is not None and own in notify else ("alerts", cls)
+
+
+def _notifying(text: bytes, path: str, places: tuple[Place, ...]) -> bytes:
+    """Returns the text with `notify: true` in these rules and no other change. Raises HooktrayError."""
+    document = load_yaml(text, path)
+    silent = [place for place in places if _rule(document, place).get("notify") is False]
+    if not silent:
+        raise HooktrayError(say("it has been decided anew since"))
+    edited, lines = text.decode(), document.text.split("\n")
+    begin = len(edited) - len(document.text)  # behind a byte order mark
+    for line, column in sorted((document.value_marks[(*place, "notify")] for place in silent), reverse=True):
+        at = begin + sum(len(one) + 1 for one in lines[: line - 1]) + column - 1
+        edited = f"{edited[:at]}true{edited[at + len('false') :]}"
+    for place in silent:
+        _rule(document, place)["notify"] = True
+    if not _has_value(edited, document.value):
+        raise HooktrayError(
+            say("{file} is written in a way that Hooktray does not edit", file=path),
+            hint=say("write `notify: true` there"),
+        )
+    return edited.encode()
+
+
+def _has_value(text: str, value: object) -> bool:
+    try:
+        return load_yaml(text, "").value == value
+    except ConfigError:
+        return False
+
+
+def _rule(document: Document, place: Place) -> dict[str, object]:
+    """Returns the rule at this place, a new one where there is none."""
+    value = document.value
+    for step in place:
+        value = value.get(step) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else {}
