@@ -13,7 +13,7 @@ import pytest
 from house import PRE_TOOL_USE, House
 
 from tray.agents.connection import Site
-from tray.app import agent_sites, relay_conf
+from tray.app import agent_sites, installed_relay
 from tray.connect import connectors
 from tray.errors import HooktrayError
 from tray.model.hook import restore
@@ -38,7 +38,7 @@ def run(house: House, *words: str, body: bytes = b"") -> subprocess.CompletedPro
 
 def test_a_hook_is_approved_and_runs_there(odd: House) -> None:
     odd.hook("guard", on="tool_before", script="echo no >&2; exit 2")
-    relay_conf.write(odd.paths, "usual")
+    installed_relay.write_conf(odd.paths, "usual")
 
     listed = run(odd, "list")
     answer = run(odd, "once", "claude-code", "PreToolUse", body=json.dumps(PRE_TOOL_USE).encode())

@@ -15,7 +15,7 @@ from house import PRE_TOOL_USE, House
 from live import Live
 from plain import Plain
 
-from tray.app import relay_conf
+from tray.app import installed_relay
 from tray.model.decision import Record
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")
@@ -126,7 +126,7 @@ def test_a_model_call_from_a_hook_of_model_calls_asks_every_hook_but_that_one(ne
 
 
 def test_the_same_holds_when_one_shot_engines_judge(nest: Nest) -> None:
-    relay_conf.write(nest.house.paths, "once")
+    installed_relay.write_conf(nest.house.paths, "once")
     inner = nest.agent("inner", "start it; rm -rf x; mkfs y")
     nest.starter("start it", f"sh {inner}")
     nest.guards()

@@ -28,7 +28,7 @@ REASON = "no-shell says no"
 INSTALL = """
 import sys
 from tray import relay_program
-from tray.app import installed_relay, open_stores, relay_conf
+from tray.app import installed_relay, open_stores
 from tray.engine.guard_summary import guards
 from tray.paths import locate
 if sys.argv[2] == "portable":
@@ -37,7 +37,7 @@ paths = locate(sys.argv[1])
 stores = open_stores(paths, migrate=False)
 installed_relay.install(paths, stores.database)
 installed_relay.write_table(paths, guards(stores.ledger.state, stores.switch, ["claude-code"]), stores.database)
-relay_conf.write(paths, "once")
+installed_relay.write_conf(paths, "once")
 assert not installed_relay.problems(paths, stores.database)
 stores.journal.close()
 """

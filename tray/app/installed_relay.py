@@ -21,11 +21,12 @@ from pathlib import Path
 from tray import relay_program
 from tray.agents import relay_table
 from tray.agents.relay_table import TableContent
-from tray.app import package_files, relay_conf
+from tray.app import package_files
 from tray.app.agent_sites import connected_agents
 from tray.app.guards_in_force import USUAL_WITHOUT_TRAY, GuardSources, kept_guards, note_loss, usual_guards
 from tray.app.relay_problems import REMEDIES, RelayCause, RelayProblem, obstacle
 from tray.errors import HooktrayError, StoreError
+from tray.execution.isolation import one_shot_command
 from tray.files import user_file
 from tray.model.hook import Guard
 from tray.paths import Paths, follow, unwritable_error
@@ -36,6 +37,7 @@ from tray.store.ledger import Ledger
 from tray.store.switch import Switch
 
 RELAY, TABLE = "relay", "relay.table"  # the rows of `meta`
+SEPARATOR = "\x1f"  # of the words of a command in relay.conf
 SAVE = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 FORGET = "DELETE FROM meta WHERE key IN (?, ?)"
 READ = "SELECT key, value FROM meta WHERE key IN (?, ?)"
@@ -72,7 +74,24 @@ def leads_here(paths: Paths, database: Database) -> bool:
     if text is None or _saved(database).get(TABLE, "").encode() != text:
         return False
     found = relay_table.read(text)
-    return found.state == str(paths.state) and found.once == relay_conf.once_command(paths)
+    return found.state == str(paths.state) and found.once == once_command(paths)
+
+
+def once_command(paths: Paths) -> tuple[str, ...]:
+    """Returns the command of the one-shot engine, up to what the relay adds."""
+    folders = ("--config", paths.config, "--state", paths.state, "--logs", paths.logs)
+    options = paths.relay_options if paths.home else folders
+    return (*one_shot_command(), *map(str, options))
+
+
+def write_conf(paths: Paths, without_tray: str) -> None:
+    """Write relay.conf: what a relay without a table of its own, such as `hooktray relay`, does while no tray runs.
+
+    Raises OSError.
+    """
+    text = os.fsencode(f"without_tray={without_tray}\nonce={SEPARATOR.join(once_command(paths))}\n")
+    if not paths.relay_conf.exists() or paths.relay_conf.read_bytes() != text:
+        write_atomic(paths.relay_conf, text)
 
 
 def mend(paths: Paths, database: Database, guarded: Iterable[Guard] | None = None) -> tuple[RelayProblem, ...]:
@@ -122,7 +141,7 @@ def write_table(
     content = TableContent(
         state=str(paths.state),
         without_tray=mode,
-        once=relay_conf.once_command(paths),
+        once=once_command(paths),
         package=package_files.mark(),
         guards=() if mode != USUAL_WITHOUT_TRAY else kept,
         ending=ending_command(paths),

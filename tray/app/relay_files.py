@@ -6,7 +6,7 @@ import contextlib
 import logging
 from collections.abc import Callable
 
-from tray.app import Stores, installed_relay, relay_conf
+from tray.app import Stores, installed_relay
 from tray.app.agent_sites import connected_agents
 from tray.app.guards_in_force import GuardSources, kept_guards, usual_guards
 from tray.approvals.catalog import HookCatalog
@@ -40,7 +40,7 @@ class RelayFiles:
         if not installed_relay.leads_here(self._paths, self._stores.database):
             self.write()
             return
-        relay_conf.write(self._paths, self._catalog.without_tray())
+        installed_relay.write_conf(self._paths, self._catalog.without_tray())
         try:
             if LostGuards(self._stores.database).load() is not None:
                 self.lost.guards = kept_guards(self._sources())
@@ -49,7 +49,7 @@ class RelayFiles:
 
     def write(self) -> None:
         """Write what relays do when the tray does not answer. Raises OSError when the state folder is gone."""
-        relay_conf.write(self._paths, self._catalog.without_tray())
+        installed_relay.write_conf(self._paths, self._catalog.without_tray())
         try:
             sources = self._sources()
             self.lost.guards = kept_guards(sources)
