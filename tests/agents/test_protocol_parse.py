@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tray.agents.protocol import parse, spec
 from tray.agents.registry import AGENTS
-from tray.agents.wire import LARGE_PAYLOAD, dumps
+from tray.agents.wire import dumps
 from tray.engine.plan import EventSearch, matches
 from tray.model.event import Capability, EventKind, RelayRequest
 from tray.model.hook import Match
@@ -98,6 +98,8 @@ IN_LARGE = {
     b', "a": %s}' % (b"9" * 301): "payload is not JSON: a number is too large",
     b', "a": %s}' % (b"9" * 5000): "payload is not JSON: a number is too large",
     b', "a": "%s"}' % (b"9" * 5000): "",
+    b', "a": "\t"}': f"payload is not JSON: Invalid control character at at line 1, column {len(LARGE) + 9}",
+    b', "a": "\xff"}': f"payload is not UTF-8: byte {len(LARGE) + 8} cannot be read",
     b', "a": 1, "a": 2}': "payload is JSON that has a key twice in one object",
     b', "a": %s}' % (b"[" * 199 + b"]" * 199): "",
     b', "a": %s}' % (b"[" * 201 + b"]" * 201): "payload is JSON nested more than 200 deep",
@@ -107,12 +109,17 @@ IN_LARGE = {
 @every(("end", "problem"), IN_LARGE.items(), ids=[f"large{n}" for n in range(len(IN_LARGE))])
 def test_a_large_payload_is_read_as_strictly_as_a_small_one(end: bytes, problem: str) -> None:
     body = LARGE + end
-    assert len(body) > LARGE_PAYLOAD
 
     event = parse(request_for("claude-code", "Stop", body))
 
     assert event.problem == (problem % (body.index(b"}", len(LARGE)) + 3) if "%d" in problem else problem)
     assert event.payload == ({} if problem else json.loads(body))
+
+
+def test_a_large_list_is_no_object() -> None:
+    event = parse(request_for("claude-code", "Stop", json.dumps(MANY["numbers"]).encode()))
+
+    assert (event.problem, event.payload) == ("payload is a JSON array, not an object", {})
 
 
 CALLS = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 from collections.abc import Callable
@@ -10,13 +9,11 @@ from collections.abc import Callable
 import pytest
 from house import PRE_TOOL_USE, House
 
-from tray.agents.wire import LARGE_PAYLOAD
 from tray.app.service import TrayService
 from tray.approvals.callers.known_agents import KnownAgents
 from tray.approvals.search_path import SearchPath
 from tray.model.decision import Answer
 from tray.model.event import RelayRequest
-from tray.threads import NEVER
 
 
 def make_service(engine: object, on_path: Callable[[], None] = lambda: None) -> TrayService:
@@ -44,22 +41,6 @@ def test_any_other_event_gets_its_neutral_answer(service: TrayService) -> None:
 def test_a_command_that_names_no_event_has_the_time_of_a_tool_call_and_counts_as_one(service: TrayService) -> None:
     assert service.timeout("starchild", "") == service.timeout("starchild", "pre_tool_call") > 100
     assert service.failure_answer("starchild", "", b"{broken") is None
-
-
-@pytest.mark.parametrize(("size", "pauses"), [(10, False), (LARGE_PAYLOAD, True)])
-def test_full_collections_pause_while_a_large_payload_is_judged(size: int, pauses: bool) -> None:
-    seen = []
-
-    class Judge:
-        def begin(self, *_: object, **__: object) -> Answer:
-            seen.append(gc.get_threshold()[2] == NEVER)
-            return Answer()
-
-    service = make_service(Judge())
-
-    service.handle(RelayRequest(agent="shelley", event="x", id="1", body=b" " * size), lambda *_, **__: None, list)
-
-    assert seen == [pauses]
 
 
 def test_each_other_path_of_an_agent_is_seen_once() -> None:

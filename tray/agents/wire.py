@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from tray.agents import large_json
 from tray.model.decision import Result
 from tray.model.event import EventKind, EventSpec, RelayRequest, Tool
 
@@ -18,12 +17,6 @@ if TYPE_CHECKING:
 DEPTH_LIMIT = 200  # a deeper payload could exhaust the stack of whoever writes it again
 TOO_DEEP = f"JSON nested more than {DEPTH_LIMIT} deep"
 DIGIT_LIMIT = 300  # no float is longer, and Python refuses to read or write integers of some thousands
-LARGE_PAYLOAD = 256 * 1024  # bytes; reading millions of numbers one by one would hold up every other event
-# Bytes between those that are looked at for a long integer, the quick look first; prime, as lists of numbers repeat
-# themselves.
-SAMPLE_STEPS = (97, 29)
-# The decoder gives just these: to ask for a subclass takes ten times as long.
-NESTED = (dict, list, large_json.LargeList)
 NAME_LIMIT = 128  # characters; a longer "event name" is not one
 DEFAULT_REASON = "Blocked by a hook"  # agents want a reason with every refusal
 UNKNOWN_EVENT = EventSpec(kind=EventKind.OTHER, timeout=30)  # an event that no table knows: nothing can be carried
@@ -31,7 +24,6 @@ START_FAILURES = {126: "exit 126: the command cannot be executed", 127: "exit 12
 BOM = b"\xef\xbb\xbf"
 JSON_TYPES = {
     list: "array",
-    large_json.LargeList: "array",
     str: "string",
     bool: "boolean",
     int: "number",
@@ -59,21 +51,12 @@ def event_family(name: str) -> str:
 def loads(raw: bytes) -> Any:
     """Strict JSON. Raises ValueError with a short reason that quotes nothing of the input."""
     try:
-        if len(raw) < LARGE_PAYLOAD:
-            text = raw.decode("utf-8-sig" if raw[:3] == BOM else "utf-8")
-            value, end = _SCAN(text, 0) if text[:1] == "{" else (None, -1)
-            if end != len(text):  # mostly it is one object and nothing else; if not, the library reads it
-                value = _STRICT.decode(text)
-        else:
-            decoder = _STRICT if _may_have_long_number(raw) else _LARGE
-            value = large_json.decode(raw[3:] if raw[:3] == BOM else raw, decoder)
-        if _has_many_brackets(raw) and not is_shallow(value):
+        value = _STRICT.decode(raw.decode("utf-8-sig" if raw[:3] == BOM else "utf-8"))
+        if raw.count(b"{") + raw.count(b"[") > DEPTH_LIMIT and not is_shallow(value):
             raise ValueError(TOO_DEEP)
         return value
     except UnicodeDecodeError as error:
         raise ValueError(f"not UTF-8: byte {error.start} cannot be read") from None
-    except StopIteration as error:  # the short way's word for it
-        raise json_error(json.JSONDecodeError("Expecting value", text, error.value)) from None
     except json.JSONDecodeError as error:
         raise json_error(error) from None
     except RecursionError:
@@ -112,36 +95,13 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _STRICT = json.JSONDecoder(
     parse_constant=reject_constant, parse_float=_float, parse_int=_int, object_pairs_hook=_object
 )
-_LARGE = json.JSONDecoder(parse_constant=reject_constant, parse_float=_float, object_pairs_hook=_object)
-_DIGITS = bytes(ord("0") if sign in b"0123456789" else 0 for sign in range(256))  # each digit as 0
-_LONG_NUMBERS = [(step, b"0" * (DIGIT_LIMIT // step)) for step in SAMPLE_STEPS]
-_SCAN = _STRICT.scan_once  # type: ignore[attr-defined]
-
-
-def _may_have_long_number(raw: bytes) -> bool:
-    """False if no integer can be too long, so that none has to be checked."""
-    for step, long_number in _LONG_NUMBERS:  # noqa: SIM110 - a plain loop: no generator before each answer
-        if long_number not in raw[::step].translate(_DIGITS):
-            return False
-    return True
-
-
-def _has_many_brackets(raw: bytes) -> bool:
-    """Whether it could be too deep. To look for each bracket is many times faster than to count them in megabytes."""
-    found = 0
-    for bracket in (b"{", b"["):
-        at = raw.find(bracket)
-        while at >= 0 and found <= DEPTH_LIMIT:
-            found += 1
-            at = raw.find(bracket, at + 1)
-    return found > DEPTH_LIMIT
 
 
 def is_shallow(value: Any) -> bool:
-    level = [value] if value.__class__ in NESTED else []
+    level = [value] if isinstance(value, (dict, list)) else []
     for _ in range(DEPTH_LIMIT + 1):
-        nodes = (node.values() if node.__class__ is dict else node for node in level)
-        level = [child for node in nodes for child in node if child.__class__ in NESTED]
+        nodes = (node.values() if isinstance(node, dict) else node for node in level)
+        level = [child for node in nodes for child in node if isinstance(child, (dict, list))]
         if not level:
             return True
     return False

@@ -10,7 +10,6 @@ from typing import Protocol
 
 from tray.agents.protocol import SPEC_CACHE_SIZE, parse, spec
 from tray.agents.recognition import neutral
-from tray.agents.wire import LARGE_PAYLOAD
 from tray.app.presence_files import presence_variable
 from tray.approvals.callers.known_agents import KnownAgents
 from tray.approvals.search_path import SearchPath
@@ -24,7 +23,7 @@ from tray.lazy_dataclass import replace
 from tray.model.decision import Answer, Decision, Record
 from tray.model.event import PROBE_SIZE, Event, EventKind, RelayRequest, probe_answer
 from tray.model.hook import GATING_KINDS
-from tray.threads import FullCollectionPause, ThrottledCall
+from tray.threads import ThrottledCall
 
 MEMORY_LIMIT = 1000  # alerts that were sent before their events have rows
 LARGE_RECORD = 4096  # characters of payload and answer; the menu has up to 200 records
@@ -52,7 +51,6 @@ class TrayService:
         self._on_path = on_path
         self._engine = engine
         self.control = control
-        self._full_collection_pause = FullCollectionPause()
 
     @staticmethod
     @lru_cache(SPEC_CACHE_SIZE)  # by the names: the look-up of an EventSpec takes longer than this sum
@@ -71,10 +69,7 @@ class TrayService:
         path = request.environment.get("PATH", "")
         if path != self._search.event_path and self._search.saw_event(path):
             self._on_path()
-        if len(request.body) < LARGE_PAYLOAD:
-            return self._engine.begin(request, defer=defer, on_slow=on_slow)
-        with self._full_collection_pause:
-            return self._engine.begin(request, defer=defer, on_slow=on_slow)
+        return self._engine.begin(request, defer=defer, on_slow=on_slow)
 
     def busy_answer(self, request: RelayRequest) -> Answer:
         return self._engine.answer_busy(request)
