@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import platform
-import subprocess
-import sys
 import threading
 import time
 import weakref
@@ -13,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tray.threads import LONGEST_HOLD, NEVER, OUT_OF_MEMORY, FullCollectionPause, LoopThread, ThrottledCall, WorkQueue
+from tray.threads import LONGEST_HOLD, LoopThread, ThrottledCall, WorkQueue
 
 
 @pytest.fixture
@@ -102,97 +98,6 @@ def test_work_that_runs_more_work_of_its_own_queue_does_not_wait_for_itself() ->
 
     assert done == ["inner", "outer"]
     queue.close()
-
-
-def program(text: str) -> subprocess.CompletedProcess[str]:
-    """In a process of its own: what a thread without memory leaves behind is no warning of ours."""
-    lines = f"import threading\nfrom tray.threads import CheckedThread\n{text}"
-    return subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, timeout=60, check=False)
-
-
-def test_a_thread_that_has_no_memory_for_its_first_lines_could_not_be_started() -> None:
-    done = program("""
-class Starved(CheckedThread):
-    def _bootstrap(self):
-        raise MemoryError
-
-try:
-    Starved(target=print, args=("it runs",)).start()
-except RuntimeError as error:
-    print(error)
-""")
-
-    assert (done.stdout, done.returncode) == ("can't start new thread\n", 0)
-
-
-def test_a_thread_that_runs_after_its_start_was_given_up_does_nothing() -> None:
-    done = program("""
-class Late(CheckedThread):
-    def _bootstrap(self):
-        go.wait()
-        super()._bootstrap()
-        over.set()
-
-go, over = threading.Event(), threading.Event()
-late = Late(target=print, args=("it runs",))
-try:
-    late.start()
-except RuntimeError as error:
-    print(error)
-go.set()
-over.wait()
-""")
-
-    assert (done.stdout, done.returncode) == ("can't start new thread\n", 0)
-
-
-def test_a_process_whose_thread_runs_out_of_memory_ends() -> None:
-    done = program("""
-def starve():
-    raise MemoryError
-
-CheckedThread(target=starve).start()
-threading.Event().wait()
-""")
-
-    assert done.returncode == OUT_OF_MEMORY
-
-
-def test_full_collections_pause_until_the_last_one_has_left() -> None:
-    before, pause = gc.get_threshold(), FullCollectionPause()
-
-    with pause:
-        with pause:
-            pass
-        inside = gc.get_threshold()
-
-    assert inside == (*before[:2], NEVER)
-    assert gc.get_threshold() == before
-
-
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the options of glibc's allocator")
-def test_a_large_payload_gets_the_memory_of_the_last_one_in_whatever_thread() -> None:
-    done = program("""
-import resource
-from tray.threads import reduce_latency
-
-reduce_latency()
-SIZE = 16 * 1024 * 1024
-
-def fill():
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-    b"x" * SIZE
-    faults.append(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
-
-faults = []
-for _ in range(5):
-    thread = CheckedThread(target=fill)
-    thread.start()
-    thread.join()
-print(max(faults[1:]) * resource.getpagesize() < SIZE / 4)
-""")
-
-    assert done.stdout == "True\n"
 
 
 def test_work_that_fails_ends_neither_its_queue_nor_its_thread(caplog: pytest.LogCaptureFixture) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 
 from tray.app import worker_pool as module
 from tray.app.worker_pool import THREAD_LIMIT, WorkerPool
-from tray.threads import CheckedThread
 
 LONG = 60.0  # seconds on a busy machine
 
@@ -59,7 +59,7 @@ def test_many_that_hang_do_not_hold_up_the_end_one_after_the_other(monkeypatch: 
 def test_the_end_waits_for_a_thread_that_is_just_being_started(monkeypatch: pytest.MonkeyPatch) -> None:
     entered, goes_on, done = threading.Event(), threading.Event(), threading.Event()
 
-    class Slow(CheckedThread):
+    class Slow(threading.Thread):
         """As on a busy machine: the thread is not there yet."""
 
         def start(self) -> None:
@@ -67,8 +67,9 @@ def test_the_end_waits_for_a_thread_that_is_just_being_started(monkeypatch: pyte
             goes_on.wait(LONG)
             super().start()
 
-    monkeypatch.setattr(module, "CheckedThread", Slow)
     pool = WorkerPool()
+    slow_only_here = SimpleNamespace(Thread=Slow, current_thread=threading.current_thread)
+    monkeypatch.setattr(module, "threading", slow_only_here)
     with ThreadPoolExecutor() as executor:
         spawned = executor.submit(pool.spawn, done.set)
         entered.wait(LONG)

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
 
 import pytest
+from threadless import no_thread_left
 
 from tray.engine.session_states import TurnEndDetector
 from tray.model.event import Event, EventKind
@@ -88,3 +90,17 @@ def test_sessions_do_not_disturb_each_other(patient: TurnEndDetector, ended: End
     patient.observe(event(EventKind.SESSION_END, session="a"))
 
     assert [one.session for one in ended.events] == ["a"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the size of a thread's stack has a limit there")
+def test_where_no_thread_can_be_started_the_round_goes_on_without_its_timer(
+    patient: TurnEndDetector, ended: Ended, caplog: pytest.LogCaptureFixture
+) -> None:
+    with no_thread_left():
+        patient.observe(event(EventKind.ROUND_END))
+
+    assert not patient.waiting
+    assert "the end of a turn of x-code will not be noticed: can't start new thread" in caplog.text
+    patient.observe(event(EventKind.ROUND_END))
+    patient.observe(event(EventKind.SESSION_END))
+    assert [one.kind for one in ended.events] == [EventKind.TURN_END]

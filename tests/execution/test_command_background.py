@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 from desk import wait
+from threadless import no_thread_left
 
 if sys.platform == "win32":
     pytest.skip("groups of processes", allow_module_level=True)
@@ -110,3 +111,13 @@ def test_a_stranger_who_got_the_number_of_a_dead_group_is_left_alone(background:
     background.close()
 
     assert stranger.communicate(b"still here")[0] == b"still here"  # who was killed does not answer any more
+
+
+def test_a_tree_that_no_thread_can_watch_is_ended_at_once(background: BackgroundProcesses) -> None:
+    tree, shell = group()
+
+    with no_thread_left():
+        background.add(tree, time.monotonic() + FAR)
+
+    assert over(shell)
+    assert background.alive() == {}

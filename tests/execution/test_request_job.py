@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Iterator
 
 import pytest
+from threadless import no_thread_left
 
 from tray.errors import HooktrayError
 from tray.execution.process import Job
@@ -72,3 +74,11 @@ def test_trouble_stays_with_its_own_request() -> None:
     results = run_jobs([RequestJob(ask=broken), RequestJob(ask=lambda deadline: Result(code=0)), SHELL], far(), None)
 
     assert [(one.code, one.cause) for one in results] == [(None, "it is broken"), (0, ""), (0, "")]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the size of a thread's stack has a limit there")
+def test_a_request_whose_thread_cannot_start_has_failed() -> None:
+    with no_thread_left():
+        results = run_jobs([RequestJob(ask=broken)], far(), None)
+
+    assert [(one.code, "can't start new thread" in one.cause) for one in results] == [(None, True)]

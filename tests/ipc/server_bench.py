@@ -17,7 +17,7 @@ import pytest
 from tray.errors import HooktrayError
 from tray.ipc import frames
 from tray.ipc.connection import HandedTerminal
-from tray.ipc.pending import PendingAnswer
+from tray.ipc.pending import AnswerJob, PendingAnswer
 from tray.ipc.server import DisconnectSignal, IpcServer, PeerCredentials
 from tray.model.decision import Answer
 from tray.model.event import RelayRequest
@@ -101,6 +101,43 @@ class Recorder:
         if request.get("op") == "break":
             raise RuntimeError("the service is broken")
         return {"echo": request}
+
+
+class OpenQuestion:
+    """As the engine makes it, but answered by the test."""
+
+    def __init__(self, timeout: float = LONG, full: bool = False) -> None:
+        self.timeout = timeout
+        self.full = full
+        self.said: list[str] = []
+        self.resume: Callable[[AnswerJob], None] | None = None
+        self._lock = threading.Lock()
+
+    def on_ready(self, resume: Callable[[AnswerJob], None]) -> bool:
+        self.resume = None if self.full else resume
+        return not self.full
+
+    def end(self, how: str) -> None:
+        with self._lock:
+            resume, self.resume = self.resume, None
+        if resume is not None:
+            self.said.append(how)
+            resume(lambda: Answer(stdout=how.encode()))
+
+    def client_disconnected(self) -> None:
+        self.end("gone")
+
+    def expired(self) -> None:
+        self.end("late")
+
+    def shut_down(self) -> None:
+        with self._lock:
+            resume, self.resume = self.resume, None
+        if resume is not None:
+            resume(lambda: None)
+
+    def fallback(self) -> Answer:
+        return Answer(stdout=b"unasked")
 
 
 class ServerBench:

@@ -7,13 +7,12 @@ import os
 import queue
 import socket
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from ipc.server_bench import LONG, ServerBench, answer, exactly, inside, is_sent_away, opened, until
+from ipc.server_bench import LONG, OpenQuestion, ServerBench, answer, exactly, inside, is_sent_away, opened, until
 
 from tray.ipc import frames
 from tray.ipc.connection import ClientConnection, PeerCredentials
@@ -21,43 +20,6 @@ from tray.ipc.pending import AnswerJob, PendingAnswers
 from tray.model.decision import Answer
 
 MANY = 200
-
-
-class OpenQuestion:
-    """As the engine makes it, but answered by the test."""
-
-    def __init__(self, timeout: float = LONG, full: bool = False) -> None:
-        self.timeout = timeout
-        self.full = full
-        self.said: list[str] = []
-        self.resume: Callable[[AnswerJob], None] | None = None
-        self._lock = threading.Lock()
-
-    def on_ready(self, resume: Callable[[AnswerJob], None]) -> bool:
-        self.resume = None if self.full else resume
-        return not self.full
-
-    def end(self, how: str) -> None:
-        with self._lock:
-            resume, self.resume = self.resume, None
-        if resume is not None:
-            self.said.append(how)
-            resume(lambda: Answer(stdout=how.encode()))
-
-    def client_disconnected(self) -> None:
-        self.end("gone")
-
-    def expired(self) -> None:
-        self.end("late")
-
-    def shut_down(self) -> None:
-        with self._lock:
-            resume, self.resume = self.resume, None
-        if resume is not None:
-            resume(lambda: None)
-
-    def fallback(self) -> Answer:
-        return Answer(stdout=b"unasked")
 
 
 @pytest.fixture(params=["inline", "after work"])
@@ -189,8 +151,7 @@ def test_a_question_that_no_file_can_be_opened_for_is_not_asked_and_the_next_one
 
 @contextlib.contextmanager
 def waiting_caller() -> Iterator[ClientConnection]:
-    ours, other = socket.socketpair()
-    connection = socket.SocketType(ours.family, socket.SOCK_STREAM, 0, ours.detach())
+    connection, other = socket.socketpair()
     with (
         other,
         contextlib.closing(

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from desk import wait
 from store.writing import ROW, append, locked
+from threadless import no_thread_left
 
 from tray.store.db import Database, open_db
 from tray.store.journal import Journal
@@ -272,3 +273,13 @@ def damage(database: Database, name: str) -> None:
 def wake_ups(thread: threading.Thread) -> int:
     status = Path(f"/proc/self/task/{thread.native_id}/status").read_text()
     return sum(int(line.split()[1]) for line in status.splitlines() if "ctxt_switches" in line)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the size of a thread's stack has a limit there")
+def test_a_row_whose_thread_cannot_start_is_written_with_the_next_one(database: Database) -> None:
+    with closing(Journal(database)) as journal:
+        with no_thread_left(), pytest.raises(RuntimeError, match="can't start new thread"):
+            append(journal, "first")
+
+        assert append(journal, "second")[0] is Committed.DONE
+        assert [row.id for row in journal.recent(2)] == ["second", "first"]

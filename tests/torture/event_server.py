@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from house import House
 
+from tray.app.start import SWITCH_INTERVAL
 from tray.engine.pipeline import Engine
 from tray.engine.user_questions import EngineResponse
 from tray.ipc.connection import HandedTerminal
 from tray.ipc.server import DisconnectSignal, IpcServer, PeerCredentials
 from tray.model.decision import Answer
 from tray.model.event import RelayRequest
-from tray.threads import reduce_latency
 
 
 class Service:
@@ -45,7 +46,7 @@ class Service:
 
 @contextlib.contextmanager
 def opened(house: House) -> Iterator[None]:
-    reduce_latency()  # as in a tray: the server's threads take turns as they do there
+    sys.setswitchinterval(SWITCH_INTERVAL)  # as in a tray: the server's threads take turns as they do there
     server = IpcServer(house.paths.socket, Service(house.engine))
     server.start()
     try:

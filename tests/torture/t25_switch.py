@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import signal
@@ -21,9 +20,9 @@ from house import PRE_TOOL_USE, House
 from torture.frame import Tally
 from torture.trays import LONG
 from tray.app import open_stores
+from tray.app.start import SWITCH_INTERVAL
 from tray.execution.process_table import boot_ticks
 from tray.model.event import RelayRequest
-from tray.threads import reduce_latency
 
 TITLE = "the master switch under load"
 AGENTS = 4  # that send events all the time
@@ -66,13 +65,12 @@ def torture(tally: Tally) -> None:
 @contextmanager
 def _as_in_the_tray() -> Iterator[None]:
     """Its threads go from one to the next far more often than Python's do; the control keeps to what others have."""
-    usual = sys.getswitchinterval(), gc.get_threshold()
-    reduce_latency()
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_INTERVAL)
     try:
         yield
     finally:
-        sys.setswitchinterval(usual[0])
-        gc.set_threshold(*usual[1])
+        sys.setswitchinterval(usual)
 
 
 class Careless:

@@ -6,6 +6,7 @@ import contextlib
 import logging
 import logging.handlers
 import os
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from tray.app.core import TrayCore
     from tray.app.runtime import App
     from tray.app.state_folder import StateFolder
+
+# Seconds that a computing thread runs before another one gets its turn. With Python's own 5 ms, an event that comes
+# while the tray computes takes four times as long: 6.4 ms instead of 1.7, the median while it reads 5 MB of numbers.
+SWITCH_INTERVAL = 0.0001
 
 
 def start(paths: Paths, *, headless: bool) -> int:
@@ -47,10 +52,9 @@ def run(
     from tray.app.state_folder import AnotherTrayError, StateFolder
     from tray.execution.hook_process import raise_limit
     from tray.execution.orphans import become_subreaper
-    from tray.threads import reduce_latency
 
     paths.prepare()
-    reduce_latency()
+    sys.setswitchinterval(SWITCH_INTERVAL)
     folder = StateFolder(paths)
     try:
         folder.claim()

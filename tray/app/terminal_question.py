@@ -7,6 +7,7 @@ import os
 import select
 import signal
 import sys
+import threading
 from collections.abc import Callable, Sequence
 
 from tray.approvals.callers.ancestry import ancestors
@@ -14,7 +15,6 @@ from tray.approvals.callers.origin import find_origin
 from tray.connect.summary import is_confirmed
 from tray.desktop.menu import MenuAgent
 from tray.text import printable
-from tray.threads import CheckedThread
 
 LINE = 4096  # bytes: the longest line that a terminal hands over
 
@@ -25,7 +25,7 @@ class TerminalQuestion:
     def __init__(self, connect: Callable[[Sequence[str]], object]) -> None:
         self._connect = connect
         self._closed, self._close = os.pipe()
-        self._thread = CheckedThread(target=self._run, name="terminal question", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="terminal question", daemon=True)
         self._found: tuple[MenuAgent, ...] = ()
 
     def ask(self, found: Sequence[MenuAgent]) -> None:

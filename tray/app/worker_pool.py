@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from tray.threads import CheckedThread, run_logged
+from tray.threads import run_logged
 
 THREAD_LIMIT = 256  # threads at the same time
 JOIN_TIMEOUT = 5.0  # seconds that all threads have when the tray ends
@@ -30,7 +30,7 @@ class WorkerPool:
                 self._threads.discard(threading.current_thread())
                 self._slots.release()
 
-        thread = CheckedThread(target=run, name="observe", daemon=True)
+        thread = threading.Thread(target=run, name="observe", daemon=True)
         with self._starting:
             try:
                 self._threads.add(thread)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from collections.abc import Callable
@@ -11,7 +12,8 @@ from tray.lazy_dataclass import replace
 from tray.model.decision import Decision, Verdict
 from tray.model.event import Event, EventKind
 from tray.model.session import SessionState
-from tray.threads import CheckedTimer
+
+log = logging.getLogger(__name__)
 
 COMPLETED = "agent_completed"  # a notification that a turn has ended
 # Notifications that are not about the turn: no typing for a while, and a sign-in.
@@ -74,7 +76,7 @@ class TurnEndDetector:
         self._quiet_seconds = quiet_seconds
         self._on_turn_end = on_turn_end
         self._lock = threading.Lock()
-        self.waiting: dict[tuple[str, str], tuple[Event, CheckedTimer]] = {}  # the last rounds, by session
+        self.waiting: dict[tuple[str, str], tuple[Event, threading.Timer]] = {}  # the last rounds, by session
 
     def observe(self, event: Event) -> None:
         """A round's end starts the wait, more work cancels it, a session's end cuts it short.
@@ -100,12 +102,16 @@ class TurnEndDetector:
 
     def _wait(self, session: tuple[str, str], event: Event) -> None:
         self._cancel(session)
-        timer = CheckedTimer(self._quiet_seconds(), self._on_quiet, (session, event))
+        timer = threading.Timer(self._quiet_seconds(), self._on_quiet, (session, event))
         timer.name = "turn-end"
         timer.daemon = True
         with self._lock:
+            try:
+                timer.start()
+            except RuntimeError as error:
+                log.warning("the end of a turn of %s will not be noticed: %s", event.agent, error)
+                return
             self.waiting[session] = (event, timer)
-        timer.start()
 
     def _on_quiet(self, session: tuple[str, str], event: Event) -> None:
         with self._lock:

@@ -7,7 +7,6 @@ import time
 
 from tray.execution.orphans import Reaper, end_orphans
 from tray.execution.process import GRACE, ProcessTree
-from tray.threads import CheckedThread
 
 POLL_INTERVAL = 0.01  # seconds between two looks at a tree that was asked to end
 
@@ -55,7 +54,7 @@ class BackgroundProcesses:
 
     def _wake(self) -> bool:
         if self._thread is None:
-            thread = CheckedThread(target=self._watch, name="hook-background", daemon=True)
+            thread = threading.Thread(target=self._watch, name="hook-background", daemon=True)
             try:
                 thread.start()
             except RuntimeError:  # the system has no thread left

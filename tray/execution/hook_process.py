@@ -6,6 +6,7 @@ import contextlib
 import enum
 import subprocess
 import sys
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,6 @@ from tray.execution import process, script
 from tray.execution.background import BackgroundProcesses
 from tray.execution.process import Job, Pipes, ProcessTree
 from tray.model.decision import Result
-from tray.threads import CheckedThread
 
 if TYPE_CHECKING:
     from typing import IO
@@ -72,7 +72,8 @@ class HookProcess:
             # Only a process in an uninterruptible wait gets here: it can do nothing more and cannot be waited for.
             self.abandoned = True
             self.exited()
-            CheckedThread(target=self._child.wait, name="hook-reaper", daemon=True).start()
+            with contextlib.suppress(RuntimeError):  # no thread left: nobody waits for this one
+                threading.Thread(target=self._child.wait, name="hook-reaper", daemon=True).start()
 
     def cancel(self) -> None:
         self.exited()  # what is over keeps its result, even when its end was not reported yet

@@ -14,6 +14,7 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -37,7 +38,6 @@ from tray.execution.process import (
 from tray.execution.process_table import SNAPSHOTS, boot_ticks, environment, read_entry
 from tray.lazy_modules import Protocol
 from tray.model.decision import Result
-from tray.threads import CheckedThread
 
 if TYPE_CHECKING:
     from typing import IO
@@ -138,7 +138,7 @@ class ExitThread:
     def __init__(self, child: subprocess.Popen[bytes]) -> None:
         self._child = child
         self._fd, self._end = os.pipe()
-        self._thread = CheckedThread(target=self._wait, name="hook-waiter", daemon=True)
+        self._thread = threading.Thread(target=self._wait, name="hook-waiter", daemon=True)
         self._thread.start()
 
     def fileno(self) -> int:

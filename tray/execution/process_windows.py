@@ -22,7 +22,6 @@ from tray.execution.hook_process import HookProcess, fail_unwatched, spawn
 from tray.execution.process import Hangup, Job, ProcessTree, cancelled, expired, not_run
 from tray.execution.streams import ThreadPipes
 from tray.model.decision import Result
-from tray.threads import CheckedThread
 
 if sys.platform == "win32":
     import psutil
@@ -102,7 +101,7 @@ class HangupWatch:
     def __init__(self, hangup: Hangup, on_hangup: Callable[[], None]) -> None:
         self._hangup, self._on_hangup = hangup, on_hangup
         self._stop, self._stopped = socket.socketpair()
-        self._thread = CheckedThread(target=self._wait, name="hook-hangup", daemon=True)
+        self._thread = threading.Thread(target=self._wait, name="hook-hangup", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
@@ -153,7 +152,7 @@ class ThreadedRun:
         assert child.stdin is not None
         process = HookProcess(job, child, pipes, tree(child.pid, mark), self._deadline, self._background)
         pipes.start(child.stdin, job.stdin, lambda: self._calls.put(process.overflow))
-        waiter = CheckedThread(target=self._wait, args=(child, process), name="hook-waiter", daemon=True)
+        waiter = threading.Thread(target=self._wait, args=(child, process), name="hook-waiter", daemon=True)
         waiter.start()
         self._live[process] = waiter
         self._slots.append(process)

@@ -8,8 +8,6 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tray.threads import CheckedTimer
-
 if TYPE_CHECKING:
     import socket
 
@@ -27,7 +25,7 @@ class Deadline:
         self.timed_out = False
         self._lock = threading.Lock()
         self._tracked: set[socket.socket] = set()
-        self._timer = CheckedTimer(min(max(self.limit - now, 0.0), threading.TIMEOUT_MAX), self._expire)
+        self._timer = threading.Timer(min(max(self.limit - now, 0.0), threading.TIMEOUT_MAX), self._expire)
         self._timer.name, self._timer.daemon = "hook-deadline", True
         self._timer.start()
 

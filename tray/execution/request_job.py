@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,6 @@ from tray.execution.request_deadline import Deadline
 from tray.lazy_dataclass import dataclass
 from tray.model.decision import Result
 from tray.model.hook import DEFAULT_TIMEOUT
-from tray.threads import CheckedThread
 
 if TYPE_CHECKING:  # command hooks and rules need neither
     import socket
@@ -45,7 +45,7 @@ class RunningRequest:
         self._job, self._on_done = job, on_done
         self._result: Result | None = None
         self._done = False
-        self._thread = CheckedThread(target=self._run, name="hook-request", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="hook-request", daemon=True)
         self._thread.start()
 
     @property

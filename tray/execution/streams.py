@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import IO
 
 from tray.execution.process import CHUNK, STDERR_LIMIT, STDOUT_LIMIT
-from tray.threads import CheckedThread
 
 SENTINEL_SIZE = 16  # random bytes, which cannot be guessed
 DRAIN_TIMEOUT = 5.0  # seconds that a thread may have to wait for its turn
@@ -96,7 +95,7 @@ class ThreadPipes:
     def start(self, stdin: IO[bytes], data: bytes, on_overflow: Callable[[], None]) -> None:
         """Begin; `on_overflow` is called when stdout is too long."""
         self._overflow = on_overflow
-        feeder = CheckedThread(target=write_all, args=(stdin, data), name="hook-stdin", daemon=True)
+        feeder = threading.Thread(target=write_all, args=(stdin, data), name="hook-stdin", daemon=True)
         for thread in (self.stdout, self.stderr, feeder):
             thread.start()
 

@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from functools import cached_property
-from typing import NamedTuple, Protocol, cast
+from typing import NamedTuple, Protocol
 
 from tray.ipc import frames
 from tray.ipc.dialogue import RemoteDialogue
@@ -51,7 +51,7 @@ class PeerCredentials(NamedTuple):
     uid: int
 
 
-def peer_credentials(connection: socket.SocketType) -> PeerCredentials:
+def peer_credentials(connection: socket.socket) -> PeerCredentials:
     """The process that connected, from the kernel."""
     if sys.platform == "win32":
         return PeerCredentials(0, 0)
@@ -69,7 +69,7 @@ def peer_credentials(connection: socket.SocketType) -> PeerCredentials:
 class HandedTerminal:
     """The terminal of a command, which it hands over once the tray asks for it."""
 
-    def __init__(self, connection: socket.SocketType, peer: PeerCredentials, signal: DisconnectSignal) -> None:
+    def __init__(self, connection: socket.socket, peer: PeerCredentials, signal: DisconnectSignal) -> None:
         self._connection = connection
         self._signal = signal
         self._peer = peer
@@ -83,8 +83,7 @@ class HandedTerminal:
             self._connection.sendall(frames.TERMINAL_WANTED)
             # Hooks start meanwhile, and must not inherit it.
             flags = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
-            # It takes what `recvmsg` takes: the plain type as well as Python's own around it.
-            _, descriptors, _, _ = socket.recv_fds(cast("socket.socket", self._connection), 1, 1, flags)
+            _, descriptors, _, _ = socket.recv_fds(self._connection, 1, 1, flags)
         except OSError as error:
             raise ClientDisconnected from error
         for descriptor in descriptors:
@@ -113,7 +112,7 @@ class ClientConnection:
 
     def __init__(
         self,
-        connection: socket.SocketType,
+        connection: socket.socket,
         peer: PeerCredentials,
         on_header: Callable[[FramePrefix, FrameHeader], float],
         submit: Callable[[Callable[[], object], bool], object],
@@ -316,7 +315,7 @@ class ClientConnection:
         return self._received == size
 
 
-def _loopback_pid(connection: socket.SocketType) -> int:
+def _loopback_pid(connection: socket.socket) -> int:
     """The process at the other end of a loopback connection; 0 if the system does not show it."""
     import psutil
 
@@ -330,15 +329,15 @@ def _loopback_pid(connection: socket.SocketType) -> int:
 
 if sys.platform == "win32":
 
-    def _readable(connection: socket.SocketType) -> bool:
+    def _readable(connection: socket.socket) -> bool:
         return bool(select.select([connection], [], [], 0)[0])
 
 else:
 
-    def _readable(connection: socket.SocketType) -> bool:
+    def _readable(connection: socket.socket) -> bool:
         return bool(_events(connection, select.POLLIN))
 
-    def _events(connection: socket.SocketType, wanted: int) -> int:
+    def _events(connection: socket.socket, wanted: int) -> int:
         """What happened at this end; select() would refuse descriptors above 1023."""
         poll = select.poll()
         poll.register(connection, wanted)
@@ -346,7 +345,7 @@ else:
         return ready[0][1] if ready else 0
 
 
-def _is_peer_closed(connection: socket.SocketType) -> bool:
+def _is_peer_closed(connection: socket.socket) -> bool:
     """Whether the other end is closed, with or without bytes still to be read (only Linux sees past those)."""
     if sys.platform == "linux":
         return bool(_events(connection, PEER_CLOSED))

@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 
-from tray.threads import CheckedThread, run_logged
+from tray.threads import run_logged
 
 BATCH_DELAY = 0.1  # seconds: work that is done together takes a third of the time
 URGENT_DELAY = 0.002  # seconds for what alerts a person
@@ -29,7 +29,7 @@ class DeferredWork:
         self._due = 0.0
         self._last = 0.0  # when the last answer left
         self._closing = False
-        self._thread = CheckedThread(target=self._run, name="ipc deferred", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="ipc deferred", daemon=True)
 
     def start(self) -> None:
         self._thread.start()

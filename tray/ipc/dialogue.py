@@ -90,7 +90,7 @@ class TerminalDialogue:
 class RemoteDialogue:
     """By way of the command, where no terminal can be handed over: Windows."""
 
-    def __init__(self, connection: socket.SocketType, timeout: float, place: str) -> None:
+    def __init__(self, connection: socket.socket, timeout: float, place: str) -> None:
         self.place = place
         self._connection = connection
         self._connection.settimeout(timeout)

@@ -13,7 +13,6 @@ from typing import Protocol
 
 from tray.ipc.connection import ClientConnection
 from tray.model.decision import Answer
-from tray.threads import CheckedThread
 
 AnswerJob = Callable[[], Answer | None]  # None: the relay gets no answer, and asks the one-shot engine
 
@@ -90,7 +89,7 @@ class PendingAnswers:
                 wakeup.setblocking(False)
                 selector = opened.enter_context(selectors.DefaultSelector())
                 selector.register(reader, selectors.EVENT_READ)
-                thread = CheckedThread(target=self._run, args=(selector, reader), name="ipc pending", daemon=True)
+                thread = threading.Thread(target=self._run, args=(selector, reader), name="ipc pending", daemon=True)
                 thread.start()
             except (OSError, RuntimeError):  # no file can be opened any more, or no thread started
                 return False

@@ -33,7 +33,6 @@ from tray.ipc.pending import AnswerJob, PendingAnswer, PendingAnswers
 from tray.ipc.sockets import ListeningSocket
 from tray.model.decision import Answer
 from tray.model.event import RelayRequest
-from tray.threads import CheckedThread
 
 __all__ = ["DisconnectSignal", "IpcServer", "IpcService", "PeerCredentials"]
 
@@ -106,12 +105,12 @@ class ConnectionPool:
 
         `work` returns True when the caller has moved on to another thread; otherwise it is closed.
         """
-        thread = CheckedThread(target=self._run, args=(caller, work), name=self._name, daemon=True)
+        thread = threading.Thread(target=self._run, args=(caller, work), name=self._name, daemon=True)
         with self._lock:
             self._threads.add(thread)
         try:
             thread.start()
-        except RuntimeError:
+        except (MemoryError, RuntimeError):
             self.release(caller, thread)
             return False
         return True
@@ -178,7 +177,7 @@ class IpcServer:
 
     def _start_acceptors(self, listener: ListeningSocket) -> None:
         for number in range(1, ACCEPTORS + 1):
-            thread = CheckedThread(target=self._accept, args=(listener,), name=f"ipc {number}", daemon=True)
+            thread = threading.Thread(target=self._accept, args=(listener,), name=f"ipc {number}", daemon=True)
             self._acceptors.append(thread)
             thread.start()
 
@@ -253,10 +252,7 @@ class IpcServer:
         on_header = partial(self._check_header, listener.token)
         while not self._closing.is_set() and listener is self._listener:
             try:
-                # The library's own accept() would look up enum members for the numbers given here. The plain type
-                # has no Python code around its system calls, which takes 3 % of an event.
-                fd, _ = listener.socket._accept()  # type: ignore[attr-defined]
-                connection = socket.SocketType(listener.family, socket.SOCK_STREAM, 0, fd)
+                connection, _ = listener.socket.accept()
             except (MemoryError, OSError):
                 self._closing.wait(0.05)  # out of memory or descriptors: they come back when callers leave
                 continue
@@ -269,7 +265,7 @@ class IpcServer:
                 connection.close()  # the relay judges without us
 
     def _start_connection(
-        self, connection: socket.SocketType, on_header: Callable[[FramePrefix, FrameHeader], float]
+        self, connection: socket.socket, on_header: Callable[[FramePrefix, FrameHeader], float]
     ) -> None:
         """Serve the caller and close it, unless it moves on to another thread, which then closes it."""
         try:

@@ -32,7 +32,6 @@ class ListeningSocket:
     file: Path
     device: int
     inode: int
-    family: int  # of the socket, as a plain number
     is_inherited: bool = False  # a service manager opened it, and listens on when the tray has ended
 
     @property
@@ -78,7 +77,7 @@ def adopt(server: socket.socket, path: Path) -> ListeningSocket:
         server.listen(BACKLOG)
     except OSError as error:
         raise IpcError(f"{path}: cannot take over the socket: {error}", hint=HOME_HINT) from error
-    return ListeningSocket(server, "", path, found.st_dev, found.st_ino, int(server.family), is_inherited=True)
+    return ListeningSocket(server, "", path, found.st_dev, found.st_ino, is_inherited=True)
 
 
 def connect(path: Path, timeout: float) -> tuple[socket.socket, str]:
@@ -130,7 +129,7 @@ def _listen_unix(path: Path) -> ListeningSocket:
         found = path.lstat()
         path.chmod(0o600)
         server.listen(BACKLOG)
-        return ListeningSocket(server, "", path, found.st_dev, found.st_ino, int(socket.AF_UNIX))
+        return ListeningSocket(server, "", path, found.st_dev, found.st_ino)
     except OSError as error:
         server.close()
         raise IpcError(f"{path}: cannot open the socket: {error}", hint=HOME_HINT) from error
@@ -146,7 +145,7 @@ def _listen_loopback(path: Path) -> ListeningSocket:
         server.listen(BACKLOG)
         _write_address_file(file, f"{server.getsockname()[1]} {token}\n")
         found = file.lstat()
-        return ListeningSocket(server, token, file, found.st_dev, found.st_ino, int(socket.AF_INET))
+        return ListeningSocket(server, token, file, found.st_dev, found.st_ino)
     except OSError as error:
         server.close()
         raise IpcError(f"{file}: cannot open the socket: {error}", hint=HOME_HINT) from error

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING
 from tray.lazy_dataclass import dataclass
 from tray.store import dropped_rows
 from tray.store.db import Database, database_error, is_damage
-from tray.threads import CheckedThread
 
 if TYPE_CHECKING:
     from typing import TypeVar
@@ -32,7 +31,6 @@ MAX_ROWS = 10_000  # that may wait; more are dropped
 MAX_SIZE = 64 * 1024 * 1024  # characters that may wait
 BATCH_ROWS = 32  # rows in one statement, at most: older SQLite takes 999 values
 BUSY_TIMEOUT = 0.25  # seconds; longer would keep close() waiting
-START_INTERVAL = 5.0  # seconds between two tries to start the thread
 RETRY_PAUSE = (0.05, 1.0)  # seconds between two tries: the first, and the longest
 WARNING_INTERVAL = 3600.0  # seconds before the same warning is repeated
 PRUNE_INTERVAL = 1000  # jobs between two rounds of pruning
@@ -98,7 +96,6 @@ class JournalWriter:
         self._failing_since = 0.0  # when that was reported; 0 = writing works
         self._problem = ""  # why writing fails now
         self._thread: threading.Thread | None = None
-        self._start_again = 0.0  # when a thread that could not start may be tried again
         self._writing = threading.Lock()  # held while the connection is used
         self._stale = False  # the connection's file is not at its path any more
 
@@ -195,14 +192,10 @@ class JournalWriter:
 
     def _start(self) -> None:
         """The first row starts the thread: a journal that is only read has none."""
-        if self._thread is not None:
-            return
-        if time.monotonic() < self._start_again:
-            raise RuntimeError("can't start new thread")
-        thread = CheckedThread(target=self._run, name="journal", daemon=True)
-        self._start_again = time.monotonic() + START_INTERVAL  # an answer must not wait for each attempt
-        thread.start()
-        self._thread = thread
+        if self._thread is None:
+            thread = threading.Thread(target=self._run, name="journal", daemon=True)
+            thread.start()
+            self._thread = thread
 
     def _run(self) -> None:
         dropped_rows.prepare(self._database)  # while there is room for it

@@ -17,7 +17,7 @@ from tray.language import say
 from tray.paths import Paths
 from tray.store.journal import Journal
 from tray.text import printable
-from tray.threads import CheckedThread, run_logged
+from tray.threads import run_logged
 
 if TYPE_CHECKING:
     from tray.app.checks.context import CheckContext
@@ -95,7 +95,7 @@ class _Examination:
         self.found: list[Finding] = []
         self._context = context
         words = ((self._run,), "an examination failed")
-        self._thread = CheckedThread(target=run_logged, args=words, name="doctor", daemon=True)
+        self._thread = threading.Thread(target=run_logged, args=words, name="doctor", daemon=True)
         self._thread.start()
 
     def wait(self, seconds: float) -> bool:
