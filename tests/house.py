@@ -69,7 +69,7 @@ class House:
         self.paths.prepare()
         if is_new:
             put_database(self.paths)
-        self.stores: Stores = open_stores(self.paths, migrate=True)
+        self.stores: Stores = open_stores(self.paths, create=True)
         self.catalog: HookCatalog = build_catalog(self.paths, self.stores)
         self.consent = Consent(self.stores.ledger, self.catalog)
         model = functools.partial(confirmed_llm, self.paths, self.stores)
@@ -216,4 +216,4 @@ def put_database(paths: Paths) -> None:
 @functools.cache
 def _new_database() -> bytes:
     with tempfile.TemporaryDirectory() as folder:
-        return open_db(Path(folder, "new.db"), migrate=True).path.read_bytes()
+        return open_db(Path(folder, "new.db"), create=True).path.read_bytes()

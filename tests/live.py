@@ -122,7 +122,7 @@ class Live:
         paths = locate(str(self.home))
         if not paths.database.exists():
             return []
-        journal = open_stores(paths, migrate=False).journal
+        journal = open_stores(paths, create=False).journal
         return [json.loads(json.dumps(log_row(record))) for record in journal.recent(1000, brief=True)]
 
     def wait_log(self, count: int) -> list[dict[str, Any]]:
@@ -136,7 +136,7 @@ class Live:
         """The state of each hook as `hooktray list --json` has it, in the place's environment, without a process."""
         paths = locate(str(self.home))
         with self._in_place():
-            catalog = build_catalog(paths, open_stores(paths, migrate=not paths.database.exists()))
+            catalog = build_catalog(paths, open_stores(paths, create=not paths.database.exists()))
             catalog.refresh()
             return {row["name"]: row["state"] for row in hook_rows(catalog)}
 
@@ -165,12 +165,12 @@ class Live:
 
     def approvals(self) -> dict[str, str]:
         """The digests of what the ledger has as approved, by name, without a process for each time."""
-        ledger = open_stores(locate(str(self.home)), migrate=False).ledger
+        ledger = open_stores(locate(str(self.home)), create=False).ledger
         return {one.hook.name: one.digest for one in ledger.state.approved.values()}
 
     def switch(self) -> SwitchState:
         """Whether hooks run, as `hooktray status` says, without a process for each time."""
-        return open_stores(locate(str(self.home)), migrate=False).switch.state()
+        return open_stores(locate(str(self.home)), create=False).switch.state()
 
     def health(self) -> dict[str, Any]:
         """What the tray reports of itself to `hooktray status`."""

@@ -194,7 +194,7 @@ def test_a_new_database_beside_a_table_with_guards_judges_no_tool_call(house: Ho
     installed_relay.write_table(house.paths, guards, house.stores.database)
     house.close()
     take_away(house.paths.database)
-    database = open_db(house.paths.database, migrate=True)
+    database = open_db(house.paths.database, create=True)
 
     call = once(house, "claude-code", "PreToolUse", PRE_TOOL_USE, "--framed")
     relayed = subprocess.run(
@@ -264,7 +264,7 @@ def test_a_locked_database_is_told_to_the_log_and_not_to_the_agent(house: House)
 
 
 def test_the_one_shot_engine_waits_a_fifth_as_long_for_a_locked_database_as_the_tray(house: House) -> None:
-    stores = open_stores(house.paths, migrate=False, offline=True)
+    stores = open_stores(house.paths, create=False, offline=True)
 
     def limit(database: Database) -> int:
         with database.connect() as connection:

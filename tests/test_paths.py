@@ -169,7 +169,7 @@ def test_a_folder_of_ours_may_be_a_link_if_nobody_else_may_write_its_target(
     def use() -> None:
         paths = locate(str(tmp_path / "home"))
         paths.prepare()
-        installed_relay.install(paths, open_db(paths.database, migrate=True))
+        installed_relay.install(paths, open_db(paths.database, create=True))
 
     if not reason:
         use()

@@ -50,7 +50,7 @@ def approved(live: Live) -> None:
     """Approve everything proposed, as the menu would, while no tray runs."""
     paths = locate(str(live.home))
     paths.prepare()
-    kept = open_stores(paths, migrate=not paths.database.exists())
+    kept = open_stores(paths, create=not paths.database.exists())
     proposals = build_catalog(paths, kept)
     proposals.refresh()
     consent = Consent(kept.ledger, proposals)
@@ -220,7 +220,7 @@ def test_a_malformed_entry_of_a_source_is_told_and_its_sibling_is_listed(plain: 
 def test_what_was_switched_off_stays_off_after_a_restart(plain: Plain, tmp_path: Path) -> None:
     live = guarded(plain, tmp_path)
     live.quit()
-    open_stores(locate(str(live.home)), migrate=False).switch.set_enabled(False, "test")
+    open_stores(locate(str(live.home)), create=False).switch.set_enabled(False, "test")
     live.start()
 
     assert live.relay("claude-code", "PreToolUse", PRE_TOOL_USE).stdout == b""
@@ -257,7 +257,7 @@ def test_a_folder_that_nothing_can_be_written_to_is_named_with_its_cure(
 def test_a_database_that_takes_no_row_any_more_is_a_problem_until_it_does(plain: Plain, tmp_path: Path) -> None:
     live = guarded(plain, tmp_path)
     why = "attempt to write a readonly database"
-    database = open_stores(locate(str(live.home)), migrate=False).database
+    database = open_stores(locate(str(live.home)), create=False).database
     with database.write() as connection:
         connection.execute(f"CREATE TRIGGER no BEFORE INSERT ON journal BEGIN SELECT RAISE(FAIL, '{why}'); END")
 

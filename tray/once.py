@@ -236,7 +236,7 @@ def _answer(call: OneShotArguments, body: bytes, environment: Mapping[str, str],
 
     started = time.monotonic()
     paths = call.paths
-    stores = open_stores(paths, migrate=False, offline=True, warn=log.warning, opened=listener.open_reader)
+    stores = open_stores(paths, create=False, offline=True, warn=log.warning, opened=listener.open_reader)
     if not stores.ledger.state.approved:
         _reject_lost_approvals(paths)
     committed = stores.journal.answer_of(call.id, digest=hashlib.sha256(body).hexdigest())

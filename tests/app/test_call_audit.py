@@ -147,7 +147,7 @@ def one_shot(payload: Payload) -> Callable[[Bench], None]:
     """The event goes to the one-shot engine, as when the tray is away or busy."""
 
     def answer(bench: Bench) -> None:
-        stores = open_stores(bench.house.paths, migrate=False, offline=True)
+        stores = open_stores(bench.house.paths, create=False, offline=True)
         engine = build_engine(
             stores, House(bench.house.root / "once"), lambda work: True, EngineOptions(offline=True)
         )

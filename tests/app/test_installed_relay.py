@@ -131,7 +131,7 @@ def test_another_hooktray_takes_it_over_only_when_a_person_says_so_or_the_first_
     paths = install(house)
     other = Paths(config=paths.config, state=house.root / "other", logs=paths.logs, home=paths.home)
     other.prepare()
-    database = open_db(other.database, migrate=True)
+    database = open_db(other.database, create=True)
 
     assert not installed_relay.write_table(other, (), database)
     assert not installed_relay.install(other, database)
@@ -280,7 +280,7 @@ def test_a_table_that_the_tray_makes_while_the_last_agent_is_disconnected_is_not
     mark = package_files.mark
 
     def remove() -> tuple[str, ...]:  # by another process, while the tray makes the table
-        installed_relay.remove(paths, open_db(paths.database, migrate=False))
+        installed_relay.remove(paths, open_db(paths.database, create=False))
         return mark()
 
     monkeypatch.setattr(package_files, "mark", remove)

@@ -201,7 +201,7 @@ def test_a_step_of_the_start_that_fails_keeps_no_other_from_its_turn(tmp_path: P
         live = Live.fresh(plain, tmp_path, configuration="hooks: [", starts=False)
         paths, log = locate(str(live.home)), live.home / "logs" / "hooktray.log"
         paths.prepare()
-        with open_db(paths.database, migrate=True).write() as connection:  # as on a full disk, when that is noted
+        with open_db(paths.database, create=True).write() as connection:  # as on a full disk, when that is noted
             connection.execute(
                 "CREATE TRIGGER is_full BEFORE INSERT ON meta WHEN NEW.key = 'offline_seen'"
                 " BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END"

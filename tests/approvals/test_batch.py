@@ -25,7 +25,7 @@ def forget(house: House) -> HookCatalog:
 def begin_again(house: House) -> HookCatalog:
     """What a new start finds."""
     house.stores.journal.close()
-    house.stores = open_stores(house.paths, migrate=True)
+    house.stores = open_stores(house.paths, create=True)
     house.catalog = build_catalog(house.paths, house.stores)
     house.consent = Consent(house.stores.ledger, house.catalog)
     house.catalog.refresh()

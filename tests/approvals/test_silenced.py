@@ -86,7 +86,7 @@ def test_an_edit_while_no_tray_ran_is_found_by_the_next_one_and_not_again(house:
     house.configure({"alerts": {"asked": OFF, "blocked": OFF}})
     edits = []
     for _ in range(2):
-        stores = open_stores(house.paths, migrate=False)
+        stores = open_stores(house.paths, create=False)
         edits.append(silenced.record(house.catalog.configuration.settings, stores.ledger, house.paths.config))
         stores.journal.close()
 

@@ -114,7 +114,7 @@ def test_the_ledger_of_another_home_approves_nothing(house: House, tmp_path: Pat
     other.close()
     shutil.copy(house.paths.database.with_name(CHECKPOINT), other.paths.database.with_name(CHECKPOINT))
 
-    book = open_stores(other.paths, migrate=False).ledger.state
+    book = open_stores(other.paths, create=False).ledger.state
 
     assert "another one" in book.tampered
     assert not book.approved

@@ -59,7 +59,7 @@ def begin_again(house: House, *, lost: bool = True) -> None:
     if lost:
         shutil.rmtree(house.paths.state)
         house.paths.prepare()
-    house.stores = open_stores(house.paths, migrate=True)
+    house.stores = open_stores(house.paths, create=True)
     house.catalog = build_catalog(house.paths, house.stores)
     house.consent = Consent(house.stores.ledger, house.catalog)
     house.catalog.refresh()

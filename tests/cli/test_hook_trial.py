@@ -135,7 +135,7 @@ def approve(live: Live) -> None:
     from tray.paths import locate
 
     paths = locate(str(live.home))
-    kept = open_stores(paths, migrate=False)
+    kept = open_stores(paths, create=False)
     found = build_catalog(paths, kept)
     found.refresh()
     for one in found.states:

@@ -106,7 +106,7 @@ def test_a_change_that_comes_with_the_first_rows_is_followed_too(
 ) -> None:
     paths = locate(str(tmp_path / "h"))
     paths.prepare()
-    rows = SessionRows(open_db(paths.database, migrate=True))
+    rows = SessionRows(open_db(paths.database, create=True))
     working = Session(agent="codex", session="x-1", state=SessionState.WORKING)
     rows.put(working)
     looks = itertools.count()

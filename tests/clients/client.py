@@ -123,7 +123,7 @@ class Session:
 
     def rows(self, kind: str = "") -> list[dict[str, Any]]:
         """The journal's rows of this agent, of one kind, oldest first."""
-        journal = open_stores(locate(str(self.live.home)), migrate=False).journal
+        journal = open_stores(locate(str(self.live.home)), create=False).journal
         try:
             rows = [dict(log_row(record)) for record in reversed(journal.recent(1000))]
         finally:
@@ -132,7 +132,7 @@ class Session:
 
     def unseen(self) -> list[str]:
         """What the calls of this agent did that have an event after them and none before them, by their ids."""
-        journal = open_stores(locate(str(self.live.home)), migrate=False).journal
+        journal = open_stores(locate(str(self.live.home)), create=False).journal
         try:
             rows = [row for row in reversed(journal.recent(1000)) if row.agent == self.client.agent and not row.test]
         finally:

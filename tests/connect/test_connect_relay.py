@@ -57,7 +57,7 @@ def send(person: Person) -> subprocess.CompletedProcess[bytes]:
 def approve_guard(paths: Paths) -> None:
     hook = {"name": "guard", "event": "tool_before", "tool": "Bash", "command": "/bin/false", "failure": "block"}
     paths.config.write_text(json.dumps({"hooks": [hook]}))
-    stores = open_stores(paths, migrate=False)
+    stores = open_stores(paths, create=False)
     catalog = build_catalog(paths, stores)
     catalog.refresh()
     (state,) = catalog.states
@@ -75,7 +75,7 @@ def test_an_event_before_the_first_start_of_the_tray_is_in_the_journal(person: P
     done = send(person)
 
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    journal = open_stores(paths, migrate=False).journal
+    journal = open_stores(paths, create=False).journal
     rows = wait(lambda: journal.recent(5), what="the row, which is written after the answer has left")
     assert [(row.agent, row.event, row.offline) for row in rows] == [("claude-code", "PreToolUse", True)]
     journal.close()

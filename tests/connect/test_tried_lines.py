@@ -60,7 +60,7 @@ def test_each_agents_line_answers_a_probe_that_leaves_nothing_behind(
 
     check_line(person.site, agent)
 
-    stores = open_stores(person.site.paths, migrate=False)
+    stores = open_stores(person.site.paths, create=False)
     assert stores.journal.count() == 0
     assert stores.journal.last_events((agent,)) == {}
     stores.journal.close()

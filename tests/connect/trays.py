@@ -46,7 +46,7 @@ def approve_all(
 ) -> None:
     """What a person does, as nobody clicks here; `grants` are variables that each hook gets."""
     paths = locate(str(live.home))
-    stores = open_stores(paths, migrate=True)
+    stores = open_stores(paths, create=True)
     catalog = build_catalog(paths, stores)
     catalog.refresh()
     consent = Consent(stores.ledger, catalog)

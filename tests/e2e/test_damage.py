@@ -31,7 +31,7 @@ def decided(live: Live) -> Paths:
     """Every hook decided while no tray runs; then one of the approved scripts is edited."""
     paths = locate(str(live.home))
     paths.prepare()
-    kept = open_stores(paths, migrate=True)
+    kept = open_stores(paths, create=True)
     proposals = build_catalog(paths, kept)
     proposals.refresh()
     consent = Consent(kept.ledger, proposals)

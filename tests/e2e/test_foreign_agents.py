@@ -172,7 +172,7 @@ def test_a_payload_that_nobody_understands_is_kept_in_part_and_notified_once(
 
 
 def kept(live: Live) -> list[Record]:
-    journal = open_stores(locate(str(live.home)), migrate=False).journal
+    journal = open_stores(locate(str(live.home)), create=False).journal
     try:
         return list(journal.recent(100))
     finally:

@@ -79,7 +79,7 @@ class Tray(Installed):
 
     def decide(self, approve: tuple[str, ...] = (), deny: tuple[str, ...] = ()) -> None:
         """What a person does, while no tray runs; without names, all of the batch."""
-        stores = open_stores(self.paths, migrate=True)
+        stores = open_stores(self.paths, create=True)
         catalog = build_catalog(self.paths, stores)
         catalog.refresh()
         consent = Consent(stores.ledger, catalog)

@@ -150,7 +150,7 @@ class Project:
     def review(self) -> str:
         """What a person would read of it now."""
         paths = locate(str(self.live.home))
-        kept = open_stores(paths, migrate=True)
+        kept = open_stores(paths, create=True)
         found = build_catalog(paths, kept)
         found.refresh()
         text = review(found.states[0], kept.copies, {})

@@ -34,7 +34,7 @@ def live(tmp_path: Path) -> Iterator[Live]:
     live.script("guard.sh", "exit 0")
     live.start("--headless")
     live.quit()
-    Passphrase(open_stores(locate(str(live.home)), migrate=False).ledger).set(SECRET, "page")
+    Passphrase(open_stores(locate(str(live.home)), create=False).ledger).set(SECRET, "page")
     live.start("--headless")
     live.relay("claude-code", "PreToolUse", (PAYLOADS / "claude-code" / "PreToolUse-Bash.json").read_bytes())
     live.wait_log(1)
@@ -110,6 +110,6 @@ def test_one_login_approves_and_switches_off_with_the_passphrase(live: Live, log
 
     assert live.states() == {"guard": "approved"}
     assert not live.switch().enabled
-    (approved,) = open_stores(locate(str(live.home)), migrate=False).ledger.in_order()
+    (approved,) = open_stores(locate(str(live.home)), create=False).ledger.in_order()
     assert approved.channel == PASSPHRASE
     assert SECRET not in login.text

@@ -57,7 +57,7 @@ def test_a_new_process_and_one_after_a_restart_know_it(house: House) -> None:
     state = house.hook("guard", on="tool_before", script=TELLS)
     house.consent.grant(state.key, ["MY_TOKEN"], "test")
 
-    stores = open_stores(house.paths, migrate=False)
+    stores = open_stores(house.paths, create=False)
 
     (approved,) = stores.ledger.in_order()
     stores.journal.close()

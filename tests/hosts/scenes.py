@@ -69,7 +69,7 @@ class Place:
         return done
 
     def rows(self, kind: str = "") -> list[dict[str, Any]]:
-        journal = open_stores(locate(str(self.live.home)), migrate=False).journal
+        journal = open_stores(locate(str(self.live.home)), create=False).journal
         try:
             rows = [dict(log_row(record)) for record in reversed(journal.recent(1000))]
         finally:

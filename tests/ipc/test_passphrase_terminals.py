@@ -51,7 +51,7 @@ def with_passphrase(live: Live) -> None:
     """As a person set it on the page, before any of this."""
     live.start("--headless")
     live.quit()
-    Passphrase(open_stores(locate(str(live.home)), migrate=False).ledger).set(SECRET, "page")
+    Passphrase(open_stores(locate(str(live.home)), create=False).ledger).set(SECRET, "page")
     live.start("--headless")
 
 
@@ -96,7 +96,7 @@ def test_a_person_in_tmux_approves_with_one_command_and_one_passphrase(live: Liv
     multiplexer.wait("done, recorded")
 
     assert live.states() == {"guard": "approved"}
-    (approved,) = open_stores(locate(str(live.home)), migrate=False).ledger.in_order()
+    (approved,) = open_stores(locate(str(live.home)), create=False).ledger.in_order()
     assert approved.channel == PASSPHRASE
 
 
@@ -134,7 +134,7 @@ def test_an_agent_in_the_same_tmux_cannot_guess_read_or_set_it(live: Live, multi
     multiplexer.wait("not confirmed, nothing was changed", "agent")
 
     assert live.switch().enabled is True
-    assert Passphrase(open_stores(locate(str(live.home)), migrate=False).ledger).is_set
+    assert Passphrase(open_stores(locate(str(live.home)), create=False).ledger).is_set
     everything = [multiplexer.screen("person"), multiplexer.screen("agent")]
     for pid in [*multiplexer.processes(), live.process.pid]:
         one = psutil.Process(pid)

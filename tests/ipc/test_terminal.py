@@ -122,7 +122,7 @@ def test_a_person_approves_at_a_terminal_where_there_is_no_icon(live: Live, pers
 
     assert person.said()[0] == 0
     assert live.states() == {"guard": "approved"}
-    (approved,) = open_stores(locate(str(live.home)), migrate=False).ledger.in_order()
+    (approved,) = open_stores(locate(str(live.home)), create=False).ledger.in_order()
     assert approved.channel == TERMINAL
 
 
@@ -165,7 +165,7 @@ def test_a_person_gives_a_hook_a_withheld_variable_with_its_approval(live: Live,
     person.types(_challenge(shown))
 
     assert person.said()[0] == 0
-    (approved,) = open_stores(locate(str(live.home)), migrate=False).ledger.in_order()
+    (approved,) = open_stores(locate(str(live.home)), create=False).ledger.in_order()
     assert (approved.hook.name, approved.granted) == ("guard", ("MY_TOKEN",))
     asked = live.cli("revoke", "--env", "MY_TOKEN", "guard").stdout.decode()
     assert "Withhold MY_TOKEN from guard: only a person can do that" in asked

@@ -83,7 +83,7 @@ class Product:
         """`grants`: variables that a person lets through to each hook."""
         if approve:
             approve_all(self.live, grants=grants)
-        stores = open_stores(self.paths, migrate=True)
+        stores = open_stores(self.paths, create=True)
         stores.switch.mute(True)
         stores.journal.close()
         self.live.start("--headless")
@@ -126,7 +126,7 @@ class Product:
         """The newest row of the journal whose payload has this text, once it is there."""
 
         def find() -> Record | None:
-            rows = open_stores(self.paths, migrate=False).journal.recent(100)
+            rows = open_stores(self.paths, create=False).journal.recent(100)
             return next((row for row in rows if text in row.payload), None)
 
         return wait(find, 60, f"the row of {text}")

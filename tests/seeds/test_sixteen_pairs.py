@@ -215,7 +215,7 @@ def test_an_example_does_its_work_on_every_agent_that_has_its_event(
 
 def outcome(product: Product, note: str, name: str) -> Mapping[str, Any] | None:
     """What this hook did about the event with this note."""
-    rows = open_stores(product.paths, migrate=False).journal.recent(200)
+    rows = open_stores(product.paths, create=False).journal.recent(200)
     hooks = [hook for row in rows if note in row.payload for hook in row.hooks if hook["name"] == name]
     return hooks[0] if hooks else None
 

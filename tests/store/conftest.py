@@ -11,4 +11,4 @@ from tray.store.db import Database, open_db
 
 @pytest.fixture
 def database(tmp_path: Path) -> Database:
-    return open_db(tmp_path / "hooktray.db", migrate=True)
+    return open_db(tmp_path / "hooktray.db", create=True)

@@ -42,7 +42,7 @@ def noted(database: Database) -> list[str]:
 
 
 def test_a_new_database_has_wal_small_vacuum_steps_and_our_version(path: Path) -> None:
-    database = open_db(path, migrate=True)
+    database = open_db(path, create=True)
 
     with database.connect() as connection:
         pragmas = [
@@ -57,7 +57,7 @@ def test_a_new_database_has_wal_small_vacuum_steps_and_our_version(path: Path) -
 def test_nobody_else_can_read_the_database_or_its_companions(path: Path) -> None:
     old = os.umask(0)
     try:
-        database = open_db(path, migrate=True)
+        database = open_db(path, create=True)
         with database.write() as connection:
             connection.execute("INSERT INTO meta VALUES ('note', 'x')")
             modes = {file.name: file.stat().st_mode & 0o777 for file in path.parent.iterdir()}
@@ -69,16 +69,16 @@ def test_nobody_else_can_read_the_database_or_its_companions(path: Path) -> None
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no permission bits")
 def test_a_file_that_others_could_read_is_closed(path: Path) -> None:
-    open_db(path, migrate=True)
+    open_db(path, create=True)
     path.chmod(0o644)
 
-    open_db(path, migrate=True)
+    open_db(path, create=True)
 
     assert path.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_durable_transaction_is_flushed_to_the_disk_and_others_are_not(path: Path) -> None:
-    database = open_db(path, migrate=True)
+    database = open_db(path, create=True)
 
     words = []
     for durable in (False, True):
@@ -88,14 +88,14 @@ def test_a_durable_transaction_is_flushed_to_the_disk_and_others_are_not(path: P
 
 
 def test_opening_again_keeps_what_is_there(path: Path) -> None:
-    note(open_db(path, migrate=True), "kept")
+    note(open_db(path, create=True), "kept")
 
-    assert noted(open_db(path, migrate=True)) == ["kept"]
-    assert noted(open_db(path, migrate=False)) == ["kept"]
+    assert noted(open_db(path, create=True)) == ["kept"]
+    assert noted(open_db(path, create=False)) == ["kept"]
 
 
 def test_a_failed_transaction_leaves_nothing(path: Path) -> None:
-    database = open_db(path, migrate=True)
+    database = open_db(path, create=True)
 
     with pytest.raises(StoreError, match="UNIQUE"), database.write() as connection:
         connection.executemany("INSERT INTO meta VALUES ('note', ?)", [("half",), ("again",)])
@@ -104,7 +104,7 @@ def test_a_failed_transaction_leaves_nothing(path: Path) -> None:
 
 
 def test_a_database_that_takes_no_row_is_found_before_it_is_needed(path: Path) -> None:
-    database = open_db(path, migrate=True)
+    database = open_db(path, create=True)
     database.require_writable()
 
     with pytest.raises(StoreError, match=r"hooktray\.db: attempt to write a readonly database"):
@@ -112,7 +112,7 @@ def test_a_database_that_takes_no_row_is_found_before_it_is_needed(path: Path) -
 
 
 def test_an_error_of_sqlite_says_which_file_and_what_to_do(path: Path) -> None:
-    database = replace(open_db(path, migrate=True), pragmas=("max_page_count = 1",))
+    database = replace(open_db(path, create=True), pragmas=("max_page_count = 1",))
 
     with pytest.raises(StoreError, match=r"hooktray\.db: the disk of .* is full\n  make room on this disk"):
         note(database, "x" * 100_000)
@@ -121,11 +121,11 @@ def test_an_error_of_sqlite_says_which_file_and_what_to_do(path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="symbolic links need a right there")
 def test_a_link_is_refused(path: Path) -> None:
     real = path.with_name("real.db")
-    open_db(real, migrate=True)
+    open_db(real, create=True)
     path.symlink_to(real)
 
     with pytest.raises(StoreError, match="not a link"):
-        open_db(path, migrate=True)
+        open_db(path, create=True)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="symbolic links need a right there")
@@ -133,7 +133,7 @@ def test_a_dangling_link_is_refused_and_nothing_is_made_behind_it(path: Path) ->
     path.symlink_to(path.with_name("elsewhere.db"))
 
     with pytest.raises(StoreError, match="not a link"):
-        open_db(path, migrate=True)
+        open_db(path, create=True)
 
     assert [file.name for file in path.parent.iterdir()] == ["hooktray.db"]
 
@@ -143,32 +143,32 @@ def test_a_folder_that_others_can_write_to_is_refused(path: Path) -> None:
     path.parent.chmod(0o775)
 
     with pytest.raises(StoreError, match="chmod 700"):
-        open_db(path, migrate=True)
+        open_db(path, create=True)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no permission bits")
 def test_a_folder_that_others_can_look_into_does_not_switch_the_hooks_off(path: Path) -> None:
-    open_db(path, migrate=True)
+    open_db(path, create=True)
     path.parent.chmod(0o755)
 
-    assert open_db(path, migrate=False).damaged is None
+    assert open_db(path, create=False).damaged is None
 
 
 @pytest.mark.parametrize("version", [VERSION - 1, VERSION + 1])
 def test_a_database_of_another_version_is_set_aside_whole(path: Path, version: int) -> None:
-    note(open_db(path, migrate=True), "kept")
+    note(open_db(path, create=True), "kept")
     set_version(path, version)
     with pytest.raises(
         StoreError, match=f"(?s)version {version}, this Hooktray needs {VERSION}.*sets the file aside"
     ):
-        open_db(path, migrate=False)
+        open_db(path, create=False)
 
-    database = open_db(path, migrate=True, clock=lambda: 0.0)
+    database = open_db(path, create=True, clock=lambda: 0.0)
 
     aside = path.with_name(f"hooktray.db.version{version}-19700101-000000")
     assert (database.damaged, database.damage(), noted(database)) == (aside, aside.name, [])
     assert noted(Database(aside)) == ["kept"]
-    assert open_db(path, migrate=True).damaged is None
+    assert open_db(path, create=True).damaged is None
 
 
 def test_tables_of_another_kind_have_another_version() -> None:
@@ -179,15 +179,15 @@ def test_only_the_tray_makes_the_tables(path: Path) -> None:
     path.touch(mode=0o600)  # version 0
 
     with pytest.raises(StoreError, match="hooktray run"):
-        open_db(path, migrate=False)
-    open_db(path, migrate=True)
+        open_db(path, create=False)
+    open_db(path, create=True)
 
-    assert open_db(path, migrate=False).path == path
+    assert open_db(path, create=False).path == path
 
 
 def test_without_a_database_the_one_shot_engine_makes_none(path: Path) -> None:
     with pytest.raises(StoreError, match="no database yet"):
-        open_db(path, migrate=False)
+        open_db(path, create=False)
 
     assert not path.exists()
 
@@ -197,22 +197,22 @@ def test_a_database_of_another_program_is_refused(path: Path) -> None:
         connection.execute("CREATE TABLE recipes (name TEXT)")
 
     with pytest.raises(StoreError, match="not one of ours"):
-        open_db(path, migrate=True)
+        open_db(path, create=True)
 
 
 def test_several_starts_at_once_make_one_database(path: Path) -> None:
-    code = "import sys, pathlib; from tray.store.db import open_db; open_db(pathlib.Path(sys.argv[1]), migrate=True)"
+    code = "import sys, pathlib; from tray.store.db import open_db; open_db(pathlib.Path(sys.argv[1]), create=True)"
     starts = [subprocess.Popen([sys.executable, "-c", code, path]) for _ in range(4)]
     codes = [start.wait(60) for start in starts]
 
     assert codes == [0, 0, 0, 0]
-    assert open_db(path, migrate=False).damaged is None
+    assert open_db(path, create=False).damaged is None
 
 
 def test_a_file_that_is_no_database_is_set_aside_and_a_new_one_begun(path: Path) -> None:
     path.write_bytes(b"not a database at all" * 100)
 
-    database = open_db(path, migrate=True, clock=lambda: 0.0)
+    database = open_db(path, create=True, clock=lambda: 0.0)
 
     assert database.damaged == path.with_name("hooktray.db.damaged-19700101-000000")
     assert database.damaged.read_bytes().startswith(b"not a database")
@@ -222,7 +222,7 @@ def test_a_file_that_is_no_database_is_set_aside_and_a_new_one_begun(path: Path)
 def test_two_damaged_files_in_one_second_are_both_kept(path: Path) -> None:
     for word in (b"one", b"two"):
         path.write_bytes(word * 1000)
-        open_db(path, migrate=True, clock=lambda: 0.0)
+        open_db(path, create=True, clock=lambda: 0.0)
 
     kept = sorted(file.read_bytes()[:3] for file in path.parent.glob("*.damaged-*"))
     assert kept == [b"one", b"two"]
@@ -232,7 +232,7 @@ def test_a_damaged_file_is_only_reported_by_the_one_shot_engine(path: Path) -> N
     path.write_bytes(b"not a database at all" * 100)
 
     with pytest.raises(StoreError, match="damaged"):
-        open_db(path, migrate=False)
+        open_db(path, create=False)
 
     assert [file.name for file in path.parent.iterdir()] == ["hooktray.db"]
 
@@ -243,44 +243,44 @@ def test_a_damaged_file_is_only_reported_by_the_one_shot_engine(path: Path) -> N
     ids=["a leaf overwritten", "a leaf that still reads well, with a wrong header"],
 )
 def test_a_damaged_ledger_is_noticed_at_the_start(path: Path, place: int, bytes_: bytes) -> None:
-    database = open_db(path, migrate=True)
+    database = open_db(path, create=True)
     with database.write() as connection:
         connection.executemany("INSERT INTO ledger (act, definition) VALUES ('approve', ?)", [("x" * 900,)] * 50)
     with path.open("r+b") as file:
         file.seek(place - 4096, os.SEEK_END)  # the last leaf: nobody stumbles over it on the way in
         file.write(bytes_)
 
-    assert open_db(path, migrate=True).damaged is not None
-    assert open_db(path, migrate=True).damaged is None
+    assert open_db(path, create=True).damaged is not None
+    assert open_db(path, create=True).damaged is None
 
 
 @pytest.mark.parametrize("word", [b"sqlite_sequence", b"UNIQUE"])
 def test_a_description_of_a_table_that_is_no_text_any_more_is_damage(path: Path, word: bytes) -> None:
-    open_db(path, migrate=True)
+    open_db(path, create=True)
     path.write_bytes(path.read_bytes().replace(word, word[:-2] + b"\xd5" + word[-1:], 1))
 
     with pytest.raises(StoreError, match="damaged"):
-        open_db(path, migrate=False)
-    assert open_db(path, migrate=True).damaged is not None
-    assert open_db(path, migrate=True).damaged is None
+        open_db(path, create=False)
+    assert open_db(path, create=True).damaged is not None
+    assert open_db(path, create=True).damaged is None
 
 
 def test_a_description_that_is_damaged_in_use_is_told_and_set_aside_later(path: Path) -> None:
-    database = open_db(path, migrate=True)
+    database = open_db(path, create=True)
     content = path.read_bytes()
     path.write_bytes(content.replace(b"UNIQUE", b"UNIQ\xd5E", 1))
 
     with pytest.raises(StoreError, match="start the tray again"), database.connect() as connection:
         connection.execute("SELECT * FROM journal")
 
-    assert open_db(path, migrate=True).damaged is not None
+    assert open_db(path, create=True).damaged is not None
 
 
 def test_a_condemned_file_is_set_aside_at_the_next_start(path: Path) -> None:
-    open_db(path, migrate=True).mark_damaged()
+    open_db(path, create=True).mark_damaged()
 
-    assert open_db(path, migrate=True).damaged is not None
-    assert open_db(path, migrate=True).damaged is None
+    assert open_db(path, create=True).damaged is not None
+    assert open_db(path, create=True).damaged is None
 
 
 @pytest.mark.parametrize(
@@ -291,46 +291,46 @@ def test_a_condemned_file_is_set_aside_at_the_next_start(path: Path) -> None:
 def test_a_broken_header_is_damage_although_sqlite_takes_it_for_another_file(
     path: Path, position: int, byte: int
 ) -> None:
-    open_db(path, migrate=True)
+    open_db(path, create=True)
     whole = path.read_bytes()
     path.write_bytes(whole[:position] + bytes([byte]) + whole[position + 1 :])
 
-    database = open_db(path, migrate=True)
+    database = open_db(path, create=True)
 
     assert database.damaged is not None
     note(database, "kept")
-    assert noted(open_db(path, migrate=True)) == ["kept"]
+    assert noted(open_db(path, create=True)) == ["kept"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no permission bits")
 def test_a_file_that_may_only_be_read_is_opened_for_writing_and_not_taken_for_damaged(path: Path) -> None:
-    open_db(path, migrate=True)
+    open_db(path, create=True)
     path.chmod(0o400)
 
-    database = open_db(path, migrate=True)
+    database = open_db(path, create=True)
 
     assert database.damaged is None
     assert path.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_start_while_another_process_writes_takes_nothing_for_damage(path: Path) -> None:
-    database = open_db(path, migrate=True)
+    database = open_db(path, create=True)
 
     with database.write() as connection:
         connection.execute("INSERT INTO meta VALUES ('note', 'x')")
-        assert open_db(path, migrate=True).damaged is None
+        assert open_db(path, create=True).damaged is None
 
 
 def test_damage_is_remembered_until_a_person_has_seen_it(path: Path) -> None:
-    open_db(path, migrate=True)
+    open_db(path, create=True)
     path.write_bytes(b"not a database at all" * 100)
-    aside = open_db(path, migrate=True).damaged
+    aside = open_db(path, create=True).damaged
     assert aside is not None
 
-    again = open_db(path, migrate=True)
+    again = open_db(path, create=True)
     seen = [again.damage()]
     again.acknowledge_damage()
-    seen.append(open_db(path, migrate=True).damage())
+    seen.append(open_db(path, create=True).damage())
 
     assert seen == [aside.name, None]
     assert files_set_aside(path) == [aside]
@@ -338,23 +338,23 @@ def test_damage_is_remembered_until_a_person_has_seen_it(path: Path) -> None:
 
 @pytest.mark.parametrize("how", ["gone", "emptied"])
 def test_a_database_that_is_gone_is_not_taken_for_a_first_start(path: Path, how: str) -> None:
-    first = open_db(path, migrate=True).damage()
+    first = open_db(path, create=True).damage()
     path.with_name("ledger.head").write_text("3 link first\n")
     path.unlink() if how == "gone" else path.write_bytes(b"")
 
-    database = open_db(path, migrate=True)
+    database = open_db(path, create=True)
 
     assert (first, database.damage()) == (None, "")
     assert not path.with_name("ledger.head").exists()
 
 
 def test_the_log_and_the_notes_of_a_damaged_database_are_kept_with_it(path: Path) -> None:
-    open_db(path, migrate=True)
+    open_db(path, create=True)
     for name in ("hooktray.db-wal", "hooktray.db-shm", "ledger.head", "switch.head"):
         path.with_name(name).write_bytes(b"x")
     path.write_bytes(b"not a database at all" * 100)
 
-    open_db(path, migrate=True, clock=lambda: 0.0)
+    open_db(path, create=True, clock=lambda: 0.0)
 
     aside = "hooktray.db.damaged-19700101-000000"
     kept = {file.name for file in path.parent.iterdir() if file.name.startswith(aside)}
@@ -362,22 +362,22 @@ def test_the_log_and_the_notes_of_a_damaged_database_are_kept_with_it(path: Path
 
 
 def test_no_damaged_byte_of_the_header_stops_a_second_start(path: Path) -> None:
-    open_db(path, migrate=True)
+    open_db(path, create=True)
     whole = path.read_bytes()
 
     for position in range(100):
         path.write_bytes(whole[:position] + bytes([whole[position] ^ 0xFF]) + whole[position + 1 :])
         try:
-            note(open_db(path, migrate=True), "written")
+            note(open_db(path, create=True), "written")
         except StoreError as e:
             assert "not one of ours" in str(e)  # noqa: PT017
         path.unlink()
-        open_db(path, migrate=True)
+        open_db(path, create=True)
         path.unlink()
 
 
 def test_a_thread_with_a_reader_reads_what_others_write_and_has_one_connection(path: Path) -> None:
-    database, other = open_db(path, migrate=True), open_db(path, migrate=False)
+    database, other = open_db(path, create=True), open_db(path, create=False)
     database.open_reader()
 
     note(other, "one")

@@ -28,7 +28,7 @@ def path(tmp_path: Path) -> Path:
 
 def kept(path: Path, *acts: tuple[LedgerAction, str, str], number: int = 0) -> Path:
     """A database with these decisions, damaged and set aside."""
-    ledger = Ledger(open_db(path, migrate=True))
+    ledger = Ledger(open_db(path, create=True))
     for act, name, digest in acts:
         write(ledger, act, command(name), digest)
     return put_aside(path, number)
@@ -36,7 +36,7 @@ def kept(path: Path, *acts: tuple[LedgerAction, str, str], number: int = 0) -> P
 
 def put_aside(path: Path, number: int = 0) -> Path:
     damage_table(path, "journal")
-    aside = open_db(path, migrate=True, clock=lambda: float(number)).damaged
+    aside = open_db(path, create=True, clock=lambda: float(number)).damaged
     assert aside is not None
     return aside
 
@@ -66,7 +66,7 @@ def test_the_last_word_about_each_hook_is_found(path: Path) -> None:
 
 
 def test_a_hook_that_the_menu_had_switched_off_is_not_among_them(path: Path) -> None:
-    database = open_db(path, migrate=True)
+    database = open_db(path, create=True)
     ledger = Ledger(database)
     for name in ("on", "off"):
         write(ledger, APPROVE, command(name), "d1")
@@ -84,11 +84,11 @@ def test_of_two_damaged_files_the_newer_one_has_the_last_word(path: Path) -> Non
 
 
 def test_a_file_of_another_version_is_read_too(path: Path) -> None:
-    write(Ledger(open_db(path, migrate=True)), APPROVE, command("guard"), "d1")
+    write(Ledger(open_db(path, create=True)), APPROVE, command("guard"), "d1")
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version = 1")
 
-    aside = open_db(path, migrate=True).damaged
+    aside = open_db(path, create=True).damaged
 
     assert aside is not None
     assert approved(path) == {"guard": "d1"}
@@ -104,7 +104,7 @@ def test_no_byte_of_the_damaged_file_changes(path: Path) -> None:
 
 
 def test_rows_around_a_damaged_page_are_found_and_the_rest_is_reported_missing(path: Path) -> None:
-    database = open_db(path, migrate=True)
+    database = open_db(path, create=True)
     ledger = Ledger(database)
     for number in range(30):
         write(ledger, APPROVE, command(f"g{number}"), "d" * 64)
@@ -114,7 +114,7 @@ def test_rows_around_a_damaged_page_are_found_and_the_rest_is_reported_missing(p
     middle = content.index(b"#g15d")
     page = middle // 4096 * 4096
     path.write_bytes(content[:page] + b"\xff" * 4096 + content[page + 4096 :])
-    assert open_db(path, migrate=True).damaged
+    assert open_db(path, create=True).damaged
 
     found = read_earlier(path)
 
@@ -209,6 +209,6 @@ def test_a_definition_whose_words_are_none_is_left_out(path: Path, forged: Path,
 
 
 def test_without_a_damaged_file_there_is_nothing(path: Path) -> None:
-    Ledger(open_db(path, migrate=True))
+    Ledger(open_db(path, create=True))
 
     assert read_earlier(path) == earlier_approvals.EarlierApprovals()

@@ -15,7 +15,7 @@ from tray.store.ledger import CHECKPOINT, Ledger, LedgerAction, chain_value
 @pytest.fixture
 def database(tmp_path: Path) -> Database:
     tmp_path.chmod(0o700)
-    return open_db(tmp_path / "hooktray.db", migrate=True)
+    return open_db(tmp_path / "hooktray.db", create=True)
 
 
 def command(name: str) -> Hook:

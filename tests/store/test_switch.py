@@ -20,7 +20,7 @@ TOGGLER = """
 import pathlib, sys
 from tray.store.db import open_db
 from tray.store.switch import Switch
-switch = Switch(open_db(pathlib.Path(sys.argv[1]), migrate=False))
+switch = Switch(open_db(pathlib.Path(sys.argv[1]), create=False))
 on = True
 while True:
     on = not on

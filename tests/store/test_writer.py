@@ -30,7 +30,7 @@ from tests.store.writing import ROW
 from tray.store.db import open_db
 from tray.store.journal import Journal
 from tray.store.writer import Committed
-journal = Journal(open_db(pathlib.Path(sys.argv[1]), migrate=False), wait=10.0)
+journal = Journal(open_db(pathlib.Path(sys.argv[1]), create=False), wait=10.0)
 number = 0
 while True:
     number += 1
@@ -172,11 +172,11 @@ def test_a_damaged_journal_never_stops_anyone_and_is_set_aside_at_the_next_start
         journal.close(limit=0.1)
 
     assert set(said) == {Committed.LATE}
-    again = open_db(database.path, migrate=True)
+    again = open_db(database.path, create=True)
     assert again.damaged is not None
     with closing(Journal(again, wait=10.0)) as journal:
         assert append(journal, "fresh")[0] is Committed.DONE
-    assert open_db(database.path, migrate=True).damaged is None
+    assert open_db(database.path, create=True).damaged is None
 
 
 def test_closing_writes_what_waits_and_refuses_what_comes_after(database: Database) -> None:
@@ -232,7 +232,7 @@ def test_a_killed_writer_loses_no_row_it_confirmed(database: Database) -> None:
             words += process.stdout.readlines()
         confirmed += [word.strip() for word in words if word.endswith("\n")]
 
-    journal = Journal(open_db(database.path, migrate=True))
+    journal = Journal(open_db(database.path, create=True))
     assert len(confirmed) >= 10 * 20
     assert [id for id in confirmed if journal.get(id) is None] == []
     assert [id for id in confirmed if journal.get(f"{id}-plain") is None] == []

@@ -62,7 +62,7 @@ class Place:
         return set(kept.ledger.state.approved) == wanted and state.enabled and not state.pauses
 
     def stores(self) -> Stores:
-        return open_stores(self.paths, migrate=False)
+        return open_stores(self.paths, create=False)
 
     @property
     def paths(self) -> Paths:
@@ -88,7 +88,7 @@ class Place:
 
 def approve(paths: Paths, book: Paths, *names: str) -> None:
     """Approve hooks that the file of `paths` proposes, in the ledger of `book`."""
-    kept = open_stores(book, migrate=True)
+    kept = open_stores(book, create=True)
     proposals = build_catalog(paths, kept)
     proposals.refresh()
     for one in proposals.states:

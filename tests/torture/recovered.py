@@ -93,7 +93,7 @@ class Guarded:
     def tray(self, *, forgets: bool = False) -> Iterator[Judge]:
         """What a tray makes of the files at its start, in this process. `forgets`: the control, without a memory."""
         self.paths.prepare()
-        stores = open_stores(self.paths, migrate=True)
+        stores = open_stores(self.paths, create=True)
         background = BackgroundProcesses()
         try:
             if not forgets:

@@ -63,7 +63,7 @@ def tell(job: Job, out: int) -> None:
 def suffer(job: Job) -> dict[str, Any]:
     if job.way == "folder" and os.getuid() == 0:
         os.setuid(NOBODY)
-    database = open_db(job.path, migrate=True)
+    database = open_db(job.path, create=True)
     with closing(Journal(database, wait=30.0)) as journal:
         journal.append(replace(ROW, id="before"), commit=True)
     with database.connect() as connection:

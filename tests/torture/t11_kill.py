@@ -59,7 +59,7 @@ def _killed(path: Path, number: int, after: int, *, confirm: bool) -> list[str]:
 
 
 def _write(path: Path, number: int, out: int, *, confirm: bool) -> None:
-    journal = Journal(open_db(path, migrate=True), wait=30.0)
+    journal = Journal(open_db(path, create=True), wait=30.0)
     for each in count():
         id = f"{number}-{each}"
         said = journal.append(replace(ROW, id=id, payload="x" * (each % 3000)), commit=confirm)

@@ -75,7 +75,7 @@ def _judge(tally: Tally, name: str, path: Path, way: str, events: int, said: dic
     if said.get("answered") != events:
         tally.wrong.append(f"{name}: {said.get('answered')} of {events} answered")
         return
-    database = open_db(path, migrate=True)
+    database = open_db(path, create=True)
     kept, dropped = Journal(database).count() - 1, Journal(database).dropped
     tally.inputs += events
     exact = kept + dropped == events and (way not in MENDED or dropped == 0)
@@ -107,7 +107,7 @@ def _never_armed(tally: Tally, sufferers: Sufferers) -> str:
     folder = tally.folder / "unarmed"
     folder.mkdir(mode=0o700)
     said = sufferers.suffer(folder / "hooktray.db", "one write", 10_000_000, 60)
-    kept = Journal(open_db(folder / "hooktray.db", migrate=True)).count() == 61
+    kept = Journal(open_db(folder / "hooktray.db", create=True)).count() == 61
     tally.keep(f"without a fault all is kept: {said}", kept and not causes(said["told"]) and not said["met"])
     return "faults at exactly the N-th write of the database, by a preloaded shim"
 
@@ -127,7 +127,7 @@ def _sufferers(library: Path | None) -> Iterator[Sufferers]:
 def _control(tally: Tally) -> None:
     """Whoever writes on the deciding thread, and believes in it."""
     path = tally.folder / "control.db"
-    database = open_db(path, migrate=True)
+    database = open_db(path, create=True)
     for _ in range(3):
         with closing(sqlite3.connect(path)) as connection:
             connection.execute(f"PRAGMA {FULL} = {connection.execute('PRAGMA page_count').fetchone()[0]}")

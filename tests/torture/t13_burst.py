@@ -29,7 +29,7 @@ PATIENCE = 0.05  # seconds that a careless journal waits for the file
 
 
 def torture(tally: Tally) -> None:
-    database = open_db(tally.folder / "hooktray.db", migrate=True)
+    database = open_db(tally.folder / "hooktray.db", create=True)
     events = tally.many(20_000, 100_000)
     told: list[str] = []
     journal = Journal(database, warn=told.append)
@@ -87,7 +87,7 @@ def _burst(journal: Journal, events: int) -> tuple[Counter[Committed], list[floa
 
 def _controls(tally: Tally) -> None:
     """A journal whose queue forgets in silence, and one that everybody waits for: both with a real, locked file."""
-    database = open_db(tally.folder / "control.db", migrate=True)
+    database = open_db(tally.folder / "control.db", create=True)
     forgetful = Forgetful(database)
     with locked(database):
         accepted = sum(forgetful.append(f"f{number}") for number in range(MAX_ROWS + 500))
@@ -140,7 +140,7 @@ def _latest(tally: Tally, path: Path) -> None:
 
 
 def _filled(path: Path, number: int) -> Database:
-    database = open_db(path, migrate=True)
+    database = open_db(path, create=True)
     hook = {"name": "guard", "status": "ok", "verdict": "deny", "reason": "no", "cause": "", "ms": 1.0, "stderr": ""}
     answer = {"stdout": "", "stderr": "no", "code": 2, "exact": True}
     template = row_values(replace(ROW, hooks=(hook,), answer=answer))

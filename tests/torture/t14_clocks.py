@@ -52,7 +52,7 @@ def _deadlines(tally: Tally) -> None:
 
 def _jumps(tally: Tally) -> None:
     chance, clock, real = random.Random(14), [START], [0.0]
-    database = open_db(tally.folder / "hooktray.db", migrate=True)
+    database = open_db(tally.folder / "hooktray.db", create=True)
     retention = Retention(RetentionLimits, lambda: clock[0], lambda: real[0])
     expected = []
     with closing(Journal(database, wait=30.0)) as journal, closing(database.open()) as connection:
@@ -70,7 +70,7 @@ def _jumps(tally: Tally) -> None:
 
 def _control(tally: Tally) -> None:
     """Age by the wall clock alone."""
-    database = open_db(tally.folder / "control.db", migrate=True)
+    database = open_db(tally.folder / "control.db", create=True)
     with closing(Journal(database, wait=30.0)) as journal:
         for day in range(0, 120, 10):
             journal.append(replace(ROW, id=f"day {day}", at=START + day * DAY), commit=True)
@@ -92,7 +92,7 @@ def _sleep(tally: Tally, path: Path, seconds: float) -> None:
 
 
 def _write(path: Path, out: int) -> None:
-    with closing(Journal(open_db(path, migrate=True), wait=60.0)) as journal:
+    with closing(Journal(open_db(path, create=True), wait=60.0)) as journal:
         for number in range(300):
             if journal.append(replace(ROW, id=f"e{number}"), commit=True) is Committed.DONE:
                 os.write(out, f"e{number}\n".encode())

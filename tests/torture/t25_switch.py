@@ -32,7 +32,7 @@ TOGGLER = """
 import itertools, sys
 from tray.app import open_stores
 from tray.paths import locate
-switch = open_stores(locate(sys.argv[1]), migrate=False).switch
+switch = open_stores(locate(sys.argv[1]), create=False).switch
 for number in itertools.count():
     switch.set_enabled(bool(number % 2), "test")
     print(int(number % 2), flush=True)
@@ -174,7 +174,7 @@ def _killed(tally: Tally, house: House) -> None:
             process.send_signal(signal.SIGKILL)
             lines += process.stdout.read().splitlines()
         said += len(lines)
-        found = open_stores(house.paths, migrate=True)
+        found = open_stores(house.paths, create=True)
         with found.database.connect() as connection:
             turns = [row["what"] for row in connection.execute("SELECT what FROM switch_log ORDER BY seq")]
         enabled = found.switch.state().enabled

@@ -38,7 +38,7 @@ class Watched:
     def __init__(self, folder: Path) -> None:
         self.paths: Paths = locate(str(folder))
         self.paths.prepare()
-        database = open_db(self.paths.database, migrate=True)
+        database = open_db(self.paths.database, create=True)
         self.catalog = HookCatalog(
             lambda: configuration.load(self.paths),
             lambda: configuration.config_stamp(self.paths),

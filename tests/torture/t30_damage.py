@@ -108,7 +108,7 @@ def _lives(root: Path, *, back: bool) -> bool:
     paths = locate(str(root / "home"))
     try:
         paths.prepare()
-        kept = open_stores(paths, migrate=True)
+        kept = open_stores(paths, create=True)
     except HooktrayError:
         return True  # refused, with a cure
     except Exception as error:  # noqa: BLE001

@@ -34,7 +34,7 @@ from tray.paths import locate
 if sys.argv[2] == "portable":
     relay_program.files = relay_program.portable_files
 paths = locate(sys.argv[1])
-stores = open_stores(paths, migrate=False)
+stores = open_stores(paths, create=False)
 installed_relay.install(paths, stores.database)
 installed_relay.write_table(paths, guards(stores.ledger.state, stores.switch, ["claude-code"]), stores.database)
 installed_relay.write_conf(paths, "once")

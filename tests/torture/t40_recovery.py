@@ -155,7 +155,7 @@ def _running(tally: Tally, home: Guarded) -> None:
 
 def _has_whole_ledger(home: Guarded) -> bool:
     """The tray judges from memory before it writes, so its answers alone do not show that it may be killed."""
-    state = Ledger(open_db(home.paths.database, migrate=False)).state
+    state = Ledger(open_db(home.paths.database, create=False)).state
     return not state.tampered and len(state.approved) >= len(GUARDS)
 
 

@@ -68,7 +68,7 @@ def test_a_filter_takes_only_what_it_knows() -> None:
 
 
 def test_sums_are_those_of_the_journal(tmp_path: Path) -> None:
-    database = open_db(tmp_path / "hooktray.db", migrate=True)
+    database = open_db(tmp_path / "hooktray.db", create=True)
     turn = {"name": "guard", "verdict": "abstain", "reason": "", "ms": 4.0}
     ran, broke, skipped = ({**turn, "status": status} for status in ("ok", "failed", "skipped"))
     found = [

@@ -56,7 +56,7 @@ class Stores:
 def open_stores(
     paths: Paths,
     *,
-    migrate: bool,
+    create: bool,
     offline: bool = False,
     warn: Callable[[str], None] = log.warning,
     limits: Callable[[], RetentionLimits] = RetentionLimits,
@@ -67,7 +67,7 @@ def open_stores(
     `opened` gets the database before anything is read from it.
     """
     busy = OFFLINE_BUSY_TIMEOUT if offline else BUSY_TIMEOUT
-    database = open_db(paths.database, migrate=migrate, busy=busy)
+    database = open_db(paths.database, create=create, busy=busy)
     opened(database)
     return Stores(
         database=database,

@@ -106,7 +106,7 @@ class TrayCore:
 
         self.stores = open_stores(
             paths,
-            migrate=True,
+            create=True,
             warn=self._journal_problem,
             limits=lambda: journal_limits(self.catalog),
             opened=hold,

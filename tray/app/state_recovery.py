@@ -267,7 +267,7 @@ class StateRecovery:
             if self._holds_the_ledger():
                 raise
             create(path)
-            open_db(path, migrate=True)
+            open_db(path, create=True)
             pin.file = identity(path)
             self._stores.ledger.rebuild(CHANNEL)
             self._stores.switch.rebuild()

@@ -61,7 +61,7 @@ def connect(
         apply_connect(site, name, plan)
         _keep_records(site.paths)
         if not plan.changes:
-            installed_relay.mend(site.paths, open_db(site.paths.database, migrate=not site.paths.database.exists()))
+            installed_relay.mend(site.paths, open_db(site.paths.database, create=not site.paths.database.exists()))
         check_line(site, name)
 
     question = AgentQuestion(verb="Connect", done="connected", write=write)
@@ -153,7 +153,7 @@ def _read_agents(paths: Paths, workspace: str, *, trial: bool) -> AgentsReport:
     from tray.app.reports import agents_report
 
     site = agent_site(paths, workspace=workspace)
-    journal = open_stores(site.paths, migrate=not site.paths.database.exists()).journal
+    journal = open_stores(site.paths, create=not site.paths.database.exists()).journal
     try:
         return agents_report(journal, site, trial=trial)
     finally:
@@ -202,7 +202,7 @@ def _has_model(paths: Paths) -> bool:
     """Whether hooks that ask a model can run here."""
     from tray.app import confirmed_llm, open_stores
 
-    stores = open_stores(paths, migrate=not paths.database.exists())
+    stores = open_stores(paths, create=not paths.database.exists())
     try:
         return confirmed_llm(paths, stores) is not None
     finally:
@@ -236,7 +236,7 @@ def try_imported(site: Site, agent: str) -> None:
     from tray.app.trials import imported_from, run_trial
     from tray.model.hook import ApprovalState
 
-    kept = open_stores(site.paths, migrate=not site.paths.database.exists())
+    kept = open_stores(site.paths, create=not site.paths.database.exists())
     try:
         found = build_catalog(site.paths, kept)
         found.refresh()

@@ -28,7 +28,7 @@ def export_file(paths: Paths, file: File) -> None:
     from tray.store.approval_file import render
 
     paths.prepare()
-    stores = open_stores(paths, migrate=False)
+    stores = open_stores(paths, create=False)
     try:
         exports = list(_exports(stores))
     finally:
@@ -66,7 +66,7 @@ def import_file(paths: Paths, file: File, as_json: Json = False) -> None:
     refuse_agents("approvals import")
     exports = parse(read(file), str(file), str(Path.home()))
     paths.prepare()
-    stores = open_stores(paths, migrate=not paths.database.exists())
+    stores = open_stores(paths, create=not paths.database.exists())
     try:
         import_approvals(paths.database, exports)
         catalog = build_catalog(paths, stores)

@@ -174,7 +174,7 @@ def _open(paths: Paths) -> tuple[Database, Journal]:
     from tray.store.journal import Journal
 
     paths.prepare()
-    database = open_db(paths.database, migrate=not paths.database.exists())
+    database = open_db(paths.database, create=not paths.database.exists())
     return database, Journal(database)
 
 
@@ -183,7 +183,7 @@ def _hook_names(paths: Paths) -> set[str]:
     from tray.app import build_catalog, open_stores
 
     paths.prepare()
-    catalog = build_catalog(paths, open_stores(paths, migrate=False))
+    catalog = build_catalog(paths, open_stores(paths, create=False))
     catalog.refresh()
     return {one.hook.name for one in catalog.states}
 

@@ -86,5 +86,5 @@ def _targets(paths: Paths) -> list[PushTarget]:
     from tray.store.ledger import Ledger
 
     paths.prepare()
-    state = Ledger(open_db(paths.database, migrate=not paths.database.exists())).state
+    state = Ledger(open_db(paths.database, create=not paths.database.exists())).state
     return settings_in_force(configuration.load(paths).settings, state).push

@@ -30,7 +30,7 @@ def _review(paths: Paths, word: str) -> tuple[str, str]:
     from tray.approvals.review import review as render
     from tray.cli.hook_trial import hook_state
 
-    stores = open_stores(paths, migrate=not paths.database.exists())
+    stores = open_stores(paths, create=not paths.database.exists())
     try:
         one = require_readable(hook_state(paths, stores, word))
         return render(one, stores.copies, os.environ), one.key if one.waiting else ""

@@ -42,7 +42,7 @@ def show_sessions(
     from tray.store.session_rows import SessionRows
 
     paths.prepare()
-    rows = SessionRows(open_db(paths.database, migrate=not paths.database.exists()))
+    rows = SessionRows(open_db(paths.database, create=not paths.database.exists()))
     if follow:
         _follow(rows, paths.database, as_json=as_json)
     shown = session_rows(rows)

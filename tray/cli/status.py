@@ -28,7 +28,7 @@ def _read_status(paths: Paths) -> StatusReport:
     from tray.app.reports import status_report
 
     try:
-        stores = open_stores(paths, migrate=not paths.database.exists())
+        stores = open_stores(paths, create=not paths.database.exists())
     except StoreError as error:  # the running tray may know why
         reported = [problem["text"] for problem in (tray_health(paths) or {}).get("problems", ())]
         raise StoreError(error.message, hint="\n  ".join([*reported, error.hint])) from error
@@ -49,7 +49,7 @@ def _read_list(paths: Paths) -> ListReport:
     from tray.app import build_catalog, open_stores
     from tray.app.reports import list_report
 
-    stores = open_stores(paths, migrate=not paths.database.exists())
+    stores = open_stores(paths, create=not paths.database.exists())
     return list_report(stores, build_catalog(paths, stores))
 
 

@@ -206,16 +206,17 @@ def is_damage(error: sqlite3.Error) -> bool:
 
 
 def open_db(
-    path: Path, *, migrate: bool, busy: float = BUSY_TIMEOUT, clock: Callable[[], float] = time.time
+    path: Path, *, create: bool, busy: float = BUSY_TIMEOUT, clock: Callable[[], float] = time.time
 ) -> Database:
-    """Open the database, or say in a StoreError why not. `busy` counts only without `migrate`.
+    """Open the database. Raises StoreError. `busy` counts only without `create`.
 
-    With `migrate` (the tray) it is made; one that is damaged or of another version is set aside for a new one.
-    Without (the one-shot engine and reading commands) it must be there, whole and of this version.
+    With `create` (the tray, and commands where there is none) it is made, and one that is damaged or of another
+    version is set aside for a new one. Without it (the one-shot engine, and commands where there is one) it must be
+    there, whole and of this version.
     """
-    _check_file(path, may_be_missing=migrate)
+    _check_file(path, may_be_missing=create)
     try:
-        if not migrate:
+        if not create:
             return _existing(path, busy)
         try:
             return _current(path)

@@ -260,7 +260,7 @@ def test_hooks_that_were_approved_before_run_once_after_import_and_a_failure_nam
 ) -> None:
     settings(file, str(script(person.home / "guard.sh", "exit 0" if works else "echo no such thing >&2; exit 7")))
     person.import_hooks()
-    stores = open_stores(person.site.paths, migrate=True)
+    stores = open_stores(person.site.paths, create=True)
     catalog = build_catalog(person.site.paths, stores)
     catalog.refresh()
     Consent(stores.ledger, catalog).approve(catalog.states[0].key, catalog.states[0].digest, "test")
