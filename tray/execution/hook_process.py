@@ -72,7 +72,7 @@ class HookProcess:
             # Only a process in an uninterruptible wait gets here: it can do nothing more and cannot be waited for.
             self.abandoned = True
             self.exited()
-            with contextlib.suppress(RuntimeError):  # no thread left: nobody waits for this one
+            with contextlib.suppress(RuntimeError):  # no thread left: it is not waited for
                 threading.Thread(target=self._child.wait, name="hook-reaper", daemon=True).start()
 
     def cancel(self) -> None:
