@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 import weakref
@@ -9,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tray.threads import LONGEST_HOLD, LoopThread, ThrottledCall, WorkQueue
+from tray.threads import LONGEST_HOLD, OUT_OF_MEMORY, LoopThread, ThrottledCall, WorkQueue
 
 
 @pytest.fixture
@@ -112,3 +114,53 @@ def test_work_that_fails_ends_neither_its_queue_nor_its_thread(caplog: pytest.Lo
     assert done.wait(60)
     queue.close()
     assert "of our own" in caplog.text
+
+
+def program(text: str) -> subprocess.CompletedProcess[str]:
+    """In a process of its own, which runs out of memory."""
+    lines = f"import threading\nfrom tray.threads import end_without_memory, start_thread\n{text}"
+    return subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has this limit and this file")
+def test_a_thread_without_memory_for_its_first_lines_cannot_be_started() -> None:
+    done = program("""
+import resource
+with open("/proc/self/statm") as file:
+    used = int(file.read().split()[0]) * resource.getpagesize()
+threading.Thread(target=print).start()  # the next one gets its stack
+resource.setrlimit(resource.RLIMIT_AS, (used, resource.RLIM_INFINITY))
+try:
+    start_thread(threading.Thread(target=print, args=("it runs",)))
+except RuntimeError as error:
+    print(error)
+""")
+
+    assert (done.stdout.strip(), done.returncode) == ("can't start new thread", 0)
+
+
+def test_a_thread_that_ends_for_want_of_memory_ends_the_process() -> None:
+    done = program("""
+def work():
+    raise MemoryError
+
+threading.excepthook = end_without_memory
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+print("goes on")
+""")
+
+    assert (done.stdout, done.returncode) == ("", OUT_OF_MEMORY)
+
+
+def test_a_thread_that_ends_for_another_reason_is_reported_and_ends_nothing_else() -> None:
+    done = program("""
+threading.excepthook = end_without_memory
+thread = threading.Thread(target=int, args=("x",))
+thread.start()
+thread.join()
+""")
+
+    assert "invalid literal for int()" in done.stderr
+    assert done.returncode == 0

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import mmap
+import os
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -11,9 +13,33 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import asyncio  # too slow for those who only start threads
 
+FIRST_LINES = 4 << 20  # bytes: an arena of the interpreter and one of C, with as much to spare
+OUT_OF_MEMORY = 3  # the exit code
 LONGEST_HOLD = 10.0  # seconds that a ThrottledCall waits after costly work, at most
 
 log = logging.getLogger(__name__)
+
+
+def start_thread(thread: threading.Thread) -> None:
+    """Start it. Raises RuntimeError if the system has no thread left, or no memory for the thread's first lines.
+
+    `Thread.start` waits without end for a thread that cannot run these, so room for them is asked for first.
+    """
+    try:
+        mmap.mmap(-1, FIRST_LINES).close()
+    except OSError as error:
+        raise RuntimeError("can't start new thread") from error
+    thread.start()
+
+
+def end_without_memory(failure: threading.ExceptHookArgs) -> None:
+    """End the process if a thread has ended for want of memory: its connections close, and relays judge without it.
+
+    For `threading.excepthook`.
+    """
+    if issubclass(failure.exc_type, MemoryError):
+        os._exit(OUT_OF_MEMORY)
+    threading.__excepthook__(failure)
 
 
 def run_logged(works: Iterable[Callable[[], object]], problem: str) -> None:

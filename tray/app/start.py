@@ -7,6 +7,7 @@ import logging
 import logging.handlers
 import os
 import sys
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -52,9 +53,11 @@ def run(
     from tray.app.state_folder import AnotherTrayError, StateFolder
     from tray.execution.hook_process import raise_limit
     from tray.execution.orphans import become_subreaper
+    from tray.threads import end_without_memory
 
     paths.prepare()
     sys.setswitchinterval(SWITCH_INTERVAL)
+    threading.excepthook = end_without_memory
     folder = StateFolder(paths)
     try:
         folder.claim()

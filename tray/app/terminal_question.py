@@ -15,6 +15,7 @@ from tray.approvals.callers.origin import find_origin
 from tray.connect.summary import is_confirmed
 from tray.desktop.menu import MenuAgent
 from tray.text import printable
+from tray.threads import start_thread
 
 LINE = 4096  # bytes: the longest line that a terminal hands over
 
@@ -32,7 +33,7 @@ class TerminalQuestion:
         """In the background, and only if a person can answer."""
         self._found = tuple(one for one in found if one.connect)
         if self._found and _can_read() and not find_origin(os.environ, ancestors(os.getpid())):
-            self._thread.start()
+            start_thread(self._thread)
 
     def close(self) -> None:
         """The question is withdrawn."""

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from tray.threads import run_logged
+from tray.threads import run_logged, start_thread
 
 THREAD_LIMIT = 256  # threads at the same time
 JOIN_TIMEOUT = 5.0  # seconds that all threads have when the tray ends
@@ -34,7 +34,7 @@ class WorkerPool:
         with self._starting:
             try:
                 self._threads.add(thread)
-                thread.start()
+                start_thread(thread)
             except RuntimeError:
                 self._threads.discard(thread)
                 self._slots.release()

@@ -12,6 +12,7 @@ from tray.lazy_dataclass import replace
 from tray.model.decision import Decision, Verdict
 from tray.model.event import Event, EventKind
 from tray.model.session import SessionState
+from tray.threads import start_thread
 
 log = logging.getLogger(__name__)
 
@@ -107,7 +108,7 @@ class TurnEndDetector:
         timer.daemon = True
         with self._lock:
             try:
-                timer.start()
+                start_thread(timer)
             except RuntimeError as error:
                 log.warning("the end of a turn of %s will not be noticed: %s", event.agent, error)
                 return

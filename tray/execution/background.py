@@ -7,6 +7,7 @@ import time
 
 from tray.execution.orphans import Reaper, end_orphans
 from tray.execution.process import GRACE, ProcessTree
+from tray.threads import start_thread
 
 POLL_INTERVAL = 0.01  # seconds between two looks at a tree that was asked to end
 
@@ -56,7 +57,7 @@ class BackgroundProcesses:
         if self._thread is None:
             thread = threading.Thread(target=self._watch, name="hook-background", daemon=True)
             try:
-                thread.start()
+                start_thread(thread)
             except RuntimeError:  # the system has no thread left
                 self._trees.clear()
                 return False

@@ -14,6 +14,7 @@ from tray.execution import process, script
 from tray.execution.background import BackgroundProcesses
 from tray.execution.process import Job, Pipes, ProcessTree
 from tray.model.decision import Result
+from tray.threads import start_thread
 
 if TYPE_CHECKING:
     from typing import IO
@@ -73,7 +74,7 @@ class HookProcess:
             self.abandoned = True
             self.exited()
             with contextlib.suppress(RuntimeError):  # no thread left: it is not waited for
-                threading.Thread(target=self._child.wait, name="hook-reaper", daemon=True).start()
+                start_thread(threading.Thread(target=self._child.wait, name="hook-reaper", daemon=True))
 
     def cancel(self) -> None:
         self.exited()  # what is over keeps its result, even when its end was not reported yet

@@ -38,6 +38,7 @@ from tray.execution.process import (
 from tray.execution.process_table import SNAPSHOTS, boot_ticks, environment, read_entry
 from tray.lazy_modules import Protocol
 from tray.model.decision import Result
+from tray.threads import start_thread
 
 if TYPE_CHECKING:
     from typing import IO
@@ -139,7 +140,7 @@ class ExitThread:
         self._child = child
         self._fd, self._end = os.pipe()
         self._thread = threading.Thread(target=self._wait, name="hook-waiter", daemon=True)
-        self._thread.start()
+        start_thread(self._thread)
 
     def fileno(self) -> int:
         return self._fd

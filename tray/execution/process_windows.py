@@ -22,6 +22,7 @@ from tray.execution.hook_process import HookProcess, fail_unwatched, spawn
 from tray.execution.process import Hangup, Job, ProcessTree, cancelled, expired, not_run
 from tray.execution.streams import ThreadPipes
 from tray.model.decision import Result
+from tray.threads import start_thread
 
 if sys.platform == "win32":
     import psutil
@@ -102,7 +103,7 @@ class HangupWatch:
         self._hangup, self._on_hangup = hangup, on_hangup
         self._stop, self._stopped = socket.socketpair()
         self._thread = threading.Thread(target=self._wait, name="hook-hangup", daemon=True)
-        self._thread.start()
+        start_thread(self._thread)
 
     def close(self) -> None:
         self._stop.close()
@@ -153,7 +154,7 @@ class ThreadedRun:
         process = HookProcess(job, child, pipes, tree(child.pid, mark), self._deadline, self._background)
         pipes.start(child.stdin, job.stdin, lambda: self._calls.put(process.overflow))
         waiter = threading.Thread(target=self._wait, args=(child, process), name="hook-waiter", daemon=True)
-        waiter.start()
+        start_thread(waiter)
         self._live[process] = waiter
         self._slots.append(process)
 

@@ -8,6 +8,8 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tray.threads import start_thread
+
 if TYPE_CHECKING:
     import socket
 
@@ -27,7 +29,7 @@ class Deadline:
         self._tracked: set[socket.socket] = set()
         self._timer = threading.Timer(min(max(self.limit - now, 0.0), threading.TIMEOUT_MAX), self._expire)
         self._timer.name, self._timer.daemon = "hook-deadline", True
-        self._timer.start()
+        start_thread(self._timer)
 
     @property
     def left(self) -> float:

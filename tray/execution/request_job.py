@@ -15,6 +15,7 @@ from tray.execution.request_deadline import Deadline
 from tray.lazy_dataclass import dataclass
 from tray.model.decision import Result
 from tray.model.hook import DEFAULT_TIMEOUT
+from tray.threads import start_thread
 
 if TYPE_CHECKING:  # command hooks and rules need neither
     import socket
@@ -46,7 +47,7 @@ class RunningRequest:
         self._result: Result | None = None
         self._done = False
         self._thread = threading.Thread(target=self._run, name="hook-request", daemon=True)
-        self._thread.start()
+        start_thread(self._thread)
 
     @property
     def waiting(self) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import IO
 
 from tray.execution.process import CHUNK, STDERR_LIMIT, STDOUT_LIMIT
+from tray.threads import start_thread
 
 SENTINEL_SIZE = 16  # random bytes, which cannot be guessed
 DRAIN_TIMEOUT = 5.0  # seconds that a thread may have to wait for its turn
@@ -97,7 +98,7 @@ class ThreadPipes:
         self._overflow = on_overflow
         feeder = threading.Thread(target=write_all, args=(stdin, data), name="hook-stdin", daemon=True)
         for thread in (self.stdout, self.stderr, feeder):
-            thread.start()
+            start_thread(thread)
 
     @property
     def complete(self) -> bool:

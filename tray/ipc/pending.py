@@ -13,6 +13,7 @@ from typing import Protocol
 
 from tray.ipc.connection import ClientConnection
 from tray.model.decision import Answer
+from tray.threads import start_thread
 
 AnswerJob = Callable[[], Answer | None]  # None: the relay gets no answer, and asks the one-shot engine
 
@@ -90,7 +91,7 @@ class PendingAnswers:
                 selector = opened.enter_context(selectors.DefaultSelector())
                 selector.register(reader, selectors.EVENT_READ)
                 thread = threading.Thread(target=self._run, args=(selector, reader), name="ipc pending", daemon=True)
-                thread.start()
+                start_thread(thread)
             except (OSError, RuntimeError):  # no file can be opened any more, or no thread started
                 return False
             opened.pop_all()

@@ -33,6 +33,7 @@ from tray.ipc.pending import AnswerJob, PendingAnswer, PendingAnswers
 from tray.ipc.sockets import ListeningSocket
 from tray.model.decision import Answer
 from tray.model.event import RelayRequest
+from tray.threads import start_thread
 
 __all__ = ["DisconnectSignal", "IpcServer", "IpcService", "PeerCredentials"]
 
@@ -109,7 +110,7 @@ class ConnectionPool:
         with self._lock:
             self._threads.add(thread)
         try:
-            thread.start()
+            start_thread(thread)
         except (MemoryError, RuntimeError):
             self.release(caller, thread)
             return False

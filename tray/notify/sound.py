@@ -22,7 +22,7 @@ from tray.hidden_modules import load_lazily
 from tray.lazy_dataclass import dataclass, replace
 from tray.notify import speech
 from tray.sources.sound_pack import load, read_pack
-from tray.threads import run_logged
+from tray.threads import run_logged, start_thread
 
 SOUNDS = Path(__file__).parent / "sounds"
 QUEUE_LIMIT = 3  # sounds in the queue; older ones make room
@@ -133,7 +133,7 @@ class Player:
     def _start(self) -> None:
         thread = threading.Thread(target=self._run, name="hooktray-sound", daemon=True)
         try:
-            thread.start()
+            start_thread(thread)
         except RuntimeError as error:  # the system has no thread left
             self._fail(f"no thread for sounds: {error}")
         else:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from tray.lazy_dataclass import dataclass
 from tray.store import dropped_rows
 from tray.store.db import Database, database_error, is_damage
+from tray.threads import start_thread
 
 if TYPE_CHECKING:
     from typing import TypeVar
@@ -194,7 +195,7 @@ class JournalWriter:
         """The first row starts the thread: a journal that is only read has none."""
         if self._thread is None:
             thread = threading.Thread(target=self._run, name="journal", daemon=True)
-            thread.start()
+            start_thread(thread)
             self._thread = thread
 
     def _run(self) -> None:

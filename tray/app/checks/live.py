@@ -17,7 +17,7 @@ from tray.language import say
 from tray.paths import Paths
 from tray.store.journal import Journal
 from tray.text import printable
-from tray.threads import run_logged
+from tray.threads import run_logged, start_thread
 
 if TYPE_CHECKING:
     from tray.app.checks.context import CheckContext
@@ -96,7 +96,7 @@ class _Examination:
         self._context = context
         words = ((self._run,), "an examination failed")
         self._thread = threading.Thread(target=run_logged, args=words, name="doctor", daemon=True)
-        self._thread.start()
+        start_thread(self._thread)
 
     def wait(self, seconds: float) -> bool:
         """Returns whether it has ended."""
