@@ -1,4 +1,4 @@
-"""Brings the catalogues up to date with code and templates, and compiles them: `python docs/catalogues.py`."""
+"""Updates the catalogues from the code and the templates, and compiles them: `python docs/catalogues.py`."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ KEYWORDS = {"_": None, "say": None, "phrase": None, "ngettext": (1, 2), "count":
 
 
 def sentences(folder: Path = FOLDER.parent) -> Catalog:
-    """Returns every sentence that the code and the templates below `folder` mark, in the order of files and lines."""
+    """Returns every marked sentence of the code and the templates below `folder`, in the order of files and lines."""
     found = Catalog()
     for _, _, text, _, _ in extract_from_dir(folder, METHODS, keywords=KEYWORDS):
         found.add(text)

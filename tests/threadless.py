@@ -1,4 +1,4 @@
-"""A process to which the system gives no further thread."""
+"""Makes each start of a thread fail."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import contextlib
 import threading
 from collections.abc import Iterator
 
-TOO_LARGE = 1 << 47  # bytes of a stack: more than fits beside anything else that a process has
+TOO_LARGE = 1 << 47  # bytes of a thread's stack: more than the free address space of a process
 
 
 @contextlib.contextmanager
 def no_thread_left() -> Iterator[None]:
-    """Inside, each start of a thread fails, because there is no room for its stack. Windows refuses such a size."""
+    """Inside the block, no thread can start, because its stack does not fit. Windows does not accept such a size."""
     usual = threading.stack_size(TOO_LARGE)
     try:
         yield

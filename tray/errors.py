@@ -6,7 +6,7 @@ FULL = frozenset({errno.EDQUOT, errno.EFBIG, errno.ENOSPC})  # errors of a full 
 MAKE_ROOM = "make room on this disk and try again"
 # What libraries raise beside errors of their own, for values or a system that they do not expect.
 BUILT_IN_ERRORS = (AttributeError, EOFError, ImportError, LookupError, OSError, RuntimeError, TypeError, ValueError)
-PACKAGE_ERRORS = (Exception, SystemExit)  # what the code of a package's agent may raise
+PACKAGE_ERRORS = (Exception, SystemExit)  # the code of a package may raise any of them
 
 
 class HooktrayError(Exception):

@@ -67,7 +67,7 @@ class LoopThread:
         self._thread.start()
 
     def close(self) -> None:
-        """Cancel what still runs, wait for it, and end the thread; gives up waiting after 5 seconds."""
+        """Cancel the running tasks and join the thread, for 5 seconds at most."""
         self.loop.call_soon_threadsafe(self._closed.set)
         self._thread.join(5)
 

@@ -1,4 +1,4 @@
-"""The agents of packages: which are found, which are left out and why, and what follows when their code fails."""
+"""The agents of packages: which are found, which are left out and why, and what happens if their code fails."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def request(name: str = "before_tool", payload: object = CALL) -> RelayRequest:
 
 
 def failure() -> str:
-    """What the doctor is told of the agent."""
+    """Returns the failure that the doctor shows for the agent."""
     found = AGENTS.failures["pine"]
     assert found.hint == "update or uninstall hooktray-pine"
     return found.message
@@ -266,7 +266,7 @@ def test_an_event_that_its_package_fails_to_read_has_a_problem(
 
 
 @pytest.mark.parametrize("fail", FAILURES)
-def test_without_an_answer_of_its_package_an_agent_gets_silence(install: Callable[[str], Agent], fail: str) -> None:
+def test_an_agent_gets_silence_if_its_package_cannot_answer(install: Callable[[str], Agent], fail: str) -> None:
     install(f"{PINE}\nneutral = render = {fail}\n")
     event = protocol.parse(request())
 
@@ -277,7 +277,7 @@ def test_without_an_answer_of_its_package_an_agent_gets_silence(install: Callabl
     assert "`neutral`" in failure()  # the first failure is kept
 
 
-def test_a_rewrite_that_its_package_fails_on_becomes_a_refusal(install: Callable[[str], Agent]) -> None:
+def test_a_rewrite_becomes_a_refusal_if_the_package_fails(install: Callable[[str], Agent]) -> None:
     can = "can=Capability.DENY | Capability.REWRITE_INPUT"
     install(PINE.replace("can=Capability.DENY", can) + "\nrewrite_problem = fail\n")
     event = protocol.parse(request())
@@ -296,7 +296,7 @@ def test_an_event_has_no_sample_when_its_package_fails(install: Callable[[str], 
     assert list(relay_table._place_rows("pine", ["before_tool"])) == []
 
 
-def test_a_failure_of_a_built_in_agent_is_our_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_exception_of_a_built_in_agent_is_raised_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ZeroDivisionError):
         AGENTS.failure("claude-code", "parse", ZeroDivisionError())
 
@@ -317,7 +317,7 @@ def test_a_mark_whose_function_fails_does_not_count(install: Callable[[str], Age
     assert "`marks` of the agent pine" in failure()
 
 
-def test_a_sender_whose_package_cannot_name_the_event_has_that_of_the_command(
+def test_the_event_is_that_of_the_command_if_the_package_cannot_name_it(
     install: Callable[[str], Agent],
 ) -> None:
     install(changed("marks=Marks(keys=('folder',), is_sender=lambda payload: True)") + "\nevent_name = fail\n")
@@ -413,9 +413,7 @@ def test_the_questions_of_a_packages_agent_are_answered_in_its_own_words(install
 
 
 @pytest.mark.parametrize("fail", FAILURES)
-def test_questions_that_a_package_fails_on_are_answered_in_its_agent(
-    install: Callable[[str], Agent], fail: str
-) -> None:
+def test_questions_are_answered_in_the_agent_if_its_package_fails(install: Callable[[str], Agent], fail: str) -> None:
     install(f"{PINE}{ASKING}\nAGENT = replace(AGENT, forms=FormFormat(read={fail}, fill={fail}))\n")
     event = protocol.parse(request("asks", ASKED))
 

@@ -129,13 +129,13 @@ def test_a_database_of_another_version_is_announced_as_such_and_its_approvals_ar
 
     one = tray(house, trays)
 
-    assert one.told == ["The database is of another version of Hooktray"]
+    assert one.told == ["The database belongs to another version of Hooktray"]
     assert one.alerts[0].urgency is Urgency.CRITICAL
     assert "1 hook is unchanged" in one.alerts[0].body
     (aside,) = house.paths.state.glob("hooktray.db.version1-*[0-9]")
     assert f"The file is kept: {aside.name}" in one.alerts[0].body
     assert damage_notice(house.stores.database).startswith(
-        f"the database is of another version of Hooktray: it was set aside as {aside.name}"
+        f"the database belongs to another version of Hooktray: it was set aside as {aside.name}"
     )
 
 

@@ -1,4 +1,4 @@
-"""What loosens a gate or sends data out counts only once it is confirmed; all else when it is saved (decision 49)."""
+"""Settings that loosen a gate or send data out wait to be confirmed; others take effect when saved (decision 49)."""
 
 from __future__ import annotations
 
@@ -51,9 +51,7 @@ def confirm(house: House) -> None:
         {"ask_on_desktop": {"agents": ["x-code"]}, "notify_headless": True},
     ],
 )
-def test_everything_else_counts_when_it_is_saved_and_when_it_is_taken_away(
-    house: House, document: dict[str, Any]
-) -> None:
+def test_other_settings_take_effect_when_saved_and_when_removed(house: House, document: dict[str, Any]) -> None:
     for saved in (document, {}, document):
         house.configure(saved)
 
@@ -125,7 +123,7 @@ def test_a_reference_in_the_place_of_its_url_is_the_same_setting(house: House) -
     assert [one.url for one in pushed(house)] == [push_urls.reference("ntfy://x9topic")]
 
 
-def test_turned_down_it_waits_no_longer_and_does_not_count(house: House) -> None:
+def test_a_denied_setting_stops_waiting_and_has_no_effect(house: House) -> None:
     house.configure(push("ntfy://x9topic"))
     (setting,) = house.catalog.settings()
     house.consent.confirm(setting.key, setting.digest, "test", accept=False)

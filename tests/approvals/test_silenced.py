@@ -22,7 +22,7 @@ OFF, ON = {"notify": False}, {"notify": True}
 
 
 def saved(house: House, document: Mapping[str, Any] | str, ledger: Ledger | None = None) -> Silenced | None:
-    """What the tray finds after this edit."""
+    """Returns what the tray finds after this edit."""
     house.configure(document)
     return silenced.record(house.catalog.configuration.settings, ledger or house.stores.ledger, house.paths.config)
 
@@ -55,7 +55,7 @@ def test_a_class_of_guards_that_is_turned_off_is_found_once(house: House, cls: s
         {"projects": {"api": {"asked": ON, "needs_you": OFF}}, "alerts": {"blocked": ON}},
     ],
 )
-def test_nothing_else_is_found(house: House, document: dict[str, Any]) -> None:
+def test_other_edits_are_not_found(house: House, document: dict[str, Any]) -> None:
     assert found(house, document) == ""
 
 
@@ -106,7 +106,7 @@ volume: 0
 
 
 @pytest.mark.parametrize("text", [FILE, FILE.replace("\n", "\r\n"), FILE[1:]])
-def test_undo_turns_them_on_in_the_file_and_changes_nothing_else(house: House, text: str) -> None:
+def test_undo_turns_the_classes_on_in_the_file_and_changes_nothing_else(house: House, text: str) -> None:
     house.paths.config.write_bytes(text.encode())
     house.catalog.refresh()
     edit = silenced.record(house.catalog.configuration.settings, house.stores.ledger, house.paths.config)
@@ -141,7 +141,7 @@ def test_undo_goes_through_a_link_and_keeps_the_mode(house: House) -> None:
     assert (real.read_text(), real.stat().st_mode & 0o777) == ("alerts: {asked: {notify: true}}", 0o640)
 
 
-def test_undo_of_an_exception_that_was_taken_away_turns_the_class_on_for_all(house: House) -> None:
+def test_undo_of_a_removed_exception_turns_the_class_on_for_all_projects(house: House) -> None:
     saved(house, {"alerts": {"asked": OFF}, "projects": {"api": {"asked": ON}}})
     edit = saved(house, {"alerts": {"asked": OFF}})
     assert edit is not None
@@ -152,7 +152,7 @@ def test_undo_of_an_exception_that_was_taken_away_turns_the_class_on_for_all(hou
 
 
 @pytest.mark.parametrize("later", [{}, {"alerts": {"asked": ON}}, "alerts: []", "alerts: ["])
-def test_what_was_decided_anew_is_not_undone(house: House, later: dict[str, Any] | str) -> None:
+def test_undo_does_not_change_a_later_edit(house: House, later: dict[str, Any] | str) -> None:
     edit = saved(house, {"alerts": {"asked": OFF}})
     assert edit is not None
     house.configure(later)
@@ -172,7 +172,7 @@ def test_what_was_decided_anew_is_not_undone(house: House, later: dict[str, Any]
         "alerts: {asked: {notify:\r  false}}",
     ],
 )
-def test_a_file_that_is_written_oddly_is_edited_right_or_left_as_it_is(house: House, text: str) -> None:
+def test_undo_edits_unusual_yaml_correctly_or_not_at_all(house: House, text: str) -> None:
     house.paths.config.write_bytes(text.encode())
     house.catalog.refresh()
     edit = silenced.record(house.catalog.configuration.settings, house.stores.ledger, house.paths.config)
@@ -185,7 +185,7 @@ def test_a_file_that_is_written_oddly_is_edited_right_or_left_as_it_is(house: Ho
     assert now == text.encode() or load_yaml(now, "").value == {"alerts": {"asked": {"notify": True}}}
 
 
-def test_a_file_that_is_gone_is_not_made_anew(house: House) -> None:
+def test_undo_does_not_create_a_missing_file(house: House) -> None:
     edit = saved(house, {"alerts": {"asked": OFF}})
     assert edit is not None
     house.paths.config.unlink()

@@ -243,7 +243,7 @@ def test_functions_that_fail_give_silence_and_a_record(failures: PackagedLive) -
 
 
 @pytest.mark.parametrize("name", ["parse", "stdin", "read"])
-def test_an_event_that_its_package_fails_on_gets_past_no_guard_that_blocks(
+def test_a_blocking_guard_refuses_an_event_that_the_package_cannot_read(
     live: PackagedLive, site: Path, name: str
 ) -> None:
     write_package(site, module=f"{PINE}\n{name} = fail\n")

@@ -1,4 +1,4 @@
-"""An edit of hooktray.yaml that mutes everything counts at once, is announced once, and can be undone."""
+"""An edit of hooktray.yaml that mutes everything takes effect at once, is announced once, and can be undone."""
 
 from __future__ import annotations
 

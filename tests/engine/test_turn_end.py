@@ -93,7 +93,7 @@ def test_sessions_do_not_disturb_each_other(patient: TurnEndDetector, ended: End
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the size of a thread's stack has a limit there")
-def test_where_no_thread_can_be_started_the_round_goes_on_without_its_timer(
+def test_a_round_goes_on_without_its_timer_if_no_thread_can_start(
     patient: TurnEndDetector, ended: Ended, caplog: pytest.LogCaptureFixture
 ) -> None:
     with no_thread_left():

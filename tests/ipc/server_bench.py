@@ -104,7 +104,7 @@ class Recorder:
 
 
 class OpenQuestion:
-    """As the engine makes it, but answered by the test."""
+    """A pending question like the engine's, which the test answers."""
 
     def __init__(self, timeout: float = LONG, full: bool = False) -> None:
         self.timeout = timeout

@@ -1,4 +1,4 @@
-"""Where the system gives the server no thread, it answers in another way or closes the connection."""
+"""If the server cannot start a thread, it answers from another one or closes the connection."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def bench(tmp_path: Path) -> Iterator[ServerBench]:
 
 @pytest.fixture
 def busy_bench(bench: ServerBench) -> Iterator[ServerBench]:
-    """As many events as acceptors work on: each further one needs a thread."""
+    """A bench whose acceptors are all busy, so that each further event needs a new thread."""
     with contextlib.ExitStack() as ends:
         for _ in range(INLINE_WORKERS):
             ends.enter_context(bench.send("work"))
@@ -59,7 +59,7 @@ def test_an_event_whose_thread_cannot_start_is_answered_as_busy(busy_bench: Serv
 
 
 @pytest.mark.parametrize("error", [MemoryError, RuntimeError])
-def test_however_the_start_of_a_thread_fails_the_slot_is_free_again(
+def test_a_thread_that_cannot_start_frees_its_slot(
     busy_bench: ServerBench, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
     def fail(_: object) -> None:
@@ -90,7 +90,7 @@ def test_a_slow_caller_is_closed(bench: ServerBench, sent: bytes) -> None:
     assert inside("ipc slow") == inside("ipc unidentified") == 0
 
 
-def test_a_command_is_told_and_the_next_one_is_answered(bench: ServerBench) -> None:
+def test_a_command_gets_an_error_and_the_next_one_an_answer(bench: ServerBench) -> None:
     with no_thread_left(), pytest.raises(IpcError):
         send_request(bench.path, {"op": "off"})
 

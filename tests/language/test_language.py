@@ -1,4 +1,4 @@
-"""What people read: the catalogues are whole, in step with the code, and chosen by locale."""
+"""The catalogues are complete, match the code, and are chosen by locale."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def messages(catalogue: Catalog) -> list[Message]:
 
 
 def forms(text: object) -> tuple[str, ...]:
-    """One text, or two with a number in them."""
+    """Returns the text, or the singular and the plural of a sentence with a number."""
     return (text,) if isinstance(text, str) else tuple(text) if isinstance(text, tuple | list) else ()
 
 
@@ -47,17 +47,17 @@ def translations(catalogue: Catalog) -> dict[tuple[str, ...], tuple[str, ...]]:
 
 @cache
 def sentences(folder: Path = PACKAGE) -> list[Message]:
-    """Those of the code and the templates below the folder."""
+    """Returns the sentences of the code and the templates below the folder."""
     return messages(catalogues.sentences(folder))
 
 
 def english(folder: Path = PACKAGE) -> list[str]:
-    """The sentences in the form for one."""
+    """Returns the sentences, in the singular."""
     return [forms(one.id)[0] for one in sentences(folder)]
 
 
 def names(text: str) -> tuple[set[str], list[str]]:
-    """What a sentence has beside its words: places of values, and tags."""
+    """Returns the placeholders and the tags of a sentence."""
     return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}, sorted(TAG.findall(text))
 
 
@@ -77,7 +77,7 @@ def test_the_chinese_catalogue_has_the_sentences_of_the_code() -> None:
 
 
 def test_babel_finds_every_sentence_of_the_code() -> None:
-    """It finds none inside an f-string of Python 3.11."""
+    """On Python 3.11, Babel finds no call inside an f-string."""
     assert {text for path in PACKAGE.rglob("*.py") for text in marked(path)} <= {*english()}
 
 

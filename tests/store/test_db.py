@@ -1,4 +1,4 @@
-"""Opening the database: made right, refused with a cure, or set aside when it is damaged or of another version."""
+"""Opening the database: it is created, refused with a remedy, or set aside if it is damaged or of another version."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_a_database_of_another_version_is_set_aside_whole(path: Path, version: i
     assert open_db(path, create=True).damaged is None
 
 
-def test_tables_of_another_kind_have_another_version() -> None:
+def test_a_change_of_the_schema_requires_another_version() -> None:
     assert (VERSION, hashlib.sha256(SCHEMA.encode()).hexdigest()[:12]) == (9, "4d4153d972c7")
 
 

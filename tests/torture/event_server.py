@@ -46,7 +46,7 @@ class Service:
 
 @contextlib.contextmanager
 def opened(house: House) -> Iterator[None]:
-    sys.setswitchinterval(SWITCH_INTERVAL)  # as in a tray: the server's threads take turns as they do there
+    sys.setswitchinterval(SWITCH_INTERVAL)  # as the tray does
     server = IpcServer(house.paths.socket, Service(house.engine))
     server.start()
     try:

@@ -57,14 +57,14 @@ def english(answer: bytes) -> list[str]:
 
 
 @every("path", sorted((HERE / "templates").glob("*.html")), ids=lambda path: str(path.stem))
-def test_a_template_has_no_word_that_is_not_marked(path: Path) -> None:
+def test_every_word_of_a_template_is_marked_for_translation(path: Path) -> None:
     html = FOREIGN.sub("\n", JINJA.sub("", path.read_text(encoding="utf-8")))
     words = re.findall(r"\w*[A-Za-z]{2,}\w*", " ".join((re.sub(r"<[^>]*>", "\n", html), *READ.findall(html))))
 
     assert {*words} - {"Hooktray", "tool_before"} == set()
 
 
-def test_what_a_sentence_names_is_sanitised_and_escaped() -> None:
+def test_values_in_a_sentence_are_sanitised_and_escaped() -> None:
     template = templates().from_string("{{ _('Note for you: <bdi>{what}</bdi>', what=what) }}")
 
     assert template.render(what="<b>\u202etxt\x1b[2J") == "Note for you: <bdi>&lt;b&gt;txt</bdi>"

@@ -1,4 +1,4 @@
-"""Finds the agents that installed packages provide: the entry points of the group `hooktray.agents`."""
+"""Finds the agents that installed packages provide as entry points of the group `hooktray.agents`."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class PackagedAgents:
 
 
 def packaged_agents(reserved: Collection[str]) -> PackagedAgents:
-    """The agents of all packages, which cannot use the `reserved` ids. Never raises because of a package."""
+    """Returns the agents of all packages; one with a `reserved` id is broken. Never raises because of a package."""
     points = {(one.name, one.value): one for one in reversed([*entry_points(sys.path)])}  # Python takes the first
     count = Counter(id for id, _ in points)
     agents: dict[str, Agent] = {}
@@ -74,7 +74,10 @@ def packaged_agents(reserved: Collection[str]) -> PackagedAgents:
 
 
 def entry_points(path: Sequence[str]) -> Iterator[EntryPoint]:
-    """Those of the packages in these folders. Importing `importlib.metadata` takes 50 ms, so a file is read first."""
+    """Yields the entry points of the group in the folders `path`.
+
+    It imports `importlib.metadata`, which takes 50 ms, only if an `entry_points.txt` names the group.
+    """
     for folder in dict.fromkeys(filter(None, path)):
         for file in sorted(Path(folder).glob("*-info/entry_points.txt")):
             with contextlib.suppress(OSError, TypeError, ValueError):  # another package's file may be damaged
@@ -85,10 +88,13 @@ def entry_points(path: Sequence[str]) -> Iterator[EntryPoint]:
 
 
 def _load(point: EntryPoint) -> Agent:
-    """Import the agent, whose marks yield to a built-in agent that has certainly sent the payload."""
+    """Import the agent, and make its marks yield to a built-in agent that has certainly sent the payload.
+
+    Raises AgentError, or any exception of the package.
+    """
     if not re.fullmatch(ID, point.name):
         raise AgentError("its id is not a word of lower-case letters, digits and `-`")
-    with contextlib.redirect_stdout(io.StringIO()):  # what it prints is not part of an answer to an agent
+    with contextlib.redirect_stdout(io.StringIO()):  # its output must not become part of an answer to an agent
         agent: object = point.load()
     if not isinstance(agent, Agent):
         raise AgentError(f"its entry point names a {type(agent).__name__}, not an Agent")

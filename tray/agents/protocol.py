@@ -202,7 +202,7 @@ def render(event: Event, decision: Decision) -> Answer:
 
 
 def sample(agent: str, name: str) -> bytes:
-    """A synthetic payload. Raises KeyError for an event without one, AgentError when the code of a package fails."""
+    """Returns a synthetic payload, as JSON. Raises KeyError if the event has none, AgentError if a package fails."""
     try:
         return AGENTS[agent].protocol.sample(name)
     except KeyError:
@@ -216,7 +216,7 @@ def form(event: Event) -> Form | None:
     agent = AGENTS.find(event.agent)
     try:
         return agent.forms.read(event) if agent is not None and agent.forms is not None else None
-    except PACKAGE_ERRORS as error:  # its user answers in the agent
+    except PACKAGE_ERRORS as error:  # the user answers in the agent
         AGENTS.failure(event.agent, "forms.read", error)
         return None
 

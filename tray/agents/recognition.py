@@ -123,7 +123,7 @@ def _sender(payload: Payload) -> KnownAgent | None:
 
 
 def _has_mark(agent: KnownAgent, mark: Callable[[Payload], bool], payload: Payload) -> bool:
-    """A mark on which a package fails does not count."""
+    """Returns False if the package's function fails."""
     try:
         return mark(payload)
     except PACKAGE_ERRORS as error:

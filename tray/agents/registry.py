@@ -101,7 +101,7 @@ class SupportedAgents(AgentTable[Agent]):
     def __init__(self, modules: Mapping[str, str], find: Callable[[], PackagedAgents]) -> None:
         super().__init__(modules, Agent)
         self._find = find
-        self.failures: dict[str, AgentError] = {}  # the first one of each package's agent, for the doctor
+        self.failures: dict[str, AgentError] = {}  # the first failure of each package's agent, by id
 
     @cached_property
     def _packaged(self) -> PackagedAgents:
@@ -137,7 +137,10 @@ class SupportedAgents(AgentTable[Agent]):
         return "" if id in self._modules else self.packages.get(id, "")
 
     def failure(self, id: str, function: str, error: BaseException) -> AgentError:
-        """The failure of a package's agent; the first one is logged and kept. Raises that of a built-in agent."""
+        """Returns the AgentError for an exception of a package's agent; logs and keeps the agent's first one.
+
+        Raises `error` itself if the agent is built in.
+        """
         package = self.package(id)
         if not package:
             raise error
@@ -147,7 +150,7 @@ class SupportedAgents(AgentTable[Agent]):
             import logging  # only when a package fails
 
             log = logging.getLogger(__name__)
-            log.addHandler(logging.NullHandler())  # a command has no log: it shows the AgentError, and no traceback
+            log.addHandler(logging.NullHandler())  # a command shows the AgentError without a traceback
             log.error("%s", failure.message, exc_info=error)
         return failure
 
@@ -208,7 +211,7 @@ def editor_names() -> frozenset[str]:
 
 
 def remedy(package: str) -> str:
-    """What to do about a package that fails; `package` is its name and version."""
+    """Returns what to do about a package that fails; `package` is its name and version."""
     return f"update or uninstall {package.partition(' ')[0]}"
 
 

@@ -24,7 +24,7 @@ SHIM_START = "#!/bin/sh\n# Written by `hooktray connect`; `hooktray disconnect` 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelayCommand:
-    """One of our commands, parsed; `required_files` holds the program, which it cannot do without."""
+    """One of our commands, parsed; `required_files` holds its program."""
 
     agent: str
     event: str = ""

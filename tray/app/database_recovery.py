@@ -1,4 +1,4 @@
-"""A database that was damaged, lost or of another version: a critical alert, and one review of what is left."""
+"""Reports a database that was damaged, lost or of another version, and offers one review of what is left."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class DatabaseRecovery:
         if self._unseen is None:
             return ""
         if OTHER_VERSION in self._unseen:
-            return say("The database is of another version of Hooktray")
+            return say("The database belongs to another version of Hooktray")
         return say("The database was damaged") if self._unseen else say("The database was lost")
 
     def refresh(self) -> None:

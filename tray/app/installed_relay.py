@@ -37,7 +37,7 @@ from tray.store.ledger import Ledger
 from tray.store.switch import Switch
 
 RELAY, TABLE = "relay", "relay.table"  # the rows of `meta`
-SEPARATOR = "\x1f"  # of the words of a command in relay.conf
+SEPARATOR = "\x1f"  # between the words of a command in relay.conf
 SAVE = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 FORGET = "DELETE FROM meta WHERE key IN (?, ?)"
 READ = "SELECT key, value FROM meta WHERE key IN (?, ?)"
@@ -78,14 +78,14 @@ def leads_here(paths: Paths, database: Database) -> bool:
 
 
 def once_command(paths: Paths) -> tuple[str, ...]:
-    """Returns the command of the one-shot engine, up to what the relay adds."""
+    """Returns the command of the one-shot engine, without the agent and event that the relay appends."""
     folders = ("--config", paths.config, "--state", paths.state, "--logs", paths.logs)
     options = paths.relay_options if paths.home else folders
     return (*one_shot_command(), *map(str, options))
 
 
 def write_conf(paths: Paths, without_tray: str) -> None:
-    """Write relay.conf: what a relay without a table of its own, such as `hooktray relay`, does while no tray runs.
+    """Write relay.conf, which a relay without a table, such as `hooktray relay`, reads while no tray runs.
 
     Raises OSError.
     """
@@ -102,7 +102,7 @@ def mend(paths: Paths, database: Database, guarded: Iterable[Guard] | None = Non
 
 
 def install(paths: Paths, database: Database, *, take_over: bool = False) -> bool:
-    """Put this version's relay at its place if another one is there; whether it was written.
+    """Install this version's relay, whatever version is there. Returns True if a file was written.
 
     `take_over`: as in `write_table`. Raises HooktrayError.
     """

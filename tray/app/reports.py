@@ -334,6 +334,6 @@ def damage_notice(database: Database) -> str:
     file = database.damage()
     if file is None:
         return ""
-    cause = "is of another version of Hooktray" if OTHER_VERSION in file else "was damaged"
+    cause = "belongs to another version of Hooktray" if OTHER_VERSION in file else "was damaged"
     what = f"the database {cause}: it was set aside as {file}" if file else "the database was lost"
     return f"{what}: all approvals are gone\n  approve the hooks again: tray's menu, Approvals, or `hooktray open`"

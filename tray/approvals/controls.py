@@ -24,7 +24,7 @@ from tray.text import sanitise
 TERMINAL = "terminal (weak)"  # the channel of what was typed at a terminal; a click in the tray is the strong one
 PASSPHRASE = "passphrase"  # the channel of what the passphrase confirmed
 COMMANDS = frozenset({TERMINAL, PASSPHRASE})
-MENU_UNDO = COMMANDS | {FILE}  # what was done there can be taken back in the menu, too
+MENU_UNDO = COMMANDS | {FILE}  # channels whose changes can also be undone in the menu
 UNDO = "undo"
 AGENT_SWITCH = "the agent's own switch"
 CONNECTION = "the agent's connection"
@@ -147,7 +147,7 @@ class Controls:
             self._announce(text, "")
 
     def announce_silenced(self, edit: Silenced) -> None:
-        """Announce which notifications an edit of hooktray.yaml silenced, whatever it silenced."""
+        """Announce which notifications an edit of hooktray.yaml silenced. The edit cannot silence this one."""
         self._announce(edit.text, FILE, edit.undo)
 
     def set_alert_class(self, alert_class: str, on: bool) -> None:
@@ -306,8 +306,7 @@ class Controls:
         self._redraw()
 
     def _tracked_undo(self, text: str, channel: str, undo: Undo) -> Undo:
-        """The undo, announced once done. After a command at a terminal or an edit it is in the menu, too, and works
-        once."""
+        """Returns an undo that announces itself. For a channel of MENU_UNDO it is also in the menu and works once."""
 
         def undo_and_announce() -> None:
             now = undo()

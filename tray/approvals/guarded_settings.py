@@ -1,5 +1,5 @@
-"""The settings that count only after a person has confirmed exactly what they say: those that loosen a gate or send
-data out (decision 49)."""
+"""The settings that loosen a gate or send data out: each value takes effect only after a person has confirmed it
+(decision 49)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tray.text import push_urls
 
 INPUT_KEY = "setting:show_input"
 INPUT_HIDDEN = "show_input: false"
-WITHDRAWN_KEYS = ("protection", "push", "without_tray")  # removed from the file, they wait again when they come back
-FILE = "file"  # the channel of what follows from an edit of hooktray.yaml
+WITHDRAWN_KEYS = ("protection", "push", "without_tray")  # if removed from the file, they wait again when they return
+FILE = "file"  # the channel of changes by an edit of hooktray.yaml
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,12 +41,12 @@ class GuardedSetting:
 
 
 def guarded_settings(settings: Settings, ledger_state: LedgerState) -> tuple[GuardedSetting, ...]:
-    """Returns those that the file sets, each with its state."""
+    """Returns the guarded settings that the file sets, each with its state."""
     return tuple(_setting(*one, ledger_state) for one in _proposed(settings, ledger_state))
 
 
 def settings_in_force(settings: Settings, ledger_state: LedgerState) -> Settings:
-    """Returns the settings as they count: with the confirmed values in place of those that wait for a person."""
+    """Returns the settings in force: the last confirmed value in place of each one that waits."""
     held: dict[str, object] = {}
     if settings.push and not _confirmed("push", settings, ledger_state):
         held["push"] = _confirmed_targets(ledger_state)
@@ -56,7 +56,7 @@ def settings_in_force(settings: Settings, ledger_state: LedgerState) -> Settings
 
 
 def record_withdrawn(settings: Settings, ledger: Ledger) -> None:
-    """Record what the file no longer sets: it waits for a person when it comes back, also after a restart."""
+    """Record which settings were removed from the file, so that each waits again if it returns. Raises StoreError."""
     if not settings.show_input and not _is_input_hidden(ledger.state):
         record_edit(ledger, LedgerAction.APPROVE, INPUT_KEY, digest_of(INPUT_HIDDEN), "")
     proposed = {name for name, _, _ in _proposed(settings, ledger.state)}
@@ -67,7 +67,7 @@ def record_withdrawn(settings: Settings, ledger: Ledger) -> None:
 
 
 def record_edit(ledger: Ledger, action: LedgerAction, key: str, digest: str, definition: str) -> None:
-    """Append what an edit of the file means without a question to the user. Raises StoreError."""
+    """Append to the ledger what an edit changes without confirmation. Raises StoreError."""
     ledger.append(action, key, digest, definition=definition, position=(0, 0), channel=FILE)
 
 
@@ -99,7 +99,7 @@ def exceptions(settings: Settings, ledger_state: LedgerState) -> tuple[str, ...]
 
 
 def _proposed(settings: Settings, ledger_state: LedgerState) -> Iterator[tuple[str, str, str]]:
-    """Name, text and definition of each that the file sets."""
+    """Yields name, text and definition of each guarded setting in the file."""
     if settings.without_tray == "allow":
         yield "without_tray", "without_tray: allow", ""
     if settings.protection.allow:
@@ -115,12 +115,12 @@ def _proposed(settings: Settings, ledger_state: LedgerState) -> Iterator[tuple[s
 
 
 def _is_input_hidden(ledger_state: LedgerState) -> bool:
-    """True if the file has hidden what tools get, and no person has let it be shown again."""
+    """True if the file once had `show_input: false` and no person has confirmed `show_input: true` since."""
     return ledger_state.settings.get(INPUT_KEY) == digest_of(INPUT_HIDDEN)
 
 
 def _confirmed_targets(ledger_state: LedgerState) -> list[PushTarget]:
-    """Returns the push addresses that a person last confirmed, by their references."""
+    """Returns the push targets that a person last confirmed, with references in place of URLs."""
     text = ledger_state.setting_texts.get("setting:push", "") if "setting:push" in ledger_state.settings else ""
     try:
         return msgspec.json.decode(text, type=list[PushTarget])
@@ -141,7 +141,7 @@ def _push_definition(targets: Sequence[PushTarget]) -> str:
 
 def _setting(name: str, text: str, definition: str, ledger_state: LedgerState) -> GuardedSetting:
     key = f"setting:{name}"
-    digest = digest_of(definition if name == "push" else text)  # the text hides the URLs
+    digest = digest_of(definition if name == "push" else text)  # the text does not contain the URLs
     return GuardedSetting(
         key=key,
         text=text,

@@ -1,7 +1,7 @@
-"""An edit of hooktray.yaml that silences notifications of guards counts at once and can be undone (decision 49).
+"""Finds edits of hooktray.yaml that silence notifications of guards, and undoes them (decision 49).
 
-The ledger has which of them the file silenced when the tray last read it, so that an edit is announced once, also one
-that was made while no tray ran.
+Such an edit takes effect at once. The ledger records which notifications the file silenced when the tray last read
+it, so each edit is announced once, even one made while no tray ran.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from tray.text import sanitise
 CLASSES = ("asked", "blocked", "hook_failed", "hook_timed_out")
 KEY = "setting:silenced"
 
-Place = tuple[str, ...]  # of a rule in the file: ("alerts", CLASS) or ("projects", PROJECT, CLASS)
-Notify = Mapping[Place, bool]  # `notify` of each rule that has one
+Place = tuple[str, ...]  # path of a rule in the file: ("alerts", CLASS) or ("projects", PROJECT, CLASS)
+Notify = Mapping[Place, bool]  # the value of `notify` in each rule that has it
 
 
 class Silenced(msgspec.Struct, frozen=True, kw_only=True):
     """What one edit silenced."""
 
     config: Path
-    classes: tuple[tuple[str | None, str], ...]  # project and class; None = every project
-    places: tuple[Place, ...]  # of the rules that do it
+    classes: tuple[tuple[str | None, str], ...]  # (project, class); project None means every project
+    places: tuple[Place, ...]  # of the rules that silence them
 
     @property
     def text(self) -> str:
-        """Returns the sentence for the user, with the first line of the file that does it, if that is known."""
+        """Returns the sentence for the user, with the line of the first such rule if it is known."""
         return say("{file} silences {classes}", file=self._first_line(), classes=self._names())
 
     def _names(self) -> str:
@@ -58,7 +58,7 @@ class Silenced(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.config.name}:{min(lines)}" if lines else self.config.name
 
     def undo(self) -> str:
-        """Write `notify: true` into these rules; returns what holds now. Raises HooktrayError."""
+        """Write `notify: true` into these rules. Returns the sentence for the user. Raises HooktrayError."""
         path = resolve_links(self.config)
         before = read_state(path)
         text = before.text if isinstance(before, File) else b""
@@ -68,9 +68,9 @@ class Silenced(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def record(settings: Settings, ledger: Ledger, config: Path) -> Silenced | None:
-    """Record which notifications the file silences; returns those that it did not silence before, None without one.
+    """Record which notifications the file silences.
 
-    Raises StoreError.
+    Returns those that it did not silence before, or None if there are none. Raises StoreError.
     """
     new, old = _notify(settings), _recorded(ledger)
     if new == old:
@@ -111,19 +111,19 @@ def _is_silent(notify: Notify, project: str | None, cls: str) -> bool:
 
 
 def _place(notify: Notify, project: str | None, cls: str) -> Place:
-    """Returns the place of the rule that silences this class."""
+    """Returns the place of the rule that decides `notify` for this class."""
     own = ("projects", project or "", cls)
     return own if project is not None and own in notify else ("alerts", cls)
 
 
 def _notifying(text: bytes, path: str, places: tuple[Place, ...]) -> bytes:
-    """Returns the text with `notify: true` in these rules and no other change. Raises HooktrayError."""
+    """Returns `text` with `notify: true` in these rules and otherwise unchanged. Raises HooktrayError."""
     document = load_yaml(text, path)
     silent = [place for place in places if _rule(document, place).get("notify") is False]
     if not silent:
         raise HooktrayError(say("it has been decided anew since"))
     edited, lines = text.decode(), document.text.split("\n")
-    begin = len(edited) - len(document.text)  # behind a byte order mark
+    begin = len(edited) - len(document.text)  # after a byte order mark
     for line, column in sorted((document.value_marks[(*place, "notify")] for place in silent), reverse=True):
         at = begin + sum(len(one) + 1 for one in lines[: line - 1]) + column - 1
         edited = f"{edited[:at]}true{edited[at + len('false') :]}"
@@ -145,7 +145,7 @@ def _has_value(text: str, value: object) -> bool:
 
 
 def _rule(document: Document, place: Place) -> dict[str, object]:
-    """Returns the rule at this place, a new one where there is none."""
+    """Returns the rule at this place, or an empty one."""
     value = document.value
     for step in place:
         value = value.get(step) if isinstance(value, dict) else None

@@ -17,12 +17,12 @@ from tray.file_lock import FileLock
 from tray.paths import unwritable_error
 
 LOCK = "connections.lock"  # in the state folder
-DEFAULTS = {"is_installed": False, "switch_files": ()}  # of connectors that fail, by function
+DEFAULTS = {"is_installed": False, "switch_files": ()}  # returned when a package's function of this name fails
 LOCK_TIMEOUT = 20.0  # seconds to wait for another process that writes
 
 
 class PackageConnector:
-    """A package's connector. A failure of its code is an AgentError, which all callers handle, or a default."""
+    """Wraps a package's connector. If its code fails, the call returns the default or raises AgentError."""
 
     def __init__(self, agent: str, make: Callable[[], Connector]) -> None:
         self._agent = agent

@@ -311,7 +311,7 @@ class HookExecutor:
 
 
 def _internal_error(hook: Hook, function: str, error: Exception) -> str:
-    """The cause of the hook's failure; the hook's format may be of a package's agent, whose function failed."""
+    """Returns the cause of the hook's failure. If a package provides the hook's format, its function has failed."""
     if AGENTS.package(hook.dialect):
         return AGENTS.failure(hook.dialect, function, error).message
     return f"internal error: {type(error).__name__}"

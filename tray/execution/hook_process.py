@@ -73,7 +73,7 @@ class HookProcess:
             # Only a process in an uninterruptible wait gets here: it can do nothing more and cannot be waited for.
             self.abandoned = True
             self.exited()
-            with contextlib.suppress(RuntimeError):  # no thread left: it is not waited for
+            with contextlib.suppress(RuntimeError):  # no thread can start: nothing waits for the child
                 start_thread(threading.Thread(target=self._child.wait, name="hook-reaper", daemon=True))
 
     def cancel(self) -> None:

@@ -16,7 +16,7 @@ import tray
 from tray.agents.packages import entry_points
 
 STARTER = str(Path(tray.__file__).with_name("isolated.py"))
-FROZEN_ONE_SHOT = ("-I", "-m", "tray", "once")  # of a bundle, which is isolated by itself
+FROZEN_ONE_SHOT = ("-I", "-m", "tray", "once")  # for a bundle, which is always isolated
 # One module of each package that events need; each is found in the folder of another one as a rule.
 MODULES = ("aiohttp", "asyncinotify", "dbus_fast", "jinja2", "msgspec", "platformdirs", "psutil", "regex", "yaml")
 

@@ -41,7 +41,7 @@ class TrayHealth(TypedDict, total=False):
     problems: list[StateProblem]
     changes: list[ChangedEntry]
     unanswered: dict[str, str]  # why an agent's line gave no answer when it was tried, by agent
-    failed_agents: dict[str, tuple[str, str]]  # how an agent of a package failed, and the remedy, by agent
+    failed_agents: dict[str, tuple[str, str]]  # by agent of a package: its first failure, and the remedy
     troubled: list[str]  # the names of hooks that fail
     background: list[tuple[int, float]]  # process groups that hooks left, each with the seconds until it is ended
     late: int  # decisions that were written down late

@@ -27,7 +27,7 @@ GATING_KINDS = frozenset({EventKind.PERMISSION_REQUEST, EventKind.TOOL_BEFORE}) 
 
 
 class Failure(enum.StrEnum):
-    """What a failed hook means for the event it was asked about."""
+    """What a hook's failure does to its event."""
 
     ALLOW = "allow"
     DEFAULT = "default"  # of our own gating hooks: ask, or allow with a critical notification if it cannot ask

@@ -214,7 +214,7 @@ CHANNELS: Mapping[str, str] = {
     "tray, asked for at a command line": phrase("by you, in the menu, as a command asked"),
     "undo": phrase("undone"),
 }
-UNDOABLE = frozenset({"file", "passphrase", "terminal (weak)"})  # what was done there can be taken back in the menu
+UNDOABLE = frozenset({"file", "passphrase", "terminal (weak)"})  # channels whose changes can be undone in the menu
 
 
 def make_alert(

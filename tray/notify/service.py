@@ -200,7 +200,7 @@ class AlertService:
             self._gate.withdraw(tuple(self._waiting.pop(key) for key in stale))
 
     def switched(self, text: str, channel: str, undo: str = "") -> None:
-        ours = NO_RULES if channel == FILE else self._rules()  # an edit of the file does not silence its own notice
+        ours = NO_RULES if channel == FILE else self._rules()  # an edit cannot silence its own notification
         self._announce([switched(text, channel, ours, undo=undo)])
 
     def trial_failed(self, hook: str, cause: str, remedy: str, undo: str) -> None:

@@ -55,14 +55,14 @@ STARTER_TEXT = """\
 ## Notifications to your phone or chat. Needs hooktray[push]; it counts only after you confirm it: docs/push.md.
 # push: []
 ##
-## The folder of a sound pack; whether a sound is followed by spoken words.
+## The folder of a sound pack; whether words are spoken after a sound.
 # sound_pack: ""
 # speak: false
 ##
 ## How loud sounds are, from 0 to 1.
 # volume: 1.0
 ##
-## Agents whose questions are shown on the desktop, for so many seconds.
+## Agents whose questions are shown on the desktop, and for how many seconds.
 # ask_on_desktop: {agents: [], seconds: 60}
 ##
 ## How much the journal keeps.

@@ -1,4 +1,4 @@
-"""The database file: opening it safely, making its tables, and connections to read and to write.
+"""The database file: opens it safely, creates its tables, and makes connections to read and to write.
 
 A connection belongs to the thread that opened it and is short-lived; only the journal's writer keeps one.
 
@@ -32,7 +32,7 @@ OFFLINE_BUSY_TIMEOUT = (
     1.0  # of the one-shot engine: an agent waits, and the guards of the relay's table need no database
 )
 CREATE_TIMEOUT = 1.0  # seconds that a new database may take until its tables are there
-MAX_VERSION = 10_000  # a version beyond this is a damaged header, not another Hooktray
+MAX_VERSION = 10_000  # from here on, a damaged header rather than another version of Hooktray
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 NEEDS_WRITING = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)  # a crash left something that SQLite has to mend
 
@@ -45,19 +45,19 @@ LOST_KEY = (
     "lost.table"  # the row of `meta` while what was approved in an earlier file waits for a person (lost_guards.py)
 )
 FILE_SUFFIXES = ("", "-wal", "-shm")
-OTHER_VERSION = ".version"  # in the name of a file that was set aside because its tables are of another version
+OTHER_VERSION = ".version"  # in the name of a file set aside because of its version
 SET_ASIDE_SUFFIX = lazy_pattern(r"\.(damaged|version\d+)-\d{8}-\d{6}(-\d+)?$")
 CHECKED_TABLES = ("ledger", "switch", "pause")  # read through at every start: small, and the gates rest on them
 
 
 class Damaged(Exception):  # noqa: N818 - never leaves this module
-    """The file is not a database any more, or not one of this version. `kind` is a part of its new name."""
+    """The file is damaged or of another version. `kind` becomes a part of its name when it is set aside."""
 
     kind = "damaged"
 
 
 class OtherVersion(Damaged):
-    """The tables are those of another version of Hooktray."""
+    """Another version of Hooktray created the tables."""
 
     def __init__(self, version: int) -> None:
         super().__init__(f"the database has version {version}, this Hooktray needs {VERSION}")
@@ -85,7 +85,7 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """An opened database. `damaged` is where the file before it was put: whatever that held is gone from here."""
+    """An opened database. `damaged` is the path of the file that was set aside for it, or None."""
 
     path: Path
     damaged: Path | None = None  # set aside by this very opening; `damage` remembers it until a person has seen it
@@ -208,11 +208,11 @@ def is_damage(error: sqlite3.Error) -> bool:
 def open_db(
     path: Path, *, create: bool, busy: float = BUSY_TIMEOUT, clock: Callable[[], float] = time.time
 ) -> Database:
-    """Open the database. Raises StoreError. `busy` counts only without `create`.
+    """Returns the opened database. Raises StoreError. `busy` (seconds) applies only without `create`.
 
-    With `create` (the tray, and commands where there is none) it is made, and one that is damaged or of another
-    version is set aside for a new one. Without it (the one-shot engine, and commands where there is one) it must be
-    there, whole and of this version.
+    With `create` (the tray, and commands if the file does not exist) creates a missing database and sets one aside
+    that is damaged or of another version. Without `create` (the one-shot engine, and commands if the file exists)
+    the database must exist, be undamaged and be of this version.
     """
     _check_file(path, may_be_missing=create)
     try:
@@ -247,7 +247,7 @@ def _existing(path: Path, busy: float) -> Database:
 
 
 def _current(path: Path, quarantined: str | None = None) -> Database:
-    """The database, made if it is not there. `quarantined` is the name of one that was set aside."""
+    """Returns the database, created if it is missing. `quarantined` is the name of the file that was set aside."""
     _make(path)
     database = Database(path)
     _check_tables(database)
@@ -351,7 +351,7 @@ def _make_tables(path: Path, connection: sqlite3.Connection, quarantined: str | 
         return  # no lock is needed to find that out
     with transaction(connection):
         if _version(path, connection):
-            return  # another process has made them meanwhile
+            return  # another process has created them meanwhile
         for statement in SCHEMA.split(";"):
             connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {VERSION}")
@@ -395,7 +395,7 @@ def _quarantine(path: Path, now: float, kind: str) -> Path:
 
 
 def files_set_aside(path: Path) -> list[Path]:
-    """The files that were set aside, oldest first."""
+    """Returns the files that were set aside, oldest first."""
     kept = (file for file in path.parent.glob(f"{path.name}.*") if SET_ASIDE_SUFFIX.search(file.name))
     return sorted(kept, key=lambda file: file.name.partition("-")[2])
 

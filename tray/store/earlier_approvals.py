@@ -1,7 +1,7 @@
-"""Approvals from outside the ledger: of a database that was set aside, of a lost one, and of an import.
+"""Reads approvals from outside the ledger: from a database that was set aside or lost, and from an import.
 
-None of them counts. SQLite reads the file that was set aside, which stays as it is. It may hold anything: its values,
-its rows and the time for it are bounded.
+None of them is in force. SQLite reads the file that was set aside without changing it. The file may contain anything,
+so the size of its values, the number of its rows and the time to read it are limited.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tray.store.ledger import CHECKPOINT, EMPTY_HEAD, READ, ApprovedHook, Ledger
 from tray.store.switch import HOOK_OFF
 
 IMPORTED = "imported-approvals.json"  # beside the database
-MAX_FILES = 5  # the newest files set aside that are read
+MAX_FILES = 5  # files set aside that are read, the newest
 FILE_SECONDS = 3.0  # for one file
 MAX_ROWS = 20_000  # of one ledger
 MAX_VALUE_SIZE = 1 << 20  # bytes of one value
@@ -33,7 +33,7 @@ OFF_KEYS = "SELECT key FROM switch WHERE key GLOB ?"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierApprovals:
-    """Approvals from outside the ledger in force: of files that were set aside, or of an import. None of them counts.
+    """Approvals from files that were set aside, a lost database or an import. None of them is in force.
 
     They name what a person approved before, so that the same content can be offered again.
     """
@@ -54,7 +54,7 @@ class _FileApprovals:
 
 
 def read_earlier(database: Path) -> EarlierApprovals:
-    """The approvals of a lost database, of files set aside and of an import; the last of each hook counts."""
+    """Returns the approvals of a lost database, of files set aside and of an import: the last one of each hook."""
     approved: dict[str, ApprovedHook] = {}
     approved.update(_read_copy(_lost_copy(database)))
     files = files_set_aside(database)[-MAX_FILES:]

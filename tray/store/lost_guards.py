@@ -1,7 +1,7 @@
 """What the relay's table guarded when the approvals were lost, kept in the new database until a person reviewed that.
 
-A database notes the loss when its tables are made (db.py), the tray that of rows of the ledger
-(app/guards_in_force.py). Only the tray and `connect` write what guards on.
+db.py notes the loss when it creates the tables; the tray notes lost rows of the ledger (app/guards_in_force.py).
+Only the tray and `connect` write what guards on.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The tables of the database."""
+"""The schema of the database and its version."""
 
 from __future__ import annotations
 
-VERSION = 9  # of the schema; the tray puts a database of another version aside
+VERSION = 9  # increase it with each change of SCHEMA; the tray sets databases of other versions aside
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value);
 

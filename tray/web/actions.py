@@ -371,7 +371,7 @@ SETTINGS = {
     "approve": (phrase("Approve this setting?"), phrase("Approve")),
     "deny": (phrase("Deny this setting?"), phrase("Deny")),
 }
-SETTING_NOTE = phrase("It loosens a gate or sends data out, so it counts only once you have confirmed it.")
+SETTING_NOTE = phrase("It loosens a gate or sends data out, so it takes effect only after you confirm it.")
 REQUESTS = {  # the labels for what was requested, and for what was done already
     "allow": (phrase("Allow"), phrase("Undo")),
     "dismiss": (phrase("Dismiss"), phrase("Keep")),

@@ -102,7 +102,7 @@ def _templates(language: str) -> Environment:
 
 
 def _sentence(text: str, **values: object) -> Markup:
-    """The sentence in the reader's language. Its tags stay tags; its values are sanitised and escaped."""
+    """Returns the sentence in the user's language. Its tags are kept; the values are sanitised and escaped."""
     translated = Markup(say(text))
     return translated.format(**{name: _printable(value) for name, value in values.items()}) if values else translated
 

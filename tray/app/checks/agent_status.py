@@ -213,7 +213,7 @@ def _wrong_target(site: Site, agent: str, entries: tuple[RelayEntry, ...]) -> Fi
     for problem in filter(None, (obstacle(one) for one in programs if one.is_absolute())):
         values = {"problem": problem.text, "remedy": problem.remedy}
         return Finding(cause=Cause.AGENT_RELAY_UNUSABLE, name=agent, values=values)
-    here = {str(site.paths.state), *([] if site.paths.home else [""])}  # a line may name no folder
+    here = {str(site.paths.state), *([] if site.paths.home else [""])}  # an entry may name no folder
     if not {_state_folder(entry) for entry in entries} <= here:
         return Finding(cause=Cause.AGENT_OTHER_HOME, name=agent, values=values)
     return None

@@ -167,7 +167,7 @@ EXPLANATIONS: Mapping[Cause, Explanation] = {
     ),
     Cause.DATABASE_OK: Explanation("database", OK, "intact"),
     Cause.DATABASE_SET_ASIDE: Explanation(
-        "database", ATTENTION, "one that was damaged or of another version was set aside as {file}",
+        "database", ATTENTION, "a damaged one, or one of another version, was set aside as {file}",
         "approve the unchanged hooks together in the tray's menu, Approvals, and the others one by one; "
         "then remove {path}",
     ),

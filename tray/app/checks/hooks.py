@@ -94,7 +94,7 @@ def _finding(cause: Cause, name: str, **values: object) -> Finding:
 
 
 def _event(one: ApprovedHook) -> Iterator[Finding]:
-    """An approved hook of a package's agent may name an event that the package no longer has."""
+    """Yields a finding for a hook with an event that its agent does not have, as after a package was updated."""
     match = one.hook.match
     if sample(match) is None:
         yield _finding(Cause.HOOK_UNKNOWN_EVENT, one.hook.name, event=match.event, source=one.hook.source)
