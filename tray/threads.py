@@ -27,9 +27,9 @@ def start_thread(thread: threading.Thread) -> None:
     """
     try:
         mmap.mmap(-1, FIRST_LINES).close()
-    except OSError as error:
+        thread.start()
+    except (MemoryError, OSError) as error:
         raise RuntimeError("can't start new thread") from error
-    thread.start()
 
 
 def end_without_memory(failure: threading.ExceptHookArgs) -> None:

@@ -14,11 +14,11 @@ from tray.app.worker_pool import THREAD_LIMIT, WorkerPool
 LONG = 60.0  # seconds on a busy machine
 
 
-def refuse(thread: threading.Thread) -> None:
-    raise RuntimeError("can't start new thread")
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("can't start new thread")])
+def test_a_system_without_a_thread_is_as_good_as_no_place(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise error
 
-
-def test_a_system_without_a_thread_is_as_good_as_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
     observers = WorkerPool()
     with monkeypatch.context() as short:
         short.setattr(threading.Thread, "start", refuse)

@@ -242,11 +242,13 @@ def test_functions_that_fail_give_silence_and_a_record(failures: PackagedLive) -
             assert all(f"`render` of the agent {agent(name)}" in row["adjustments"][-1] for row in rows)
 
 
-@pytest.mark.parametrize("name", ["parse", "stdin", "read"])
+@pytest.mark.parametrize(
+    ("name", "fail"), [("parse", "fail"), ("stdin", "fail"), ("stdin", "sys.exit"), ("read", "fail")]
+)
 def test_a_blocking_guard_refuses_an_event_that_the_package_cannot_read(
-    live: PackagedLive, site: Path, name: str
+    live: PackagedLive, site: Path, name: str, fail: str
 ) -> None:
-    write_package(site, module=f"{PINE}\n{name} = fail\n")
+    write_package(site, module=f"{PINE}\n{name} = {fail}\n")
     live.script("guard", "exit 0")
     live.configure({"hooks": [{**GUARD, "failure": "block"}]})
     live.approve_all()

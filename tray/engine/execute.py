@@ -24,7 +24,7 @@ from tray.engine.gates import TurnLimits, gate
 from tray.engine.merge import failed, make_outcome, parse_output, skipped
 from tray.engine.plan import duplicates
 from tray.engine.ports import EngineListener
-from tray.errors import HooktrayError
+from tray.errors import PACKAGE_ERRORS, HooktrayError
 from tray.execution.environment import USER_PACKAGES, add_withheld, clean
 from tray.execution.hook_runs import HookPlace, HookRuns
 from tray.execution.process import CANCELLED, CLOSED, Job, StartGate
@@ -206,7 +206,7 @@ class HookExecutor:
             return _request_job(event, hook, self._llm, start_gate)
         except HooktrayError as error:
             return failed(event, hook, error.message)
-        except Exception as error:  # the hook's turn: one hook's failure leaves the others' verdicts
+        except PACKAGE_ERRORS as error:  # the hook's turn: one hook's failure leaves the others' verdicts
             log.exception("%s could not have its turn", hook.name)
             return failed(event, hook, _internal_error(hook, "stdin", error))
 
@@ -299,7 +299,7 @@ class HookExecutor:
                 output = replace(output, warning=warning)
             if hook.async_mode is not AsyncMode.NO:
                 output = self._async_output.save(event, hook, result, output)
-        except Exception as error:  # the hook's turn
+        except PACKAGE_ERRORS as error:  # the hook's turn
             log.exception("the output of %s cannot be read", hook.name)
             output = HookOutput(problem=_internal_error(hook, "read", error))
         stderr = result.stderr.decode("utf-8", "replace")
@@ -310,7 +310,7 @@ class HookExecutor:
         return outcome
 
 
-def _internal_error(hook: Hook, function: str, error: Exception) -> str:
+def _internal_error(hook: Hook, function: str, error: BaseException) -> str:
     """Returns the cause of the hook's failure. If a package provides the hook's format, its function has failed."""
     if AGENTS.package(hook.dialect):
         return AGENTS.failure(hook.dialect, function, error).message

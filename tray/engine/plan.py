@@ -17,6 +17,7 @@ from tray.agents.registry import AGENTS, hook_rules
 from tray.agents.tools import aliases, is_called, matched_names
 from tray.engine import scopes
 from tray.engine.gates import apply_switch
+from tray.errors import PACKAGE_ERRORS
 from tray.lazy_dataclass import dataclass, field, replace
 from tray.lazy_pattern import lazy_pattern
 from tray.model.event import TYPED_KINDS, Capability, Event, EventKind
@@ -145,7 +146,7 @@ def matches(match: Match, event: Event, search: EventSearch) -> bool:
         if match.condition and not _is_condition_met(match, event, search):
             return False
         return not match.pattern or search.in_event(match.pattern)
-    except Exception:  # the hook's turn
+    except PACKAGE_ERRORS:  # the hook's turn
         log.exception("cannot find out whether %s of %s fits %r", event.name, event.agent, match)
         return True
 

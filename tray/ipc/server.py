@@ -111,7 +111,7 @@ class ConnectionPool:
             self._threads.add(thread)
         try:
             start_thread(thread)
-        except (MemoryError, RuntimeError):
+        except RuntimeError:
             self.release(caller, thread)
             return False
         return True
