@@ -214,6 +214,9 @@ def test_output_of_a_package_during_its_import_is_not_part_of_an_answer(
             "its entry point names a KnownAgent, not an Agent",
         ),
         (changed("id='oak'"), "is called `pine`, and the Agent has the id 'oak'"),
+        *((changed(f"{field}=None"), "TypeError: Value after * ") for field in ("path_words", "programs", "variables")),
+        (changed("marks=Marks(keys=None)"), "TypeError: Value after * "),
+        (changed("marks=Marks(transcript=5)"), "its programs, variables, path_words and marks have to be texts"),
     ],
 )
 def test_a_package_whose_agent_cannot_be_loaded_is_left_out(site: Path, module: str, problem: str) -> None:

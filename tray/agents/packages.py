@@ -100,4 +100,8 @@ def _load(point: EntryPoint) -> Agent:
         raise AgentError(f"its entry point names a {type(agent).__name__}, not an Agent")
     if agent.id != point.name:
         raise AgentError(f"its entry point is called `{point.name}`, and the Agent has the id {agent.id!r:.60}")
-    return replace(agent, marks=replace(agent.marks, yields=True, is_certain=is_uncertain))
+    marks = agent.marks
+    words = (*agent.programs, *agent.variables, *agent.path_words, *marks.keys, *marks.variables, marks.transcript)
+    if not all(isinstance(word, str) for word in words):  # events of all agents are compared with these
+        raise AgentError("its programs, variables, path_words and marks have to be texts")
+    return replace(agent, marks=replace(marks, yields=True, is_certain=is_uncertain))
