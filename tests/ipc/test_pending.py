@@ -110,6 +110,29 @@ def test_when_the_tray_quits_open_questions_are_closed_without_an_answer(tmp_pat
                 assert is_sent_away(caller)
 
 
+def test_when_their_thread_fails_those_who_wait_are_sent_away_and_the_next_one_is_asked(tmp_path: Path) -> None:
+    class FailingQuestion(OpenQuestion):
+        def client_disconnected(self) -> None:
+            raise MemoryError
+
+    with opened(tmp_path) as bench:
+        failing, waiting = FailingQuestion(), OpenQuestion()
+        for one in (failing, waiting):
+            add_pending(bench, one)
+        first = bench.send("pending")
+        assert waits(failing)
+        with bench.send("pending") as second:
+            assert waits(waiting)
+
+            first.close()
+
+            exactly(second, frames.ACK_SIZE)
+            assert is_sent_away(second)
+        waiting.end("allowed")  # too late
+        add_pending(bench, OpenQuestion(timeout=0.05))
+        assert heard(bench.send("pending")) == b"late"
+
+
 def test_a_question_that_comes_while_the_tray_quits_is_closed_without_an_answer() -> None:
     class LateQuestion(OpenQuestion):
         def on_ready(self, resume: Callable[[AnswerJob], None]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import selectors
 import socket
 import threading
@@ -14,6 +15,8 @@ from typing import Protocol
 from tray.ipc.connection import ClientConnection
 from tray.model.decision import Answer
 from tray.threads import start_thread
+
+log = logging.getLogger(__name__)
 
 AnswerJob = Callable[[], Answer | None]  # None: the relay gets no answer, and asks the one-shot engine
 
@@ -76,8 +79,9 @@ class PendingAnswers:
 
     def _resume(self, caller: ClientConnection, job: AnswerJob) -> None:
         with self._lock:
-            self._ready.append((caller, job))
-            self._wake()
+            if caller in self._pending:  # otherwise it was closed, as the thread failed
+                self._ready.append((caller, job))
+                self._wake()
 
     def _ensure_thread(self) -> bool:
         """Whether the thread runs; the lock is held."""
@@ -106,9 +110,30 @@ class PendingAnswers:
     # ---- on the pending thread ----
 
     def _run(self, selector: selectors.BaseSelector, wakeup_reader: socket.socket) -> None:
-        with selector, wakeup_reader:
-            while self._step(selector, wakeup_reader):
-                pass
+        try:
+            with selector, wakeup_reader:
+                while self._step(selector, wakeup_reader):
+                    pass
+        except Exception:
+            self._drop_all()
+            log.exception("the thread for callers that wait has failed")
+
+    def _drop_all(self) -> None:
+        """Close every caller, as the thread has failed: their relays ask the one-shot engine."""
+        with self._lock:
+            dropped = list(self._pending)
+            for waiting in (self._pending, self._added, self._ready):
+                waiting.clear()
+            self._forget_thread()
+        for caller in dropped:
+            caller.close()
+
+    def _forget_thread(self) -> None:
+        """Let the next caller start another thread; the lock is held."""
+        self._thread = None
+        if self._wakeup is not None:
+            self._wakeup.close()
+        self._wakeup = None
 
     def _step(self, selector: selectors.BaseSelector, wakeup_reader: socket.socket) -> bool:
         """Wait once and handle what became ready; False when the last caller has left."""
@@ -123,10 +148,7 @@ class PendingAnswers:
         with self._lock:
             if self._pending or self._ready or self._added:
                 return True
-            self._thread = None
-            if self._wakeup is not None:
-                self._wakeup.close()
-            self._wakeup = None
+            self._forget_thread()
             return False
 
     def _update_selector(self, selector: selectors.BaseSelector) -> list[tuple[ClientConnection, AnswerJob]]:
