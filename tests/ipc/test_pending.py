@@ -110,6 +110,7 @@ def test_when_the_tray_quits_open_questions_are_closed_without_an_answer(tmp_pat
                 assert is_sent_away(caller)
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_when_their_thread_fails_those_who_wait_are_sent_away_and_the_next_one_is_asked(tmp_path: Path) -> None:
     class FailingQuestion(OpenQuestion):
         def client_disconnected(self) -> None:

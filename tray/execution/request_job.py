@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from tray.errors import HooktrayError
+from tray.errors import PACKAGE_ERRORS, HooktrayError
 from tray.execution import command
 from tray.execution.command import BackgroundProcesses, Hangup, Job
 from tray.execution.process import CANCELLED, CLOSED, StartGate, always_open, not_run
@@ -80,7 +80,7 @@ class RunningRequest:
             result = self._job.ask(self.deadline)
         except HooktrayError as error:
             return Result(cause=error.message, ms=self.deadline.ms)
-        except Exception as error:  # the hook's turn
+        except PACKAGE_ERRORS as error:  # the hook's turn
             if not self.deadline.cause:
                 log.exception("a hook's request failed")
             return Result(cause=f"internal error: {type(error).__name__}", ms=self.deadline.ms)

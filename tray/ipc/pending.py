@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import selectors
 import socket
 import threading
@@ -15,8 +14,6 @@ from typing import Protocol
 from tray.ipc.connection import ClientConnection
 from tray.model.decision import Answer
 from tray.threads import start_thread
-
-log = logging.getLogger(__name__)
 
 AnswerJob = Callable[[], Answer | None]  # None: the relay gets no answer, and asks the one-shot engine
 
@@ -114,9 +111,9 @@ class PendingAnswers:
             with selector, wakeup_reader:
                 while self._step(selector, wakeup_reader):
                     pass
-        except Exception:
+        except BaseException:
             self._drop_all()
-            log.exception("the thread for callers that wait has failed")
+            raise
 
     def _drop_all(self) -> None:
         """Close every caller, as the thread has failed: their relays ask the one-shot engine."""
