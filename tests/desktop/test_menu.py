@@ -403,8 +403,8 @@ def test_the_first_row_opens_what_was_done_at_a_terminal() -> None:
 
     row = find(MenuState(now=NOON, requests=(done,)), "done")
 
-    assert row.label == "1 change made at a terminal"
-    assert [child.label for child in row.children] == ["guard is approved · done at a terminal"]
+    assert row.label == "1 change can be undone"
+    assert [child.label for child in row.children] == ["guard is approved · done in a terminal"]
     assert [one.action for one in row.children[0].children] == [GrantRequest("q1"), DismissRequest("q1")]
 
 

@@ -170,7 +170,7 @@ def test_what_was_done_at_a_terminal_can_be_undone() -> None:
         "approvals",
     ).children
 
-    assert row.label == "Hooks are off · done at a terminal"
+    assert row.label == "Hooks are off · done in a terminal"
     assert [(child.label, child.action) for child in row.children] == [
         ("Undo", GrantRequest("q1")),
         ("Keep", DismissRequest("q1")),

@@ -217,7 +217,7 @@ WAITING = Session(agent="codex", session="s1", project="shop", state=SessionStat
             IconState.BROKEN,
             "Hooktray · The configuration is broken · 1 agent waits for you",
         ),
-        ({"requests": (DONE,), "failing_hooks": 4}, IconState.ATTENTION, "Hooktray · 1 change made at a terminal"),
+        ({"requests": (DONE,), "failing_hooks": 4}, IconState.ATTENTION, "Hooktray · 1 change can be undone"),
         ({"damage": "gone", "problem": "bad"}, IconState.CUT_OFF, "Hooktray · gone"),
     ],
 )

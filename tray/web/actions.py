@@ -314,7 +314,7 @@ def _removal_texts(action: str) -> tuple[str, str, str]:
 
 def _request_notes(request: PendingRequest) -> tuple[str, ...]:
     if request.is_undo:
-        return (say("It was done at {who}.", who=request.requester),)
+        return (say("It was done in {who}.", who=request.requester),)
     return (say("Asked by {who}. Allow it only if that was you.", who=request.requester),)
 
 

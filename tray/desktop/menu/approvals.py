@@ -133,7 +133,7 @@ def _choices(one: Approval, key: str) -> Items:
 
 
 def request_rows(state: MenuState, *, is_undo: bool = False) -> Items:
-    """What a program requested that only a person may do, or what was done at a terminal, below the first row."""
+    """What a program requested that only a person may do, or what can be undone, below the first row."""
     rows = deduplicate(_request(each, "requests") for each in state.requests if each.is_undo is is_undo)
     return tuple(rows[-REQUEST_LIMIT:])
 
@@ -143,7 +143,7 @@ def _request(one: MenuRequest, parent: str = "approvals") -> Item:
     what = clean(one.summary, 44)
     who = clean(one.requester, 24, say("somebody"))
     if one.is_undo:
-        text, yes, no = say("{what} · done at {who}", what=what, who=who), say("Undo"), say("Keep")
+        text, yes, no = say("{what} · done in {who}", what=what, who=who), say("Undo"), say("Keep")
     else:
         text, yes, no = say("{what} · asked by {who}", what=what, who=who), say("Allow"), say("Dismiss")
     choices = click(f"{key}/allow", yes, GrantRequest(one.id)), click(f"{key}/dismiss", no, DismissRequest(one.id))

@@ -43,7 +43,7 @@ class MenuRequest:
     id: str
     summary: str
     requester: str
-    is_undo: bool = False  # it was done at a terminal: it can be undone
+    is_undo: bool = False  # it was done at a terminal or by an edit of the file: it can be undone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,7 +75,7 @@ def _cause(state: MenuState) -> Item | None:
         text = count("{n} request waits for you", "{n} requests wait for you", len(rows))
         return submenu("requests", text, rows)
     if rows := request_rows(state, is_undo=True):
-        text = count("{n} change made at a terminal", "{n} changes made at a terminal", len(rows))
+        text = count("{n} change can be undone", "{n} changes can be undone", len(rows))
         return submenu("done", text, rows)
     if state.unjudged or state.failing_hooks:
         text = trouble(state)
