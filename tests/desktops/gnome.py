@@ -133,9 +133,14 @@ class Gnome(Shell):
         self.do_not_disturb(False)
 
     def _look(self) -> tuple[list[Spot], list[Spot], bool]:
-        """The texts on the screen, the icons in the panel, and whether the desktop is shown."""
+        """The texts on the screen, the icons in the panel, and whether the desktop is shown.
+
+        A new one that the shell has not laid out yet has no place, and is left out.
+        """
         seen = json.loads(self.bus.call(*WHERE, "Look")[0])
-        labels, icons = ([Spot(**one) for one in seen[name]] for name in ("labels", "icons"))
+        labels, icons = (
+            [Spot(**one) for one in seen[name] if None not in one.values()] for name in ("labels", "icons")
+        )
         return labels, icons, seen["ready"]
 
     def _labels(self) -> list[Spot]:
