@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tray.agents.agent import Agent, is_uncertain
-from tray.agents.registry import remedy
 from tray.errors import PACKAGE_ERRORS, AgentError
 from tray.files import content
 from tray.lazy_dataclass import dataclass, field, replace
@@ -71,6 +70,11 @@ def packaged_agents(reserved: Collection[str]) -> PackagedAgents:
             shown, problem = sanitise(id, SHOWN), sanitise(f"{what}{error}", SHOWN)
             broken.append(BrokenAgent(agent=shown, package=package, problem=problem, remedy=remedy(package)))
     return PackagedAgents(agents=agents, packages=packages, broken=tuple(broken))
+
+
+def remedy(package: str) -> str:
+    """Returns what to do about a package that fails; `package` is its name and version."""
+    return f"update or uninstall {package.partition(' ')[0]}"
 
 
 def entry_points(path: Sequence[str]) -> Iterator[EntryPoint]:

@@ -144,6 +144,8 @@ class SupportedAgents(AgentTable[Agent]):
         package = self.package(id)
         if not package:
             raise error
+        from tray.agents.packages import remedy  # only when a package fails
+
         text = f"`{function}` of the agent {id} in the package {package} failed: {type(error).__name__}: {error}"
         failure = AgentError(sanitise(text, 300), hint=remedy(package))
         if self.failures.setdefault(id, failure) is failure:
@@ -208,11 +210,6 @@ def inherited_variables() -> frozenset[str]:
 def editor_names() -> frozenset[str]:
     """The names of programs whose windows hold agents as well as the terminals of people."""
     return EDITORS
-
-
-def remedy(package: str) -> str:
-    """Returns what to do about a package that fails; `package` is its name and version."""
-    return f"update or uninstall {package.partition(' ')[0]}"
 
 
 def display_name(id: str) -> str:
