@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import mmap
 import os
@@ -61,19 +62,29 @@ class LoopThread:
     def __init__(self) -> None:
         import asyncio
 
-        self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
-        self.loop, self._closed = self._runner.get_loop(), asyncio.Event()
+        self.loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="loop", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
-        """Cancel the running tasks and join the thread, for 5 seconds at most."""
-        self.loop.call_soon_threadsafe(self._closed.set)
+        """Cancel the running tasks and join the thread, for 5 seconds each at most.
+
+        The caller is the thread that made this: on Windows only that one can take back the signals of the loop.
+        """
+        import asyncio
+
+        with contextlib.suppress(TimeoutError):
+            asyncio.run_coroutine_threadsafe(_cancel_all(), self.loop).result(5)
+        self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join(5)
+        if not self._thread.is_alive():
+            self.loop.close()
 
     def _run(self) -> None:
-        with self._runner as runner:
-            runner.run(self._closed.wait())
+        import asyncio
+
+        asyncio.set_event_loop(self.loop)
+        self.loop.run_forever()
 
 
 class WorkQueue:
@@ -182,3 +193,12 @@ class ShutdownState:
     def wait(self, seconds: float) -> bool:
         """Wait until it has begun, at most that long."""
         return self._begun.wait(seconds)
+
+
+async def _cancel_all() -> None:
+    import asyncio
+
+    tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
