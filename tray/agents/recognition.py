@@ -72,11 +72,10 @@ def recognise(via_agent: str, event: str, payload: Payload, environment: Variabl
     if sender and not (sender.marks.yields and _is_certain(payload, environment)):
         return None if sender.id == via_agent else _recognised(sender, via_agent, event, payload)
     known = AGENTS.find(via_agent)
-    try:
-        if known is None or known.marks.is_alike(payload) or known.marks.is_certain(payload, environment):
-            return None
-    except PACKAGE_ERRORS as error:
-        AGENTS.failure(via_agent, "marks", error)
+    if known is None or _has_mark(known, known.marks.is_alike, payload):
+        return None
+    if known.marks.is_certain(payload, environment):  # a package has no such mark
+        return None
     for other in AGENTS.values():
         if not other.marks.shares_shape and _has_mark(other, other.marks.is_alike, payload):
             return _recognised(other, via_agent, event, payload)
