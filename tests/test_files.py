@@ -61,7 +61,7 @@ def test_what_cannot_be_read_is_an_error_of_the_system_and_leaves_nothing_open(t
 PACKAGE = Path(tray.__file__).parent
 # Modules that read themselves: files of the package, of the system, or of our own folders, which nobody else writes.
 OWN_FILES = {
-    "app/checks/hooks.py", "app/installed_relay.py", "approvals/callers/known_agents.py",
+    "app/checks/hooks.py", "app/installed_relay.py", "execution/known_agents.py",
     "approvals/review.py", "approvals/script_start.py", "agents/opencode/connector.py", "cli/support_bundle.py",
     "desktop/pixmaps.py", "edit/backups.py", "engine/replay.py", "ipc/caller_facts.py", "ipc/sockets.py",
     "language/__init__.py", "notify/push/sender.py", "relay.py", "relay_program.py",

@@ -321,7 +321,7 @@ def _relay_pipe(call: OneShotArguments) -> RelayPipe | None:
 
 
 def _relay_request(call: OneShotArguments, body: bytes, environment: Mapping[str, str]) -> RelayRequest:
-    from tray.approvals.callers.ancestry import ancestors
+    from tray.execution.ancestry import ancestors
 
     relay = os.getppid()
     parent = next(iter(ancestors(relay)), None)

@@ -10,8 +10,8 @@ import pytest
 from house import PRE_TOOL_USE, House
 
 from tray.app.service import TrayService
-from tray.approvals.callers.known_agents import KnownAgents
 from tray.approvals.search_path import SearchPath
+from tray.execution.known_agents import KnownAgents
 from tray.model.decision import Answer
 from tray.model.event import RelayRequest
 

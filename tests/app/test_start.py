@@ -99,7 +99,7 @@ def test_an_error_in_the_loop_is_reported_and_ends_nothing_when_no_more_files_ca
 def test_an_agent_is_recognised_and_its_session_followed_without_psutil() -> None:
     program = """if True:
         import os, sys
-        from tray.approvals.callers.known_agents import KnownAgents
+        from tray.execution.known_agents import KnownAgents
         from tray.execution.process_place import command_of, is_alive, is_below, processes_from
         agents = KnownAgents(0)
         agents.record(os.getppid())

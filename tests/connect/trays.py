@@ -12,10 +12,10 @@ from live import Live
 from plain import Plain
 
 from tray.app import build_catalog, open_stores
-from tray.approvals.callers.ancestry import ancestors
 from tray.approvals.callers.origin import find_origin
 from tray.approvals.catalog import HookState
 from tray.approvals.consent import Consent
+from tray.execution.ancestry import ancestors
 from tray.paths import locate
 
 by_person = pytest.mark.skipif(

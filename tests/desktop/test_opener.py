@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from desk import wait
 
-from tray.approvals.callers.ancestry import ancestors
 from tray.desktop import linux
 from tray.desktop.opener import Opener
 from tray.errors import HooktrayError
+from tray.execution.ancestry import ancestors
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="xdg-open")
 

@@ -12,10 +12,10 @@ from contextlib import contextmanager
 import pytest
 from house import PRE_TOOL_USE, House
 
-from tray.approvals.callers.ancestry import DEPTH, Ancestor, sent_by_command
 from tray.engine import trial
 from tray.engine.receive import PROBE_COMMANDS, TEST_COMMANDS, parse_event
 from tray.errors import HooktrayError
+from tray.execution.ancestry import DEPTH, Ancestor, sent_by_command
 from tray.model.event import PROBE_PREFIX, TEST_VARIABLE, RelayRequest
 
 

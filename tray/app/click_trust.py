@@ -8,10 +8,10 @@ import sys
 from collections.abc import Callable
 
 from tray.approvals.callers import click_check
-from tray.approvals.callers.ancestry import descends_from, descends_from_hook
 from tray.approvals.callers.click_check import ClickObjection, ClickRejection
-from tray.approvals.callers.known_agents import KnownAgents
 from tray.approvals.callers.person import Judgement, ProcessFacts, Proof, find_agent, find_trace, process_label
+from tray.execution.ancestry import descends_from, descends_from_hook
+from tray.execution.known_agents import KnownAgents
 from tray.ipc.caller_facts import process_chain, start_time
 from tray.language import say
 

@@ -19,12 +19,12 @@ from tray.app.service import EventBus, TrayService
 from tray.app.shutdown import GracefulShutdown
 from tray.app.state_folder import StateFolder
 from tray.app.worker_pool import WorkerPool
-from tray.approvals.callers.known_agents import KnownAgents
 from tray.desktop.autostart import service_manager
 from tray.engine.ports import EngineOptions
 from tray.engine.session_states import TurnEndDetector
 from tray.engine.user_questions import QuestionResult, UserQuestion, UserQuestions
 from tray.execution.command import BackgroundProcesses
+from tray.execution.known_agents import KnownAgents
 from tray.ipc.connection import HandedTerminal
 from tray.ipc.server import IpcServer, PeerCredentials
 from tray.model.event import Event

@@ -11,12 +11,12 @@ from typing import Protocol
 from tray.agents.protocol import SPEC_CACHE_SIZE, parse, spec
 from tray.agents.recognition import neutral
 from tray.app.presence_files import presence_variable
-from tray.approvals.callers.known_agents import KnownAgents
 from tray.approvals.search_path import SearchPath
 from tray.engine.pipeline import Engine
 from tray.engine.ports import Defer
 from tray.engine.session_states import TurnEndDetector
 from tray.engine.user_questions import EngineResponse
+from tray.execution.known_agents import KnownAgents
 from tray.ipc.connection import HandedTerminal
 from tray.ipc.server import DisconnectSignal, PeerCredentials
 from tray.lazy_dataclass import replace

@@ -10,10 +10,10 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 
-from tray.approvals.callers.ancestry import ancestors
 from tray.approvals.callers.origin import find_origin
 from tray.connect.summary import is_confirmed
 from tray.desktop.menu import MenuAgent
+from tray.execution.ancestry import ancestors
 from tray.text import printable
 from tray.threads import start_thread
 

@@ -99,8 +99,8 @@ def _print_notes(name: str, plan: Plan) -> None:
 
 def refuse_agents(name: str) -> None:
     """Which agent leads where is for a person. A script of their own is one of their hands."""
-    from tray.approvals.callers.ancestry import ancestors
     from tray.approvals.callers.origin import find_origin
+    from tray.execution.ancestry import ancestors
 
     if who := find_origin(os.environ, ancestors(os.getpid())):
         raise HooktrayError(

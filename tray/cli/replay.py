@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TypedDict
 
 from tray.app import Stores, build_engine, confirmed_llm, open_stores
-from tray.approvals.callers.ancestry import descends_from_hook
 from tray.cli.hook_trial import approved_hook
 from tray.engine import replay as engine_replay
 from tray.engine import trial
@@ -18,6 +17,7 @@ from tray.engine.ports import EngineOptions
 from tray.engine.record import reasons
 from tray.engine.replay import Replay
 from tray.errors import HooktrayError, IpcError
+from tray.execution.ancestry import descends_from_hook
 from tray.execution.process import RUN_VARIABLE
 from tray.ipc.client import send_request
 from tray.ipc.health import parse_health

@@ -10,7 +10,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tray.agents.protocol import fit, neutral, spec
-from tray.approvals.callers.ancestry import descent
 from tray.engine.async_output import AsyncOutput
 from tray.engine.execute import HookExecutor
 from tray.engine.gates import BOUNDARIES, CAPPED_KINDS, MAX_DEPTH, TurnLimits, apply_switch
@@ -22,6 +21,7 @@ from tray.engine.receive import CallReport, CallReports, receive
 from tray.engine.respond import Responder
 from tray.engine.scopes import SkillScopes
 from tray.engine.user_questions import ASKING_KINDS, EngineResponse, QuestionResult, Resolution, apply_result
+from tray.execution.ancestry import descent
 from tray.execution.hook_runs import Descent, HookAncestry
 from tray.execution.process import CANCELLED
 from tray.lazy_dataclass import replace

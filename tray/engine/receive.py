@@ -17,7 +17,7 @@ from tray.agents import tools
 from tray.agents.agent import Payload
 from tray.agents.protocol import parse, parse_payload, spec
 from tray.agents.recognition import RecognisedCaller, recognise
-from tray.approvals.callers.ancestry import DEPTH, sent_by_command
+from tray.execution.ancestry import DEPTH, sent_by_command
 from tray.execution.process import CANCELLED
 from tray.lazy_dataclass import dataclass, replace
 from tray.model.decision import Decision

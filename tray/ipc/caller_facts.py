@@ -64,8 +64,8 @@ def other_platform_origin(pid: int, is_untrusted: Callable[[int], bool]) -> str:
     """Who is behind a caller that only psutil shows: an agent or a hook; "" when neither."""
     import psutil
 
-    from tray.approvals.callers.ancestry import ancestors
     from tray.approvals.callers.origin import find_origin
+    from tray.execution.ancestry import ancestors
 
     if is_untrusted(pid):
         return f"process {pid}"

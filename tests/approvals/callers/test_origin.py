@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from every import every
 
-from tray.approvals.callers.ancestry import Ancestor
 from tray.approvals.callers.origin import find_origin
+from tray.execution.ancestry import Ancestor
 
 SHELL = Ancestor(10, ("/bin/bash",))
 SCRIPT = Ancestor(9, ("/bin/sh", "./setup.sh", "claude"))

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from pathlib import PurePath
 
 from tray.agents.registry import inherited_variables, program_names
-from tray.approvals.callers.ancestry import Ancestor, is_command
 from tray.approvals.callers.person import HOOK_VARIABLE
+from tray.execution.ancestry import Ancestor, is_command
 from tray.execution.isolation import is_isolated
 
 INTERPRETERS = frozenset({"bun", "deno", "node"})  # of agents that are scripts

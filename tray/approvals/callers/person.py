@@ -12,6 +12,7 @@ from enum import Enum
 from pathlib import PurePath
 
 from tray.agents.registry import inherited_variables, program_names
+from tray.execution.known_agents import SHELLS
 from tray.language import say
 from tray.lazy_dataclass import dataclass
 from tray.text.words import word_set
@@ -31,7 +32,6 @@ INJECTION_VARIABLES = word_set(
 )
 # Those of them that may name files without their folder, which the system's own folders then have.
 NAME_VARIABLES = word_set("GTK3_MODULES GTK_MODULES LD_AUDIT LD_PRELOAD PERL5OPT")
-SHELLS = word_set("bash dash fish ksh nu sh zsh")
 SSH_SERVERS = frozenset({"sshd", "sshd-session"})
 LOGIN_PROGRAMS = SSH_SERVERS | {"login"}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from desk import wait
 
-from tray.approvals.callers.known_agents import KnownAgents
+from tray.execution.known_agents import KnownAgents
 
 
 def test_what_runs_below_an_agent_is_no_person() -> None:

@@ -11,7 +11,7 @@ from functools import partial
 
 import pytest
 
-from tray.approvals.callers.ancestry import (
+from tray.execution.ancestry import (
     Ancestor,
     descends_from,
     descends_from_hook,

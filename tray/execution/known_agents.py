@@ -9,13 +9,20 @@ import threading
 from pathlib import Path, PurePath
 
 from tray.agents.registry import editor_names
-from tray.approvals.callers.ancestry import ancestors
-from tray.approvals.callers.person import EMULATORS, MULTIPLEXERS, SHELLS
+from tray.execution.ancestry import ancestors
 from tray.execution.process_table import command_line, read_entry
 from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
+from tray.text.words import word_set
 
 MAX_AGENTS = 1024
+SHELLS = word_set("bash dash fish ksh nu sh zsh")
+# Terminals and multiplexers: an agent in one of them is a process of its own.
+TERMINALS = word_set(
+    "abduco alacritty byobu cool-retro-term deepin-terminal dtach dvtm foot footclient gnome-terminal-server kgx "
+    "kitty konsole lxterminal mate-terminal mlterm ptyxis-agent qterminal rxvt sakura screen st terminology tmux "
+    "urxvt wezterm-gui xfce4-terminal xterm zellij"
+)
 # Where a whole session, or whatever the bus starts, is in one group: that two are in it proves nothing.
 SHARED_GROUPS = lazy_pattern(r"session-[^/]*\.scope|init\.scope|user@[^/]*|dbus(?:-broker)?\.service")
 
@@ -137,7 +144,7 @@ def _is_window(pid: int) -> bool:
     name = PurePath(found.program).name
     # An editor's other processes, such as the host of its extensions, run the same program.
     is_part = any("--type=" in word for word in found.command)
-    return name in EMULATORS | MULTIPLEXERS or (name in editor_names() and not is_part)
+    return name in TERMINALS or (name in editor_names() and not is_part)
 
 
 def _lives(agent: ProcessIdentity) -> bool:
