@@ -9,7 +9,7 @@ import pytest
 from house import House
 
 from tray.app.confirmed_clicks import CLICKS, ConfirmedClicks
-from tray.approvals.callers.person import Judgement, Proof
+from tray.approvals.callers.click_check import ClickObjection, ClickRejection
 from tray.approvals.controls import Controls
 from tray.desktop.menu import Action, OpenPage, PauseHooks, ToggleSwitch
 from tray.errors import HooktrayError
@@ -22,12 +22,12 @@ class Trust:
     """Judges every panel alike until it is confirmed."""
 
     def __init__(self) -> None:
-        self.proof = Proof.PASSPHRASE
+        self.objection = ClickObjection.UNKNOWN
         self.confirmed: list[int] = []
 
-    def judge_host(self, pid: int) -> Judgement:
-        proof = Proof.CLICK if pid in self.confirmed else self.proof
-        return Judgement(proof, "polybar (7) started after an agent", "start it again")
+    def host_objection(self, pid: int) -> ClickRejection | None:
+        is_trusted = pid in self.confirmed
+        return None if is_trusted else ClickRejection(self.objection, "polybar (7) started after an agent")
 
     def confirm(self, pid: int) -> None:
         self.confirmed.append(pid)
@@ -79,17 +79,22 @@ def test_without_a_passphrase_a_click_says_the_ways_that_work(house: House) -> N
 
     assert (stage.done, stage.controls.requests) == ([], ())
     assert "started after an agent" in stage.told[0][0]
-    assert "the page or a terminal" in stage.told[0][1]
+    assert stage.told[0][1] == "Use the page, or set a passphrase: `hooktray passphrase`"
 
 
 def test_below_an_agent_a_click_is_refused_and_says_the_way(stage: Stage) -> None:
-    stage.trust.proof = Proof.REFUSED
+    stage.trust.objection = ClickObjection.AGENT
 
     stage.clicks.menu_rejected(PANEL, True, [PauseHooks(60.0), OpenPage()])
     stage.clicks.button_rejected(PANEL, lambda: stage.done.append(ToggleSwitch()))
 
     assert (stage.done, stage.controls.requests) == ([], ())
-    assert stage.told == [("Your click did nothing: polybar (7) started after an agent", "start it again")]
+    assert stage.told == [
+        (
+            "Your click did nothing: polybar (7) started after an agent",
+            "Start it again outside of the agent, or use the page",
+        )
+    ]
 
 
 def test_what_no_panel_sends_does_nothing_and_is_told_once_a_minute(stage: Stage) -> None:

@@ -13,54 +13,9 @@ import pytest
 from house import PRE_TOOL_USE, House
 
 from tray.engine import trial
-from tray.engine.receive import PROBE_COMMANDS, TEST_COMMANDS, parse_event
+from tray.engine.receive import parse_event
 from tray.errors import HooktrayError
-from tray.execution.ancestry import DEPTH, Ancestor, sent_by_command
 from tray.model.event import PROBE_PREFIX, TEST_VARIABLE, RelayRequest
-
-
-@pytest.mark.parametrize(
-    ("command", "is_test"),
-    [
-        ("/usr/bin/python3 /usr/bin/hooktray test Stop", True),
-        ("/usr/bin/python3 -I -m tray --home /h test Stop", True),
-        ("hooktray.exe --home C:\\h test Stop", True),
-        ("node /usr/bin/claude test hooktray", False),
-        ("/usr/bin/python3 /usr/bin/hooktray run", False),
-        ("make test", False),
-        ("", False),
-    ],
-)
-def test_an_event_is_a_test_when_hooktray_test_started_its_relay(command: str, is_test: bool) -> None:
-    line = [Ancestor(5, tuple(command.split()))]
-
-    assert sent_by_command(7, TEST_COMMANDS, 1, lambda pid: line, lambda pid: True) is is_test
-    assert not sent_by_command(7, TEST_COMMANDS, 1, lambda pid: line, lambda pid: False)  # it only calls itself so
-
-
-def test_a_grandparent_does_not_make_a_test() -> None:
-    line = [Ancestor(5, ("claude",)), Ancestor(4, ("python3", "hooktray", "test", "Stop"))]
-
-    assert not sent_by_command(7, TEST_COMMANDS, 1, lambda pid: line, lambda pid: True)
-
-
-@pytest.mark.parametrize(
-    ("line", "ours", "is_test"),
-    [
-        ([("sh", "-c", "hooktray-relay x"), ("python3", "/venv/bin/hooktray", "doctor")], True, True),
-        ([("python3", "-m", "tray", "--home", "/h", "agents", "--try")], True, True),
-        ([("python3", "/venv/bin/hooktray", "run")], True, True),  # the menu has a doctor, too
-        ([("python3", "/venv/bin/hooktray", "doctor")], False, False),  # it only calls itself so
-        ([("sh", "-c", "hooktray-relay x"), ("claude",)], True, False),
-        ([("python3", "/venv/bin/hooktray", "list")], True, False),
-    ],
-)
-def test_an_event_is_a_test_when_a_command_that_tries_lines_stands_above_its_relay(
-    line: list[tuple[str, ...]], ours: bool, is_test: bool
-) -> None:
-    above = [Ancestor(5 - number, command) for number, command in enumerate(line)]
-
-    assert sent_by_command(7, PROBE_COMMANDS, DEPTH, lambda pid: above, lambda pid: ours) is is_test
 
 
 def test_whoever_only_has_the_variable_is_no_test() -> None:

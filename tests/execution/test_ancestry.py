@@ -1,27 +1,32 @@
-"""Whose process it is, is told by its program and not by what it calls itself."""
+"""A process belongs to whoever started it; which program that is, the kernel shows, and not the command line."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 
 import pytest
 
-from tray.execution.ancestry import (
-    Ancestor,
-    descends_from,
-    descends_from_hook,
-    descent,
-    is_own_program,
-)
+from tray.execution.ancestry import DEPTH, descent, is_command, is_own_program, sent_by_command
 from tray.execution.hook_runs import Descent, HookAncestry
 from tray.execution.isolation import one_shot_command
 
-SAYS_ONCE = Ancestor(5, (*one_shot_command(), "--home", "/h", "claude-code", "Stop"))
+IS_POSIX = pytest.mark.skipif(sys.platform == "win32", reason="starts `cat`, `sh` and `xargs`")
+# Programs that start a child, print its process id and end with their input.
+PYTHON_PARENT = """
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+print(child.pid, flush=True)
+sys.stdin.read()
+child.communicate(b"\\n")
+"""
+SHELL_PARENT = "cat <&0 >/dev/null & echo $!; wait"
 
 
 @contextmanager
@@ -35,15 +40,50 @@ def running(argv: list[str], executable: str | None = None) -> Iterator[int]:
         child.wait(60)
 
 
-@pytest.mark.parametrize("ours", [True, False])
-def test_a_one_shot_engine_counts_only_when_its_program_is_ours(ours: bool) -> None:
-    below = descends_from(7, 1, lambda pid: [SAYS_ONCE], lambda pid: ours)
-    hook = descends_from_hook(7, 1, lambda pid: [SAYS_ONCE], lambda pid: False, lambda pid: ours)
+@contextmanager
+def started_by(argv: list[str], executable: str | None = None) -> Iterator[tuple[int, int]]:
+    """The process id of the child that this program prints, and the program's own."""
+    parent = subprocess.Popen(argv, executable=executable, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert parent.stdout is not None
+    try:
+        yield int(parent.stdout.readline()), parent.pid
+    finally:
+        parent.communicate(timeout=60)
 
-    assert (below, hook) == (ours, ours)
+
+def script(path: Path, text: str) -> str:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return str(path)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="starts `cat`")
+def test_a_process_below_a_one_shot_engine_descends_from_it(tmp_path: Path) -> None:
+    starter = script(tmp_path / "tray" / "isolated.py", PYTHON_PARENT)
+
+    with started_by([sys.executable, "-I", "-S", starter, "folders", "once"]) as (child, engine):
+        assert descent(child, own=1) == Descent((child,), is_below_one_shot=True)
+        assert descent(child, own=engine) == Descent((child,), is_below_one_shot=False)
+        assert descent(engine, own=1) is None
+
+
+@IS_POSIX
+def test_a_process_below_another_program_with_the_command_line_of_an_engine_does_not(tmp_path: Path) -> None:
+    """`xargs` takes the same words: it starts the script for each line."""
+    starter = script(tmp_path / "tray" / "isolated.py", "#!/bin/sh\necho $$\nexec cat >/dev/null <&0\n")
+    line = tmp_path / "line"
+    line.write_text("go\n")
+    argv = ["python3", "-I", "-S", starter, "folders", "once"]
+    with line.open() as stdin:
+        engine = subprocess.Popen(argv, executable=shutil.which("xargs"), stdin=stdin, stdout=subprocess.PIPE)
+        assert engine.stdout is not None
+        child = int(engine.stdout.readline())
+
+    assert descent(child, own=1) is None
+    engine.communicate(timeout=60)
+
+
+@IS_POSIX
 def test_a_program_that_calls_itself_our_engine_is_none() -> None:
     with running([sys.executable, *one_shot_command()[1:]], executable="/bin/cat") as pid:
         assert not is_own_program(pid)
@@ -56,7 +96,7 @@ def test_our_own_interpreter_is_ours_and_a_process_that_has_gone_is_not() -> Non
     assert not is_own_program(pid)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="starts `cat`")
+@IS_POSIX
 def test_a_lineage_says_each_time_what_the_ancestors_say() -> None:
     with running(["/bin/cat"], executable="/bin/cat") as ours:
         below, beside = (HookAncestry(partial(descent, own=own)) for own in (os.getpid(), ours))
@@ -64,3 +104,33 @@ def test_a_lineage_says_each_time_what_the_ancestors_say() -> None:
         assert [below.descent(ours), below.descent(ours)] == [Descent((ours,), is_below_one_shot=False)] * 2
         assert [beside.descent(os.getpid()), beside.descent(os.getpid())] == [None, None]
     assert beside.descent(ours) is None
+
+
+@pytest.mark.parametrize(
+    ("command", "verbs"),
+    [
+        ("/usr/bin/python3 /usr/bin/hooktray test Stop", {"test"}),
+        ("/usr/bin/python3 -I -m tray --home /h test Stop", {"test"}),
+        ("hooktray.exe --home C:\\h test Stop", {"test"}),
+        ("python3 /venv/bin/hooktray doctor", {"doctor"}),
+        ("python3 -m tray --home /h agents --try", {"agents"}),
+        ("python3 /venv/bin/hooktray run", {"run"}),
+        ("python3 /venv/bin/hooktray list", set()),
+        ("node /usr/bin/claude test hooktray", set()),
+        ("sh -c hooktray-relay x", set()),
+        ("make test", set()),
+        ("", set()),
+    ],
+)
+def test_a_command_of_ours_is_known_by_its_words(command: str, verbs: set[str]) -> None:
+    words = command.split()
+
+    assert {verb for verb in ("agents", "doctor", "run", "test") if is_command(words, verb)} == verbs
+
+
+@IS_POSIX
+def test_another_program_that_calls_itself_our_command_has_not_sent_it(tmp_path: Path) -> None:
+    command = script(tmp_path / "hooktray", SHELL_PARENT)
+
+    with started_by(["sh", command, "test", "Stop"]) as (relay, _):
+        assert not sent_by_command(relay, ("test",), DEPTH)

@@ -140,7 +140,7 @@ def test_icons_and_the_edges_of_fields_stand_out_from_what_is_below_them(full: S
 
 def test_the_passphrase_is_asked_for_on_an_accessible_page(full: Site, page: Page) -> None:
     full.controls.set_passphrase("correct horse battery", "page")
-    full.finding = ClickRejection(ClickObjection.NOT_A_BROWSER, "zen (7) is not a browser that your system installed")
+    full.finding = ClickRejection(ClickObjection.UNKNOWN, "zen (7) is not a browser that your system installed")
     page.go(address(full, "/confirm/off"))
 
     page.click(".confirm button")

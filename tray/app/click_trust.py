@@ -1,4 +1,4 @@
-"""Whose clicks count: checks a process by what the kernel shows and by the agents that have sent events."""
+"""Whose clicks count: judges a process by what the kernel shows and by the agents that have sent events."""
 
 from __future__ import annotations
 
@@ -7,10 +7,17 @@ import os
 import sys
 from collections.abc import Callable
 
-from tray.approvals.callers import click_check
-from tray.approvals.callers.click_check import ClickObjection, ClickRejection
-from tray.approvals.callers.person import Judgement, ProcessFacts, Proof, find_agent, find_trace, process_label
-from tray.execution.ancestry import descends_from, descends_from_hook
+from tray.approvals.callers.click_check import (
+    BROWSER_CHECKS,
+    HOST_CHECKS,
+    ClickChecks,
+    ClickFacts,
+    ClickObjection,
+    ClickRejection,
+    find_objection,
+)
+from tray.approvals.callers.person import Proof, find_agent, find_trace
+from tray.execution.ancestry import descent
 from tray.execution.known_agents import KnownAgents
 from tray.ipc.caller_facts import process_chain, start_time
 from tray.language import say
@@ -36,12 +43,9 @@ class ClickTrust:
         if len(self._confirmed) > MAX_CONFIRMED:
             self._confirmed.pop(next(iter(self._confirmed)))
 
-    def _is_confirmed(self, pid: int) -> bool:
-        return (pid, start_time(pid)) in self._confirmed
-
     def has_agent_ancestor(self, pid: int) -> bool:
         """Whether a hook or an agent is above this process."""
-        return descends_from(pid, self._own) or self._agents.has_agent_above(pid)
+        return descent(pid, self._own) is not None or self._agents.has_agent_above(pid)
 
     def may_open_page(self, pid: int) -> bool:
         """Whether it may have the page shown."""
@@ -49,56 +53,38 @@ class ClickTrust:
         return not self.has_agent_ancestor(pid) and not find_agent(chain, ()) and not find_trace(chain[:1])
 
     def browser_objection(self, pid: int) -> ClickRejection | None:
-        """Why its request to the page is not a person's click; None when it can be one."""
-        rejection = self._objection(pid)
-        if rejection and rejection.proof is Proof.PASSPHRASE and self._is_confirmed(pid):
-            return None
-        if rejection:
-            why = rejection.detail or rejection.objection.value
-            log.warning("a click by way of process %d does not count: %s", pid, why)
-        return rejection
+        """Why a request of this process to the page is not the user's click; None if it can be one."""
+        return self._objection(pid, BROWSER_CHECKS)
 
-    def _objection(self, pid: int) -> ClickRejection | None:
-        who = f"process {pid}"
-        if sys.platform != "linux":
-            agents = say("{who} belongs to an agent or a hook", who=who)
-            return ClickRejection(ClickObjection.AGENT, agents) if self.has_agent_ancestor(pid) else None
-        chain = process_chain(pid)
-        # Chromium's environment cannot be read, so it is not checked.
-        known = descends_from_hook(pid, self._own, is_opened=self._opened) or self._agents.has_agent_above(pid)
-        rejection = click_check.check_browser(chain, {pid} if known else (), os.getuid())
-        if rejection is None and self._agents.shares_session(pid):
-            text = say(
-                "{who} was started after an agent, in the same terminal or service", who=process_label(chain[0])
-            )
-            return ClickRejection(ClickObjection.SHARED_SESSION, text)
-        return rejection
-
-    def judge_host(self, pid: int) -> Judgement:
-        """Which proof a click needs that comes through this program of the desktop."""
-        if sys.platform != "linux":
-            agents = say("{who} belongs to an agent or a hook", who=f"process {pid}")
-            return Judgement(Proof.REFUSED, agents) if self.has_agent_ancestor(pid) else Judgement(Proof.CLICK)
-        chain = process_chain(pid)
-        found = click_check.judge_tray_host(
-            chain, self._known(chain), os.getuid(), predates_agents=self._agents.predates_agents(pid)
-        )
-        if found.proof is Proof.CLICK and self._agents.shares_session(pid):
-            who = process_label(chain[0])
-            reason = say("{who} was started after an agent, in the same terminal or service", who=who)
-            found = Judgement(Proof.PASSPHRASE, reason)
-        if found.proof is Proof.PASSPHRASE and self._is_confirmed(pid):
-            return Judgement(Proof.CLICK)
-        if found.reason:
-            log.warning("a click by way of process %d does not count: %s", pid, found.reason)
-        return found
+    def host_objection(self, pid: int) -> ClickRejection | None:
+        """Why a click that comes through this tray host or notification server does not count; None if it does."""
+        return self._objection(pid, HOST_CHECKS)
 
     def is_trusted_host(self, pid: int) -> bool:
         """Whether a click that comes through this program of the desktop counts by itself."""
-        return self.judge_host(pid).proof is Proof.CLICK
+        return self.host_objection(pid) is None
 
-    def _known(self, chain: tuple[ProcessFacts, ...]) -> frozenset[int]:
-        """The process, if it belongs to an agent or a hook; its ancestors are checked with it."""
-        pid = chain[0].pid if chain else 0
-        belongs = descends_from_hook(pid, self._own) or self._agents.has_agent_above(pid)
-        return frozenset({pid} if belongs else ())
+    def _objection(self, pid: int, checks: ClickChecks) -> ClickRejection | None:
+        if sys.platform != "linux":
+            text = say("{who} belongs to an agent or a hook", who=f"process {pid}")
+            found = ClickRejection(ClickObjection.AGENT, text) if self.has_agent_ancestor(pid) else None
+        else:
+            found = find_objection(self._facts(pid, os.getuid()), checks)
+        if found and found.proof is Proof.PASSPHRASE and (pid, start_time(pid)) in self._confirmed:
+            return None
+        if found:
+            why = found.detail or found.objection.title
+            log.warning("a click by way of process %d does not count: %s", pid, why)
+        return found
+
+    def _facts(self, pid: int, uid: int) -> ClickFacts:
+        # What the tray opened for the user is known by its process: Chromium overwrites its environment.
+        below = descent(pid, self._own)
+        is_hooks = below is not None and not self._opened(below.child)
+        return ClickFacts(
+            chain=process_chain(pid),
+            uid=uid,
+            is_agents=is_hooks or self._agents.has_agent_above(pid),
+            predates_agents=self._agents.predates_agents(pid),
+            shares_session=self._agents.shares_session(pid),
+        )

@@ -1,4 +1,4 @@
-"""Clicks through panels and browsers that Hooktray does not know: the passphrase confirms them, once per start."""
+"""Clicks through panels and browsers that Hooktray does not know: after the passphrase they count until these end."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ from tray.desktop.menu import (
     ShowReason,
     ToggleSwitch,
 )
-from tray.ipc.caller_facts import process_chain
+from tray.ipc.caller_facts import read_process
 from tray.language import phrase, say
 
 CLICKS = "clicks"  # the word for them in `hooktray approve`
 QUIET_SECONDS = 60.0  # between two notifications about clicks that did nothing: any program can click
-# What anybody may have done, or only shows something.
+# What only shows something, or switches on.
 HARMLESS = (OpenPage, ResumeHooks, Review, ReviewBatch, ShowIncident, ShowProblem, ShowReason)
 HOW_TO_CONFIRM = phrase("Confirm it with `hooktray approve clicks` in a terminal, or on the page")
-HOW_TO_SET = phrase("Use the page or a terminal, or set a passphrase: `hooktray passphrase`")
-OTHER_WAYS = phrase("Use the page or a terminal")
+HOW_TO_SET = phrase("Use the page, or set a passphrase: `hooktray passphrase`")
+OTHER_WAYS = phrase("Use the page, or your passphrase at a terminal")
+START_AGAIN = phrase("Start it again outside of the agent, or use the page")
 
 
 class ConfirmedClicks:
@@ -55,11 +56,11 @@ class ConfirmedClicks:
 
     def menu_rejected(self, pid: int, is_host: bool, actions: Sequence[Action]) -> None:
         """From any thread: a click on the menu that did not count by itself."""
-        self._post(lambda: self._clicked(pid, is_host, tuple(actions)))
+        self._post(lambda: self._clicked(pid, is_host, actions))
 
     def button_rejected(self, pid: int, work: Callable[[], None]) -> None:
-        """From any thread: the same for a button of a notification."""
-        self._post(lambda: self._keep(pid, work))
+        """From any thread: a click on a notification's button that did not count by itself."""
+        self._post(lambda: self._request(pid, work))
 
     def confirm_browser(self, pids: Sequence[int], typed: str) -> bool:
         """Whether this is the passphrase; then the browser's clicks count. Raises HooktrayError: too many tries."""
@@ -69,45 +70,48 @@ class ConfirmedClicks:
             self._trust.confirm(pid)
         return True
 
-    def _clicked(self, pid: int, is_host: bool, actions: tuple[Action, ...]) -> None:
+    def _clicked(self, pid: int, is_host: bool, actions: Sequence[Action]) -> None:
         if not is_host:
             title = say("A program that is not a tray host clicked in Hooktray's menu, which did nothing")
             self._tell(title, say(OTHER_WAYS))
             return
-        left = tuple(one for one in actions if not self._is_harmless(one))
-        if self._trust.judge_host(pid).proof is not Proof.REFUSED:
-            self._act_on(tuple(one for one in actions if one not in left))
+        harmless = [one for one in actions if self._is_harmless(one)]
+        left = [one for one in actions if one not in harmless]
+        found = self._trust.host_objection(pid)
+        if found is None or found.proof is not Proof.REFUSED:
+            self._act_on(harmless)
         if left:
-            self._keep(pid, lambda: self._act_on(left))
+            self._request(pid, lambda: self._act_on(left))
 
     def _act_on(self, actions: Sequence[Action]) -> None:
         for one in actions:
             self._act(one)
 
     def _is_harmless(self, action: Action) -> bool:
-        """Switching on is everybody's."""
-        is_on = self._controls.state.enabled
-        return isinstance(action, HARMLESS) or (isinstance(action, ToggleSwitch) and not is_on)
+        """The menu has one row for on and off: as long as hooks are off, it switches on."""
+        return isinstance(action, HARMLESS) or (isinstance(action, ToggleSwitch) and not self._controls.state.enabled)
 
-    def _keep(self, pid: int, work: Callable[[], None]) -> None:
-        """Show the click to the user, to confirm it with the passphrase."""
-        judgement = self._trust.judge_host(pid)
-        if judgement.proof is Proof.CLICK:  # it was confirmed meanwhile
+    def _request(self, pid: int, work: Callable[[], None]) -> None:
+        """Have the user confirm the click with the passphrase, or show why that is not possible."""
+        found = self._trust.host_objection(pid)
+        if found is None:  # it was confirmed meanwhile
             work()
             return
-        title = say("Your click did nothing: {why}", why=judgement.reason)
-        if judgement.proof is Proof.REFUSED or not pid:
-            self._tell(title, judgement.remedy or say(OTHER_WAYS))
-            return
-        if not self._controls.passphrase.is_set:
+        why = found.detail or say("the system does not show who asks")
+        title = say("Your click did nothing: {why}", why=why)
+        one = read_process(pid)
+        if found.proof is Proof.REFUSED:
+            self._tell(title, say(START_AGAIN))
+        elif one is None:
+            self._tell(title, say(OTHER_WAYS))
+        elif not self._controls.passphrase.is_set:
             self._tell(title, say(HOW_TO_SET))
-            return
-        self._waiting[pid] = work
-        chain = process_chain(pid)
-        who = process_label(chain[0]) if chain else str(pid)
-        summary = say("Count the clicks in {who} until it ends", who=who)
-        self._controls.add_request(summary, who, lambda: self._confirm(pid), word=CLICKS)
-        self._tell(say("Your click waits: {why}", why=judgement.reason), say(HOW_TO_CONFIRM))
+        else:
+            self._waiting[pid] = work
+            who = process_label(one)
+            summary = say("Count the clicks in {who} until it ends", who=who)
+            self._controls.add_request(summary, who, lambda: self._confirm(pid), word=CLICKS)
+            self._tell(say("Your click waits: {why}", why=why), say(HOW_TO_CONFIRM))
 
     def _confirm(self, pid: int) -> None:
         self._trust.confirm(pid)

@@ -17,7 +17,8 @@ from tray.engine.ports import EngineOptions
 from tray.engine.record import reasons
 from tray.engine.replay import Replay
 from tray.errors import HooktrayError, IpcError
-from tray.execution.ancestry import descends_from_hook
+from tray.execution.ancestry import descent
+from tray.execution.hook_runs import is_opened
 from tray.execution.process import RUN_VARIABLE
 from tray.ipc.client import send_request
 from tray.ipc.health import parse_health
@@ -80,7 +81,8 @@ def _refuse_hooks(paths: Paths) -> None:
         tray = parse_health(send_request(paths.socket, {"op": "ping"})).get("pid", 0)
     except IpcError:
         tray = -1
-    if RUN_VARIABLE in os.environ or descends_from_hook(os.getpid(), tray):
+    found = descent(os.getpid(), tray)
+    if RUN_VARIABLE in os.environ or (found and not is_opened(found.child)):
         raise HooktrayError("a hook cannot replay", hint="run this in a terminal of your own")
 
 

@@ -43,6 +43,11 @@ class Descent:
     chain: tuple[int, ...]
     is_below_one_shot: bool
 
+    @property
+    def child(self) -> int:
+        """The process that we, or the one-shot engine, started."""
+        return self.chain[-1]
+
 
 @dataclass(frozen=True, slots=True)
 class _Run:
@@ -127,7 +132,7 @@ class HookRuns:
                 known = self._known(entries)
         if known is not None:
             return known
-        if _is_opened(chain[-1]):
+        if is_opened(chain[-1]):
             return OUTSIDE
         entry = entries.get(chain[-1])
         return self._unassigned(entry.start if entry else 0.0, background)
@@ -180,6 +185,6 @@ def _is_same(number: int, run: _Run) -> bool:
     return leader is None or leader.start == run.start
 
 
-def _is_opened(pid: int) -> bool:
+def is_opened(pid: int) -> bool:
     """Whether we opened it for the person. A hook that claims it of its own child is asked about what that does."""
     return any(one.startswith(f"{OPENED_VARIABLE}=".encode()) for one in environment(pid).split(b"\0"))

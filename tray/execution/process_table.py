@@ -95,6 +95,13 @@ if sys.platform == "linux":  # psutil would take 4 MB and some 10 ms at an agent
         longer = os.path.basename((*command_line(pid), "")[0])  # noqa: PTH119
         return longer if longer.startswith(name) else name
 
+    def program_path(pid: int) -> str:
+        """The file of its program, also one that was replaced since; "" when we may not see it."""
+        try:
+            return os.readlink(f"{PROC}/{pid}/exe").removesuffix(" (deleted)")  # noqa: PTH115
+        except OSError:
+            return ""
+
 else:
 
     def command_line(pid: int) -> tuple[str, ...]:
@@ -112,6 +119,15 @@ else:
 
         try:
             return psutil.Process(pid).name()
+        except (psutil.Error, ValueError):
+            return ""
+
+    def program_path(pid: int) -> str:
+        """The file of its program; "" when we may not see it."""
+        import psutil
+
+        try:
+            return psutil.Process(pid).exe()
         except (psutil.Error, ValueError):
             return ""
 

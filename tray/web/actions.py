@@ -20,7 +20,7 @@ from tray.web.question_form import QuestionPage, answers, fields
 from tray.web.review_diff import FileDiff, review_diff
 from tray.web.services import PageServices
 from tray.web.templating import sentence
-from tray.web.tokens import OneTimeTokens, TokenError
+from tray.web.tokens import OneTimeTokens
 
 CHANNEL = "page"
 TRIAL_TIMEOUT = 5.0  # seconds that the page waits for the test run after an approval
@@ -79,7 +79,7 @@ class PageActions:
 
     def __init__(self, services: PageServices) -> None:
         self._services = services
-        self._tokens: OneTimeTokens[PageAction] = OneTimeTokens(CONFIRMATION_LIFETIME)
+        self._tokens: OneTimeTokens[PageAction] = OneTimeTokens()
 
     def question(self, action: str, target: str, variable: str = "") -> PageQuestion | None:
         """The question before an action; None for an unknown action or without anything to do it to.
@@ -109,7 +109,7 @@ class PageActions:
         one = next((one for one in self._services.questions() if one.id == id), None)
         if one is None or one.form is None:
             return None
-        token = self._tokens.issue(PageAction(action=ANSWER, key=id))
+        token = self._issue(PageAction(action=ANSWER, key=id))
         return QuestionPage(question=one, fields=fields(one.form), token=token)
 
     def answer(self, id: str, sent: Mapping[str, str]) -> bool:
@@ -121,10 +121,8 @@ class PageActions:
         if one is None or one.form is None:
             return False
         given = answers(one.form, sent) if sent.get("act") != "decline" else None
-        page_action = self._tokens.redeem(sent.get("token", ""))
-        if page_action != PageAction(action=ANSWER, key=id):
-            cause = page_action if isinstance(page_action, TokenError) else TokenError.UNKNOWN
-            raise HooktrayError(say(TOKEN_ERRORS[cause]), hint=say("open the question again"))
+        if self._tokens.redeem(sent.get("token", "")) != PageAction(action=ANSWER, key=id):
+            raise HooktrayError(say(INVALID_TOKEN), hint=say("open the question again"))
         return self._services.answer(id, given, CHANNEL)
 
     def confirm(self, token: str, own: str = "", again: str = "") -> PageAction:
@@ -133,10 +131,8 @@ class PageActions:
         `own` is the user's own passphrase, typed twice, in the place of the one that was offered.
         """
         page_action = self._tokens.redeem(token)
-        if not isinstance(page_action, TokenError) and page_action.action == ANSWER:
-            page_action = TokenError.UNKNOWN
-        if isinstance(page_action, TokenError):
-            raise HooktrayError(say(TOKEN_ERRORS[page_action]), hint=say("go back, read it again and confirm"))
+        if page_action is None or page_action.action == ANSWER:
+            raise HooktrayError(say(INVALID_TOKEN), hint=say("go back, read it again and confirm"))
         if page_action.action == "passphrase" and (own or again):
             if own != again:
                 why = say("these were two different ones")
@@ -146,6 +142,9 @@ class PageActions:
         if page_action.action in TRIED:
             self._services.controls.describe_trial(page_action.key, TRIAL_TIMEOUT)  # the hook's page shows the result
         return page_action
+
+    def _issue(self, page_action: PageAction) -> str:
+        return self._tokens.issue(page_action, CONFIRMATION_LIFETIME)
 
     def perform_immediately(self, action: str) -> bool:
         """Do what only tightens or quietens, without a confirmation; False for an unknown action."""
@@ -174,7 +173,7 @@ class PageActions:
         deny = replace(page_action, action="deny")
         texts = _removal_texts("deny") if one.digest == REMOVED else HOOKS["deny"]
         label = say("Keep the approved copy") if one.approved and one.digest != REMOVED else say(texts[1])
-        return replace(question, deny=label, deny_token=self._tokens.issue(deny))
+        return replace(question, deny=label, deny_token=self._issue(deny))
 
     def _about_variable(self, action: str, target: str, variable: str) -> PageQuestion | None:
         """Let a withheld variable through to an approved hook, or no longer."""
@@ -276,7 +275,7 @@ class PageActions:
         reviews: tuple[PageReview, ...] = (),
     ) -> PageQuestion:
         return PageQuestion(
-            title=title, button=button, token=self._tokens.issue(page_action), back_link=back, text=text,
+            title=title, button=button, token=self._issue(page_action), back_link=back, text=text,
             notes=(*more, *notes), reviews=reviews,
             digest=page_action.digest if page_action.digest != REMOVED else "",
             is_destructive=page_action.action in DESTRUCTIVE,
@@ -318,11 +317,7 @@ def _request_notes(request: PendingRequest) -> tuple[str, ...]:
     return (say("Asked by {who}. Allow it only if that was you.", who=request.requester),)
 
 
-TOKEN_ERRORS: Mapping[TokenError, str] = {
-    TokenError.USED: phrase("this confirmation was used already"),
-    TokenError.EXPIRED: phrase("this confirmation is too old"),
-    TokenError.UNKNOWN: phrase("the tray does not know this confirmation"),
-}
+INVALID_TOKEN = phrase("this confirmation was used already, or is too old")
 ANSWER = "answer"  # of a form; no confirmation
 BATCH = "batch"  # the action that approves together what was approved before
 TRIED = frozenset({"approve", "grant"})  # what starts a test run

@@ -132,7 +132,7 @@ class WebPage:
         path = Path(name)
         with open(number, "w", encoding="utf-8") as file:  # noqa: PTH123 - it is open already
             file.write(LINK_PAGE.format(link=server.link(path, target, lifetime)))
-        note = server.refusal(RefusalCause.LINK_EXPIRED)
+        note = server.refusal(RefusalCause.LINK)
         self._loop.call_soon_threadsafe(self._loop.call_later, lifetime, _expire, path, note)
         self._loop.call_soon_threadsafe(self._loop.call_later, lifetime + NOTE_LIFETIME, _remove, path)
         return path

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from aiohttp import web
 
-from tray.approvals.callers.click_check import REFUSED, ClickObjection, ClickRejection
+from tray.approvals.callers.click_check import ClickObjection, ClickRejection
 from tray.approvals.callers.person import Proof
 from tray.approvals.review import hook_id
 from tray.errors import HooktrayError
@@ -23,11 +23,11 @@ from tray.model.decision import Record
 from tray.web import filters, http_messages, peers, request_checks
 from tray.web.actions import IMMEDIATE, PASSPHRASES, SWITCH, TRIED, VARIABLES, PageActions
 from tray.web.live import DecisionStream
-from tray.web.refusals import PASSPHRASE_REMEDY, REFUSALS, RefusalCause
+from tray.web.refusals import CLICK_STATUS, Refusal, RefusalCause, click_refusal
 from tray.web.request_checks import ENTER_PATH, RequestHead
 from tray.web.security_headers import STATIC, headers
 from tray.web.services import PageServices
-from tray.web.tokens import OneTimeTokens, TokenError, random_token
+from tray.web.tokens import OneTimeTokens, random_token
 from tray.web.views import PageViews, View
 
 HOST = "127.0.0.1"
@@ -58,12 +58,6 @@ PAGES: tuple[tuple[re.Pattern[str], View], ...] = (
     (re.compile("/switch"), PageViews.switch),
     (re.compile("/enter"), PageViews.enter),
 )
-
-LINK_CAUSES = {
-    TokenError.USED: RefusalCause.LINK_USED,
-    TokenError.EXPIRED: RefusalCause.LINK_EXPIRED,
-    TokenError.UNKNOWN: RefusalCause.LINK_UNKNOWN,
-}
 
 T = TypeVar("T")
 
@@ -125,8 +119,8 @@ class WebServer:
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
         try:
             head = http_messages.request_head(request)
-            if refusal := request_checks.refusal(head, self._authority, self._cookie, self._token):
-                return self._refuse(refusal)
+            if cause := request_checks.refusal(head, self._authority, self._cookie, self._token):
+                return self._refuse(cause)
             peer = await self._in_thread(self._peer, request)
             if peer and not peer.is_ours:
                 return self._refuse(RefusalCause.OTHER_USER)
@@ -173,12 +167,12 @@ class WebServer:
         if found is None or (path == ENTER_PATH and found.proof is Proof.PASSPHRASE):
             return None
         if found.proof is Proof.REFUSED:
-            return self._refuse(found.objection, found.detail)
+            return self._refused(click_refusal(found))
         fields = {name: str(value) for name, value in (await request.post()).items()}
         if path == IMMEDIATE_PATH and fields.get("act") in IMMEDIATE:  # to switch on is everybody's
             return None
         if not self._services.controls.passphrase.is_set:
-            return self._refuse(found.objection, found.detail)
+            return self._refused(click_refusal(found))
         typed = fields.pop("passphrase", "")
         pids = checked.peer.processes() if checked.peer else ()
         if typed:
@@ -188,7 +182,7 @@ class WebServer:
             except HooktrayError as error:
                 return self._failed(error, 429)
         html = self._views.ask_passphrase(found, path, fields, was_wrong=bool(typed))
-        return self._page(html, REFUSALS[found.objection].status)
+        return self._page(html, CLICK_STATUS)
 
     def _objection(self, peer: peers.TcpPeer | None) -> ClickRejection | None:
         """Why no click of this peer counts. On Linux, one of a process that the system does not show never counts."""
@@ -196,7 +190,7 @@ class WebServer:
             return None
         pids = peer.processes() if peer else ()
         if not pids:
-            return ClickRejection(ClickObjection.UNSEEN, "")
+            return ClickRejection(ClickObjection.UNSEEN)
         return next((found for pid in pids if (found := self._services.objection(pid))), None)
 
     async def _enter(self, request: web.BaseRequest) -> web.Response:
@@ -204,10 +198,10 @@ class WebServer:
         try:
             token = json.loads(await request.text())["token"]
         except (ValueError, KeyError, TypeError):
-            return self._refuse(RefusalCause.LINK_UNKNOWN)
-        file = self._link_tokens.redeem(token) if isinstance(token, str) else TokenError.UNKNOWN
-        if isinstance(file, TokenError):
-            return self._refuse(LINK_CAUSES[file])
+            return self._refuse(RefusalCause.LINK)
+        file = self._link_tokens.redeem(token) if isinstance(token, str) else None
+        if file is None:
+            return self._refuse(RefusalCause.LINK)
         self._on_entered(file)
         answer = http_messages.response("", status=204)
         answer.set_cookie(self._cookie, self._token, path="/", httponly=True, samesite="Strict")
@@ -314,22 +308,20 @@ class WebServer:
         return http_messages.response(html, "text/html", status)
 
     def _failed(self, error: HooktrayError, status: int) -> web.Response:
-        return self._page(self._views.refusal(error.message, remedy=error.hint, has_back_link=True), status)
+        return self._refused(Refusal(status, error.message, error.hint, has_back_link=True))
 
-    def _refuse(self, cause: RefusalCause | ClickObjection, detail: str = "") -> web.Response:
-        answer = self._page(self.refusal(cause, detail), REFUSALS[cause].status)
+    def _refuse(self, cause: RefusalCause) -> web.Response:
+        return self._refused(cause.value)
+
+    def _refused(self, refusal: Refusal) -> web.Response:
+        answer = self._page(self._views.refusal(refusal), refusal.status)
         if answer.status in (400, 413):
             answer.force_close()
         return answer
 
-    def refusal(self, cause: RefusalCause | ClickObjection, detail: str = "") -> str:
-        """The page that a reader is shown."""
-        found = REFUSALS[cause]
-        can_ask = isinstance(cause, ClickObjection) and cause not in REFUSED
-        return self._views.refusal(
-            found.why, detail=detail, remedy=found.remedy, has_back_link=found.has_back_link,
-            more=PASSPHRASE_REMEDY if can_ask else "",
-        )  # fmt: skip
+    def refusal(self, cause: RefusalCause) -> str:
+        """The page that a browser is shown."""
+        return self._views.refusal(cause.value)
 
 
 async def _fields(request: web.BaseRequest, *names: str) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from tray.model.session import STATE_WORDS
 from tray.store.stats import HOUR, MAX_ROWS, MAX_RUN_ROWS
 from tray.web import charts, filters
 from tray.web.actions import PageActions, possible_actions
-from tray.web.refusals import REFUSALS
+from tray.web.refusals import Refusal
 from tray.web.review_diff import review_diff
 from tray.web.services import AgentConnection, PageServices, PageSetting
 from tray.web.templating import VERDICTS, templates
@@ -168,7 +168,7 @@ class PageViews:
         try:
             question = self._actions.question(target, query.get("of", ""), query.get("variable", ""))
         except HooktrayError as error:
-            return self.refusal(error.message, remedy=error.hint, has_back_link=True)
+            return self.refusal(Refusal(200, error.message, error.hint, has_back_link=True))
         return self._page("confirm", say("Confirm"), question=question) if question else None
 
     def statistics(self, query: Query, target: str = "") -> str:
@@ -210,21 +210,15 @@ class PageViews:
 
     def ask_passphrase(self, found: ClickRejection, path: str, fields: Mapping[str, str], *, was_wrong: bool) -> str:
         """The form once more, with the passphrase that it lacks."""
-        why = say(REFUSALS[found.objection].why)
         return self._templates.get_template("passphrase.html").render(
-            why=why, detail=found.detail, path=path, fields=fields, was_wrong=was_wrong
+            why=found.objection.title, detail=found.detail, path=path, fields=fields, was_wrong=was_wrong
         )
 
-    def refusal(
-        self, why: str, *, detail: str = "", remedy: str = "", has_back_link: bool = False, more: str = ""
-    ) -> str:
-        """Nothing in it comes from the request; `detail` has what the kernel shows of the program that asks."""
+    def refusal(self, found: Refusal) -> str:
         return self._templates.get_template("refusal.html").render(
-            why=say(why),
-            detail=detail,
-            remedy=" ".join(say(one) for one in (remedy, more) if one),
-            has_back_link=has_back_link,
-        )
+            why=say(found.why), detail=found.detail, remedy=found.remedy and say(found.remedy),
+            has_back_link=found.has_back_link,
+        )  # fmt: skip
 
     def _agents(self) -> tuple[str, ...]:
         """Those that are known, then those of which only the journal knows: their packages are gone."""

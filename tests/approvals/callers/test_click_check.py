@@ -8,14 +8,29 @@ from typing import Any
 import pytest
 from every import every
 
-from tray.approvals.callers.click_check import ClickObjection, check_browser, judge_tray_host
-from tray.approvals.callers.person import Judgement, ProcessFacts, Proof
+from tray.approvals.callers.click_check import (
+    BROWSER_CHECKS,
+    HOST_CHECKS,
+    ClickFacts,
+    ClickObjection,
+    ClickRejection,
+    find_objection,
+)
+from tray.approvals.callers.person import ProcessFacts, Proof
 
 ME = 1000
 
 
 def seen(pid: int, parent: int, name: str, **more: Any) -> ProcessFacts:
     return ProcessFacts(**{"pid": pid, "parent": parent, "uid": ME, "name": name, "is_system": True, **more})
+
+
+def check_browser(*chain: ProcessFacts, **more: Any) -> ClickRejection | None:
+    return find_objection(ClickFacts(chain=chain, uid=ME, **more), BROWSER_CHECKS)
+
+
+def check_host(*chain: ProcessFacts, **more: Any) -> ClickRejection | None:
+    return find_objection(ClickFacts(chain=chain, uid=ME, **more), HOST_CHECKS)
 
 
 INIT = seen(1, 0, "systemd", uid=0, environment=None)
@@ -41,7 +56,7 @@ CAGE = seen(71, 70, "bwrap")
     ],
 )
 def test_a_browser_that_a_person_uses_is_heard(chain: tuple[ProcessFacts, ...]) -> None:
-    assert check_browser(chain, (), ME) is None
+    assert check_browser(*chain) is None
 
 
 def started(*words: str) -> tuple[ProcessFacts, ...]:
@@ -65,13 +80,13 @@ EXTENSIONS = "/usr/share/chromium/extensions"
     ],
 )
 def test_what_the_distribution_gives_its_browser_is_no_program_that_drives_it(words: tuple[str, ...]) -> None:
-    assert check_browser(started(*words), (), ME) is None
+    assert check_browser(*started(*words)) is None
 
 
 def test_an_empty_switch_before_an_address_loads_nothing() -> None:
     words = ("/usr/lib/chromium/chromium", "--load-extension=", "file:///tmp/open-x.html")
 
-    assert check_browser((NETWORK, ZYGOTE, replace(CHROMIUM, command=words), INIT), (), ME) is None
+    assert check_browser(NETWORK, ZYGOTE, replace(CHROMIUM, command=words), INIT) is None
 
 
 @every(
@@ -93,7 +108,7 @@ def test_an_empty_switch_before_an_address_loads_nothing() -> None:
     ],
 )
 def test_what_a_program_drives_it_with_is_named(words: tuple[str, ...], switch: str) -> None:
-    found = check_browser(started(*words), (), ME)
+    found = check_browser(*started(*words))
 
     assert found is not None
     assert found.objection is ClickObjection.AUTOMATED
@@ -104,9 +119,9 @@ def test_what_a_program_drives_it_with_is_named(words: tuple[str, ...], switch: 
     ("chain", "objection", "detail"),
     [
         ((), ClickObjection.UNSEEN, ""),
-        ((seen(80, 1, "python3.11"), INIT), ClickObjection.NOT_A_BROWSER, "python3.11 (80)"),
-        ((seen(80, 1, "curl"), INIT), ClickObjection.NOT_A_BROWSER, "curl (80)"),
-        ((seen(80, 1, "chromium", is_system=False), INIT), ClickObjection.NOT_A_BROWSER, "chromium (80)"),
+        ((seen(80, 1, "python3.11"), INIT), ClickObjection.UNKNOWN, "python3.11 (80)"),
+        ((seen(80, 1, "curl"), INIT), ClickObjection.UNKNOWN, "curl (80)"),
+        ((seen(80, 1, "chromium", is_system=False), INIT), ClickObjection.UNKNOWN, "chromium (80)"),
         (
             (seen(80, 1, "chromium (deleted)", is_system=False), INIT),
             ClickObjection.UPDATED,
@@ -114,12 +129,12 @@ def test_what_a_program_drives_it_with_is_named(words: tuple[str, ...], switch: 
         ),
         (
             (seen(80, 1, "python3 (deleted)", is_system=False), INIT),
-            ClickObjection.NOT_A_BROWSER,
+            ClickObjection.UNKNOWN,
             "python3 (deleted)",
         ),
-        ((replace(NETWORK, is_system=False), ZYGOTE, CHROMIUM, INIT), ClickObjection.NOT_A_BROWSER, "chromium (52)"),
-        ((WEBKIT, CAGE, seen(70, 1, "python3.11"), INIT), ClickObjection.NOT_A_BROWSER, "python3.11 (70)"),
-        ((WEBKIT, INIT), ClickObjection.NOT_A_BROWSER, "systemd (1)"),
+        ((replace(NETWORK, is_system=False), ZYGOTE, CHROMIUM, INIT), ClickObjection.UNKNOWN, "chromium (52)"),
+        ((WEBKIT, CAGE, seen(70, 1, "python3.11"), INIT), ClickObjection.UNKNOWN, "python3.11 (70)"),
+        ((WEBKIT, INIT), ClickObjection.UNKNOWN, "systemd (1)"),
         (
             (replace(FIREFOX, command=("firefox", "-marionette")), PANEL, INIT),
             ClickObjection.AUTOMATED,
@@ -154,7 +169,7 @@ def test_what_a_program_drives_it_with_is_named(words: tuple[str, ...], switch: 
     ],
 )
 def test_another_program_is_not(chain: tuple[ProcessFacts, ...], objection: ClickObjection, detail: str) -> None:
-    found = check_browser(chain, (), ME)
+    found = check_browser(*chain)
 
     assert found is not None
     assert (found.objection, detail in found.detail) == (objection, True)
@@ -163,7 +178,7 @@ def test_another_program_is_not(chain: tuple[ProcessFacts, ...], objection: Clic
 
 
 def test_a_browser_that_belongs_to_an_agent_is_not() -> None:
-    found = check_browser((FIREFOX, PANEL, INIT), {FIREFOX.pid}, ME)
+    found = check_browser(FIREFOX, PANEL, INIT, is_agents=True)
 
     assert found is not None
     assert found.objection is ClickObjection.AGENT
@@ -183,11 +198,11 @@ SCRIPT = seen(91, 1, "python3.11", command=("python3", "/home/me/panel.py"))
     ],
 )
 def test_a_desktops_own_program_is_heard_whenever_it_began(one: ProcessFacts) -> None:
-    assert judge_tray_host((one, INIT), (), ME, predates_agents=False) == Judgement(Proof.CLICK)
+    assert check_host(one, INIT) is None
 
 
 def test_any_program_is_heard_that_was_there_before_the_agents() -> None:
-    assert judge_tray_host((SCRIPT, INIT), (), ME, predates_agents=True) == Judgement(Proof.CLICK)
+    assert check_host(SCRIPT, INIT, predates_agents=True) is None
 
 
 @pytest.mark.parametrize(
@@ -207,16 +222,29 @@ def test_any_program_is_heard_that_was_there_before_the_agents() -> None:
     ],
 )
 def test_what_an_agent_may_have_put_there_needs_the_passphrase(one: ProcessFacts, first: bool, reason: str) -> None:
-    found = judge_tray_host((one, INIT), (), ME, predates_agents=first)
+    found = check_host(one, INIT, predates_agents=first)
 
-    assert (found.proof, reason in found.reason) == (Proof.PASSPHRASE, True)
+    assert found is not None
+    assert (found.proof, reason in found.detail) == (Proof.PASSPHRASE, True)
 
 
 def test_a_host_that_belongs_to_an_agent_is_not_whenever_it_began() -> None:
-    found = judge_tray_host((PANEL, INIT), {PANEL.pid}, ME, predates_agents=True)
+    found = check_host(PANEL, INIT, is_agents=True, predates_agents=True)
 
-    assert (found.proof, "belongs to an agent" in found.reason) == (Proof.REFUSED, True)
+    assert found is not None
+    assert (found.proof, "belongs to an agent" in found.detail) == (Proof.REFUSED, True)
 
 
 def test_what_is_not_shown_needs_the_passphrase() -> None:
-    assert judge_tray_host((), (), ME, predates_agents=True).proof is Proof.PASSPHRASE
+    found = check_host(predates_agents=True)
+
+    assert found is not None
+    assert found.proof is Proof.PASSPHRASE
+
+
+@pytest.mark.parametrize("check", [check_browser, check_host])
+def test_what_started_after_an_agent_in_its_session_needs_the_passphrase(check: Any) -> None:
+    found = check(FIREFOX, INIT, predates_agents=True, shares_session=True)
+
+    assert found is not None
+    assert (found.objection, found.proof) == (ClickObjection.SHARED_SESSION, Proof.PASSPHRASE)

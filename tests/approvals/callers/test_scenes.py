@@ -8,7 +8,13 @@ from typing import Any
 
 from every import every
 
-from tray.approvals.callers.click_check import check_browser, judge_tray_host
+from tray.approvals.callers.click_check import (
+    BROWSER_CHECKS,
+    HOST_CHECKS,
+    ClickFacts,
+    ClickRejection,
+    find_objection,
+)
 from tray.approvals.callers.person import (
     CallerFacts,
     ControllingTerminal,
@@ -17,7 +23,6 @@ from tray.approvals.callers.person import (
     Proof,
     judge_terminal,
 )
-from tray.web.refusals import REFUSALS
 
 ME = 1000
 MARK = frozenset({"CLAUDECODE"})
@@ -76,10 +81,8 @@ def page(name: str, *above: ProcessFacts, pids: tuple[int, ...] = (), **more: An
     one = seen(50, above[0].pid if above else 1, name, **more)
 
     def judge() -> Judgement:
-        found = check_browser((one, *above, INIT), pids, ME)
-        if found is None:
-            return Judgement(CLICK)
-        return Judgement(found.proof, found.detail or found.objection.value, REFUSALS[found.objection].remedy)
+        facts = ClickFacts(chain=(one, *above, INIT), uid=ME, is_agents=bool(pids))
+        return judgement(find_objection(facts, BROWSER_CHECKS))
 
     return Scene(judge)
 
@@ -87,7 +90,12 @@ def page(name: str, *above: ProcessFacts, pids: tuple[int, ...] = (), **more: An
 def panel(name: str, *above: ProcessFacts, first: bool = False, pids: tuple[int, ...] = (), **more: Any) -> Scene:
     """A tray host that started after an agent."""
     one = seen(50, above[0].pid if above else 1, name, **more)
-    return Scene(lambda: judge_tray_host((one, *above, INIT), pids, ME, predates_agents=first))
+    facts = ClickFacts(chain=(one, *above, INIT), uid=ME, is_agents=bool(pids), predates_agents=first)
+    return Scene(lambda: judgement(find_objection(facts, HOST_CHECKS)))
+
+
+def judgement(found: ClickRejection | None) -> Judgement:
+    return Judgement(found.proof, found.detail, found.objection.remedy) if found else Judgement(CLICK)
 
 
 SWAY = seen(45, 1, "sway", environment=None)  # root's file with a capability: the kernel hides it

@@ -1,19 +1,18 @@
-"""Which proof a click needs: a pure judgement of the program through which it comes.
+"""Decides whether a click counts, from the program that delivered it and the processes above that program.
 
-Any program of the user's can talk to the page and to the session bus. So a click counts by itself only through what a
-person clicks with: a browser of the system's without remote control, a desktop's own tray host or notification
-server. Through any other program it needs the passphrase. An agent's program is refused, and so is a browser that
+Any program of the user can connect to the page and to the session bus. So a click counts by itself only if it comes
+from a browser that the system installed and that no program controls, or from a tray host or notification server of
+the desktop. Through another program it needs the passphrase. An agent's program is refused, and so is a browser that
 another program controls: that program would read the passphrase.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 
 from tray.approvals.callers.person import (
-    Judgement,
     ProcessFacts,
     Proof,
     find_agent,
@@ -31,18 +30,18 @@ BROWSERS = word_set(
     "brave chrome chromium chromium-browser epiphany epiphany-browser falkon firefox firefox-bin firefox-esr floorp "
     "konqueror librewolf midori msedge opera palemoon thorium vivaldi-bin waterfox zen"
 )
-# Processes of a browser's that hold its connections; the browser itself is above them.
+# Processes of a browser that hold its connections; the browser itself is above them.
 BROWSER_PROCESSES = word_set("WebKitNetworkProcess WebKitWebProcess bwrap xdg-dbus-proxy")
-# Words on its command line, and variables, with which a program drives a browser, or puts code of its own into it.
+# Switches and variables with which another program controls a browser, or puts its own code into it.
 AUTOMATION_SWITCHES = lazy_pattern(
     r"(?:^|\s)(--?(?:headless|remote-debugging|remote-allow|enable-automation|automation|marionette|"
     r"load-and-launch-app|start-debugger-server|juggler|dump-dom|screenshot|repl|renderer-cmd-prefix|"
     r"utility-cmd-prefix|gpu-launcher)[\w-]*)",
     re.IGNORECASE,
 )
-# The folders of extensions that it loads, up to the next switch. Debian's launcher names those of packages; of none,
-# Chromium shows the switch without `=`. It shows its words joined by blanks, so addresses may follow the folders:
-# what has a comma before it may be a folder, and is taken for one.
+# Extensions are folders, separated by commas, up to the next switch. Debian's launcher names those of packages, and
+# gives the switch without `=` if there are none. Chromium shows its words joined by blanks, so an address may follow
+# the folders: a word after a comma is taken for a folder.
 EXTENSION_SWITCHES = lazy_pattern(
     r"(?:^|\s)(--?(?:load-extension|disable-extensions-except))=(.*?)(?=\s--?[a-z]|\Z)", re.IGNORECASE | re.DOTALL
 )
@@ -50,7 +49,8 @@ PACKAGED_EXTENSION = lazy_pattern(r"/usr/(?:(?:share|lib|lib64)/chromium(?:-brow
 AUTOMATION_VARIABLES = word_set(
     "MOZ_AUTOMATION MOZ_HEADLESS MOZ_MARIONETTE WEBKIT_INSPECTOR_HTTP_SERVER WEBKIT_INSPECTOR_SERVER"
 )
-# A list: nothing else distinguishes a panel that started after an agent from gdbus, with which the agent could click.
+# Panels, tray hosts and notification servers. Only a list distinguishes a panel that started after an agent from
+# `gdbus`, with which the agent could click.
 DESKTOPS = word_set(
     "budgie-panel cinnamon cosmic-applets cosmic-notifications cosmic-panel dunst fnott gnome-shell "
     "io.elementary.notifications io.elementary.wingpanel kded5 kded6 lxpanel lxqt-notificationd lxqt-panel mako "
@@ -58,138 +58,210 @@ DESKTOPS = word_set(
     "sfwbar snixembed swaybar swaync ukui-panel waybar wrapper-2.0 xapp-sn-watcher xembedsniproxy xfce4-notifyd "
     "xfce4-panel"
 )
-# Interpreters of the system's with the one script that a desktop has them run.
+# Interpreters, with the only script of a desktop that they run.
 DESKTOP_SCRIPTS = {"gjs-console": "/usr/share/gnome-shell/org.gnome.Shell.Notifications"}
-HOST_REMEDY = phrase("start it again outside of the agent, or use the page or a terminal")
-DELETED_SUFFIX = " (deleted)"  # what the kernel adds to the path of a program whose file was replaced
+DELETED_SUFFIX = " (deleted)"  # the kernel adds it to the path of a program whose file was replaced
+
+RESTART = phrase(
+    "Close all of its windows and choose Open page in the tray's menu, which starts it again. Or use another "
+    "browser, or the tray's menu."
+)
+RESTART_PLAIN = phrase(
+    "Start the browser without it, then choose Open page in the tray's menu. Or use another browser, or the tray's "
+    "menu."
+)
 
 
 class ClickObjection(Enum):
-    """Why a click on the page does not count by itself."""
+    """Why a click does not count by itself: what the page shows as its title, and what the user can do."""
 
-    UNSEEN = "unseen"
-    NOT_A_BROWSER = "not a browser"
-    UPDATED = "updated"
-    AUTOMATED = "driven"
-    ALTERED = "altered"
-    AGENT = "agent"
-    MARKED = "marked"
-    SHARED_SESSION = "beside"
-    HIDDEN = "hidden"
+    UNSEEN = (
+        phrase("The system does not show which program asks"),
+        phrase("Use a browser that runs outside of a container, or the tray's menu."),
+    )
+    AGENT = (phrase("An agent or a hook started this browser"), RESTART)
+    AUTOMATED = (phrase("A program can control this browser"), RESTART_PLAIN)
+    UPDATED = (phrase("This browser was updated while it was running"), RESTART)
+    UNKNOWN = (
+        phrase("This program is not a browser of your system"),
+        phrase(
+            "Use a browser from your system's packages, or the tray's menu. A browser in your home folder or in a "
+            "Flatpak is not recognised."
+        ),
+    )
+    ALTERED = (phrase("This browser may run code that is not its own"), RESTART_PLAIN)
+    MARKED = (phrase("This browser was started with an agent's variable"), RESTART)
+    HIDDEN = (phrase("The system does not show how this browser was started"), RESTART)
+    SHARED_SESSION = (phrase("An agent may have started this browser"), RESTART)
+
+    @property
+    def title(self) -> str:
+        return say(self.value[0])
+
+    @property
+    def remedy(self) -> str:
+        return say(self.value[1])
+
+
+REFUSED = frozenset({ClickObjection.AGENT, ClickObjection.AUTOMATED})  # also with the passphrase
 
 
 @dataclass(frozen=True, slots=True)
 class ClickRejection:
-    """An objection to one process. `detail` names the process and what was found; "" when nothing is seen."""
+    """An objection to one process. `detail` names the process and what was found; "" if nothing is seen."""
 
     objection: ClickObjection
-    detail: str
+    detail: str = ""
 
     @property
     def proof(self) -> Proof:
         return Proof.REFUSED if self.objection in REFUSED else Proof.PASSPHRASE
 
 
-REFUSED = frozenset({ClickObjection.AGENT, ClickObjection.AUTOMATED})  # those that no passphrase lifts
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClickFacts:
+    """What is known about the process that delivered a click; `chain` is that process and those above it."""
+
+    chain: tuple[ProcessFacts, ...]
+    uid: int  # of the tray's user
+    is_agents: bool = False  # it is a known agent or hook, or below one
+    predates_agents: bool = False  # it started before every agent that was heard from
+    shares_session: bool = False  # it started after an agent in the same terminal or service
+
+    @property
+    def browser(self) -> ProcessFacts:
+        """The browser above a process that holds its connections."""
+        return next((one for one in self.chain if one.name not in BROWSER_PROCESSES), self.chain[-1])
+
+    @property
+    def browsers(self) -> tuple[ProcessFacts, ...]:
+        """The browser with its own processes above it: Chromium's network service is below its main process."""
+        first = self.browser
+        return (first, *(one for one in self.chain if one is not first and _plain_name(one.name) in BROWSERS))
 
 
-def check_browser(chain: Sequence[ProcessFacts], agent_pids: Collection[int], uid: int) -> ClickRejection | None:
-    """Why a request of this process to the page is not a person's click; None when it can be one.
-
-    `chain` is the process and those above it. What refuses is looked for before what the passphrase lifts.
-    """
-    if not chain:
-        return ClickRejection(ClickObjection.UNSEEN, "")
-    if reason := find_agent(chain, agent_pids):
-        return ClickRejection(ClickObjection.AGENT, reason)
-    one = next((one for one in chain if one.name not in BROWSER_PROCESSES), chain[-1])
-    own = [one, *(each for each in chain if each is not one and _plain_name(each.name) in BROWSERS)]
-    if found := next((found for each in own if (found := _find_automation(each))), None):
-        return found
-    if found := _find_unknown(one, chain):
-        return found
-    if found := next((found for each in own if (found := _find_injection(each))), None):
-        return found
-    if reason := find_trace(chain):
-        return ClickRejection(ClickObjection.MARKED, reason)
-    return ClickRejection(ClickObjection.HIDDEN, reason) if (reason := find_hidden(chain, uid)) else None
+# In order; each check returns what it found, or "".
+ClickChecks = Mapping[ClickObjection, Callable[[ClickFacts], str]]
 
 
-def _find_unknown(one: ProcessFacts, chain: Sequence[ProcessFacts]) -> ClickRejection | None:
-    """Why it is not a browser of the system's."""
-    current = replace(one, name=one.name.removesuffix(DELETED_SUFFIX))
-    if current != one and _plain_name(current.name) in BROWSERS:
-        text = say("{who} runs a file that was replaced or removed", who=process_label(current))
-        return ClickRejection(ClickObjection.UPDATED, text)
-    if _plain_name(one.name) in BROWSERS and all(each.is_system for each in chain[: chain.index(one) + 1]):
-        return None
-    text = say("{who} is not a browser that your system installed", who=process_label(one))
-    return ClickRejection(ClickObjection.NOT_A_BROWSER, text)
+def find_objection(facts: ClickFacts, checks: ClickChecks) -> ClickRejection | None:
+    """Returns the first objection to a click, or None if the click counts."""
+    if not facts.chain:
+        return ClickRejection(ClickObjection.UNSEEN)
+    found = ((objection, check(facts)) for objection, check in checks.items())
+    return next((ClickRejection(objection, detail) for objection, detail in found if detail), None)
 
 
-def _find_automation(one: ProcessFacts) -> ClickRejection | None:
-    """The switch or the variable with which a program drives it."""
-    if switch := next((switch for word in one.command for switch in _switches(word)), ""):
-        return ClickRejection(
-            ClickObjection.AUTOMATED, say("{who} was started with {switch}", who=process_label(one), switch=switch)
-        )
-    return _variable(one, (one.environment or frozenset()) & AUTOMATION_VARIABLES, ClickObjection.AUTOMATED)
+def _agent(facts: ClickFacts) -> str:
+    return find_agent(facts.chain, {facts.chain[0].pid} if facts.is_agents else ())
 
 
-def _switches(words: str) -> Iterator[str]:
-    """Those with which a program drives it, in one word or in several joined by blanks."""
+def _automation(facts: ClickFacts) -> str:
+    """The switch or the variable by which another program controls the browser."""
+    for one in facts.browsers:
+        if switch := next((switch for word in one.command for switch in _automation_switches(word)), ""):
+            return say("{who} was started with {switch}", who=process_label(one), switch=switch)
+        if found := (one.environment or frozenset()) & AUTOMATION_VARIABLES:
+            return _variable_text(one, found)
+    return ""
+
+
+def _automation_switches(words: str) -> Iterator[str]:
+    """Those in one word, or in several that are joined by blanks."""
     yield from AUTOMATION_SWITCHES.findall(words)
     yield from (switch for switch, folders in EXTENSION_SWITCHES.findall(words) if not _is_packaged(folders))
 
 
 def _is_packaged(folders: str) -> bool:
-    """Whether all of them came with the system's packages."""
+    """Whether the system's packages installed all of these extensions."""
     parts = [part.strip() for part in folders.split(",")]
     return all(not part or (PACKAGED_EXTENSION.match(part) and "/../" not in f"{part}/") for part in parts)
 
 
-def _find_injection(one: ProcessFacts) -> ClickRejection | None:
-    if one.environment is None:
-        return ClickRejection(ClickObjection.HIDDEN, say("{who} hides what it is", who=process_label(one)))
-    return _variable(one, one.injected, ClickObjection.ALTERED)
+def _updated_file(facts: ClickFacts) -> str:
+    current = replace(facts.browser, name=facts.browser.name.removesuffix(DELETED_SUFFIX))
+    if current == facts.browser or _plain_name(current.name) not in BROWSERS:
+        return ""
+    return say("{who} runs a file that was replaced or removed", who=process_label(current))
 
 
-def _variable(one: ProcessFacts, found: Collection[str], objection: ClickObjection) -> ClickRejection | None:
-    if not found:
-        return None
-    text = say("{who} was started with the variable {name}", who=process_label(one), name=min(found))
-    return ClickRejection(objection, text)
+def _unknown_browser(facts: ClickFacts) -> str:
+    """Not a browser that the system installed, or a process below it that is not the system's."""
+    one = facts.browser
+    below = facts.chain[: facts.chain.index(one) + 1]
+    if _plain_name(one.name) in BROWSERS and all(each.is_system for each in below):
+        return ""
+    return say("{who} is not a browser that your system installed", who=process_label(one))
 
 
-def judge_tray_host(
-    chain: Sequence[ProcessFacts], agent_pids: Collection[int], uid: int, *, predates_agents: bool
-) -> Judgement:
-    """Which proof a click through a tray host or a notification server needs.
-
-    With `predates_agents` it was there before every agent that we know, and may be any program, also a script. One
-    that came later must be the desktop's own.
-    """
-    if not chain:
-        return Judgement(Proof.PASSPHRASE, say("the system does not show who asks"))
-    if reason := find_agent(chain, agent_pids):
-        return Judgement(Proof.REFUSED, reason, say(HOST_REMEDY))
-    reason = find_trace(chain) or find_hidden(chain, uid) or ("" if predates_agents else _find_newcomer(chain[0]))
-    return Judgement(Proof.PASSPHRASE, reason) if reason else Judgement(Proof.CLICK)
+def _hidden_browser(facts: ClickFacts) -> str:
+    """A browser must show its environment, also one that the system hides for its privileges."""
+    hidden = next((one for one in facts.browsers if one.environment is None), None)
+    return say("{who} hides what it is", who=process_label(hidden)) if hidden else _hidden(facts)
 
 
-def _find_newcomer(one: ProcessFacts) -> str:
-    """Why a program that came after an agent may be the agent's."""
-    if one.is_system and (one.name in DESKTOPS or _is_desktop_script(one)):
-        return find_injection(one)
+def _hidden(facts: ClickFacts) -> str:
+    return find_hidden(facts.chain, facts.uid)
+
+
+def _altered_browser(facts: ClickFacts) -> str:
+    return next((_variable_text(one, one.injected) for one in facts.browsers if one.injected), "")
+
+
+def _trace(facts: ClickFacts) -> str:
+    return find_trace(facts.chain)
+
+
+def _newcomer(facts: ClickFacts) -> str:
+    """A program that started after an agent and is not of a desktop: the agent may have started it."""
+    one = facts.chain[0]
+    if facts.predates_agents or (one.is_system and (one.name in DESKTOPS or _is_desktop_script(one))):
+        return ""
     return say("{who} started after an agent, and is not a panel that Hooktray knows", who=process_label(one))
-
-
-def _plain_name(name: str) -> str:
-    """`.firefox-wrapped` is what NixOS makes of it."""
-    return name.removeprefix(".").removesuffix("-wrapped")
 
 
 def _is_desktop_script(one: ProcessFacts) -> bool:
     script = DESKTOP_SCRIPTS.get(one.name)
     others = [word for word in one.command[1:-1] if word not in ("-m", "--module")]
     return script is not None and one.command[-1:] == (script,) and not others
+
+
+def _altered_newcomer(facts: ClickFacts) -> str:
+    return "" if facts.predates_agents else find_injection(facts.chain[0])
+
+
+def _shared_session(facts: ClickFacts) -> str:
+    if not facts.shares_session:
+        return ""
+    who = process_label(facts.chain[0])
+    return say("{who} was started after an agent, in the same terminal or service", who=who)
+
+
+def _variable_text(one: ProcessFacts, names: frozenset[str]) -> str:
+    return say("{who} was started with the variable {name}", who=process_label(one), name=min(names))
+
+
+def _plain_name(name: str) -> str:
+    """The name without what NixOS adds: `.firefox-wrapped`."""
+    return name.removeprefix(".").removesuffix("-wrapped")
+
+
+# What no passphrase lifts comes first.
+BROWSER_CHECKS: ClickChecks = {
+    ClickObjection.AGENT: _agent,
+    ClickObjection.AUTOMATED: _automation,
+    ClickObjection.UPDATED: _updated_file,
+    ClickObjection.UNKNOWN: _unknown_browser,
+    ClickObjection.HIDDEN: _hidden_browser,
+    ClickObjection.ALTERED: _altered_browser,
+    ClickObjection.MARKED: _trace,
+    ClickObjection.SHARED_SESSION: _shared_session,
+}
+HOST_CHECKS: ClickChecks = {  # of tray hosts and notification servers
+    ClickObjection.AGENT: _agent,
+    ClickObjection.MARKED: _trace,
+    ClickObjection.HIDDEN: _hidden,
+    ClickObjection.UNKNOWN: _newcomer,
+    ClickObjection.ALTERED: _altered_newcomer,
+    ClickObjection.SHARED_SESSION: _shared_session,
+}
