@@ -22,7 +22,7 @@ from tray.approvals.callers.person import (
     process_label,
 )
 from tray.language import phrase, say
-from tray.lazy_dataclass import dataclass, replace
+from tray.lazy_dataclass import dataclass
 from tray.lazy_pattern import lazy_pattern
 from tray.text.words import word_set
 
@@ -66,10 +66,6 @@ RESTART = phrase(
     "Close all of its windows and choose Open page in the tray's menu, which starts it again. Or use another "
     "browser, or the tray's menu."
 )
-RESTART_PLAIN = phrase(
-    "Start the browser without it, then choose Open page in the tray's menu. Or use another browser, or the tray's "
-    "menu."
-)
 
 
 class ClickObjection(Enum):
@@ -80,7 +76,7 @@ class ClickObjection(Enum):
         phrase("Use a browser that runs outside of a container, or the tray's menu."),
     )
     AGENT = (phrase("An agent or a hook started this browser"), RESTART)
-    AUTOMATED = (phrase("A program can control this browser"), RESTART_PLAIN)
+    AUTOMATED = (phrase("A program can control this browser"), RESTART)
     UPDATED = (phrase("This browser was updated while it was running"), RESTART)
     UNKNOWN = (
         phrase("This program is not a browser of your system"),
@@ -89,7 +85,7 @@ class ClickObjection(Enum):
             "Flatpak is not recognised."
         ),
     )
-    ALTERED = (phrase("This browser may run code that is not its own"), RESTART_PLAIN)
+    ALTERED = (phrase("This browser may run code that is not its own"), RESTART)
     MARKED = (phrase("This browser was started with an agent's variable"), RESTART)
     HIDDEN = (phrase("The system does not show how this browser was started"), RESTART)
     SHARED_SESSION = (phrase("An agent may have started this browser"), RESTART)
@@ -179,10 +175,11 @@ def _is_packaged(folders: str) -> bool:
 
 
 def _updated_file(facts: ClickFacts) -> str:
-    current = replace(facts.browser, name=facts.browser.name.removesuffix(DELETED_SUFFIX))
-    if current == facts.browser or _plain_name(current.name) not in BROWSERS:
+    one = facts.browser
+    name = one.name.removesuffix(DELETED_SUFFIX)
+    if name == one.name or _plain_name(name) not in BROWSERS:
         return ""
-    return say("{who} runs a file that was replaced or removed", who=process_label(current))
+    return say("{who} runs a file that was replaced or removed", who=f"{name} ({one.pid})")
 
 
 def _unknown_browser(facts: ClickFacts) -> str:
