@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,11 @@ from desk import wait
 from live import PYTHON, Live
 from plain import Plain
 from web.site import found
+
+from tray.app.click_trust import ClickTrust
+from tray.approvals.callers.click_check import ClickObjection
+from tray.execution.known_agents import KnownAgents
+from tray.execution.process import OPENED_VARIABLE
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows whose connection it is")
 DESKTOP = '#!/bin/sh\nprintf %s "$1" >"$HOME/opened.part" && mv "$HOME/opened.part" "$HOME/opened"\n'
@@ -35,6 +42,39 @@ token = line.getresponse().read().decode().partition('name="token" value="')[2].
 line.request("POST", "/confirm", "token=" + token, headers)
 print(line.getresponse().status)
 """
+
+
+@contextmanager
+def child(**variables: str) -> Iterator[int]:
+    """A process that this one, as a tray, has started."""
+    with subprocess.Popen(["cat"], env={**os.environ, **variables}, stdin=subprocess.PIPE) as process:
+        yield process.pid
+        process.communicate()
+
+
+def test_a_process_of_a_hook_that_carries_the_mark_of_what_the_tray_opens_is_refused() -> None:
+    with child(**{OPENED_VARIABLE: "1"}) as pid:
+        agents = KnownAgents(os.getpid())
+        trusts = [ClickTrust(agents, opened) for opened in (lambda one: False, lambda one: one == pid)]
+        objections = [(one.host_objection(pid), one.browser_objection(pid)) for one in trusts]
+
+    hooks, opened = ([one and one.objection for one in pair] for pair in objections)
+    assert hooks == [ClickObjection.AGENT] * 2
+    assert ClickObjection.AGENT not in opened
+
+
+def test_what_the_passphrase_has_confirmed_counts_and_what_is_refused_never_does() -> None:
+    trust = ClickTrust(KnownAgents(os.getpid()), lambda pid: True)
+    refusing = ClickTrust(KnownAgents(os.getpid()), lambda pid: False)
+    with child() as pid:
+        before = trust.browser_objection(pid)
+        for one in (trust, refusing):
+            one.confirm(pid)
+
+        assert before is not None
+        assert before.objection is ClickObjection.UNKNOWN
+        assert trust.browser_objection(pid) is None
+        assert refusing.browser_objection(pid) is not None
 
 
 @pytest.fixture
