@@ -84,6 +84,7 @@ class Site:
     def __init__(self, house: House) -> None:
         self.house = house
         self.finding: ClickRejection | None = None
+        self.findings: dict[int, ClickRejection] = {}  # of single processes
         self.said: list[tuple[str, str]] = []
         self.opened: list[Path] = []
         self.snoozed: list[float | None] = []
@@ -112,7 +113,7 @@ class Site:
             copies=house.stores.copies,
             controls=self.controls,
             refresh=self._look,
-            objection=lambda pid: self.finding,
+            objection=lambda pid: self.findings.get(pid, self.finding),
             replay=build_replay(house.paths, house.stores, house.catalog, None),
             settings=lambda: choices(self.presenter),
             change_setting=lambda id, on: choose(self.presenter, self.menu, id, on),
@@ -168,10 +169,13 @@ class Site:
 
     def ask(self, method: str, path: str, headers: Mapping[str, str], body: bytes = b"") -> bytes:
         """One request on a connection of its own; everything that came back."""
+        return self.raw(self.written(method, path, headers, body))
+
+    def written(self, method: str, path: str, headers: Mapping[str, str], body: bytes = b"") -> bytes:
         lines = [f"{method} {path} HTTP/1.1", f"Host: 127.0.0.1:{self.port}"]
         lines += [f"{name}: {value}" for name, value in headers.items()] + ["Connection: close"]
         lines += [f"Content-Length: {len(body)}"] if method == "POST" else []
-        return self.raw("\r\n".join([*lines, "", ""]).encode() + body)
+        return "\r\n".join([*lines, "", ""]).encode() + body
 
     def raw(self, request: bytes) -> bytes:
         with socket.create_connection(("127.0.0.1", self.port), 20) as connection:

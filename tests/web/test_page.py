@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import stat
+import subprocess
 import threading
 from contextlib import closing
 
@@ -13,7 +14,7 @@ import pytest
 from chromium import Chromium
 from desk import wait
 from house import House
-from web.site import Site, found, status
+from web.site import FORM, Site, found, status
 
 from tray.approvals.callers.click_check import REFUSED, ClickObjection, ClickRejection
 from tray.web.refusals import RefusalCause, click_refusal
@@ -186,6 +187,26 @@ def test_without_a_passphrase_a_browser_that_is_not_known_is_told_how_to_set_one
 
     assert status(answer) == 403
     assert b"hooktray passphrase" in answer
+
+
+def test_a_connection_that_an_agent_shares_is_refused_whatever_is_typed(site: Site) -> None:
+    site.house.passphrase.set(SECRET, "page")
+    site.enter()
+    site.finding = ClickRejection(ClickObjection.UNKNOWN, "zen (7) is not a browser that your system installed")
+    headers = {**site.own, "Cookie": site.cookie, "Content-Type": FORM}
+    request = site.written("POST", "/choose", headers, f"passphrase={SECRET}&choice=x".encode())
+    with (
+        socket.create_connection(("127.0.0.1", site.port), 20) as connection,
+        subprocess.Popen(["cat"], stdin=subprocess.PIPE, pass_fds=[connection.fileno()]) as agent,
+    ):
+        site.findings[agent.pid] = ClickRejection(ClickObjection.AGENT, "cat (8) belongs to an agent or a hook")
+
+        connection.sendall(request)
+
+        answer = connection.recv(65536)
+        agent.communicate()
+    assert status(answer) == 403
+    assert b"cat (8)" in answer
 
 
 @pytest.mark.parametrize("secret", ["", SECRET])

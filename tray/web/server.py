@@ -162,7 +162,8 @@ class WebServer:
 
         Through a program that we do not know it counts with the passphrase, in the same form. To look needs none.
         """
-        found = await self._in_thread(self._objection, checked.peer)
+        pids = await self._in_thread(checked.peer.processes) if checked.peer else ()
+        found = await self._in_thread(self._objection, pids)
         path = checked.head.path
         if found is None or (path == ENTER_PATH and found.proof is Proof.PASSPHRASE):
             return None
@@ -174,7 +175,6 @@ class WebServer:
         if not self._services.controls.passphrase.is_set:
             return self._refused(click_refusal(found))
         typed = fields.pop("passphrase", "")
-        pids = checked.peer.processes() if checked.peer else ()
         if typed:
             try:
                 if await self._in_thread(self._services.confirm_browser, pids, typed):
@@ -184,14 +184,17 @@ class WebServer:
         html = self._views.ask_passphrase(found, path, fields, was_wrong=bool(typed))
         return self._page(html, CLICK_STATUS)
 
-    def _objection(self, peer: peers.TcpPeer | None) -> ClickRejection | None:
-        """Why no click of this peer counts. On Linux, one of a process that the system does not show never counts."""
+    def _objection(self, pids: tuple[int, ...]) -> ClickRejection | None:
+        """Why no click of these processes, which share a connection, counts; what refuses one of them comes first.
+
+        On Linux, a click of a process that the system does not show never counts.
+        """
         if not peers.is_supported():
             return None
-        pids = peer.processes() if peer else ()
         if not pids:
             return ClickRejection(ClickObjection.UNSEEN)
-        return next((found for pid in pids if (found := self._services.objection(pid))), None)
+        found = [one for pid in pids if (one := self._services.objection(pid))]
+        return next((one for one in found if one.proof is Proof.REFUSED), found[0] if found else None)
 
     async def _enter(self, request: web.BaseRequest) -> web.Response:
         """Exchange the one-time token of a link for the cookie of this start."""
