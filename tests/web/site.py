@@ -113,11 +113,10 @@ class Site:
             copies=house.stores.copies,
             controls=self.controls,
             refresh=self._look,
-            objection=lambda pid: self.findings.get(pid, self.finding),
+            clicks=self,
             replay=build_replay(house.paths, house.stores, house.catalog, None),
             settings=lambda: choices(self.presenter),
             change_setting=lambda id, on: choose(self.presenter, self.menu, id, on),
-            confirm_browser=self._confirm_browser,
             connections=lambda: self.connections,
             offers=lambda: offers(self.presenter),
             sessions=lambda: self.sessions,
@@ -127,7 +126,10 @@ class Site:
         )
         self.page = WebPage(self.loop.loop, self.services, house.paths.state, self.opened.append, PageAddress())
 
-    def _confirm_browser(self, pids: Sequence[int], typed: str) -> bool:
+    def browser_objection(self, pid: int) -> ClickRejection | None:
+        return self.findings.get(pid, self.finding)
+
+    def confirm_browser(self, pids: Sequence[int], typed: str) -> bool:
         if self.controls.passphrase.check(typed, "the browser"):
             self.finding = None
             return True

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from tray.app.click_trust import ClickTrust
+from tray.approvals.callers.click_check import ClickRejection
 from tray.approvals.callers.person import Proof, process_label
 from tray.approvals.controls import Controls
 from tray.desktop.menu import (
@@ -61,6 +62,9 @@ class ConfirmedClicks:
     def button_rejected(self, pid: int, work: Callable[[], None]) -> None:
         """From any thread: a click on a notification's button that did not count by itself."""
         self._post(lambda: self._request(pid, work))
+
+    def browser_objection(self, pid: int) -> ClickRejection | None:
+        return self._trust.browser_objection(pid)
 
     def confirm_browser(self, pids: Sequence[int], typed: str) -> bool:
         """Whether this is the passphrase; then the browser's clicks count. Raises HooktrayError: too many tries."""

@@ -6,13 +6,12 @@ import contextlib
 import os
 import queue
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from tray.app import Stores, build_engine, confirmed_llm
 from tray.app.core import TrayCore
-from tray.approvals.callers.click_check import ClickRejection
 from tray.approvals.catalog import HookCatalog
 from tray.approvals.controls import Controls
 from tray.desktop.menu import ApplyConnection, ConnectAll, Item, ItemKind, OpenPage, SetVariable, SwitchHook, menu
@@ -28,7 +27,7 @@ from tray.paths import Paths
 from tray.store.stats import Statistics
 from tray.threads import LoopThread, WorkQueue
 from tray.web.page import WebPage
-from tray.web.services import AgentConnection, ConnectOffer, PageServices, PageSetting
+from tray.web.services import AgentConnection, BrowserClicks, ConnectOffer, PageServices, PageSetting
 
 if TYPE_CHECKING:
     from tray.engine.replay import ReplayComparison
@@ -50,8 +49,7 @@ def build_page(
     controls: Controls,
     loop: LoopThread,
     refresh: Callable[[], None],
-    objection: Callable[[int], ClickRejection | None],
-    confirm_browser: Callable[[Sequence[int], str], bool],
+    clicks: BrowserClicks,
     open_file: Callable[[Path], None],
     menu: Callable[[], tuple[Presenter, MenuController]],
     *,
@@ -67,8 +65,7 @@ def build_page(
         copies=stores.copies,
         controls=controls,
         refresh=lambda: _run_on(work, refresh),
-        objection=objection,
-        confirm_browser=confirm_browser,
+        clicks=clicks,
         replay=build_replay(paths, stores, catalog, core.stop_signal),
         settings=lambda: _run_on(work, lambda: choices(menu()[0])) or (),
         change_setting=lambda id, on: bool(_run_on(work, lambda: choose(*menu(), id, on))),

@@ -177,7 +177,7 @@ class WebServer:
         typed = fields.pop("passphrase", "")
         if typed:
             try:
-                if await self._in_thread(self._services.confirm_browser, pids, typed):
+                if await self._in_thread(self._services.clicks.confirm_browser, pids, typed):
                     return None
             except HooktrayError as error:
                 return self._failed(error, 429)
@@ -193,7 +193,7 @@ class WebServer:
             return None
         if not pids:
             return ClickRejection(ClickObjection.UNSEEN)
-        found = [one for pid in pids if (one := self._services.objection(pid))]
+        found = [one for pid in pids if (one := self._services.clicks.browser_objection(pid))]
         return next((one for one in found if one.proof is Proof.REFUSED), found[0] if found else None)
 
     async def _enter(self, request: web.BaseRequest) -> web.Response:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from tray.approvals.callers.click_check import ClickRejection
 from tray.approvals.catalog import HookCatalog
@@ -53,11 +53,16 @@ class ConnectOffer:
     difference: str = ""
 
 
+class BrowserClicks(Protocol):
+    """Decides which clicks on the page count."""
+
+    def browser_objection(self, pid: int) -> ClickRejection | None: ...
+    def confirm_browser(self, pids: Sequence[int], typed: str) -> bool: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageServices:
-    """`refresh` reads the sources again before hooks are shown; `objection` judges the process behind a click.
-
-    `confirm_browser` returns whether this is the passphrase, and then counts the clicks of these processes.
+    """`refresh` reads the sources again before hooks are shown.
 
     `settings` are those that the menu has now; `change_setting` clicks one, unless it is as it should be already.
     `answer` gives the user's answers to an open question, or None to decline it; False when it is closed already.
@@ -71,11 +76,10 @@ class PageServices:
     copies: Copies
     controls: Controls
     refresh: Callable[[], None]
-    objection: Callable[[int], ClickRejection | None]
+    clicks: BrowserClicks
     replay: Callable[[Record], ReplayComparison]
     settings: Callable[[], tuple[PageSetting, ...]]
     change_setting: Callable[[str, bool | None], bool]
-    confirm_browser: Callable[[Sequence[int], str], bool]
     connections: Callable[[], Mapping[str, AgentConnection]]
     offers: Callable[[], tuple[ConnectOffer, ...]] = tuple
     sessions: Callable[[], tuple[Session, ...]] = tuple  # as they are now, what waits first
